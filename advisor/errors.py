@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong, and where.
+
+```text
+AdvisorError
+├── InputError      nothing in the input can be read                    exit code 3
+├── UsageError      the command line or a setting is wrong              exit code 2
+├── RuleError       one or more rule files or settings are wrong        exit code 2
+├── ExprError       one expression is wrong (collected into RuleError)
+└── FactMissing     a fact was not recorded (becomes the outcome "skipped")
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A spot in a file. Lines and columns count from 1; 0 means unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.file
+        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing wrong in a file people write: where, what, the source with a caret, and what would be right."""
+
+    place: Place
+    what: str
+    source: str = ""
+    caret: int = -1
+    hint: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.place}: {self.what}"]
+        if self.source:
+            lines.append(f"    {self.source}")
+            if self.caret >= 0:
+                lines.append(f"    {' ' * self.caret}^")
+        if self.hint:
+            lines.append(f"    hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class AdvisorError(Exception):
+    """The root of everything this package raises on purpose."""
+
+
+class InputError(AdvisorError):
+    """Nothing in the given input can be read. Says what was found and what to do."""
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        self.what, self.hint = what, hint
+        super().__init__(f"{what}\n    hint: {hint}" if hint else what)
+
+
+class UsageError(AdvisorError):
+    """The command line or a setting asks for something that does not exist."""
+
+
+class RuleError(AdvisorError):
+    """Everything wrong with the rule files or settings that were read, all at once."""
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(map(str, self.mistakes)))
+
+
+class ExprError(AdvisorError):
+    """A mistake in one expression; `column` counts characters of the expression from 0."""
+
+    def __init__(self, what: str, source: str, column: int, hint: str = "") -> None:
+        self.what, self.source, self.column, self.hint = what, source, column, hint
+        super().__init__(str(Mistake(Place("expression"), what, source, column, hint)))
+
+
+class FactMissing(AdvisorError):
+    """A table cannot be had because something was not recorded.
+
+    `tables` names the observed facts that are absent, so that the report can say how to record them;
+    `unreadable` names the files that hold them but cannot be read.
+    """
+
+    def __init__(self, tables: Iterable[str], unreadable: Iterable[str] = ()) -> None:
+        self.tables = tuple(dict.fromkeys(tables))
+        self.unreadable = tuple(dict.fromkeys(unreadable))
+        why = f" ({', '.join(self.unreadable)} cannot be read)" if self.unreadable else ""
+        super().__init__("not recorded: " + ", ".join(self.tables) + why)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known about a run: observed facts (read) and derived facts (computed), in typed tables."""
+
+from __future__ import annotations
+
+from advisor.facts.base import MISSING, Column, Fact
+from advisor.facts.derived import DERIVED
+from advisor.facts.observed import OBSERVED
+from advisor.facts.profile import Derivation, Profile, Source
+from advisor.facts.table import Array, Table, Texts, read_table
+
+FACTS: dict[str, type[Fact]] = {fact.table: fact for fact in (*OBSERVED, *DERIVED)}
+"""Every fact by the name rules use after `in:`."""
+
+__all__ = [
+    "DERIVED",
+    "FACTS",
+    "MISSING",
+    "OBSERVED",
+    "Array",
+    "Column",
+    "Derivation",
+    "Fact",
+    "Profile",
+    "Source",
+    "Table",
+    "Texts",
+    "read_table",
+]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fact: one kind of row, one class. A column is declared once, with its unit, its meaning and its role.
+
+The declaration gives the table its columns and dtypes, expressions their types, the fact reference its text,
+rule cases their cells, and the report the sentence "record with …".
+
+| declared with | stored as | missing is | in expressions |
+|---|---|---|---|
+| `Key`, `Name` on `str` | int32 codes and a tuple of distinct texts | code -1 | text |
+| `Volatile`, `Key` on `int` | int64 | `MISSING` | number without unit |
+| `Ns` | int64, ns since the epoch | `MISSING` | number[ns] |
+| `Us`, `Bytes`, `Count`, `Share`, `Rate`, `Mhz`, `Number` | float64 | NaN | number with unit |
+| `Flag` | int8 0/1 | -1 | bool |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, ClassVar, Literal, get_type_hints
+
+import numpy as np
+
+from advisor.text import Text
+from advisor.units import Kind, Type
+
+MISSING = int(np.iinfo(np.int64).min)
+"""What an int64 column holds where nothing was recorded."""
+
+Store = Literal["text", "int", "float", "flag"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What one column holds."""
+
+    doc: str
+    store: Store
+    unit: str = ""
+    volatile: bool = False
+    """Differs from run to run (rank, step, stream …): never part of a finding's identity."""
+    name: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        return "text" if self.store == "text" else "bool" if self.store == "flag" else "number"
+
+    @property
+    def type(self) -> Type:
+        return Type(self.kind, self.unit, per_row=True)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        return np.dtype({"text": np.int32, "int": np.int64, "float": np.float64, "flag": np.int8}[self.store])
+
+    @property
+    def missing(self) -> int | float:
+        return {"text": -1, "int": MISSING, "float": float("nan"), "flag": -1}[self.store]
+
+
+def Key(doc: str) -> Column:
+    """A stable name: may be part of a finding's identity."""
+    return Column(doc, "text")
+
+
+def Name(doc: str) -> Column:
+    """A text that differs from run to run or is only shown."""
+    return Column(doc, "text", volatile=True)
+
+
+def Index(doc: str) -> Column:
+    """A stable whole number, such as a pipeline stage."""
+    return Column(doc, "int")
+
+
+def Volatile(doc: str) -> Column:
+    """A whole number that differs from run to run, such as a rank."""
+    return Column(doc, "int", volatile=True)
+
+
+def Ns(doc: str) -> Column:
+    """An absolute time, whole ns since the epoch."""
+    return Column(doc, "int", "ns", volatile=True)
+
+
+def Us(doc: str) -> Column:
+    """A duration in µs."""
+    return Column(doc, "float", "us", volatile=True)
+
+
+def Bytes(doc: str) -> Column:
+    """A size in bytes."""
+    return Column(doc, "float", "B", volatile=True)
+
+
+def Count(doc: str) -> Column:
+    """How many."""
+    return Column(doc, "float", "count", volatile=True)
+
+
+def Share(doc: str) -> Column:
+    """A part of a whole, 0 to 1."""
+    return Column(doc, "float", "share", volatile=True)
+
+
+def Times(doc: str) -> Column:
+    """A ratio that may pass 1."""
+    return Column(doc, "float", "times", volatile=True)
+
+
+def Rate(doc: str) -> Column:
+    """A bandwidth in GB/s (1e9 bytes)."""
+    return Column(doc, "float", "GB/s", volatile=True)
+
+
+def Mhz(doc: str) -> Column:
+    """A frequency in MHz."""
+    return Column(doc, "float", "MHz", volatile=True)
+
+
+def Number(doc: str) -> Column:
+    """A bare number."""
+    return Column(doc, "float", volatile=True)
+
+
+def Flag(doc: str) -> Column:
+    """True or false."""
+    return Column(doc, "flag", volatile=True)
+
+
+Rank = Annotated[int, Volatile("Global rank of the process.")]
+Step = Annotated[int, Volatile("Step number as the job counted it; missing when the job never called step().")]
+Stage = Annotated[int, Index("Pipeline stage, from 0; missing when there is no pipeline or it is unknown.")]
+
+
+class Fact:
+    """One row of a fact table. Subclasses declare columns; they are never instantiated."""
+
+    table: ClassVar[str]
+    """The name rules use after `in:`."""
+    observed: ClassVar[bool] = True
+    """Read from files (true) or derived from other facts (false)."""
+    heavy: ClassVar[bool] = False
+    """One row per event: read and derived from one rank at a time, not kept longer than needed."""
+    across_ranks: ClassVar[bool] = False
+    """Derived from the tables of all ranks together; other derived facts are made rank by rank."""
+    record_with: ClassVar[Text | None] = None
+    """What to switch on in the profiler to get this fact; observed facts only."""
+
+    @classmethod
+    @cache
+    def columns(cls) -> Mapping[str, Column]:
+        """The declared columns, in order."""
+        hints = get_type_hints(cls, include_extras=True)
+        found = {}
+        for name, hint in hints.items():
+            mark = next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, Column)), None)
+            if mark is not None:
+                found[name] = Column(mark.doc, mark.store, mark.unit, mark.volatile, name)
+        return found
+
+    @classmethod
+    def scope(cls) -> dict[str, Type]:
+        """The names an expression over this table may use, with their types."""
+        return {name: column.type for name, column in cls.columns().items()}

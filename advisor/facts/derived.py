@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What analysis adds: one class per derivation. Most rules read these tables."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import (
+    Bytes,
+    Count,
+    Fact,
+    Flag,
+    Index,
+    Key,
+    Mhz,
+    Name,
+    Ns,
+    Rank,
+    Rate,
+    Share,
+    Stage,
+    Step,
+    Times,
+    Us,
+    Volatile,
+)
+
+
+class Overlap(Fact):
+    """Where one rank's device time went in one step: `span = compute + exposed_comm + free`."""
+
+    table = "overlaps"
+    observed = False
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    span_us: Annotated[float, Us("First to last device activity of the step.")]
+    compute_us: Annotated[float, Us("Union of the kernels.")]
+    comm_us: Annotated[float, Us("Union of the collectives.")]
+    exposed_comm_us: Annotated[float, Us("Collectives with no kernel beside them.")]
+    overlapped_us: Annotated[float, Us("Collectives with kernels beside them.")]
+    free_us: Annotated[float, Us("Neither kernels nor collectives.")]
+    copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
+    event_wait_us: Annotated[
+        float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
+    ]
+    bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
+    source: Annotated[str, Key("`intervals` (recomputed from events) or `recorded` (the profiler's own sums).")]
+
+
+class Dispatch(Fact):
+    """One launch of a kernel, collective or copy: how long it queued, and whether the device waited for it."""
+
+    table = "dispatches"
+    observed = False
+    heavy = True
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("`kernel`, `comm` or `copy`.")]
+    op_type: Annotated[str, Key("Operator type of a kernel, kind of collective, or `copy`.")]
+    start_ns: Annotated[int, Ns("Device start.")]
+    latency_us: Annotated[float, Us("Device start minus host launch: the slant of the link. Negative by clock error.")]
+    idle_before_us: Annotated[float, Us("How long the device had been idle when this began; 0 when it was busy.")]
+    vertical: Annotated[
+        bool, Flag("The host launched it only after the device had run dry: the device waited for this call.")
+    ]
+
+
+class Gap(Fact):
+    """One idle interval of the device inside a step, charged to exactly one cause. Charges add up to free time."""
+
+    table = "gaps"
+    observed = False
+    heavy = True
+
+    rank: Rank
+    step: Step
+    start_ns: Annotated[int, Ns("Start of the idle interval.")]
+    duration_us: Annotated[float, Us("Length.")]
+    cause: Annotated[
+        str,
+        Key(
+            "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `dequeue`, `host_late` "
+            "(host late, no closer cause seen), `wait` (event or another stream), `copy`, `comm_setup`, "
+            "`step_boundary`, `unknown`."
+        ),
+    ]
+    host: Annotated[bool, Flag("The cause lies on the host (the first eight causes).")]
+    call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
+    next_op: Annotated[str, Key("Operator type, collective or copy that ended the interval.")]
+
+
+class Interruption(Fact):
+    """A long collective or copy that drained the launch queue, and the vertical links that follow it."""
+
+    table = "interruptions"
+    observed = False
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("`comm` or `copy`.")]
+    op: Annotated[str, Key("Kind of collective, or `copy`.")]
+    start_ns: Annotated[int, Ns("Start of the long task.")]
+    head_us: Annotated[float, Us("Length of the long task.")]
+    synchronised: Annotated[bool, Flag("A synchronising host call waited for it.")]
+    links: Annotated[float, Count("Vertical links in the stretch that follows, without a break.")]
+    idle_us: Annotated[float, Us("Idle time of the device in that stretch.")]
+
+
+class HostCost(Fact):
+    """All calls of one name on the host in one step, and how much device idle time they cover."""
+
+    table = "host_costs"
+    observed = False
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("As in `host_calls`.")]
+    name: Annotated[str, Key("Call.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Together, nested calls of the same name counted once.")]
+    longest_us: Annotated[float, Us("The longest.")]
+    idle_us: Annotated[float, Us("The part during which the device was free.")]
+
+
+class OperatorShare(Fact):
+    """All kernels of one type on one rank, per step."""
+
+    table = "operators"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type; the one with most time where a type ran on several.")]
+    conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    alone_us: Annotated[float, Us("The part per step in which nothing else ran on the device.")]
+    median_us: Annotated[float, Us("Median duration of one.")]
+    longest_us: Annotated[float, Us("Longest of all.")]
+    kernel_share: Annotated[float, Share("Part of the kernel time.")]
+    step_share: Annotated[float, Share("Part of the step.")]
+    dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
+    shapes: Annotated[float, Count("Distinct input shapes.")]
+
+
+class OperatorShape(Fact):
+    """All kernels of one type with the same inputs, per step."""
+
+    table = "operator_shapes"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    input_formats: Annotated[str, Key("Formats of the inputs.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    mean_us: Annotated[float, Us("Mean duration.")]
+    spread: Annotated[float, Times("Standard deviation of the duration over its mean.")]
+    mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
+    vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
+    scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
+    mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    blocks: Annotated[float, Count("Blocks, the smallest seen.")]
+    step_share: Annotated[float, Share("Part of the step.")]
+
+
+class CollectiveCall(Fact):
+    """One communication operator on one rank, set against its like."""
+
+    table = "collective_calls"
+    observed = False
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    elapse_us: Annotated[float, Us("Start to end.")]
+    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    transit_us: Annotated[float, Us("Data moving.")]
+    wait_us: Annotated[float, Us("Waiting for peers.")]
+    idle_us: Annotated[float, Us("Neither.")]
+    size_bytes: Annotated[float, Bytes("Payload.")]
+    alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
+    typical_us: Annotated[float, Us("Median elapse of those.")]
+
+
+class Meeting(Fact):
+    """One communication operator seen on several ranks: who came last, how long the others waited."""
+
+    table = "meetings"
+    observed = False
+    across_ranks = True
+
+    step: Step
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
+    ranks: Annotated[float, Count("Ranks that took part and were captured.")]
+    shortest_us: Annotated[float, Us("Elapse on the rank where it was shortest: the time it really takes.")]
+    longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
+    waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
+    last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
+
+
+class RankTime(Fact):
+    """One rank's mean step beside its peers: the other captured ranks of the same pipeline stage."""
+
+    table = "rank_times"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    stage: Stage
+    peers: Annotated[float, Count("Ranks of the same stage, itself not counted.")]
+    span_us: Annotated[float, Us("Step.")]
+    compute_us: Annotated[float, Us("Computation per step.")]
+    comm_us: Annotated[float, Us("Communication per step.")]
+    exposed_comm_us: Annotated[float, Us("Exposed communication per step.")]
+    free_us: Annotated[float, Us("Free per step.")]
+    host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]
+    peer_compute_us: Annotated[float, Us("Median computation of the peers.")]
+    peer_comm_us: Annotated[float, Us("Median communication of the peers.")]
+    peer_free_us: Annotated[float, Us("Median free time of the peers.")]
+    meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
+    last_share: Annotated[float, Share("Part of those in which it came last.")]
+    made_wait_us: Annotated[float, Us("Per step: what the others waited, on average, where it came last.")]
+
+
+class LinkUse(Fact):
+    """All traffic from one rank to another over one kind of link, set against links of the same kind."""
+
+    table = "link_uses"
+    observed = False
+    across_ranks = True
+
+    source: Annotated[int, Volatile("Sending rank.")]
+    target: Annotated[int, Volatile("Receiving rank.")]
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    size_bytes: Annotated[float, Bytes("Moved per step.")]
+    transit_us: Annotated[float, Us("Time moving per step.")]
+    bandwidth_gbps: Annotated[float, Rate("Size over time.")]
+    alike: Annotated[float, Count("Links of the same kind that carried a comparable amount, itself included.")]
+    typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
+    deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
+
+
+class StageTime(Fact):
+    """One pipeline stage in one step."""
+
+    table = "stage_times"
+    observed = False
+    across_ranks = True
+
+    step: Step
+    stage: Annotated[int, Index("Stage, from 0.")]
+    stages: Annotated[float, Count("Stages of the pipeline.")]
+    ranks: Annotated[float, Count("Captured ranks of the stage.")]
+    span_us: Annotated[float, Us("Step, mean over its ranks.")]
+    compute_us: Annotated[float, Us("Computation, mean over its ranks.")]
+    slowest_compute_us: Annotated[float, Us("Computation of its slowest rank.")]
+    exposed_comm_us: Annotated[float, Us("Exposed communication, mean over its ranks.")]
+    bubble_us: Annotated[float, Us("Time in sends and receives not hidden behind computation, mean over its ranks.")]
+    free_us: Annotated[float, Us("Free, mean over its ranks.")]
+
+
+class StepSpan(Fact):
+    """The length of one step beside the other steps of the rank."""
+
+    table = "step_spans"
+    observed = False
+
+    rank: Rank
+    step: Step
+    steps: Annotated[float, Count("Recorded steps of the rank.")]
+    span_us: Annotated[float, Us("Device span of the step.")]
+    typical_us: Annotated[float, Us("Median span of the other steps; missing when there is no other.")]
+    edge: Annotated[bool, Flag("First or last recorded step.")]
+
+
+class MemoryPeak(Fact):
+    """The moment at which one component held most device memory on one rank."""
+
+    table = "memory_peaks"
+    observed = False
+
+    rank: Rank
+    component: Annotated[str, Key("As in `memory_uses`.")]
+    reserved_bytes: Annotated[float, Bytes("Most reserved.")]
+    allocated_bytes: Annotated[float, Bytes("Allocated at that moment.")]
+    largest_allocated_bytes: Annotated[float, Bytes("Most allocated at any moment.")]
+    capacity_bytes: Annotated[float, Bytes("Memory of the chip where its name tells; missing otherwise.")]
+    time_ns: Annotated[int, Ns("Moment of the peak.")]
+
+
+class FrequencyUse(Fact):
+    """How fast the AI Cores of one rank ran."""
+
+    table = "frequency_uses"
+    observed = False
+
+    rank: Rank
+    highest_mhz: Annotated[float, Mhz("Highest recorded.")]
+    lowest_mhz: Annotated[float, Mhz("Lowest recorded.")]
+    mean_mhz: Annotated[float, Mhz("Mean over time.")]
+    low_share: Annotated[float, Share("Part of the time below 95 % of the highest.")]
+    compute_us: Annotated[float, Us("Computation per step during that time.")]
+
+
+DERIVED: tuple[type[Fact], ...] = (
+    Overlap,
+    Dispatch,
+    Gap,
+    Interruption,
+    HostCost,
+    OperatorShare,
+    OperatorShape,
+    CollectiveCall,
+    Meeting,
+    RankTime,
+    LinkUse,
+    StageTime,
+    StepSpan,
+    MemoryPeak,
+    FrequencyUse,
+)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profile: all facts of one run, read or derived when first asked for, one rank at a time.
+
+A profile is *given* its sources and derivations, so this module knows neither files nor formulas.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
+
+from advisor.errors import FactMissing
+from advisor.facts.base import Fact
+from advisor.facts.observed import Damage
+from advisor.facts.table import Table
+from advisor.run import Run
+
+F = TypeVar("F", bound=Fact)
+AnyTable = Table[Any]
+Derivation = Callable[..., AnyTable]
+"""Tables in, one table out. Its needs are its annotated parameters: `Table[X]` (required), `Table[X] | None`
+(optional: None when not recorded) and `Run`. The return annotation `Table[Y]` names what it makes."""
+
+
+class Source(Protocol):
+    """One capture (or one cluster summary): reads the facts it holds."""
+
+    size_bytes: int
+
+    def read(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact.
+
+        Raises:
+            FactMissing: The capture does not hold it.
+        """
+        ...
+
+
+Found = AnyTable | FactMissing
+Wanted = tuple[type[Fact], ...]
+Gather = Callable[
+    [Callable[["Source"], dict[type[Fact], Found]], Sequence["Source"]], Iterable[dict[type[Fact], Found]]
+]
+"""How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
+
+
+class Profile:
+    """All facts of one run."""
+
+    def __init__(
+        self, run: Run, sources: Sequence[Source], derivations: Iterable[Derivation], gather: Gather = map
+    ) -> None:
+        self.run = run
+        self._sources = tuple(sources)
+        self._makers = {makes(derivation): derivation for derivation in derivations}
+        self._gather = gather
+        self._found: dict[type[Fact], Found] = {}
+
+    def table(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact over all ranks.
+
+        Raises:
+            FactMissing: It was not recorded on any rank, or something it is derived from was not.
+        """
+        if fact not in self._found:
+            self.prepare([fact])
+        found = self._found[fact]
+        if isinstance(found, FactMissing):
+            raise found
+        return cast("Table[F]", found)
+
+    def prepare(self, facts: Iterable[type[Fact]]) -> None:
+        """Reads and derives these facts in one pass over the ranks, so that each file is read once.
+
+        Asking for everything that will be wanted at once is what keeps memory at the size of the largest rank.
+        """
+        wanted = [fact for fact in dict.fromkeys(facts) if fact not in self._found]
+        per_rank = [f for f in self._closure(wanted) if not f.across_ranks and f not in self._found]
+        if per_rank:
+            # damage comes to light while other facts are read, so it is asked for last
+            ordered = tuple(sorted(per_rank, key=lambda fact: fact is Damage))
+            work = _RankWork(self.run, self._makers, ordered)
+            parts = list(self._gather(work, self._sources))
+            for fact in ordered:
+                self._found[fact] = _joined(fact, [part[fact] for part in parts])
+        for fact in wanted:
+            if fact.across_ranks:
+                _resolve(fact, self.run, self._makers, self._found, _cannot_read)
+
+    def _closure(self, wanted: Iterable[type[Fact]]) -> Iterator[type[Fact]]:
+        """The rank-wise facts that must be collected for these: themselves, or what an across-ranks fact needs."""
+        for fact in wanted:
+            if not fact.across_ranks:
+                yield fact
+            else:
+                yield from self._closure(need for need, _ in needs(self._makers[fact]).values() if need is not None)
+
+
+def _joined(fact: type[Fact], parts: Sequence[Found]) -> Found:
+    tables = [part for part in parts if isinstance(part, Table)]
+    if tables or not parts:
+        return Table.concat(fact, tables)
+    missing = [part for part in parts if isinstance(part, FactMissing)]
+    return FactMissing((n for m in missing for n in m.tables), (f for m in missing for f in m.unreadable))
+
+
+class _RankWork:
+    """The facts wanted of one source. A class, not a closure, so that a process pool can take it along."""
+
+    def __init__(self, run: Run, makers: Mapping[type[Fact], Derivation], wanted: Wanted) -> None:
+        self.run, self.makers, self.wanted = run, makers, wanted
+
+    def __call__(self, source: Source) -> dict[type[Fact], Found]:
+        found: dict[type[Fact], Found] = {}
+        for fact in self.wanted:
+            _resolve(fact, self.run, self.makers, found, source.read)
+        return {fact: found[fact] for fact in self.wanted}
+
+
+def _cannot_read(fact: type[Fact]) -> AnyTable:
+    raise FactMissing([fact.table])
+
+
+def _resolve(
+    fact: type[Fact],
+    run: Run,
+    makers: Mapping[type[Fact], Derivation],
+    found: dict[type[Fact], Found],
+    read: Callable[[type[Fact]], AnyTable],
+) -> Found:
+    """The table of a fact, read or derived, remembered in `found`; a FactMissing where it cannot be had."""
+    if fact in found:
+        return found[fact]
+    try:
+        found[fact] = read(fact) if fact.observed else _derive(fact, run, makers, found, read)
+    except FactMissing as missing:
+        found[fact] = missing
+    return found[fact]
+
+
+def _derive(
+    fact: type[Fact],
+    run: Run,
+    makers: Mapping[type[Fact], Derivation],
+    found: dict[type[Fact], Found],
+    read: Callable[[type[Fact]], AnyTable],
+) -> AnyTable:
+    arguments: dict[str, object] = {}
+    missing: list[FactMissing] = []
+    for name, (need, optional) in needs(makers[fact]).items():
+        if need is None:
+            arguments[name] = run
+            continue
+        table = _resolve(need, run, makers, found, read)
+        if isinstance(table, FactMissing) and not optional:
+            missing.append(table)
+        arguments[name] = None if isinstance(table, FactMissing) else table
+    if missing:
+        raise FactMissing((n for m in missing for n in m.tables), (f for m in missing for f in m.unreadable))
+    return makers[fact](**arguments)
+
+
+@cache
+def needs(derivation: Derivation) -> Mapping[str, tuple[type[Fact] | None, bool]]:
+    """Per parameter: the fact it takes (None for the run) and whether it is optional."""
+    found: dict[str, tuple[type[Fact] | None, bool]] = {}
+    for name, hint in get_type_hints(derivation).items():
+        if name == "return":
+            continue
+        optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
+        inner = next(arg for arg in get_args(hint) if arg is not types.NoneType) if optional else hint
+        found[name] = (None, False) if inner is Run else (get_args(inner)[0], optional)
+    return found
+
+
+@cache
+def makes(derivation: Derivation) -> type[Fact]:
+    """The fact a derivation makes."""
+    return cast("type[Fact]", get_args(get_type_hints(derivation)["return"])[0])

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table[F]: columns of numpy arrays that keep the promise of a Fact. Never changed in place.
+
+Not a DataFrame: importing pandas costs more time than a small capture needs from files to report. `to_pandas`
+gives one to those who work in a notebook.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.facts.base import MISSING, Column, Fact
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[Any]
+F = TypeVar("F", bound=Fact)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A text column: one int32 code per row into the distinct texts; -1 is missing."""
+
+    codes: Array
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def values(self) -> list[str | None]:
+        """The text of each row."""
+        return [self.names[code] if code >= 0 else None for code in self.codes.tolist()]
+
+    def hits(self, wanted: Iterable[bool]) -> Array:
+        """Per row: whether its distinct text is wanted (one truth per name); missing rows are not."""
+        return np.append(np.fromiter(wanted, bool, len(self.names)), False)[self.codes]
+
+    def isin(self, wanted: Iterable[str]) -> Array:
+        """Per row: whether its text is among these."""
+        chosen = frozenset(wanted)
+        return self.hits(name in chosen for name in self.names)
+
+    def take(self, where: Array) -> Texts:
+        return Texts(self.codes[where], self.names)
+
+    @classmethod
+    def of(cls, values: Iterable[str | None]) -> Texts:
+        """From plain texts, distinct ones numbered in order of appearance."""
+        index: dict[str, int] = {}
+        codes = [-1 if value is None else index.setdefault(value, len(index)) for value in values]
+        return cls(np.array(codes, np.int32), tuple(index))
+
+    @classmethod
+    def constant(cls, value: str | None, length: int) -> Texts:
+        return cls(np.full(length, -1 if value is None else 0, np.int32), () if value is None else (value,))
+
+    @classmethod
+    def concat(cls, parts: Sequence[Texts]) -> Texts:
+        """One after another, with one numbering."""
+        index: dict[str, int] = {}
+        codes = []
+        for part in parts:
+            lookup = np.array([index.setdefault(name, len(index)) for name in part.names] + [-1], np.int32)
+            codes.append(lookup[part.codes])
+        return cls(np.concatenate(codes) if codes else np.empty(0, np.int32), tuple(index))
+
+
+Values = Array | Texts
+
+
+class Table(Generic[F]):
+    """The rows of one fact. `table["rank"]` is an array, `table.texts("op_type")` a text column."""
+
+    __slots__ = ("_data", "_length", "fact")
+
+    def __init__(self, fact: type[F], data: Mapping[str, Values]) -> None:
+        """Use `Table.build`; this trusts what it is given."""
+        self.fact = fact
+        self._data = dict(data)
+        self._length = len(next(iter(data.values()))) if data else 0
+
+    @classmethod
+    def build(cls, fact: type[F], **columns: Any) -> Table[F]:
+        """A table from arrays, sequences or one value for all rows; columns left out are missing in every row.
+
+        Text columns take `Texts` or an iterable of `str | None`; numbers anything numpy can convert.
+
+        Raises:
+            ValueError: A name is not a column of the fact, or lengths differ.
+        """
+        declared = fact.columns()
+        unknown = columns.keys() - declared.keys()
+        if unknown:
+            raise ValueError(f"{fact.table} has no column {sorted(unknown)}")
+        lengths = {len(v) for v in columns.values() if not isinstance(v, str | int | float | None)}
+        if len(lengths) > 1:
+            raise ValueError(f"{fact.table}: columns of different lengths {sorted(lengths)}")
+        length = lengths.pop() if lengths else 1 if columns else 0
+        return cls(fact, {name: _column(column, columns.get(name), length) for name, column in declared.items()})
+
+    @classmethod
+    def empty(cls, fact: type[F]) -> Table[F]:
+        return cls.build(fact)
+
+    @classmethod
+    def concat(cls, fact: type[F], tables: Iterable[Table[F]]) -> Table[F]:
+        """The rows of all, one after another."""
+        parts = list(tables)
+        if not parts:
+            return cls.empty(fact)
+        if len(parts) == 1:
+            return parts[0]
+        data: dict[str, Values] = {}
+        for name, column in fact.columns().items():
+            if column.store == "text":
+                data[name] = Texts.concat([part.texts(name) for part in parts])
+            else:
+                data[name] = np.concatenate([part[name] for part in parts])
+        return cls(fact, data)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, name: str) -> Array:
+        """A column that is not text, as stored (see `facts.base` for what stands for missing)."""
+        found = self._data[name]
+        if isinstance(found, Texts):
+            raise TypeError(f"{self.fact.table}.{name} is text; use texts()")
+        return found
+
+    def texts(self, name: str) -> Texts:
+        """A text column."""
+        found = self._data[name]
+        if not isinstance(found, Texts):
+            raise TypeError(f"{self.fact.table}.{name} is not text")
+        return found
+
+    def floats(self, name: str) -> Array:
+        """A column as float64 with NaN for missing; absolute times lose nothing that a duration needs below 2**53 ns."""
+        values = self[name]
+        if values.dtype == np.float64:
+            return values
+        missing = self.fact.columns()[name].missing
+        out = values.astype(np.float64)
+        out[values == missing] = np.nan
+        return out
+
+    def take(self, where: Array) -> Table[F]:
+        """The rows at these positions, or where a mask is true."""
+        return Table(self.fact, {n: v.take(where) if isinstance(v, Texts) else v[where] for n, v in self._data.items()})
+
+    def sorted_by(self, *names: str) -> Table[F]:
+        """Rows in ascending order of these columns, the first one leading; equal rows keep their order."""
+        return self.take(np.lexsort([self[n] for n in reversed(names)]))
+
+    def having(self, **columns: Any) -> Table[F]:
+        """The same rows with some columns replaced."""
+        declared = self.fact.columns()
+        new = {name: _column(declared[name], value, len(self)) for name, value in columns.items()}
+        return Table(self.fact, {**self._data, **new})
+
+    def rows(self, limit: int | None = None) -> list[dict[str, object]]:
+        """Rows as plain values, None where missing; for tests, excerpts and people, not for a million rows."""
+        head = self if limit is None or limit >= len(self) else self.take(np.arange(limit))
+        lists = {name: head._plain(name) for name in self.fact.columns()}
+        return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
+
+    def _plain(self, name: str) -> list[object]:
+        column, found = self.fact.columns()[name], self._data[name]
+        if isinstance(found, Texts):
+            return list(found.values())
+        if column.store == "float":
+            return [None if value != value else value for value in found.tolist()]
+        if column.store == "flag":
+            return [None if value < 0 else bool(value) for value in found.tolist()]
+        return [None if value == MISSING else value for value in found.tolist()]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a DataFrame: nullable integers, categoricals, floats."""
+        import pandas as pd  # noqa: PLC0415 - costs 260 ms, wanted only in notebooks
+
+        series: dict[str, Any] = {}
+        for name, column in self.fact.columns().items():
+            found = self._data[name]
+            if isinstance(found, Texts):
+                series[name] = pd.Categorical.from_codes(found.codes, categories=list(found.names))
+            elif column.store == "float":
+                series[name] = found
+            else:
+                kind = "boolean" if column.store == "flag" else "Int64"
+                series[name] = pd.array(self._plain(name), dtype=kind)
+        return pd.DataFrame(series)
+
+    def __repr__(self) -> str:
+        return f"<{self.fact.table}: {len(self)} rows>"
+
+
+def _column(column: Column, value: Any, length: int) -> Values:
+    if column.store == "text":
+        if value is None or isinstance(value, str):
+            return Texts.constant(value, length)
+        return value if isinstance(value, Texts) else Texts.of(value)
+    if value is None:
+        return np.full(length, column.missing, column.dtype)
+    if isinstance(value, int | float):
+        return np.full(length, value, column.dtype)
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == column.dtype else value.astype(column.dtype)
+    return np.array([column.missing if v is None else v for v in value], column.dtype)
+
+
+def read_table(fact: type[F], text: str) -> Table[F]:
+    """A table as a person writes it: a header, then one row per line; `xN` at the end repeats a row.
+
+    Cells are separated by blanks, quoted where they hold one; `-` is missing. Columns left out are missing,
+    but for `rank` and `step`, which are 0 and 1.
+
+    Raises:
+        ValueError: A heading is not a column, a row has too many or too few cells, or a cell is no number.
+    """
+    header, *lines = [shlex.split(line, comments=True) for line in text.strip().splitlines() if line.strip()] or [[]]
+    declared = fact.columns()
+    for name in header:
+        if name not in declared:
+            raise ValueError(f"{fact.table} has no column `{name}`; it has {', '.join(declared)}")
+    rows: list[list[str]] = []
+    for cells in lines:
+        times = 1
+        if len(cells) == len(header) + 1 and re.fullmatch(r"x\d+", cells[-1]):
+            times = int(cells.pop()[1:])
+        if len(cells) != len(header):
+            raise ValueError(f"{fact.table}: {len(cells)} cells under {len(header)} headings: {' '.join(cells)}")
+        rows += [cells] * times
+    columns: dict[str, Any] = {n: [_cell(declared[n], row[i]) for row in rows] for i, n in enumerate(header)}
+    for name, default in (("rank", 0), ("step", 1)):
+        if name in declared and name not in columns:
+            columns[name] = [default] * len(rows)
+    return Table.build(fact, **columns)
+
+
+def _cell(column: Column, cell: str) -> str | float | int | None:
+    if cell == "-":
+        return None
+    if column.store == "text":
+        return cell
+    if column.store == "flag":
+        if cell not in ("true", "false"):
+            raise ValueError(f"{column.name} is true, false or -, not `{cell}`")
+        return int(cell == "true")
+    try:
+        return int(cell) if column.store == "int" else float(cell)
+    except ValueError:
+        raise ValueError(f"{column.name} is a number, not `{cell}`") from None

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding, Outcome, Diagnosis: what is handed on, and its versioned JSON form. Writers read this and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+
+from advisor.run import Run
+from advisor.text import Text
+
+Scalar = int | float | bool | str | None
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Severity(IntEnum):
+    """How bad it is, apart from how sure we are."""
+
+    info = 0
+    low = 1
+    medium = 2
+    high = 3
+    critical = 4
+
+
+class Confidence(IntEnum):
+    """How sure we are that this is the cause and that the saving can be had."""
+
+    low = 0
+    medium = 1
+    high = 2
+
+
+def _by_name(kind: type[IntEnum]) -> Any:
+    names = [member.name for member in kind]
+    return (
+        BeforeValidator(lambda value: kind[value] if isinstance(value, str) and value in names else value),
+        PlainSerializer(lambda value: value.name, return_type=str),
+        WithJsonSchema({"enum": names}),
+    )
+
+
+SeverityName = Annotated[Severity, *_by_name(Severity)]
+ConfidenceName = Annotated[Confidence, *_by_name(Confidence)]
+
+Shown = Literal["", "times", "share", "us", "B", "count", "ns", "GB/s", "MHz"]
+
+
+class Saving(_Model):
+    """What fixing it could win per step: an upper estimate, never more than the step."""
+
+    us: float = 0.0
+    share: float = 0.0
+    """Part of the mean step, 0 to 1; 0 when the step time is unknown."""
+
+
+class Evidence(_Model):
+    """One measured value behind a finding, and the threshold it was held against."""
+
+    name: str
+    value: Scalar
+    unit: str = ""
+    threshold: float | None = None
+
+
+class Place(_Model):
+    """One place where the problem was seen, with what it costs there."""
+
+    rank: int | None = None
+    stage: int | None = None
+    step: int | None = None
+    saving_us: float = 0.0
+
+
+class Head(_Model):
+    """One column of a small table."""
+
+    name: str
+    unit: str = ""
+
+
+class Rows(_Model):
+    """A small typed table: the rows behind a finding, or what a chart draws."""
+
+    columns: tuple[Head, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+    total: int = 0
+    """How many rows there were; `rows` holds the first of them."""
+
+
+class Finding(_Model):
+    """One problem of one subject, wherever it was seen."""
+
+    rule: str
+    fingerprint: str
+    severity: SeverityName
+    confidence: ConfidenceName
+    saving: Saving = Saving()
+    subject: dict[str, Scalar] = {}
+    """Stable keys only, such as `{"op_type": "TransData"}`; empty for the run as a whole."""
+    seen: tuple[Place, ...] = ()
+    """Every rank, stage and step, worst first."""
+    evidence: tuple[Evidence, ...] = ()
+    """Taken at the worst place."""
+    excerpt: Rows | None = None
+    causes: tuple[str, ...] = ()
+    """Fingerprints of findings that explain this one."""
+    symptoms: tuple[str, ...] = ()
+    """Fingerprints of findings that this one explains."""
+
+
+OutcomeName = Literal["fired", "quiet", "not applicable", "skipped", "failed"]
+
+
+class Outcome(_Model):
+    """What became of one rule. Quiet means looked and fine; skipped names what to record."""
+
+    rule: str
+    outcome: OutcomeName
+    reason: Text | None = None
+    needs: tuple[str, ...] = ()
+    """Tables that were missing, when skipped."""
+
+
+class Param(_Model):
+    """A threshold as it was in force, and why it has this value."""
+
+    name: str
+    value: float
+    unit: str = ""
+    basis: Text
+    overridden: bool = False
+
+
+class Step(_Model):
+    """One step of a remedy."""
+
+    do: Text
+    run: str = ""
+    code: str = ""
+    care: Text | None = None
+
+
+class Reference(_Model):
+    """Where to read more."""
+
+    title: str
+    url: str
+
+
+class Label(_Model):
+    """How an evidence value or excerpt column is called and shown."""
+
+    name: str
+    label: Text
+    show_as: Shown = ""
+
+
+class RuleInfo(_Model):
+    """What a report says about a rule: enough to render without the rule file."""
+
+    id: str
+    status: Literal["stable", "preview", "deprecated"] = "stable"
+    title: Text
+    why: Text
+    params: tuple[Param, ...] = ()
+    labels: tuple[Label, ...] = ()
+    fix: tuple[Step, ...] = ()
+    assumes: Text | None = None
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def category(self) -> str:
+        return self.id.split("/", 1)[0]
+
+
+class TimeSplit(_Model):
+    """Where the device time of a mean step goes, averaged over the ranks, µs. None means not recorded."""
+
+    step_us: float
+    compute_us: float
+    exposed_comm_us: float
+    overlapped_us: float
+    free_us: float
+    copy_us: float | None = None
+    event_wait_us: float | None = None
+
+
+ExhibitKind = Literal[
+    "time_split",  # rank, stage, compute_us, exposed_comm_us, free_us
+    "idle_causes",  # cause, us
+    "launch_latency",  # from_us, to_us, launches
+    "operators",  # op_type, core, us, calls
+    "rank_steps",  # rank, step, span_us
+    "links",  # source, target, link, bandwidth_gbps, size_bytes
+]
+
+
+class Exhibit(_Model):
+    """One chart's worth of numbers about the run."""
+
+    kind: ExhibitKind
+    rows: Rows
+
+
+class Unread(_Model):
+    """Something in the input that could not be read."""
+
+    file: str
+    place: str = ""
+    what: str
+    rows: int = 0
+
+
+class Diagnosis(_Model):
+    """Everything a report, a bot or a comparison needs."""
+
+    format: Literal["advisor.diagnosis/1"] = "advisor.diagnosis/1"
+    version: str = ""
+    """Version of advisor that made it."""
+    run: Run
+    split: TimeSplit | None = None
+    findings: tuple[Finding, ...] = ()
+    """Ranked: what to fix first comes first."""
+    outcomes: tuple[Outcome, ...] = ()
+    """One for each rule, ordered by id."""
+    rules: tuple[RuleInfo, ...] = ()
+    """The rules that were evaluated, ordered by id."""
+    exhibits: tuple[Exhibit, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    def rule(self, rule_id: str) -> RuleInfo:
+        """What is known of a rule that was evaluated."""
+        return next(info for info in self.rules if info.id == rule_id)
+
+    def to_json(self) -> str:
+        """The published form: two blanks of indent, keys in declared order, a final line break."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def fingerprint(rule_id: str, subject: Mapping[str, Scalar]) -> str:
+    """The same problem has the same name in every run: no numbers, ranks, steps, times, paths or words."""
+    canonical = json.dumps(["1", rule_id, sorted((key, str(value)) for key, value in subject.items())])
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]

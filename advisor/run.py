@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run: what was captured, and how — ranks, steps, versions, profiler switches, parallel layout."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Parallel(_Model):
+    """Sizes of the parallel dimensions and who stands where. 0 means unknown."""
+
+    tp: int = 0
+    pp: int = 0
+    dp: int = 0
+    cp: int = 0
+    ep: int = 0
+    source: str = ""
+    """Where the sizes come from: `distributed_args`, `parallel_group_info`, `cluster`, or nothing."""
+    stages: tuple[tuple[int, ...], ...] = ()
+    """Global ranks of each pipeline stage, first stage first; empty when there is no pipeline or it is unknown."""
+
+    def stage_of(self, rank: int) -> int | None:
+        """The pipeline stage of a rank, or None when unknown."""
+        return next((stage for stage, ranks in enumerate(self.stages) if rank in ranks), None)
+
+
+class Capture(_Model):
+    """One rank's capture: where it lies and how it was recorded. None means the capture does not say."""
+
+    rank: int
+    path: str
+    """Folder name as found, relative to the input."""
+    source: str
+    """`text`, `database`, `text+database` or `cluster` (a cluster_analysis_output)."""
+    level: str | None = None
+    """`Level_none`, `Level0`, `Level1` or `Level2`."""
+    activities: tuple[str, ...] | None = None
+    """Any of `CPU`, `NPU`."""
+    with_stack: bool | None = None
+    profile_memory: bool | None = None
+    record_shapes: bool | None = None
+    complete: bool | None = None
+    """Whether the profiler was stopped properly (end_info was written)."""
+    size_bytes: int = 0
+
+
+class Run(_Model):
+    """One profiled run of one job."""
+
+    name: str = ""
+    """Name of the input folder."""
+    framework: str = ""
+    """`PyTorch`, `MindSpore`, or nothing when unknown."""
+    cann_version: str = ""
+    torch_npu_version: str = ""
+    chip: str = ""
+    """For example `Ascend910B`; empty when not recorded."""
+    level: str = ""
+    """The lowest profiler level among the captures; empty when not recorded."""
+    ranks: tuple[int, ...] = ()
+    world_size: int = 0
+    """How many ranks the job had; 0 when not recorded. `len(ranks)` is how many were captured."""
+    steps: tuple[int, ...] = ()
+    """Recorded step numbers, ascending; empty when the job never called `step()`."""
+    step_us: float = 0.0
+    """Mean device span of one step of the slowest rank, µs; 0 when unknown."""
+    start_ns: int = 0
+    """The earliest recorded moment, ns since the epoch; 0 when unknown."""
+    parallel: Parallel = Parallel()
+    captures: tuple[Capture, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Facts about how the input was chosen, as `key=value` words for the report to phrase."""
+
+    @property
+    def rank_count(self) -> int:
+        """How many ranks the job had, as far as is known."""
+        return max(len(self.ranks), self.world_size)
+
+    @property
+    def step_count(self) -> int:
+        """How many steps the totals of a rank spread over; a run without steps counts as one."""
+        return max(len(self.steps), 1)

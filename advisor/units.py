@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types and units of values, and how a quantity is written for people.
+
+Units are few and fixed: `us` (durations), `ns` (absolute time), `B` (bytes), `GB/s`, `MHz`, `count`,
+`share` (0 to 1, shown as per cent) and `times` (a ratio that may pass 1). No unit means a bare number or an id.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["number", "text", "bool"]
+
+UNITS = ("", "us", "ns", "B", "GB/s", "MHz", "count", "share", "times")
+
+FACTORS: dict[str, tuple[float, str]] = {
+    "us": (1.0, "us"),
+    "ms": (1e3, "us"),
+    "s": (1e6, "us"),
+    "KiB": (1024.0, "B"),
+    "MiB": (1024.0**2, "B"),
+    "GiB": (1024.0**3, "B"),
+    "KB": (1e3, "B"),
+    "MB": (1e6, "B"),
+    "GB": (1e9, "B"),
+}
+"""Unit names an expression may multiply by: the factor, and the base unit it gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What an expression or a column holds: a kind, a unit for numbers, and one value per row or per group."""
+
+    kind: Kind
+    unit: str = ""
+    per_row: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind}[{self.unit}]" if self.unit else self.kind
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    """The value in the largest step that leaves at least one before the point, with three significant digits."""
+    size = abs(value)
+    factor, name = next(((f, n) for f, n in steps if size >= f * 0.9995), steps[-1])
+    return f"{_digits(value / factor)} {name}"
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, never in exponents for everyday sizes, thousands grouped."""
+    size = abs(value)
+    if size >= 100 or size == 0:
+        return f"{value:,.0f}"
+    if size >= 10:
+        return f"{value:.1f}"
+    if size >= 1:
+        return f"{value:.2f}"
+    return f"{value:.3g}"
+
+
+_TIME = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
+_BYTES = ((1024.0**4, "TiB"), (1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
+
+
+def _share(value: float) -> str:
+    percent = value * 100
+    if percent == 0:
+        return "0 %"
+    return f"{percent:.0f} %" if abs(percent) >= 9.95 else f"{percent:.1f} %" if abs(percent) >= 0.05 else "< 0.1 %"
+
+
+def show(value: object, unit: str = "") -> str:
+    """A value as people read it: `show(81515.6, "us")` is `81.5 ms`. Missing is an en dash."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    match unit:
+        case "us":
+            return "0 µs" if value == 0 else _scaled(value, _TIME)
+        case "ns":
+            return f"{value:,.0f} ns"
+        case "B":
+            return _scaled(value, _BYTES)
+        case "share":
+            return _share(value)
+        case "times":
+            return f"{_digits(value)}×"
+        case "GB/s" | "MHz":
+            return f"{_digits(value)} {unit}"
+        case _:
+            return str(value) if isinstance(value, int) else f"{value:.0f}" if value == int(value) else _digits(value)

@@ -196,7 +196,7 @@ class Table(Generic[F]):
                 series[name] = found
             else:
                 kind = "boolean" if column.store == "flag" else "Int64"
-                series[name] = pd.array(self._plain(name), dtype=kind)
+                series[name] = pd.Series(self._plain(name), dtype=kind)  # type: ignore[call-overload]
         return pd.DataFrame(series)
 
     def __repr__(self) -> str:

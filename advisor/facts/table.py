@@ -7,6 +7,7 @@ gives one to those who work in a notebook.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -144,7 +145,7 @@ class Table(Generic[F]):
         return found
 
     def floats(self, name: str) -> Array:
-        """A column as float64 with NaN for missing; absolute times lose nothing that a duration needs below 2**53 ns."""
+        """A column as float64 with NaN for missing. Subtract absolute times before, not after: 2**53 ns are 104 days."""
         values = self[name]
         if values.dtype == np.float64:
             return values
@@ -178,7 +179,7 @@ class Table(Generic[F]):
         if isinstance(found, Texts):
             return list(found.values())
         if column.store == "float":
-            return [None if value != value else value for value in found.tolist()]
+            return [None if math.isnan(value) else value for value in found.tolist()]
         if column.store == "flag":
             return [None if value < 0 else bool(value) for value in found.tolist()]
         return [None if value == MISSING else value for value in found.tolist()]
@@ -191,12 +192,12 @@ class Table(Generic[F]):
         for name, column in self.fact.columns().items():
             found = self._data[name]
             if isinstance(found, Texts):
-                series[name] = pd.Categorical.from_codes(found.codes, categories=list(found.names))
+                series[name] = pd.Categorical.from_codes(found.codes, categories=pd.Index(found.names))
             elif column.store == "float":
                 series[name] = found
             else:
                 kind = "boolean" if column.store == "flag" else "Int64"
-                series[name] = pd.Series(self._plain(name), dtype=kind)  # type: ignore[call-overload]
+                series[name] = pd.Series(self._plain(name), dtype=kind)
         return pd.DataFrame(series)
 
     def __repr__(self) -> str:

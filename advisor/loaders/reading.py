@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading: where each export keeps one fact, side by side; Folder: the capture of one rank they read from.
+
+A way (text or database) is a function of the folder. It returns a table — an empty one says "looked, there is
+none" — or raises `FactMissing` (this export does not hold it) or `Unreadable` (the file is there but cannot be
+read; the damage has been noted). Nothing else may leave it, whatever the files hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from advisor.errors import AdvisorError, FactMissing
+from advisor.facts.base import Fact
+from advisor.facts.table import Table
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from advisor.loaders.timeline import Timeline
+
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+
+
+class Unreadable(AdvisorError):
+    """A file that is there cannot be read as a whole."""
+
+    def __init__(self, file: str, what: str) -> None:
+        self.file, self.what = file, what
+        super().__init__(f"{file} cannot be read: {what}")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One kind of damage in one file: where it was met first, and how much is affected."""
+
+    file: str
+    place: str
+    what: str
+    kind: str = "row"
+    rows: int = 1
+    share: float = math.nan
+
+
+class Notes:
+    """The damage found while reading. Said twice, it counts once: files may be read for more than one fact."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str], Note] = {}
+
+    def add(self, file: str, place: str, what: str, kind: str = "row", rows: int = 1, share: float = math.nan) -> None:
+        """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
+
+        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`.
+        """
+        share = 1.0 if kind == "unreadable" else share
+        self._found.setdefault((file, what, kind), Note(file, place, what, kind, rows, share))
+
+    def all(self) -> tuple[Note, ...]:
+        """What was found, file by file."""
+        return tuple(sorted(self._found.values(), key=lambda note: (note.file, note.what, note.place)))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+class Shelf:
+    """What is open now: one folder at a time, so that memory stays at the size of the largest rank."""
+
+    def __init__(self) -> None:
+        self._owner: Folder | None = None
+
+    def take(self, folder: Folder) -> None:
+        """Make room for a folder: whatever another one kept is let go."""
+        if self._owner is not None and self._owner is not folder:
+            self._owner.release()
+        self._owner = folder
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_owner": None}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self._owner = None
+
+
+@dataclass(eq=False)
+class Folder:
+    """The capture of one rank: its files by name, and what has been opened of them."""
+
+    rank: int
+    root: Path
+    """The `*_ascend_pt` folder, or the folder of a lone file."""
+    output: Path
+    """Its ASCEND_PROFILER_OUTPUT."""
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Text files by name, such as `kernel_details.csv`; `profiler_info.json` and `profiler_metadata.json` too."""
+    databases: Mapping[str, Path] = field(default_factory=dict)
+    """`profiler` (ascend_pytorch_profiler*.db) and `analysis` (analysis.db), where they are there."""
+    level: str | None = None
+    """`Level_none`, `Level0`, `Level1`, `Level2`; None when not recorded."""
+    name: str = ""
+    """How damage names the folder: its path relative to the input, empty when it is the input."""
+    notes: Notes = field(default_factory=Notes)
+    jobs: int = 1
+    size_bytes: int = 0
+    facts: Mapping[type[Fact], Table[Any]] = field(default_factory=dict)
+    """Facts known from discovery, or from elsewhere in the run, used where the capture holds none itself."""
+    shelf: Shelf = field(default_factory=Shelf)
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def file(self, name: str) -> Path | None:
+        """The path of a text file, or None."""
+        return self.files.get(name)
+
+    def need(self, fact: type[Fact], name: str) -> Path:
+        """The path of a text file that a fact is read from.
+
+        Raises:
+            FactMissing: It is not there.
+        """
+        if name not in self.files:
+            raise FactMissing([fact.table])
+        return self.files[name]
+
+    def label(self, path: Path) -> str:
+        """How notes name a file: relative to the input where it lies in it."""
+        return f"{self.name}/{path.name}" if self.name else path.name
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, made once and kept until `release`: a decoded file that several facts need."""
+        if name not in self._kept:
+            self.shelf.take(self)
+            self._kept[name] = make()
+        return cast("T", self._kept[name])
+
+    def timeline(self) -> Timeline:
+        """The decoded trace_view.json.
+
+        Raises:
+            FactMissing: There is none.
+            Unreadable: There is one, and nothing of it can be read.
+        """
+        return self.once("timeline", self._read_timeline)
+
+    def _read_timeline(self) -> Timeline:
+        from advisor.loaders import timeline  # noqa: PLC0415 - brings msgspec and pyarrow
+
+        if "trace_view.json" not in self.files:
+            raise FactMissing(["host_calls"])
+        return timeline.read(self.files["trace_view.json"], notes=self.notes, jobs=self.jobs)
+
+    def connection(self, which: str) -> sqlite3.Connection:
+        """The database `profiler` or `analysis`, opened read-only.
+
+        Raises:
+            FactMissing: There is none.
+            Unreadable: There is one, and it is no database.
+        """
+        return self.once(f"database {which}", lambda: self._connect(which))
+
+    def _connect(self, which: str) -> sqlite3.Connection:
+        from advisor.loaders import database  # noqa: PLC0415 - brings sqlite3
+
+        if which not in self.databases:
+            raise FactMissing([which])
+        return database.open_readonly(self.databases[which], self.notes)
+
+    def release(self) -> None:
+        """Let go of everything that was opened or decoded; reading again opens it again."""
+        for which in ("profiler", "analysis"):
+            connection = self._kept.get(f"database {which}")
+            if connection is not None:
+                connection.close()
+        self._kept.clear()
+
+    def read(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact, from the database where it holds them, else from the text files.
+
+        Raises:
+            FactMissing: Neither holds it, or what holds it cannot be read.
+        """
+        empty: Table[F] | None = None
+        unreadable: list[str] = []
+        for way in _ways(fact, self):
+            try:
+                table = way(self)
+            except FactMissing as missing:
+                unreadable += missing.unreadable
+            except Unreadable as wrong:
+                unreadable.append(wrong.file)
+            else:
+                if len(table):
+                    return table
+                empty = table if empty is None else empty
+        return self._fallen_back(fact, empty, unreadable)
+
+    def _fallen_back(self, fact: type[F], empty: Table[F] | None, unreadable: list[str]) -> Table[F]:
+        if fact in self.facts:
+            return self.facts[fact]
+        if empty is not None:
+            return empty
+        raise FactMissing([fact.table], unreadable)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_kept": {}, "shelf": Shelf()}
+
+
+@dataclass(frozen=True)
+class Reading(Generic[F]):
+    """One fact, and how each export gives it."""
+
+    fact: type[F]
+    text: Callable[[Folder], Table[F]] | None = None
+    database: Callable[[Folder], Table[F]] | None = None
+
+
+def _ways(fact: type[F], folder: Folder) -> list[Callable[[Folder], Table[F]]]:
+    """How to read a fact of this folder, the better way first."""
+    from advisor.loaders import READINGS  # noqa: PLC0415 - the list imports every reading, which import this module
+
+    found = [r for r in READINGS if r.fact is fact]
+    ways = [r.database for r in found if folder.databases] + [r.text for r in found]
+    return [way for way in ways if way is not None]

@@ -53,13 +53,19 @@ class Notes:
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], Note] = {}
 
-    def add(self, file: str, place: str, what: str, kind: str = "row", rows: int = 1, share: float = math.nan) -> None:
+    def add(
+        self, file: str, place: str, what: str, *, kind: str = "row", rows: int = 1, share: float = math.nan
+    ) -> None:
         """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
 
-        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`.
+        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`. The same words from another
+        place of the file are counted together.
         """
         share = 1.0 if kind == "unreadable" else share
-        self._found.setdefault((file, what, kind), Note(file, place, what, kind, rows, share))
+        before = self._found.get((file, what, kind))
+        if before is not None and before.place != place:
+            rows, place, share = before.rows + rows, before.place, math.nan
+        self._found[file, what, kind] = Note(file, place, what, kind, rows, share)
 
     def all(self) -> tuple[Note, ...]:
         """What was found, file by file."""
@@ -126,10 +132,6 @@ class Folder:
         if name not in self.files:
             raise FactMissing([fact.table])
         return self.files[name]
-
-    def label(self, path: Path) -> str:
-        """How notes name a file: relative to the input where it lies in it."""
-        return f"{self.name}/{path.name}" if self.name else path.name
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` gives, made once and kept until `release`: a decoded file that several facts need."""

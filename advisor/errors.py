@@ -7,7 +7,8 @@ AdvisorError
 ├── UsageError      the command line or a setting is wrong              exit code 2
 ├── RuleError       one or more rule files or settings are wrong        exit code 2
 ├── ExprError       one expression is wrong (collected into RuleError)
-└── FactMissing     a fact was not recorded (becomes the outcome "skipped")
+├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
+└── WorkerLost      a worker process was killed, usually for lack of memory   exit code 3
 ```
 """
 
@@ -96,3 +97,10 @@ class FactMissing(AdvisorError):
         self.unreadable = tuple(dict.fromkeys(unreadable))
         why = f" ({', '.join(self.unreadable)} cannot be read)" if self.unreadable else ""
         super().__init__("not recorded: " + ", ".join(self.tables) + why)
+
+
+class WorkerLost(AdvisorError):
+    """A worker process was killed before it was done, usually because memory ran out."""
+
+    def __init__(self) -> None:
+        super().__init__("a worker process was killed, probably for lack of memory\n    hint: try again with --jobs 1")

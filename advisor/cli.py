@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: words in, exit code out. Decides nothing.
+
+Exit codes: 0 fine, 1 findings at or above `--fail-on`, 2 wrong use or a wrong rule, 3 nothing readable in the input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor import __version__
+
+if TYPE_CHECKING:
+    from advisor.findings import Diagnosis
+    from advisor.report.bar import Bar
+    from advisor.report.charts import Renderer
+    from advisor.rules.bind import Rule
+    from advisor.rules.catalog import Catalog, Settings
+    from advisor.text import Language
+
+FINE, FOUND, WRONG, UNREADABLE = 0, 1, 2, 3
+INTERRUPTED = 130
+LEVELS = ("info", "low", "medium", "high", "critical")
+SETTINGS_FILE = "advisor.yaml"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and gives the exit code."""
+    arguments = parser().parse_args(argv)
+    if not hasattr(arguments, "command"):
+        parser().print_help()
+        return WRONG
+    from advisor.errors import AdvisorError, InputError, WorkerLost
+
+    try:
+        code: int = arguments.command(arguments)
+    except AdvisorError as error:
+        print(f"advisor: {error}", file=sys.stderr)
+        return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - so that closing it at exit finds no pipe
+        return FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and options, each with a sentence."""
+    top = argparse.ArgumentParser(
+        "advisor", description="Says what to fix first in an Ascend NPU profile, and what it wins"
+    )
+    top.add_argument("--version", action="version", version=f"advisor {__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", title="commands")
+    _add_diagnose(commands)
+    _add_render(commands)
+    _add_rules(commands)
+    return top
+
+
+Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _add_diagnose(commands: Commands) -> None:
+    one = commands.add_parser("diagnose", help="read a profile and say what to fix first")
+    one.add_argument("path", type=Path, help="a *_ascend_pt folder, a folder of many, or cluster_analysis_output")
+    _output_options(one)
+    one.add_argument(
+        "--rules",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder with rules of your own; may be repeated",
+    )
+    one.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only rules whose id matches, such as host/*; may be repeated",
+    )
+    one.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"thresholds and switches (default: {SETTINGS_FILE} in this folder, where there is one)",
+    )
+    one.add_argument(
+        "--jobs", type=_positive, metavar="N", help="worker processes for many ranks (default: as many as help)"
+    )
+    one.set_defaults(command=_diagnose)
+
+
+def _add_render(commands: Commands) -> None:
+    one = commands.add_parser("render", help="write a report again from a saved .json, without the capture")
+    one.add_argument("path", type=Path, help="a .json written by diagnose")
+    _output_options(one)
+    one.set_defaults(command=_render)
+
+
+def _output_options(one: argparse.ArgumentParser) -> None:
+    one.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write a report; .html, .md or .json; may be repeated",
+    )
+    one.add_argument("--lang", choices=("en", "zh"), help="language of the report (default: from the locale)")
+    one.add_argument("--fail-on", choices=LEVELS, help="exit with 1 when a finding is at least this severe")
+    one.add_argument(
+        "--top", type=_positive, default=None, metavar="N", help="how many findings the terminal shows (default: 5)"
+    )
+    one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+
+def _add_rules(commands: Commands) -> None:
+    rules = commands.add_parser("rules", help="list, show, write and test rules")
+    actions = rules.add_subparsers(metavar="ACTION", title="actions", required=True)
+
+    one = actions.add_parser("list", help="every rule with its state and title")
+    _rule_options(one)
+    one.add_argument("--lang", choices=("en", "zh"), help="language (default: from the locale)")
+    one.set_defaults(command=_rules_list)
+
+    one = actions.add_parser("show", help="one rule: what it checks, thresholds, remedy")
+    one.add_argument("id", help="for example host/free-time")
+    _rule_options(one)
+    one.add_argument("--lang", choices=("en", "zh"), help="language (default: from the locale)")
+    one.set_defaults(command=_rules_show)
+
+    one = actions.add_parser("new", help="write a commented skeleton that passes its own tests")
+    one.add_argument("id", help="category/name, for example acme/slow-embedding")
+    one.add_argument(
+        "--dir", type=Path, default=Path(), metavar="DIR", help="the folder of your rules (default: this one)"
+    )
+    one.set_defaults(command=_rules_new)
+
+    for name, help_text, command in (
+        ("lint", "every mistake in the rules, with file, line and column", _rules_lint),
+        ("test", "run the cases inside the rules", _rules_test),
+    ):
+        one = actions.add_parser(name, help=help_text)
+        one.add_argument(
+            "dirs", type=Path, nargs="*", metavar="DIR", help="folders of rules (default: the shipped ones)"
+        )
+        one.set_defaults(command=command)
+
+    one = actions.add_parser("schema", help="print the JSON schema of a rule file, for editors")
+    one.set_defaults(command=_rules_schema)
+
+
+def _rule_options(one: argparse.ArgumentParser) -> None:
+    one.add_argument(
+        "--rules",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder with rules of your own; may be repeated",
+    )
+    one.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help=f"thresholds and switches (default: {SETTINGS_FILE} in this folder, where there is one)",
+    )
+
+
+def _positive(words: str) -> int:
+    number = int(words)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def _diagnose(arguments: argparse.Namespace) -> int:
+    settings = _settings(arguments.config)
+    outputs = _checked_outputs(arguments.output, arguments.path)
+    with _charts(outputs) as charts, _bar() as bar:
+        catalog = _catalog(arguments.rules, settings, arguments.only)
+        from advisor.diagnosis import diagnose, open_profile
+
+        profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar)
+        _outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
+        diagnosis = diagnose(profile, catalog, bar)
+        bar.close()
+        return _hand_out(diagnosis, arguments, outputs, settings, charts)
+
+
+def _render(arguments: argparse.Namespace) -> int:
+    from pydantic import ValidationError
+
+    from advisor.errors import InputError
+    from advisor.findings import Diagnosis
+
+    outputs = _checked_outputs(arguments.output, arguments.path)
+    with _charts(outputs) as charts:
+        try:
+            diagnosis = Diagnosis.model_validate_json(arguments.path.read_bytes())
+        except OSError as error:
+            raise InputError(
+                f"{arguments.path} cannot be read: {error.strerror}", "give the .json of a diagnosis"
+            ) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the whole file"
+            raise InputError(
+                f"{arguments.path} is not a diagnosis: {where}: {first['msg']}",
+                "give a .json written by `advisor diagnose … -o report.json`",
+            ) from error
+        return _hand_out(diagnosis, arguments, outputs, _settings(None), charts)
+
+
+def _hand_out(
+    diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Path], settings: Settings, charts: object
+) -> int:
+    from advisor import report
+    from advisor.findings import Severity
+
+    language = _language(arguments.lang or settings.language)
+    for path in outputs:
+        report.write(diagnosis, path, language, charts)
+    if not arguments.quiet:
+        from advisor.report.terminal import print_diagnosis
+
+        print_diagnosis(diagnosis, language, top=arguments.top or 5, written=outputs)
+    level = arguments.fail_on or settings.fail_on
+    worst = max((finding.severity for finding in diagnosis.findings), default=None)
+    return FOUND if level and worst is not None and worst >= Severity[level] else FINE
+
+
+def _rules_list(arguments: argparse.Namespace) -> int:
+    language = _language(arguments.lang)
+    for rule in _catalog(arguments.rules, _settings(arguments.config)).rules:
+        info = rule.info()
+        print(f"{rule.id:<34} {info.status:<11} {info.title.say(language)}")
+    return FINE
+
+
+def _rules_show(arguments: argparse.Namespace) -> int:
+    from advisor.report.terminal import print_rule
+
+    catalog = _catalog(arguments.rules, _settings(arguments.config))
+    print_rule(_named(catalog, arguments.id).info(), _language(arguments.lang))
+    return FINE
+
+
+def _named(catalog: Catalog, rule_id: str) -> Rule:
+    from difflib import get_close_matches
+
+    from advisor.errors import UsageError
+
+    found = {rule.id: rule for rule in catalog.rules}
+    if rule_id in found:
+        return found[rule_id]
+    near = get_close_matches(rule_id, found, 1)
+    raise UsageError(
+        f"no rule `{rule_id}`"
+        + (f"\n    hint: did you mean `{near[0]}`?" if near else "\n    hint: advisor rules list")
+    )
+
+
+def _rules_new(arguments: argparse.Namespace) -> int:
+    from advisor.errors import UsageError
+    from advisor.rules.catalog import new_rule
+
+    target: Path = arguments.dir / f"{arguments.id}.yaml"
+    text = new_rule(arguments.id)
+    if target.exists():
+        raise UsageError(f"{target} exists already")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    print(f"{target}\nnext: advisor rules test {arguments.dir}")
+    return FINE
+
+
+def _rules_lint(arguments: argparse.Namespace) -> int:
+    from advisor.rules.catalog import lint
+
+    mistakes = lint(_folders(arguments.dirs))
+    for mistake in mistakes:
+        print(mistake)
+    return WRONG if mistakes else FINE
+
+
+def _rules_test(arguments: argparse.Namespace) -> int:
+    from advisor.engine.prove import prove
+    from advisor.rules.catalog import Catalog
+
+    catalog = Catalog.load(_folders(arguments.dirs))
+    failed = 0
+    for rule in catalog.rules:
+        wrong = prove(rule)
+        failed += bool(wrong)
+        print(f"{'FAILED' if wrong else 'ok':<7} {rule.id}")
+        for line in wrong:
+            print(f"        {line}")
+    print(f"{len(catalog.rules) - failed} passed, {failed} failed")
+    return WRONG if failed else FINE
+
+
+def _rules_schema(_: argparse.Namespace) -> int:
+    import json
+
+    from advisor.rules.schema import json_schema
+
+    print(json.dumps(json_schema(), ensure_ascii=False, indent=2))
+    return FINE
+
+
+def _folders(given: Sequence[Path]) -> list[Path]:
+    from advisor.errors import UsageError
+    from advisor.shipped import shipped
+
+    for folder in given:
+        if not folder.exists():
+            raise UsageError(f"{folder} does not exist\n    hint: give a folder of rule files")
+    return list(given) or [shipped("rules")]
+
+
+def _catalog(own: Sequence[Path], settings: Settings, only: Sequence[str] = ()) -> Catalog:
+    from advisor.rules.catalog import Catalog
+    from advisor.shipped import shipped
+
+    catalog = Catalog.load([shipped("rules"), *_folders(own)] if own else [shipped("rules")], settings)
+    if not only:
+        return catalog
+    from advisor.errors import UsageError
+
+    chosen = catalog.select(only)
+    if not chosen.rules:
+        raise UsageError(f"no rule matches {', '.join(only)}\n    hint: advisor rules list")
+    return chosen
+
+
+def _settings(path: Path | None) -> Settings:
+    from advisor.errors import UsageError
+    from advisor.rules.catalog import Settings
+
+    if path is not None and not path.is_file():
+        raise UsageError(f"{path} does not exist")
+    found = path or Path(SETTINGS_FILE)
+    return Settings.read(found) if found.is_file() else Settings()
+
+
+def _language(asked: str | None) -> Language:
+    if asked in ("en", "zh"):
+        return asked
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "zh" if locale.lower().startswith("zh") else "en"
+
+
+def _checked_outputs(outputs: Sequence[Path], source: Path) -> tuple[Path, ...]:
+    """The files to write, before the work starts: known suffix, existing folder, not the input itself."""
+    from advisor.errors import UsageError
+    from advisor.report import check_suffix
+
+    for path in outputs:
+        check_suffix(path)
+        if not path.resolve().parent.is_dir():
+            raise UsageError(f"{path}: the folder {path.parent} does not exist")
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; give a file name")
+        if path.resolve() == source.resolve():
+            raise UsageError(f"{path} is the input; give another file name")
+    return tuple(outputs)
+
+
+def _outside_captures(outputs: Sequence[Path], source: Path, captures: Sequence[str]) -> None:
+    """Refuses to write a report into a capture: what the profiler wrote stays as it is."""
+    from advisor.errors import UsageError
+
+    folders = [(source / capture).resolve() for capture in captures if (source / capture).is_dir()]
+    for path in outputs:
+        if any(path.resolve().is_relative_to(folder) for folder in folders):
+            raise UsageError(
+                f"{path} lies inside the capture; give a file outside of it, captures are never written to"
+            )
+
+
+def _bar() -> Bar:
+    from advisor.report.bar import Bar
+
+    return Bar()
+
+
+def _charts(outputs: Sequence[Path]) -> Renderer:
+    """The chart renderer, warming up beside the reading when an HTML report is wanted."""
+    from advisor.report.charts import Renderer
+
+    return Renderer(start=any(path.suffix == ".html" for path in outputs))

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place where the parts meet: files to facts, facts and rules to outcomes, outcomes to a Diagnosis."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import advisor
+from advisor.errors import FactMissing, WorkerLost
+from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
+from advisor.facts.base import Fact
+from advisor.facts.derived import Overlap
+from advisor.facts.observed import Damage
+from advisor.facts.profile import Found, Profile, Source
+from advisor.facts.table import Table
+from advisor.findings import Diagnosis, Unread
+from advisor.progress import Progress, silent
+from advisor.rules.catalog import Catalog
+
+F = TypeVar("F", bound=Fact)
+
+POOL_WORTH_BYTES = 24 << 20
+"""Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
+
+
+def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = silent) -> Profile:
+    """What lies at this path, as a profile. Little is read before a table is asked for.
+
+    Raises:
+        InputError: Nothing there can be read; the message says what was found and what to do.
+    """
+    from advisor.analysis import DERIVATIONS
+    from advisor.loaders import open_input
+
+    run, sources = open_input(path, progress=progress)
+    return Profile(run, sources, DERIVATIONS, gather=_Spread(_workers(jobs, sources), progress))
+
+
+def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
+    """Every rule held against the profile; ranked findings, and what became of each rule."""
+    from advisor.engine.evaluate import evaluate
+    from advisor.engine.merge import merge
+    from advisor.engine.rank import ranked
+
+    profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Damage])
+    _place_in_time(profile)
+    findings, outcomes = [], []
+    for done, rule in enumerate(catalog.rules, 1):
+        result = evaluate(rule, profile, profile.run)
+        outcomes.append(result.outcome)
+        findings += merge(rule, result, profile.run)
+        progress("rules", done, len(catalog.rules))
+    return Diagnosis(
+        version=advisor.__version__,
+        run=profile.run,
+        split=time_split(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else None,
+        findings=ranked(findings, catalog),
+        outcomes=tuple(outcomes),
+        rules=tuple(rule.info() for rule in catalog.rules),
+        exhibits=exhibits(profile),
+        unread=_unread(profile),
+    )
+
+
+def _workers(jobs: int | None, sources: Sequence[Source]) -> int:
+    """How many worker processes the ranks are worth; 1 means none."""
+    if jobs is None and sum(source.size_bytes for source in sources) < POOL_WORTH_BYTES:
+        return 1
+    return max(1, min(jobs or os.cpu_count() or 1, len(sources)))
+
+
+RankFacts = dict[type[Fact], Found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Like `map` over the ranks, in order; in worker processes where that pays."""
+
+    workers: int
+    progress: Progress
+
+    def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
+        if self.workers == 1:
+            yield from self._counted(map(work, sources), len(sources))
+            return
+        method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+        with ProcessPoolExecutor(self.workers, multiprocessing.get_context(method)) as pool:
+            try:
+                yield from self._counted(pool.map(work, sources), len(sources))
+            except BrokenProcessPool as lost:
+                raise WorkerLost from lost
+
+    def _counted(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
+        for done, part in enumerate(parts, 1):
+            self.progress("ranks", done, total)
+            yield part
+
+
+def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:
+    try:
+        return profile.table(fact)
+    except FactMissing:
+        return None
+
+
+def _place_in_time(profile: Profile) -> None:
+    """Fills in what only the facts can tell: the mean step, and the steps where the files did not number them."""
+    overlaps = _maybe(profile, Overlap)
+    if overlaps is not None:
+        profile.run = profile.run.model_copy(update={"step_us": step_us(overlaps)})
+
+
+def _unread(profile: Profile) -> tuple[Unread, ...]:
+    damages = _maybe(profile, Damage)
+    if damages is None:
+        return ()
+    return tuple(
+        Unread(file=str(row["file"]), place=str(row["place"] or ""), what=str(row["what"]), rows=int(row["rows"] or 0))
+        for row in damages.rows()
+    )

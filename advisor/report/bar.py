@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A progress bar on stderr: only on a terminal, and only once the work has taken a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+PATIENCE_S = 1.0
+
+
+class Bar:
+    """Called with what is done (see `advisor.progress`); shows itself when that is worth looking at."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self._wanted = sys.stderr.isatty()
+        self._shown: RichProgress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if not self._wanted or (self._shown is None and time.monotonic() - self._since < PATIENCE_S):
+            return
+        shown = self._shown or self._show()
+        if what not in self._tasks:
+            self._tasks[what] = shown.add_task(what, total=total)
+        shown.update(self._tasks[what], completed=done, total=total)
+
+    def _show(self) -> RichProgress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        self._shown = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._shown.start()
+        return self._shown
+
+    def close(self) -> None:
+        """Takes the bar off the screen."""
+        if self._shown is not None:
+            self._shown.stop()
+            self._shown = None
+            self._wanted = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

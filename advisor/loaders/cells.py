@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells of text to numbers: exact times, finite numbers, whole ids, and names as codes. Brings pyarrow: import late."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import compute
+
+from advisor.facts.base import MISSING
+from advisor.facts.table import Array
+
+Cells = Any
+"""A pyarrow array. Its published types cannot say what the functions of `pyarrow.compute` give."""
+
+NOT_COLLECTED = ("", "N/A", "n/a", "NA", "None", "null")
+"""Cells that say that nothing was collected."""
+
+_NOTHING = f"^({'|'.join(NOT_COLLECTED)}|nan|NaN)$"
+_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_INTEGER = r"^[+-]?[0-9]{1,18}(\.0*)?$"
+_EXACT = r"^[0-9]{1,15}(\.[0-9]{0,3})?$|^[0-8][0-9]{15}(\.[0-9]{0,3})?$"
+pc: Any = compute
+_LATEST = int(np.iinfo(np.int64).max)
+_DIGITS = 19
+
+
+def plain(cells: Cells) -> Cells:
+    """Cells as text without blanks and tabs around them; bytes that are no UTF-8 stay and match no pattern."""
+    return pc.ascii_trim_whitespace(cells.cast(pa.string(), safe=False))
+
+
+def given(plain: Cells) -> Array:
+    """Which cells hold something."""
+    return ~_bools(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+
+
+def _bools(values: Cells) -> Array:
+    bits = np.frombuffer(values.buffers()[1] or b"", np.uint8)
+    return np.unpackbits(bits, bitorder="little", count=values.offset + len(values))[values.offset :].astype(bool)
+
+
+def _where(plain: Cells, pattern: str) -> tuple[Cells, Array]:
+    """The cells that match, `0` in the place of the others; and which they are."""
+    good = pc.fill_null(pc.match_substring_regex(plain, pattern), False)
+    return pc.if_else(good, plain, "0"), _bools(good)
+
+
+def _view(values: Cells, dtype: type[np.generic]) -> Array:
+    """The numbers of an array without missing values, copied; `to_numpy` would import pandas."""
+    width = np.dtype(dtype).itemsize
+    whole = np.frombuffer(values.buffers()[1] or b"", dtype)
+    start = values.offset * values.type.bit_width // 8 // width
+    return whole[start : start + len(values) * (values.type.bit_width // 8 // width)].copy()
+
+
+def floats(plain: Cells, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
+    """Finite numbers times a factor, and which cells hold one; unless signed, none below zero."""
+    cells, good = _where(plain, _NUMBER)
+    values = _view(cells.cast(pa.float64()), np.float64) * factor
+    good &= np.isfinite(values)
+    return values, good if signed else good & (values >= 0)
+
+
+def integers(plain: Cells) -> tuple[Array, Array]:
+    """Whole numbers of up to 18 digits (`50.0` too: tables rewritten by others hold them so), and where they are."""
+    cells, good = _where(plain, _INTEGER)
+    whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
+    return _view(whole.cast(pa.int64()), np.int64), good
+
+
+def times(plain: Cells, factor: float = 1.0) -> tuple[Array, Array]:
+    """Decimal µs (or `factor` µs) as whole ns, and which cells hold a time; below zero means not known.
+
+    Exact: the text never goes through a float, which would be wrong by up to 128 ns today.
+    """
+    cells, good = _where(plain, _EXACT)
+    if factor != 1.0:
+        good[:] = False
+    values = _view(cells.cast(pa.decimal128(22, 3)), np.int64)[::2].copy()
+    for row in np.flatnonzero(~good).tolist():
+        exact = exact_ns(plain[row].as_buffer().to_pybytes().decode("ascii", "replace"), factor)
+        if exact is not None:
+            values[row], good[row] = exact, True
+    return values, good
+
+
+def exact_ns(text: str, factor: float = 1.0) -> int | None:
+    """Decimal µs (or `factor` µs) as whole ns, digits below dropped; MISSING below zero, None when it is no time."""
+    try:
+        ns = Decimal(text) * Decimal(str(factor)) * 1000
+    except InvalidOperation:
+        return None
+    if not ns.is_finite() or ns.adjusted() >= _DIGITS:
+        return None
+    return MISSING if ns < 0 else int(ns) if ns <= _LATEST else None
+
+
+def text(cells: Cells, index: dict[str, int]) -> Array:
+    """Codes into the distinct texts met so far, which grow."""
+    coded = cells.dictionary_encode()
+    lookup = [_code(word, index) for word in coded.dictionary.to_pylist()]
+    return np.array([*lookup, -1], np.int32)[_view(coded.indices, np.int32)]
+
+
+def _code(word: bytes, index: dict[str, int]) -> int:
+    text = decoded(word).strip()
+    return -1 if text in NOT_COLLECTED else index.setdefault(text, len(index))
+
+
+def decoded(word: bytes) -> str:
+    """Bytes as text: UTF-8, or what Chinese Windows writes, or byte by byte."""
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return word.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return word.decode("latin-1")

@@ -50,7 +50,7 @@ def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
 
 def _digits(value: float) -> str:
     """Three significant digits, never in exponents for everyday sizes, thousands grouped."""
-    size = abs(value)
+    size = abs(float(f"{value:.3g}"))
     if size >= 100 or size == 0:
         return f"{value:,.0f}"
     if size >= 10:
@@ -83,7 +83,7 @@ def show(value: object, unit: str = "") -> str:
         case "us":
             return "0 µs" if value == 0 else _scaled(value, _TIME)
         case "ns":
-            return f"{value:,.0f} ns"
+            return f"{value:,} ns" if isinstance(value, int) else f"{value:,.0f} ns"
         case "B":
             return _scaled(value, _BYTES)
         case "share":

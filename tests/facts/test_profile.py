@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeVar
+
+import pytest
+
+from advisor.errors import FactMissing
+from advisor.facts import Fact, Profile, Table
+from advisor.facts.derived import Overlap, RankTime, StepSpan
+from advisor.facts.observed import Damage, Frequency, Kernel, StepTime
+from advisor.run import Run
+
+F = TypeVar("F", bound=Fact)
+
+
+class Canned:
+    """A capture with fixed tables, counting what is read."""
+
+    size_bytes = 1
+
+    def __init__(self, *tables: Table[Kernel] | Table[StepTime] | Table[Frequency]) -> None:
+        self.tables = {table.fact: table for table in tables}
+        self.read_order: list[str] = []
+
+    def read(self, fact: type[F]) -> Table[F]:
+        self.read_order.append(fact.table)
+        if fact is Damage:
+            return Table.empty(fact)
+        if fact not in self.tables:
+            raise FactMissing([fact.table], ["broken.csv"] if fact is Frequency else [])
+        return self.tables[fact]  # type: ignore[return-value]
+
+
+def overlaps(kernels: Table[Kernel], run: Run) -> Table[Overlap]:
+    return Table.build(Overlap, rank=kernels["rank"], compute_us=kernels["duration_us"])
+
+
+def spans(overlaps: Table[Overlap], frequencies: Table[Frequency] | None) -> Table[StepSpan]:
+    return Table.build(StepSpan, rank=overlaps["rank"], steps=0.0 if frequencies is None else 1.0)
+
+
+def ranks(spans: Table[StepSpan]) -> Table[RankTime]:
+    return Table.build(RankTime, rank=spans["rank"], peers=float(len(spans)))
+
+
+MAKERS = (overlaps, spans, ranks)
+
+
+def kernels(rank: int) -> Table[Kernel]:
+    return Table.build(Kernel, rank=[rank], duration_us=[1.0 + rank])
+
+
+def test_facts_are_derived_through_their_needs_and_joined_over_the_ranks() -> None:
+    profile = Profile(Run(), [Canned(kernels(0)), Canned(kernels(1))], MAKERS)
+    assert profile.table(RankTime)["peers"].tolist() == [2, 2]
+    assert profile.table(Overlap)["compute_us"].tolist() == [1, 2]
+
+
+def test_each_fact_is_read_once_from_each_capture_and_damage_last() -> None:
+    source = Canned(kernels(0))
+    profile = Profile(Run(), [source], MAKERS)
+    profile.prepare([Damage, RankTime, Kernel, Overlap])
+    profile.table(Overlap)
+    profile.table(Damage)
+    assert Counter(source.read_order) == {"kernels": 1, "frequencies": 1, "damages": 1}
+    assert source.read_order[-1] == "damages"
+
+
+def test_a_missing_fact_names_what_was_not_recorded_and_what_cannot_be_read() -> None:
+    profile = Profile(Run(), [Canned()], MAKERS)
+    with pytest.raises(FactMissing) as missing:
+        profile.table(RankTime)
+    assert missing.value.tables == ("kernels",)
+    with pytest.raises(FactMissing) as missing:
+        profile.table(Frequency)
+    assert missing.value.unreadable == ("broken.csv",)
+
+
+def test_ranks_that_lack_a_fact_leave_the_others_theirs() -> None:
+    profile = Profile(Run(), [Canned(), Canned(kernels(1))], MAKERS)
+    assert profile.table(Overlap)["rank"].tolist() == [1]
+
+
+def test_an_optional_need_may_be_missing() -> None:
+    with_it = Canned(kernels(0), Table.build(Frequency, rank=[0], mhz=[1800.0]))
+    assert Profile(Run(), [with_it], MAKERS).table(StepSpan)["steps"].tolist() == [1]
+    assert Profile(Run(), [Canned(kernels(0))], MAKERS).table(StepSpan)["steps"].tolist() == [0]

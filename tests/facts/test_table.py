@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.facts import FACTS, MISSING, Table, Texts, read_table
+from advisor.facts.derived import Dispatch
+from advisor.facts.observed import Kernel
+
+words = st.lists(st.none() | st.text(max_size=4), max_size=12)
+
+
+def test_every_fact_says_what_it_is_and_every_column_what_it_holds() -> None:
+    for name, fact in FACTS.items():
+        assert fact.__doc__, name
+        assert fact.columns(), name
+        for column in fact.columns().values():
+            assert column.doc.endswith((".", "…", ".)")), (name, column.name)
+            assert not column.name.endswith("_us") or column.unit == "us", (name, column.name)
+
+
+def test_what_is_left_out_is_missing_and_never_zero() -> None:
+    row = Table.build(Kernel, rank=[0], duration_us=[1.5]).rows()[0]
+    assert row["rank"] == 0
+    assert [row[n] for n in ("step", "op_type", "wait_us", "start_ns")] == [None, None, None, None]
+
+
+def test_a_table_as_people_write_it() -> None:
+    table = read_table(Dispatch, "latency_us vertical op_type\n12 true Cast x2\n-5 - 'a b'")
+    assert [row["latency_us"] for row in table.rows()] == [12, 12, -5]
+    assert [row["vertical"] for row in table.rows()] == [True, True, None]
+    assert table.texts("op_type").values() == ["Cast", "Cast", "a b"]
+    assert [(row["rank"], row["step"]) for row in table.rows()] == [(0, 1)] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("latencyus\n1", "no column `latencyus`"),
+        ("latency_us op_type\n1", "1 cells under 2 headings"),
+        ("latency_us\nfast", "latency_us is a number"),
+        ("vertical\nyes", "vertical is true, false or -"),
+    ],
+)
+def test_a_slip_in_a_written_table_is_told(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        read_table(Dispatch, text)
+
+
+def test_unknown_columns_and_different_lengths_are_refused() -> None:
+    with pytest.raises(ValueError, match="no column"):
+        Table.build(Dispatch, speed=[1])
+    with pytest.raises(ValueError, match="different lengths"):
+        Table.build(Dispatch, rank=[1, 2], latency_us=[1.0])
+
+
+@given(words, words)
+def test_texts_survive_concatenation(a: list[str | None], b: list[str | None]) -> None:
+    joined = Texts.concat([Texts.of(a), Texts.of(b)])
+    assert joined.values() == a + b
+    assert len(set(joined.names)) == len(joined.names)
+
+
+@given(words, st.lists(st.text(max_size=4), max_size=3))
+def test_membership_is_that_of_python_and_missing_belongs_nowhere(values: list[str | None], wanted: list[str]) -> None:
+    assert Texts.of(values).isin(wanted).tolist() == [v is not None and v in wanted for v in values]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(-1e9, 1e9)), max_size=20))
+def test_rows_keep_their_order_within_equal_keys(rows: list[tuple[int, float]]) -> None:
+    table = Table.build(Dispatch, rank=[r for r, _ in rows], latency_us=[v for _, v in rows])
+    got = [(row["rank"], row["latency_us"]) for row in table.sorted_by("rank").rows()]
+    assert got == sorted(rows, key=lambda row: row[0])
+
+
+def test_missing_integers_become_nan_as_floats() -> None:
+    table = Table.build(Dispatch, rank=np.array([3, MISSING]))
+    assert np.isnan(table.floats("rank")).tolist() == [False, True]
+
+
+def test_an_empty_table_has_every_column() -> None:
+    for fact in FACTS.values():
+        table = Table.empty(fact)
+        assert len(table) == 0
+        assert table.rows() == []
+
+
+def test_a_table_travels_between_processes() -> None:
+    table = read_table(Dispatch, "rank op_type\n0 Cast\n1 -")
+    assert pickle.loads(pickle.dumps(table)).rows() == table.rows()  # noqa: S301
+
+
+def test_pandas_sees_the_same_cells() -> None:
+    table = read_table(Dispatch, "rank latency_us vertical op_type\n0 1.5 true Cast\n1 - - -")
+    frame = table.to_pandas()
+    assert frame["rank"].tolist() == [0, 1]
+    assert frame["op_type"].tolist()[0] == "Cast"
+    assert frame.isna().sum().to_dict()["vertical"] == 1
+    assert frame.isna().sum().to_dict()["latency_us"] == 1

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.units import UNITS, show
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (81515.6, "us", "81.5 ms"),
+        (999.7, "us", "1.00 ms"),
+        (0.25, "us", "250 ns"),
+        (0, "us", "0 µs"),
+        (2_500_000, "us", "2.50 s"),
+        (0.7312, "share", "73 %"),
+        (0.0312, "share", "3.1 %"),
+        (0.0001, "share", "< 0.1 %"),
+        (0, "share", "0 %"),
+        (1536, "B", "1.50 KiB"),
+        (12, "count", "12"),
+        (12.5, "count", "12.5"),
+        (3.25, "times", "3.25×"),
+        (18.2, "GB/s", "18.2 GB/s"),
+        (None, "us", "–"),
+        (math.nan, "share", "–"),
+        ("Cast", "", "Cast"),
+        (True, "", "True"),
+        (1764246877146674500, "ns", "1,764,246,877,146,674,500 ns"),
+    ],
+)
+def test_a_quantity_reads_as_people_write_it(value: object, unit: str, words: str) -> None:
+    assert show(value, unit) == words
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True) | st.integers(-(2**62), 2**62), st.sampled_from(UNITS))
+def test_any_number_can_be_shown_in_any_unit(value: float, unit: str) -> None:
+    assert show(value, unit)
+
+
+@given(st.floats(1e-3, 1e12))
+def test_what_is_shown_is_within_half_a_per_cent_of_the_value(us: float) -> None:
+    number, name = re.fullmatch(r"([\d.,e+-]+) (\S+)", show(us, "us")).groups()  # type: ignore[union-attr]
+    factor = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}[name]
+    assert float(number.replace(",", "")) * factor == pytest.approx(us, rel=5.1e-3)

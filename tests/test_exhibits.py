@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.errors import FactMissing
+from advisor.exhibits import exhibits, step_us, time_split
+from advisor.facts import Fact, Profile, Table, read_table
+from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
+from advisor.findings import Rows
+from advisor.run import Run
+
+F = TypeVar("F", bound=Fact)
+
+
+class Fixed(Profile):
+    """A profile whose tables are given."""
+
+    def __init__(self, *tables: Table[Fact]) -> None:
+        super().__init__(Run(), (), ())
+        self._given = {table.fact: table for table in tables}
+
+    def table(self, fact: type[F]) -> Table[F]:
+        if fact not in self._given:
+            raise FactMissing([fact.table])
+        return self._given[fact]
+
+
+OVERLAPS = """
+rank step stage span_us compute_us exposed_comm_us overlapped_us free_us copy_us
+0    1    0     100     50         30              5             20      2
+0    2    0     200     50         130             5             20      4
+1    1    1     100     70         10              5             20      -
+"""
+
+
+def drawn(kind: str, *tables: Table[Fact]) -> Rows:
+    return next(exhibit.rows for exhibit in exhibits(Fixed(*tables)) if exhibit.kind == kind)
+
+
+def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> None:
+    split = time_split(read_table(Overlap, OVERLAPS))
+    assert split is not None
+    assert split.step_us == pytest.approx(400 / 3)
+    assert split.copy_us == 3
+    assert split.event_wait_us is None
+
+
+def test_the_step_is_that_of_the_slowest_rank() -> None:
+    assert step_us(read_table(Overlap, OVERLAPS)) == 150
+
+
+def test_without_steps_there_is_nothing_to_split() -> None:
+    assert time_split(Table.empty(Overlap)) is None
+    assert step_us(Table.empty(Overlap)) == 0
+    assert exhibits(Fixed(Table.empty(Overlap))) == ()
+
+
+def test_each_rank_is_drawn_by_its_mean_step_with_its_stage() -> None:
+    rows = drawn("time_split", read_table(Overlap, OVERLAPS)).rows
+    assert rows == ((0, 0, 50, 80, 20), (1, 1, 70, 10, 20))
+
+
+def test_idle_causes_are_per_rank_and_step_longest_first() -> None:
+    gaps = read_table(Gap, "rank step cause duration_us\n0 1 python 6\n0 2 copy 3\n1 1 python 6")
+    assert drawn("idle_causes", gaps, read_table(Overlap, OVERLAPS)).rows == (("python", 4), ("copy", 1))
+
+
+def test_operators_are_means_over_the_ranks() -> None:
+    operators = read_table(
+        OperatorShare,
+        "rank op_type core total_us calls\n0 Cast AI_VECTOR_CORE 10 4\n1 Cast AI_VECTOR_CORE 20 4\n0 MatMul AI_CORE 50 1",
+    )
+    assert drawn("operators", operators).rows == (("MatMul", "AI_CORE", 25, 0.5), ("Cast", "AI_VECTOR_CORE", 15, 4))
+
+
+def test_links_keep_who_speaks_to_whom() -> None:
+    links = read_table(LinkUse, "source target link bandwidth_gbps size_bytes\n0 1 HCCS 18.5 1000")
+    assert drawn("links", links).rows == ((0, 1, "HCCS", 18.5, 1000),)
+
+
+@given(st.lists(st.floats(-100, 1e7), min_size=1, max_size=50))
+def test_every_launch_falls_into_one_bin_that_holds_it(latencies: list[float]) -> None:
+    rows = drawn("launch_latency", Table.build(Dispatch, latency_us=latencies)).rows
+    assert sum(int(row[2] or 0) for row in rows) == len(latencies)
+    for low, high, count in rows:
+        inside = [
+            v for v in latencies if float(low or 0) < v <= float(high or 0) * (1 + 1e-12) or (low == 0 and v <= 0)
+        ]
+        assert len(inside) >= int(count or 0) - 1e-9

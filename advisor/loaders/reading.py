@@ -94,6 +94,14 @@ class Shelf:
         self._owner = None
 
 
+@dataclass(frozen=True, slots=True)
+class Members:
+    """One communication group: what it is for (tp, pp, dp …; empty when unknown) and its global ranks in order."""
+
+    kind: str
+    ranks: tuple[int, ...]
+
+
 @dataclass(eq=False)
 class Folder:
     """The capture of one rank: its files by name, and what has been opened of them."""
@@ -114,8 +122,14 @@ class Folder:
     notes: Notes = field(default_factory=Notes)
     jobs: int = 1
     size_bytes: int = 0
+    groups: Mapping[str, Members] = field(default_factory=dict)
+    """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
+    carries_groups: bool = True
+    """Whether this folder gives the groups of the run as a fact: one folder does, for all."""
+    other_captures: int = 0
+    """Further captures of the same rank that were left aside."""
     facts: Mapping[type[Fact], Table[Any]] = field(default_factory=dict)
-    """Facts known from discovery, or from elsewhere in the run, used where the capture holds none itself."""
+    """Facts known from elsewhere in the run, used where the capture holds none itself."""
     shelf: Shelf = field(default_factory=Shelf)
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -150,7 +164,7 @@ class Folder:
         return self.once("timeline", self._read_timeline)
 
     def _read_timeline(self) -> Timeline:
-        from advisor.loaders import timeline  # noqa: PLC0415 - brings msgspec and pyarrow
+        from advisor.loaders import timeline
 
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"])
@@ -166,7 +180,7 @@ class Folder:
         return self.once(f"database {which}", lambda: self._connect(which))
 
     def _connect(self, which: str) -> sqlite3.Connection:
-        from advisor.loaders import database  # noqa: PLC0415 - brings sqlite3
+        from advisor.loaders import database
 
         if which not in self.databases:
             raise FactMissing([which])
@@ -223,7 +237,7 @@ class Reading(Generic[F]):
 
 def _ways(fact: type[F], folder: Folder) -> list[Callable[[Folder], Table[F]]]:
     """How to read a fact of this folder, the better way first."""
-    from advisor.loaders import READINGS  # noqa: PLC0415 - the list imports every reading, which import this module
+    from advisor.loaders import READINGS
 
     found = [r for r in READINGS if r.fact is fact]
     ways = [r.database for r in found if folder.databases] + [r.text for r in found]

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An array of JSON objects, read in chunks that need no scan of the whole file, and that survive damage.
+
+The file is cut at places that look like `},{`. A chunk that starts at a true boundary and parses strictly between
+brackets ends at a true boundary too, so if every chunk parses, every cut was right, whatever the texts inside hold.
+A chunk that does not parse is read object by object; what is left unfinished at its end is read with the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, Generic, TypeVar
+
+CHUNK = 2 << 20
+_WINDOW = 1 << 14
+_HEAD = 1 << 16
+_HEAD_LIMIT = 1 << 26
+PATIENCE = 4 << 20
+"""An object that does not parse is waited for up to this many bytes; then it is damaged, not just unfinished."""
+
+_CUT = re.compile(rb"\}\s*,\s*\{")
+_END = re.compile(r"\]\s*\Z")
+_END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}\s*\Z)")
+_BETWEEN = re.compile(r"[\s,]*")
+_NEXT = re.compile(r",\s*(?=\{)")
+_SPACE = b" \t\r\n,"
+_BOM = b"\xef\xbb\xbf"
+_SCAN = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
+"""Finds where an object ends: NaN and control characters inside texts do not stop it."""
+
+T = TypeVar("T")
+
+
+class NoEvents(ValueError):
+    """The file holds no array of objects at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The bytes of a file from `start` to `end`; `last` when the array may end in them."""
+
+    start: int
+    end: int
+    last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the array lies: from the byte after its bracket to the end of the file."""
+
+    start: int
+    end: int
+    wrapped: bool
+    """The array is a value of an object, so that other keys may follow it."""
+
+
+def find_array(file: BinaryIO, key: str) -> Layout:
+    """Where the array lies in a file that is an array, or an object with an array under a key.
+
+    Raises:
+        NoEvents: There is neither.
+    """
+    size = file.seek(0, 2)
+    opening = re.compile(rb'"%s"\s*:\s*\[' % key.encode())
+    wanted = _HEAD
+    while True:
+        file.seek(0)
+        head = file.read(wanted)
+        text = head.removeprefix(_BOM).lstrip()
+        if text.startswith(b"["):
+            return Layout(head.index(b"[") + 1, size, wrapped=False)
+        if text and not text.startswith(b"{"):
+            raise NoEvents("it is no JSON array or object")
+        found = opening.search(head)
+        if found:
+            return Layout(found.end(), size, wrapped=True)
+        if wanted >= min(size, _HEAD_LIMIT):
+            raise NoEvents(f"it has no {key}" if text else "it is empty")
+        wanted *= 16
+
+
+def cut(file: BinaryIO, layout: Layout, chunk: int = CHUNK) -> Iterator[Span]:
+    """Spans of about `chunk` bytes that start at what looks like the boundary between two objects."""
+    start = layout.start
+    while True:
+        at = _cut_after(file, start + chunk, layout.end)
+        if at is None:
+            yield Span(start, layout.end, last=True)
+            return
+        yield Span(start, at, last=False)
+        start = at
+
+
+def _cut_after(file: BinaryIO, at: int, end: int) -> int | None:
+    window = _WINDOW
+    while at < end:
+        file.seek(at)
+        found = _CUT.search(file.read(window))
+        if found:
+            return at + found.start() + 1
+        if at + window >= end:
+            return None
+        window *= 4
+    return None
+
+
+def take(file: BinaryIO, span: Span) -> bytes:
+    """The bytes of a span."""
+    file.seek(span.start)
+    return file.read(span.end - span.start)
+
+
+def bracketed(text: bytes, span: Span) -> bytes:
+    """The bytes of a span as one JSON array; the last one brings its own end."""
+    body = text.lstrip(_SPACE)
+    return b"[" + body if span.last else b"[" + body + b"]"
+
+
+@dataclass(slots=True)
+class Salvage(Generic[T]):
+    """What could be kept of a chunk that did not parse."""
+
+    found: list[T] = field(default_factory=list)
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    """Where in the chunk something was left out, and what was wrong."""
+    used: int = 0
+    """How much of the chunk was understood; the rest is unfinished."""
+    ended: bool = False
+    """The array was closed, or its last object is damaged but was not cut off."""
+
+
+def salvage(text: bytes, span: Span, layout: Layout, read: Callable[[bytes], T | None]) -> Salvage[T]:
+    """Object by object: what `read` makes of each, what was left out, and how far it went.
+
+    `read` gets the bytes of one object; it gives None for one that is not wanted, or raises ValueError.
+    """
+    out: Salvage[T] = Salvage()
+    # one character per byte: positions stay true, and in UTF-8 no byte of a longer sign looks like a quote or a brace
+    chars = text.decode("latin-1")
+    closing = _END_WRAPPED if layout.wrapped else _END
+    mark = '"ph"' if '"ph"' in chars else ""
+    damaged_at: int | None = None
+    while True:
+        at = out.used = _past_blanks(chars, out.used)
+        if at == len(chars):
+            return out
+        if span.last and closing.match(chars, at):
+            out.ended = True
+            return out
+        end = _object_end(chars, at)
+        if end is not None and (damaged_at is None or mark in chars[at:end]):
+            _keep(out, text[at:end], at, read)
+            out.used, damaged_at = end, None
+            continue
+        following = _next_object(chars, at, span)
+        if following is None:
+            _give_up(out, chars, span, damaged_at is not None)
+            return out
+        if damaged_at is None:
+            out.bad.append((at, "event is no valid JSON"))
+            damaged_at = at
+        out.used = following
+
+
+def _past_blanks(chars: str, at: int) -> int:
+    found = _BETWEEN.match(chars, at)
+    return found.end() if found else at
+
+
+def _object_end(chars: str, at: int) -> int | None:
+    """Where the object that starts here ends; None when it does not, or when there is none."""
+    if chars[at] != "{":
+        return None
+    try:
+        return _SCAN.raw_decode(chars, at)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _next_object(chars: str, at: int, span: Span) -> int | None:
+    """Where to go on after damage; None when there is nothing more, or when it may be no damage but unfinished."""
+    if not span.last and len(chars) - at < PATIENCE:
+        return None
+    found = _NEXT.search(chars, at + 1)
+    return found.end() if found else None
+
+
+def _give_up(out: Salvage[T], chars: str, span: Span, damaged: bool) -> None:
+    """The end of the chunk, inside an object. At the end of the file it is cut off, unless the brackets close."""
+    if span.last and chars.rstrip().endswith("]"):
+        out.ended = True
+        if not damaged:
+            out.bad.append((out.used, "event is no valid JSON"))
+
+
+def _keep(out: Salvage[T], text: bytes, at: int, read: Callable[[bytes], T | None]) -> None:
+    try:
+        kept = read(text)
+    except ValueError as wrong:
+        out.bad.append((at, str(wrong)))
+        return
+    if kept is not None:
+        out.found.append(kept)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of a Chrome trace as columns: exact times, memory bounded by what is kept, damage left out and noted."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from advisor.facts.table import Array, Texts
+from advisor.loaders import chunks
+from advisor.loaders.decoding import Pieces
+from advisor.loaders.events import PROCESS, THREAD, TRACK, Piece, whole
+from advisor.loaders.reading import Notes, Unreadable
+
+KEY = "traceEvents"
+
+
+@dataclass(frozen=True, slots=True)
+class Tracks:
+    """The rows of the picture: one per pair of process and thread."""
+
+    process: Texts
+    """Name of the process, such as `CANN`; missing when the file never says."""
+    thread: Texts
+    """Name of the thread, such as `Stream 2`."""
+    number: Array
+    """Thread number; a stream on the device."""
+
+    def of(self, *processes: str) -> Array:
+        """Per track: whether it belongs to one of these processes."""
+        return self.process.isin(processes)
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Events with a duration."""
+
+    name: Texts
+    category: Texts
+    track: Array
+    start_ns: Array
+    end_ns: Array
+    link: Array
+    """connection_id, or correlation_id of the task queue."""
+    task_type: Texts
+    stream: Array
+
+    def __len__(self) -> int:
+        return len(self.track)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Size and direction of slices that have them; `row` counts slices."""
+
+    row: Array
+    size_bytes: Array
+    direction: Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Payloads:
+    """What collectives carry; `row` counts slices."""
+
+    row: Array
+    count: Array
+    dtype: Texts
+    algorithm: Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Both ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
+
+    high: Array
+    low: Array
+    track: Array
+    time_ns: Array
+    end: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """The counter AI Core Freq."""
+
+    time_ns: Array
+    mhz: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What is kept of one trace."""
+
+    tracks: Tracks
+    slices: Slices
+    copies: Copies
+    payloads: Payloads
+    links: Links
+    frequencies: Frequencies
+
+
+def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK) -> Timeline:
+    """The timeline in a file.
+
+    Events that cannot be used are left out and noted with the byte where they begin; so is the end of a file that was
+    cut off.
+
+    Raises:
+        Unreadable: The file holds no events, or cannot be opened.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with path.open("rb") as file:
+            layout = chunks.find_array(file, KEY)
+        pieces = Pieces(path, layout, chunk)
+        collected = _Collected(layout.end - layout.start)
+        for span, piece in pieces(jobs):
+            collected.add(piece, span.end - span.start)
+        pieces.tell(notes, collected.events)
+        return collected.timeline()
+    except (OSError, chunks.NoEvents) as wrong:
+        what = wrong.strerror or "cannot be opened" if isinstance(wrong, OSError) else str(wrong)
+        notes.add(path.name, "", what, kind="unreadable")
+        raise Unreadable(path.name, what) from wrong
+    finally:
+        if collecting:
+            gc.enable()
+
+
+class _Growing:
+    """Columns filled in place. Room is made for the whole file from how much its first pieces gave."""
+
+    def __init__(self, total_bytes: int) -> None:
+        self.total_bytes = max(total_bytes, 1)
+        self.length = 0
+        self._columns: dict[str, Array] = {}
+
+    def add(self, piece: dict[str, Array], seen_bytes: int) -> None:
+        end = self.length + len(next(iter(piece.values())))
+        for name, values in piece.items():
+            held = self._columns.get(name)
+            if held is None or len(held) < end:
+                held = self._columns[name] = self._grown(held, values.dtype, end, seen_bytes)
+            held[self.length : end] = values
+        self.length = end
+
+    def _grown(self, held: Array | None, dtype: np.dtype[Any], end: int, seen_bytes: int) -> Array:
+        expected = int(end * self.total_bytes / max(seen_bytes, 1) * 1.05)
+        room: Array = np.empty(max(expected, end + end // 2, 16), dtype)
+        if held is not None:
+            room[: self.length] = held[: self.length]
+        return room
+
+    def __getitem__(self, name: str) -> Array:
+        return self._columns[name][: self.length]
+
+
+class _Collected:
+    """Pieces put together: one numbering of texts and tracks, one array per column."""
+
+    def __init__(self, total_bytes: int) -> None:
+        self.events = 0
+        self._total_bytes = total_bytes
+        self._seen_bytes = 0
+        self._parts: dict[str, _Growing] = {}
+        self._codes: dict[tuple[str, str], dict[Any, int]] = {}
+        self._names: dict[tuple[str, Hashable, Hashable], str] = {}
+
+    def add(self, piece: Piece, size: int) -> None:
+        self._seen_bytes += size
+        self.events += piece.events
+        for (part, column), distinct in piece.distinct.items():
+            codes = self._numbering(part, column)
+            lookup = np.array([-1 if v is None else codes.setdefault(v, len(codes)) for v in distinct], np.int32)
+            values = piece.parts[part]
+            values[column] = lookup[values[column]] if distinct else values[column]
+        before = self._parts["slices"].length if "slices" in self._parts else 0
+        for part, values in piece.parts.items():
+            if "row" in values:
+                values["row"] = values["row"] + before
+            self._parts.setdefault(part, _Growing(self._total_bytes)).add(values, self._seen_bytes)
+        for kind, process, thread, name in piece.names:
+            self._names[kind, process, None if kind == PROCESS else thread] = name
+
+    def _numbering(self, part: str, column: str) -> dict[Any, int]:
+        """All tracks are numbered together, whichever part they are met in."""
+        return self._codes.setdefault(("", TRACK) if column == TRACK else (part, column), {})
+
+    def timeline(self) -> Timeline:
+        slices, copies, payloads, links, frequencies = (
+            self._parts[part] for part in ("slices", "copies", "payloads", "links", "frequencies")
+        )
+        return Timeline(
+            self._tracks(),
+            Slices(
+                name=self._texts("slices", "name"),
+                category=self._texts("slices", "category"),
+                track=slices[TRACK],
+                start_ns=slices["start_ns"],
+                end_ns=slices["end_ns"],
+                link=slices["link"],
+                task_type=self._texts("slices", "task_type"),
+                stream=slices["stream"],
+            ),
+            Copies(copies["row"], copies["size_bytes"], self._texts("copies", "direction")),
+            Payloads(
+                row=payloads["row"],
+                count=payloads["count"],
+                dtype=self._texts("payloads", "dtype"),
+                algorithm=self._texts("payloads", "algorithm"),
+            ),
+            Links(links["high"], links["low"], links[TRACK], links["time_ns"], links["end"]),
+            Frequencies(frequencies["time_ns"], frequencies["mhz"]),
+        )
+
+    def _texts(self, part: str, column: str) -> Texts:
+        return Texts(self._parts[part][column], tuple(self._codes[part, column]))
+
+    def _tracks(self) -> Tracks:
+        known = list(self._codes["", TRACK])
+        return Tracks(
+            Texts.of(self._names.get((PROCESS, process, None)) for process, _ in known),
+            Texts.of(self._names.get((THREAD, process, thread)) for process, thread in known),
+            whole([thread for _, thread in known]),
+        )

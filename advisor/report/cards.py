@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown of one finding: its numbers formatted, its holes filled, its tables bounded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from advisor.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar
+from advisor.findings import Rows as Table
+from advisor.findings import Step as Remedy
+from advisor.report.columns import COLUMNS
+from advisor.report.places import spots
+from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
+from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
+from advisor.text import HOLE, Language, Text
+from advisor.units import show
+
+MOST_ROWS = 10
+MOST_COLUMNS = 8
+MOST_SPOTS = 8
+MOST_LINKED = 12
+
+_ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One evidence value, and what it was held against."""
+
+    label: Prose
+    value: Prose
+    threshold: str = ""
+    basis: Prose = ()
+    overridden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """One column of an excerpt."""
+
+    label: Prose
+    numeric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The rows behind a finding; `note` says which part of them is shown, `timed` whether moments are among them."""
+
+    heads: tuple[Head, ...]
+    rows: tuple[tuple[Prose, ...], ...]
+    note: str
+    timed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Some places, in words, and what the problem costs there."""
+
+    place: str
+    saving: str
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One step of the remedy."""
+
+    do: Prose
+    run: str = ""
+    code: str = ""
+    care: Prose = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where to read more; without an address when it is no web address."""
+
+    title: Prose
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Another finding of the same report."""
+
+    title: Prose
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One finding, ready to be written in any format."""
+
+    number: int
+    anchor: str
+    rule: str
+    status: str
+    category: str
+    category_word: str
+    severity: str
+    severity_word: str
+    confidence: str
+    confidence_word: str
+    title: Prose
+    why: Prose
+    subject: tuple[tuple[Prose, Prose], ...]
+    saving: str
+    saving_time: str
+    share: str
+    percent: float
+    """Width of the saving bar: per cent of the step."""
+    measures: tuple[Measure, ...]
+    thresholds: tuple[Measure, ...]
+    """Thresholds in force that no shown value was held against."""
+    excerpt: Excerpt | None
+    places: tuple[Where, ...]
+    more_places: int
+    causes: tuple[Link, ...]
+    symptoms: tuple[Link, ...]
+    actions: tuple[Action, ...]
+    assumes: Prose
+    references: tuple[Source, ...]
+
+
+def cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
+    """Every finding, in the order of the diagnosis."""
+    maker = _Maker(diagnosis, language)
+    return tuple(maker.card(number, finding) for number, finding in enumerate(diagnosis.findings, 1))
+
+
+def saved(us: float, share: float, stepped: bool, language: Language) -> tuple[str, str, str]:
+    """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated."""
+    if us <= 0:
+        return say("no_saving", language), "", ""
+    phrase = say("up_to" if stepped else "up_to_window", language, time=show(us, "us"))
+    part = show(min(share, 1.0), "share") if share > 0 else ""
+    return (
+        (f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase),
+        (show(us, "us")),
+        part,
+    )
+
+
+def outline(info: RuleInfo, language: Language) -> Prose:
+    """A rule's title where nothing was found: its holes are left open."""
+    return prose(HOLE.sub("…", info.title.say(language)))
+
+
+class _Maker:
+    """Makes the cards of one diagnosis in one language."""
+
+    def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
+        self.language = language
+        self.stepped = bool(diagnosis.run.steps)
+        self.start_ns = diagnosis.run.start_ns
+        self.rules = {info.id: info for info in diagnosis.rules}
+        self.anchors = {finding.fingerprint: anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)}
+        self.findings = {finding.fingerprint: finding for finding in diagnosis.findings}
+
+    def card(self, number: int, finding: Finding) -> Card:
+        info = self.rule(finding)
+        holes = self.holes(finding)
+        phrase, time, share = saved(finding.saving.us, finding.saving.share, self.stepped, self.language)
+        where = spots(finding.seen)
+        measures = tuple(self.measure(item, info) for item in finding.evidence)
+        return Card(
+            number=number,
+            anchor=self.anchors[finding.fingerprint],
+            rule=clean(finding.rule),
+            status="" if info.status == "stable" else say(info.status, self.language),
+            category=clean(info.category),
+            category_word=known(CATEGORIES, info.category, self.language) or clean(info.category),
+            severity=finding.severity.name,
+            severity_word=SEVERITIES[finding.severity.name].say(self.language),
+            confidence=finding.confidence.name,
+            confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
+            title=prose(info.title.say(self.language), holes),
+            why=prose(info.why.say(self.language), holes),
+            subject=tuple((self.label(key, info), code(value)) for key, value in finding.subject.items()),
+            saving=phrase,
+            saving_time=time,
+            share=share,
+            percent=round(min(max(finding.saving.share, 0.0), 1.0) * 100, 1),
+            measures=measures,
+            thresholds=self.thresholds(info, finding),
+            excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
+            places=tuple(self.where(spot.say(self.language), spot.saving_us) for spot in where[:MOST_SPOTS]),
+            more_places=max(len(where) - MOST_SPOTS, 0),
+            causes=self.links(finding.causes),
+            symptoms=self.links(finding.symptoms),
+            actions=tuple(self.action(step, holes) for step in info.fix),
+            assumes=prose(info.assumes.say(self.language), holes) if info.assumes and finding.saving.us > 0 else (),
+            references=tuple(Source(prose(item.title), web_address(item.url)) for item in info.references),
+        )
+
+    def rule(self, finding: Finding) -> RuleInfo:
+        """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
+        blank = Text(en=f"`{finding.rule}`", zh=f"`{finding.rule}`")
+        return self.rules.get(finding.rule) or RuleInfo(id=finding.rule, title=blank, why=blank)
+
+    def holes(self, finding: Finding) -> Mapping[str, Piece]:
+        labels = {label.name: label.show_as for label in self.rule(finding).labels}
+        values = {item.name: self.piece(item.value, labels.get(item.name) or item.unit) for item in finding.evidence}
+        return {key: self.piece(value, "") for key, value in finding.subject.items()} | values
+
+    def piece(self, value: Scalar, unit: str) -> Piece:
+        if isinstance(value, str):
+            return Piece(clean(value), code=True)
+        if isinstance(value, bool) or value is None:
+            return Piece(_truth(value))
+        return Piece(self.moment(value) if unit == "ns" else show(value, unit))
+
+    def moment(self, value: float) -> str:
+        """An absolute time, as ms since the run began; a value from before that is no moment of this run."""
+        if self.start_ns and value >= self.start_ns:
+            return f"+{(value - self.start_ns) / 1e6:,.3f} ms"
+        return show(value, "ns")
+
+    def label(self, name: str, info: RuleInfo) -> Prose:
+        own = next((label.label for label in info.labels if label.name == name), None)
+        if own is not None:
+            return prose(own.say(self.language))
+        word = known(COLUMNS, name, self.language)
+        return words(word) if word else code(name)
+
+    def measure(self, item: Evidence, info: RuleInfo) -> Measure:
+        unit = next((label.show_as for label in info.labels if label.name == item.name and label.show_as), item.unit)
+        param = _held_against(item, info)
+        return Measure(
+            label=self.label(item.name, info),
+            value=(self.piece(item.value, unit),),
+            threshold="" if item.threshold is None else show(item.threshold, unit),
+            basis=prose(param.basis.say(self.language)) if param else (),
+            overridden=bool(param and param.overridden),
+        )
+
+    def thresholds(self, info: RuleInfo, finding: Finding) -> tuple[Measure, ...]:
+        shown = {param.name for item in finding.evidence if (param := _held_against(item, info))}
+        return tuple(
+            Measure(
+                label=self.label(param.name, info),
+                value=words(show(param.value, param.unit)),
+                basis=prose(param.basis.say(self.language)),
+                overridden=param.overridden,
+            )
+            for param in info.params
+            if param.name not in shown
+        )
+
+    def excerpt(self, table: Table, info: RuleInfo) -> Excerpt:
+        columns = table.columns[:MOST_COLUMNS]
+        rows = [row[: len(columns)] for row in table.rows[:MOST_ROWS]]
+        units = [
+            next((label.show_as for label in info.labels if label.name == column.name and label.show_as), column.unit)
+            for column in columns
+        ]
+        heads = tuple(
+            Head(self.label(column.name, info), any(_is_number(row[i]) for row in rows if i < len(row)))
+            for i, column in enumerate(columns)
+        )
+        total = max(table.total, len(table.rows))
+        note = "" if total <= len(rows) else say("rows_of", self.language, shown=len(rows), total=f"{total:,}")
+        cells = tuple(
+            tuple(self.cell(value, column.name, unit) for value, column, unit in zip(row, columns, units, strict=False))
+            for row in rows
+        )
+        return Excerpt(heads, cells, note, "ns" in units)
+
+    def cell(self, value: Scalar, column: str, unit: str) -> Prose:
+        if column == "cause" and isinstance(value, str) and (word := known(CAUSES, value, self.language)):
+            return words(word)
+        return (self.piece(value, unit),)
+
+    def where(self, place: str, saving_us: float) -> Where:
+        return Where(place, show(saving_us, "us") if saving_us > 0 else "")
+
+    def links(self, fingerprints: tuple[str, ...]) -> tuple[Link, ...]:
+        here = [self.findings[name] for name in fingerprints if name in self.findings]
+        return tuple(
+            Link(
+                prose(self.rule(finding).title.say(self.language), self.holes(finding)),
+                self.anchors[finding.fingerprint],
+            )
+            for finding in here[:MOST_LINKED]
+        )
+
+    def action(self, step: Remedy, holes: Mapping[str, Piece]) -> Action:
+        care = prose(step.care.say(self.language), holes) if step.care else ()
+        return Action(prose(step.do.say(self.language), holes), clean_block(step.run), clean_block(step.code), care)
+
+
+def anchor(finding: Finding, number: int) -> str:
+    """The id of a finding inside a page: its fingerprint, so that a link stays good from run to run."""
+    return f"f-{finding.fingerprint}" if _ANCHOR.fullmatch(finding.fingerprint) else f"f-no-{number}"
+
+
+def web_address(url: str) -> str:
+    """The address if it is one of the web, else nothing: a rule file may hold any scheme."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    good = parts.scheme in ("http", "https") and parts.netloc and not re.search(r"[\s\x00-\x20\"'<>`]", url)
+    return url if good else ""
+
+
+def _held_against(item: Evidence, info: RuleInfo) -> Param | None:
+    """The one threshold with this value; None when there is none, or more than one it could be."""
+    same = [param for param in info.params if param.value == item.threshold]
+    alike = [param for param in same if param.unit == item.unit] or same
+    return alike[0] if len(alike) == 1 else None
+
+
+def _is_number(value: Scalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _truth(value: bool | None) -> str:
+    return "–" if value is None else "✓" if value else "✗"

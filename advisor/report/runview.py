@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown of the run itself: what was captured, how, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from advisor.report.places import runs
+from advisor.report.prose import Prose, clean, code, prose, words
+from advisor.report.words import WORDS, known, say
+from advisor.run import Run
+from advisor.text import Language
+from advisor.units import show
+
+_MOST_NOTES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line about the run."""
+
+    label: str
+    value: Prose
+
+
+def run_line(run: Run, language: Language) -> str:
+    """The run in a few words: `16 ranks · 5 steps · Ascend910B · Level1`."""
+    ranks = f"{len(run.ranks)} rank" + ("s" if language == "en" and len(run.ranks) != 1 else "")
+    steps = f"{len(run.steps)} step" + ("s" if language == "en" and len(run.steps) != 1 else "")
+    parts = [*([ranks] if run.ranks else []), *([steps] if run.steps else []), run.chip, run.level]
+    return " · ".join(clean(part, 40) for part in parts if part)
+
+
+def run_facts(run: Run, language: Language) -> tuple[Fact, ...]:
+    """All that is known of the run; what was not recorded is left out."""
+    captures = run.captures
+    known_facts: Iterable[tuple[str, Prose]] = (
+        ("run_name", code(run.name) if run.name else ()),
+        ("source", words(_sources(run, language))),
+        ("captured", words(_captured(run, language))),
+        ("recorded_steps", words(runs(run.steps, language) if run.steps else say("no_steps", language))),
+        ("parallel", code(_parallel(run)) if _parallel(run) else ()),
+        ("framework", code(run.framework) if run.framework else ()),
+        ("chip", code(run.chip) if run.chip else ()),
+        ("cann", code(run.cann_version) if run.cann_version else ()),
+        ("torch_npu", code(run.torch_npu_version) if run.torch_npu_version else ()),
+        ("level", code(run.level) if run.level else ()),
+        ("activities", code(_activities(run)) if _activities(run) else ()),
+        ("size", words(show(sum(c.size_bytes for c in captures), "B")) if any(c.size_bytes for c in captures) else ()),
+        ("incomplete", words(_incomplete(run, language))),
+        ("notes", prose(_notes(run, language))),
+    )
+    return tuple(Fact(say(name, language), value) for name, value in known_facts if value and value[0].text)
+
+
+def _sources(run: Run, language: Language) -> str:
+    kinds = dict.fromkeys(capture.source for capture in run.captures)
+    return say("comma", language).join(known(WORDS, kind, language) or clean(kind) for kind in kinds)
+
+
+def _captured(run: Run, language: Language) -> str:
+    if not run.ranks:
+        return ""
+    name = "captured_of" if run.world_size > len(run.ranks) else "captured_all"
+    return say(name, language, ranks=runs(run.ranks, language), count=len(run.ranks), world=run.world_size)
+
+
+def _parallel(run: Run) -> str:
+    sizes = ((name, getattr(run.parallel, name)) for name in ("tp", "pp", "dp", "cp", "ep"))
+    return " ".join(f"{name}={size}" for name, size in sizes if size)
+
+
+def _activities(run: Run) -> str:
+    return ", ".join(sorted({clean(name, 20) for capture in run.captures for name in capture.activities or ()}))
+
+
+def _incomplete(run: Run, language: Language) -> str:
+    ranks = [capture.rank for capture in run.captures if capture.complete is False]
+    return say("rank" if len(ranks) == 1 else "ranks", language, items=runs(ranks, language)) if ranks else ""
+
+
+def _notes(run: Run, language: Language) -> str:
+    """Notes are `key=value` words of the loaders: shown as they are, as code."""
+    return say("comma", language).join(f"`{clean(note).replace('`', chr(39))}`" for note in run.notes[:_MOST_NOTES])

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answer on the terminal: verdict, time split, what to fix first, and what could not be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from advisor.findings import Diagnosis, RuleInfo
+from advisor.report.cards import Card, outline, web_address
+from advisor.report.prose import Prose, clean, clean_block, flat, prose
+from advisor.report.view import Part, Unchecked, View, view
+from advisor.report.words import say
+from advisor.text import Language
+from advisor.units import show
+
+WIDEST = 100
+COLOURS = {"compute": "cyan", "comm": "dark_orange", "idle": "bright_black"}
+_SIGNS = {"compute": "█", "comm": "▓", "idle": "░"}
+"""Without colour the parts are still told apart."""
+_SEVERITIES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "blue", "info": "bright_black"}
+_MOST_REASONS = 4
+_MOST_RULES = 3
+
+
+def print_diagnosis(
+    diagnosis: Diagnosis,
+    language: Language,
+    console: Console | None = None,
+    top: int = 5,
+    written: Sequence[Path] = (),
+) -> None:
+    """Prints the answer: at most `top` findings, each with its saving and first step, and the files written."""
+    out = console or Console(highlight=False)
+    shown = view(diagnosis, language, full=max(top, 1))
+    for block in _blocks(shown, top, written, min(out.width, WIDEST)):
+        out.print(block, width=min(out.width, WIDEST), highlight=False)
+
+
+def print_rule(info: RuleInfo, language: Language, console: Console | None = None) -> None:
+    """Prints all that is known of one rule."""
+    out = console or Console(highlight=False)
+    width = min(out.width, WIDEST)
+    for block in _rule_blocks(info, language):
+        out.print(block, width=width, highlight=False)
+
+
+def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Iterable[RenderableType]:
+    yield _verdict(shown)
+    if shown.parts:
+        yield Group(Text(), _bar(shown.parts, width), _legend(shown.parts))
+    for card in shown.cards[:top]:
+        yield Group(Text(), *_finding(card, shown.language))
+    more = len(shown.cards) + len(shown.short) + shown.left_out - min(len(shown.cards), top)
+    if more:
+        name = "more_in_report" if written else "more_findings_short"
+        yield Group(Text(), Text(say(name, shown.language, count=more), style="dim"))
+    if shown.unchecked:
+        yield Group(Text(), *_unchecked(shown.unchecked, shown.blind, shown.language))
+    if shown.unread:
+        yield Group(Text(), Text(_unread(shown), style="dim"))
+    if written:
+        yield Group(Text(), *(_written(path, shown.language) for path in written))
+
+
+def _verdict(shown: View) -> Text:
+    verdict, language = shown.verdict, shown.language
+    said = Text(verdict.time, style="bold")
+    if verdict.says:
+        return _apart(said, Text(verdict.says), language)
+    if verdict.first is None:
+        return said
+    colon = say("colon", language)
+    first = Text.assemble(f"{say('fix_first', language)}{colon}", _text(verdict.first.title))
+    if verdict.first.saving_time:
+        first.append(f"{' — ' if language == 'en' else '——'}{verdict.first.saving}")
+    return _apart(said, first.append(say("full_stop", language)), language)
+
+
+def _apart(one: Text, other: Text, language: Language) -> Text:
+    between = " " if one.plain and language == "en" else ""
+    return Text.assemble(one, between, other)
+
+
+def _bar(parts: Sequence[Part], width: int) -> Text:
+    """The time split drawn over the width; every part has at least one cell, and the cells add up."""
+    room = max(width - len(parts), len(parts))
+    cells = [max(round(part.percent / 100 * room), 1) for part in parts]
+    cells[0] += room - sum(cells)
+    pieces = ((_SIGNS[part.key] * count, COLOURS[part.key]) for part, count in zip(parts, cells, strict=True))
+    return Text(" ").join(Text(*piece) for piece in pieces)
+
+
+def _legend(parts: Sequence[Part]) -> Text:
+    said = (
+        Text.assemble((f"{_SIGNS[part.key]} ", COLOURS[part.key]), f"{part.name} {part.time} ", (part.share, "bold"))
+        for part in parts
+    )
+    return Text("   ").join(said)
+
+
+def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
+    head = Text.assemble((f"{card.number:>2}  ", "bold"), _text(card.title, "bold"))
+    tail = Text.assemble(
+        (card.severity_word, _SEVERITIES[card.severity]),
+        "  ",
+        card.saving,
+        (f"  {card.category_word}", "dim"),
+    )
+    yield _hanging(head, 4)
+    yield Padding(tail, (0, 0, 0, 4))
+    if card.places:
+        more = f" {say('more_places', language, count=card.more_places)}" if card.more_places else ""
+        yield Padding(Text(card.places[0].place + more, style="dim"), (0, 0, 0, 4))
+    if card.actions:
+        action = card.actions[0]
+        yield Padding(Text.assemble(("→ ", "green"), _text(action.do)), (0, 0, 0, 4))
+        if action.run or action.code:
+            yield Padding(Text(action.run or action.code, style="cyan"), (0, 0, 0, 6))
+
+
+def _unchecked(groups: Sequence[Unchecked], blind: int, language: Language) -> Iterable[RenderableType]:
+    yield Text(f"{say('unchecked', language)} ({blind})", style="bold")
+    for group in groups[:_MOST_REASONS]:
+        names = say("comma", language).join(group.rules[:_MOST_RULES])
+        more = "…" if len(group.rules) > _MOST_RULES else ""
+        yield _hanging(Text.assemble("  · ", _text(group.reason), (f"  {group.count}: {names}{more}", "dim")), 4)
+    if len(groups) > _MOST_REASONS:
+        yield Text(f"  {say('and_more', language, count=len(groups))}", style="dim")
+
+
+def _unread(shown: View) -> str:
+    colon = say("colon", shown.language)
+    total = len(shown.unread) + shown.more_unread
+    first = shown.unread[0]
+    return f"{say('unread', shown.language)} ({total}){colon}{flat(first.file)} – {flat(first.what)}"
+
+
+def _written(path: Path, language: Language) -> Text:
+    return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean(path, 4096))
+
+
+def _rule_blocks(info: RuleInfo, language: Language) -> Iterable[RenderableType]:
+    yield Text.assemble(
+        (info.id, "bold"), ("" if info.status == "stable" else f"  {say(info.status, language)}", "yellow")
+    )
+    yield _text(outline(info, language), "bold")
+    yield Group(Text(), _text(prose(info.why.say(language))))
+    if info.params:
+        yield Group(Text(), _params(info, language))
+    if info.fix:
+        yield Group(Text(), Text(say("fix", language), style="bold"))
+    for number, step in enumerate(info.fix, 1):
+        yield _hanging(Text.assemble(f"{number:>2}  ", _text(prose(step.do.say(language)))), 4)
+        if step.run or step.code:
+            yield Padding(Text(clean_block(step.run or step.code), style="cyan"), (0, 0, 0, 6))
+        if step.care:
+            care = Text.assemble(
+                (say("care", language) + say("colon", language), "yellow"), _text(prose(step.care.say(language)))
+            )
+            yield Padding(care, (0, 0, 0, 4))
+    if info.references:
+        yield Group(Text(), Text(say("references", language), style="bold"))
+    for item in info.references:
+        yield Text.assemble("    ", _text(prose(item.title)), ("  " + web_address(item.url), "dim"))
+
+
+def _params(info: RuleInfo, language: Language) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False)
+    for name in ("threshold", "value", "basis"):
+        table.add_column(say(name, language), header_style="bold")
+    for param in info.params:
+        own = f" ({say('overridden', language)})" if param.overridden else ""
+        value = Text(show(param.value, param.unit) + own)
+        table.add_row(Text(param.name), value, _text(prose(param.basis.say(language))))
+    return table
+
+
+def _hanging(text: Text, indent: int) -> Table:
+    """Text whose further lines begin below its words, not below its number."""
+    table = Table.grid(padding=0)
+    table.add_column(width=indent, no_wrap=True)
+    table.add_column()
+    table.add_row(text[:indent], text[indent:])
+    return table
+
+
+def _text(pieces: Prose, style: str = "") -> Text:
+    """Pieces as they are: what stands in them is never read as markup."""
+    return Text.assemble(*((piece.text, f"{style} italic".strip() if piece.code else style) for piece in pieces))

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown of a diagnosis in one language: words chosen, numbers formatted, lists bounded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from advisor.findings import Diagnosis, Outcome, TimeSplit
+from advisor.report.cards import Card, cards, outline
+from advisor.report.prose import Prose, clean, code, prose, words
+from advisor.report.runview import Fact, run_facts, run_line
+from advisor.report.words import OUTCOMES, known, say
+from advisor.text import Language
+from advisor.units import show
+
+FULL_CARDS = 60
+SHORT_CARDS = 300
+MOST_UNREAD = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One class of device time in a mean step."""
+
+    key: str
+    """`compute`, `comm` or `idle`: the name of its colour."""
+    name: str
+    time: str
+    share: str
+    percent: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer in one line: where the time goes, and what to fix first."""
+
+    kind: str
+    """`fix`, `fine` or `blind`."""
+    time: str
+    first: Card | None
+    says: str
+    """What to say where there is nothing to fix first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What became of one rule."""
+
+    rule: str
+    title: Prose
+    outcome: str
+    word: str
+    reason: Prose
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Rules that could not look, for one and the same reason."""
+
+    reason: Prose
+    rules: tuple[str, ...]
+    count: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Something in the input that could not be read."""
+
+    file: Prose
+    place: Prose
+    what: Prose
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a report shows."""
+
+    language: Language
+    name: str
+    line: str
+    """The run in a few words."""
+    verdict: Verdict
+    parts: tuple[Part, ...]
+    cards: tuple[Card, ...]
+    short: tuple[Card, ...]
+    """Findings beyond the first, shown as one line each."""
+    left_out: int
+    facts: tuple[Fact, ...]
+    counts: str
+    checked: tuple[Checked, ...]
+    unchecked: tuple[Unchecked, ...]
+    blind: int
+    unread: tuple[Lost, ...]
+    more_unread: int
+    version: str
+
+
+def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> View:
+    """What is shown of a diagnosis; `full` findings with all they hold, the others in short."""
+    made = cards(diagnosis, language)
+    parts = time_parts(diagnosis.split, language) if diagnosis.split else ()
+    unchecked = not_checked(diagnosis, language)
+    return View(
+        language=language,
+        name=clean(diagnosis.run.name, 80),
+        line=run_line(diagnosis.run, language),
+        verdict=_verdict(diagnosis, made, parts, language),
+        parts=parts,
+        cards=made[:full],
+        short=made[full : full + SHORT_CARDS],
+        left_out=max(len(made) - full - SHORT_CARDS, 0),
+        facts=run_facts(diagnosis.run, language),
+        counts=_counts(diagnosis, language),
+        checked=_checked(diagnosis, language),
+        unchecked=unchecked,
+        blind=sum(len(group.rules) for group in unchecked),
+        unread=tuple(
+            Lost(code(item.file), code(item.place) if item.place else (), code(item.what), f"{item.rows:,}")
+            for item in diagnosis.unread[:MOST_UNREAD]
+        ),
+        more_unread=max(len(diagnosis.unread) - MOST_UNREAD, 0),
+        version=clean(diagnosis.version, 40),
+    )
+
+
+def time_parts(split: TimeSplit, language: Language) -> tuple[Part, ...]:
+    """The classes of device time, longest first; those without any time are left out."""
+    hidden = say("hidden_note", language, time=show(split.overlapped_us, "us"))
+    inside = [
+        say(note, language, time=show(us, "us"))
+        for note, us in (("copy_note", split.copy_us), ("wait_note", split.event_wait_us))
+        if us is not None and us > 0
+    ]
+    amounts = (
+        ("compute", split.compute_us, (hidden,) if split.overlapped_us > 0 else ()),
+        ("comm", split.exposed_comm_us, ()),
+        ("idle", split.free_us, tuple(inside)),
+    )
+    total = sum(max(us, 0.0) for _, us, _ in amounts)
+    return tuple(
+        Part(key, say(key, language), show(us, "us"), show(us / total, "share"), round(us / total * 100, 2), notes)
+        for key, us, notes in sorted(amounts, key=lambda amount: -amount[1])
+        if us > 0
+    )
+
+
+def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ...]:
+    """Skipped and failed rules by their reason, the reason that blinds most rules first."""
+    groups: dict[str, list[str]] = {}
+    for outcome in diagnosis.outcomes:
+        if outcome.outcome in ("skipped", "failed"):
+            groups.setdefault(_reason(outcome, language), []).append(clean(outcome.rule))
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    return tuple(
+        Unchecked(
+            prose(reason),
+            tuple(rules),
+            say("rules_one" if len(rules) == 1 else "rules_many", language, count=len(rules)),
+        )
+        for reason, rules in ordered
+    )
+
+
+def _reason(outcome: Outcome, language: Language) -> str:
+    if outcome.reason is not None:
+        return outcome.reason.say(language)
+    if outcome.needs:
+        return say("needs", language, tables=say("comma", language).join(f"`{name}`" for name in outcome.needs))
+    return say("no_reason", language)
+
+
+def _verdict(diagnosis: Diagnosis, made: tuple[Card, ...], parts: tuple[Part, ...], language: Language) -> Verdict:
+    counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
+    blind = counted["skipped"] + counted["failed"]
+    time = _time(diagnosis, parts, language)
+    if made:
+        return Verdict("fix", time, made[0], "")
+    if not counted["quiet"]:
+        return Verdict("blind", time, None, say("nothing_checked", language))
+    name = "nothing_found_but" if blind else "nothing_found"
+    return Verdict("fine", time, None, say(name, language, quiet=counted["quiet"], blind=blind))
+
+
+def _time(diagnosis: Diagnosis, parts: tuple[Part, ...], language: Language) -> str:
+    """`A step takes 117 ms: 70 % exposed communication, 22 % idle, 8 % compute.`"""
+    word = "step" if diagnosis.run.steps else "window"
+    us = diagnosis.split.step_us if diagnosis.split else diagnosis.run.step_us
+    if us <= 0:
+        return ""
+    if not parts:
+        return say(f"{word}_only", language, time=show(us, "us"))
+    said = [say("part", language, share=part.share, name=part.name) for part in parts]
+    return say(f"{word}_takes", language, time=show(us, "us"), parts=say("comma", language).join(said))
+
+
+def _counts(diagnosis: Diagnosis, language: Language) -> str:
+    counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
+    return say(
+        "counts",
+        language,
+        total=len(diagnosis.outcomes),
+        fired=counted["fired"],
+        quiet=counted["quiet"],
+        na=counted["not applicable"],
+        blind=counted["skipped"] + counted["failed"],
+    )
+
+
+def _checked(diagnosis: Diagnosis, language: Language) -> tuple[Checked, ...]:
+    rules = {info.id: info for info in diagnosis.rules}
+    return tuple(
+        Checked(
+            rule=clean(outcome.rule),
+            title=outline(rules[outcome.rule], language) if outcome.rule in rules else (),
+            outcome=outcome.outcome.replace(" ", "-"),
+            word=known(OUTCOMES, outcome.outcome, language) or outcome.outcome,
+            reason=prose(_reason(outcome, language)) if outcome.reason or outcome.needs else words(""),
+        )
+        for outcome in diagnosis.outcomes
+    )

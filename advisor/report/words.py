@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word a report says, in both languages, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.text import Language, Text, fill
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text.model_construct(en=en, zh=zh)
+
+
+WORDS: Mapping[str, Text] = {
+    # the verdict
+    "title": _t("What to fix first", "先改什么"),
+    "report": _t("Ascend profile diagnosis", "昇腾性能诊断报告"),
+    "step_takes": _t("A step takes {time}: {parts}.", "单步耗时 {time}：{parts}。"),
+    "window_takes": _t(
+        "The captured window takes {time}: {parts}.",
+        "采集窗口时长 {time}：{parts}。",
+    ),
+    "step_only": _t("A step takes {time}.", "单步耗时 {time}。"),
+    "window_only": _t("The captured window takes {time}.", "采集窗口时长 {time}。"),
+    "part": _t("{share} {name}", "{name} {share}"),
+    "comma": _t(", ", "，"),
+    "colon": _t(": ", "："),
+    "full_stop": _t(".", "。"),
+    "and_more": _t("… ({count} in all)", "……（共 {count}）"),
+    "fix_first": _t("Fix first", "首要问题"),
+    "nothing_found": _t(
+        "Nothing to fix was found. Rules that looked: {quiet}.",
+        "未发现需要处理的问题。{quiet} 条规则检查通过。",
+    ),
+    "nothing_found_but": _t(
+        "Nothing to fix was found. Rules that looked: {quiet}; that could not look: {blind}.",
+        "未发现需要处理的问题。{quiet} 条规则检查通过，另有 {blind} 条未能检查。",
+    ),
+    "nothing_checked": _t(
+        "Nothing could be checked: this capture lacks what the rules need. This is no sign of health.",
+        "无法做任何检查：采集数据缺少规则所需的内容。这不代表没有问题。",
+    ),
+    "counts": _t(
+        "{total} rules: {fired} found something, {quiet} found nothing, {na} do not apply, {blind} could not look",
+        "共 {total} 条规则：{fired} 条发现问题，{quiet} 条通过，{na} 条不适用，{blind} 条未能检查",
+    ),
+    "up_to": _t("up to {time} per step", "每步最多可省 {time}"),
+    "up_to_window": _t("up to {time}", "最多可省 {time}"),
+    "of_step": _t("{share} of the step", "占单步 {share}"),
+    "of_window": _t("{share} of the window", "占窗口 {share}"),
+    "no_saving": _t("saving not estimated", "未估算收益"),
+    # the time split
+    "time_split": _t("Where the time goes", "时间去向"),
+    "time_split_step": _t("mean step over the ranks", "各 rank 的平均单步"),
+    "compute": _t("compute", "计算"),
+    "comm": _t("exposed communication", "未掩盖通信"),
+    "idle": _t("idle", "空闲"),
+    "hidden_note": _t("{time} of communication hidden behind it", "其中掩盖了 {time} 的通信"),
+    "copy_note": _t("memory copies {time}", "内存拷贝 {time}"),
+    "wait_note": _t("event waits {time}", "等待事件 {time}"),
+    "no_split": _t("The capture does not say where the time goes.", "采集数据未包含时间拆解信息。"),
+    # findings
+    "findings": _t("Findings", "问题列表"),
+    "details": _t("Findings in detail", "问题详情"),
+    "rank_by": _t(
+        "Causes first, then by what can be won. Savings are upper estimates and do not add up.",
+        "先列根因，再按可省时间排序。收益为上限估计，不可相加。",
+    ),
+    "saving": _t("Saving", "收益"),
+    "severity": _t("Severity", "严重程度"),
+    "confidence": _t("Confidence", "置信度"),
+    "category": _t("Category", "类别"),
+    "finding": _t("Finding", "问题"),
+    "first_fix": _t("First step", "第一步"),
+    "evidence": _t("Evidence", "证据"),
+    "evidence_at": _t("at the worst place", "取自最严重处"),
+    "measure": _t("Measure", "指标"),
+    "value": _t("Value", "数值"),
+    "threshold": _t("Threshold", "阈值"),
+    "basis": _t("Why this threshold", "阈值依据"),
+    "excerpt": _t("Behind it", "明细"),
+    "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
+    "since_start": _t("times count from the start of the capture", "时间从采集开始算起"),
+    "seen_at": _t("Where", "位置"),
+    "more_places": _t("{count} further places", "另有 {count} 处"),
+    "whole_run": _t("the run as a whole", "整个运行"),
+    "rank": _t("rank {items}", "rank {items}"),
+    "ranks": _t("ranks {items}", "rank {items}"),
+    "step": _t("step {items}", "step {items}"),
+    "steps": _t("steps {items}", "step {items}"),
+    "stage": _t("pipeline stage {items}", "流水线 stage {items}"),
+    "why": _t("Why it matters", "为什么重要"),
+    "fix": _t("How to fix it", "如何修改"),
+    "care": _t("Take care", "注意"),
+    "assumes": _t("The saving assumes", "收益的前提"),
+    "references": _t("Read more", "参考资料"),
+    "caused_by": _t("Caused by", "根因"),
+    "explains": _t("Explains", "由此引起"),
+    "overridden": _t("set by the project", "由项目配置指定"),
+    "preview": _t("preview", "试行"),
+    "deprecated": _t("deprecated", "已弃用"),
+    "more_findings": _t("{count} further findings, in short", "另有 {count} 个问题，简要列出"),
+    "left_out": _t(
+        "{count} findings are left out here; the JSON output holds them all",
+        "此处略去 {count} 个问题，完整列表见 JSON 输出",
+    ),
+    "copy": _t("Copy", "复制"),
+    "copied": _t("Copied", "已复制"),
+    "copy_of": _t("Copy the command", "复制命令"),
+    "permalink": _t("Link to this finding", "此问题的链接"),
+    "to_top": _t("Back to the list", "返回列表"),
+    # charts
+    "charts": _t("Charts", "图表"),
+    "chart_missing": _t(
+        "Charts missing from this report, because they could not be drawn: {names}.",
+        "以下图表绘制失败，未包含在本报告中：{names}。",
+    ),
+    # the run
+    "run": _t("The run", "运行信息"),
+    "run_name": _t("Capture", "采集目录"),
+    "framework": _t("Framework", "框架"),
+    "chip": _t("Chip", "芯片"),
+    "cann": _t("CANN", "CANN"),
+    "torch_npu": _t("torch_npu", "torch_npu"),
+    "level": _t("Profiler level", "采集级别"),
+    "captured": _t("Ranks captured", "已采集 rank"),
+    "captured_of": _t("{ranks} ({count} of {world})", "{ranks}（{world} 中的 {count} 个）"),
+    "captured_all": _t("{ranks} ({count})", "{ranks}（{count} 个）"),
+    "recorded_steps": _t("Steps recorded", "已采集 step"),
+    "no_steps": _t("none marked (prof.step() was not called)", "未标记（未调用 prof.step()）"),
+    "parallel": _t("Parallel sizes", "并行规模"),
+    "source": _t("Read from", "数据来源"),
+    "activities": _t("Activities", "采集项"),
+    "size": _t("Input size", "输入大小"),
+    "notes": _t("Notes", "备注"),
+    "incomplete": _t("Not stopped properly", "未正常结束采集"),
+    "text": _t("text export", "文本导出"),
+    "database": _t("database export", "数据库导出"),
+    "text+database": _t("text and database exports", "文本与数据库导出"),
+    "cluster": _t("cluster analysis output", "集群分析结果"),
+    "made_by": _t("Made by advisor {version}", "由 advisor {version} 生成"),
+    # what was looked at
+    "checked": _t("What was checked", "检查了什么"),
+    "unchecked": _t("What was not checked, and how to record it", "未检查的内容与补采方法"),
+    "unchecked_short": _t("Not checked", "未检查"),
+    "numbers": _t("Numbers", "数据"),
+    "rules_one": _t("1 rule", "1 条规则"),
+    "rules_many": _t("{count} rules", "{count} 条规则"),
+    "needs": _t("not recorded: {tables}", "未采集：{tables}"),
+    "no_reason": _t("no reason given", "未给出原因"),
+    "rule": _t("Rule", "规则"),
+    "result": _t("Outcome", "结论"),
+    "reason": _t("Reason", "原因"),
+    "unread": _t("Input that could not be read", "未能读取的输入"),
+    "file": _t("File", "文件"),
+    "place": _t("Place", "位置"),
+    "what": _t("What was wrong", "问题"),
+    "rows": _t("Rows left out", "略去行数"),
+    "more_unread": _t("{count} further entries are in the JSON output", "另有 {count} 条见 JSON 输出"),
+    "written_to": _t("Report", "报告"),
+    "more_in_report": _t("{count} more findings in the report", "报告中另有 {count} 个问题"),
+    "more_findings_short": _t(
+        "{count} more findings; write a report with -o", "另有 {count} 个问题，用 -o 输出完整报告"
+    ),
+    # controls
+    "search": _t("Search findings", "搜索问题"),
+    "all": _t("All", "全部"),
+    "no_match": _t("No finding matches.", "没有匹配的问题。"),
+    "theme": _t("Light or dark", "切换深浅色"),
+    "keys": _t("search, next and previous finding", "搜索、下一个与上一个问题"),
+    "skip": _t("Skip to the findings", "跳到问题列表"),
+    "contents": _t("Contents", "目录"),
+}
+
+SEVERITIES: Mapping[str, Text] = {
+    "critical": _t("critical", "严重"),
+    "high": _t("high", "高"),
+    "medium": _t("medium", "中"),
+    "low": _t("low", "低"),
+    "info": _t("info", "提示"),
+}
+
+CONFIDENCES: Mapping[str, Text] = {
+    "high": _t("high", "高"),
+    "medium": _t("medium", "中"),
+    "low": _t("low", "低"),
+}
+
+CATEGORIES: Mapping[str, Text] = {
+    "capture": _t("capture quality", "采集质量"),
+    "host": _t("host", "Host 侧"),
+    "compute": _t("compute", "计算"),
+    "comm": _t("communication", "通信"),
+    "ranks": _t("ranks", "快慢卡"),
+    "pipeline": _t("pipeline", "流水线并行"),
+    "memory": _t("memory", "内存"),
+    "io": _t("input data", "数据加载"),
+    "env": _t("environment", "环境配置"),
+}
+
+OUTCOMES: Mapping[str, Text] = {
+    "fired": _t("found", "发现问题"),
+    "quiet": _t("looked, in order", "检查通过"),
+    "not applicable": _t("does not apply", "不适用"),
+    "skipped": _t("not checked", "未检查"),
+    "failed": _t("the rule itself failed", "规则执行出错"),
+}
+
+CAUSES: Mapping[str, Text] = {
+    "python": _t("Python busy", "Python 执行"),
+    "data_loader": _t("data loader", "数据加载"),
+    "synchronise": _t("synchronising call", "同步调用"),
+    "blocking_copy": _t("blocking copy", "阻塞式拷贝"),
+    "compile": _t("online compilation", "在线编译"),
+    "gc": _t("garbage collection", "垃圾回收"),
+    "dequeue": _t("dequeue starved", "下发队列空等"),
+    "host_late": _t("host late", "Host 下发不及时"),
+    "wait": _t("waiting for an event or stream", "等待事件或其他流"),
+    "copy": _t("memory copy", "内存拷贝"),
+    "comm_setup": _t("communication set-up", "通信准备"),
+    "step_boundary": _t("between steps", "step 边界"),
+    "unknown": _t("cause unknown", "原因未知"),
+}
+
+CHARTS: Mapping[str, Text] = {
+    "time_split": _t("Time per rank", "各 rank 时间拆解"),
+    "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
+    "launch_latency": _t("Launch latency", "下发时延分布"),
+    "operators": _t("Operators with most device time", "耗时最多的算子"),
+    "rank_steps": _t("Step time by rank and step", "各 rank 各 step 耗时"),
+    "links": _t("Bandwidth between ranks", "rank 间带宽"),
+}
+
+AXES: Mapping[str, Text] = {
+    "ms_step": _t("ms per step", "每步 ms"),
+    "rank": _t("rank", "rank"),
+    "step": _t("step", "step"),
+    "latency": _t("from host call to device start", "从 host 调用到设备开始"),
+    "launches": _t("launches", "下发次数"),
+    "source": _t("from rank", "源 rank"),
+    "target": _t("to rank", "目的 rank"),
+    "ms": _t("ms", "ms"),
+    "gbps": _t("GB/s", "GB/s"),
+    "others": _t("{count} others", "其余 {count} 项"),
+    "ranks_grouped": _t(
+        "{count} ranks in groups of up to {size}; each bar is the mean of its group",
+        "共 {count} 个 rank，每 {size} 个一组，柱长为组内均值",
+    ),
+    "cells_grouped": _t(
+        "{ranks} ranks and {steps} steps; neighbours are drawn as one cell, with their longest step",
+        "共 {ranks} 个 rank、{steps} 个 step，相邻项合并为一格，取其中最长的 step",
+    ),
+    "links_grouped": _t(
+        "{count} ranks; neighbours are drawn as one cell, with their slowest link",
+        "共 {count} 个 rank，相邻 rank 合并为一格，取其中最慢的链路",
+    ),
+    "darker_longer": _t("darker is longer, {low} to {high}", "颜色越深耗时越长，{low} 至 {high}"),
+    "darker_slower": _t("darker is slower, {high} down to {low}", "颜色越深带宽越低，{high} 至 {low}"),
+    "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
+    "total_launches": _t("{count} launches", "共 {count} 次下发"),
+    "total_idle": _t("{time} idle per step", "每步空闲 {time}"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the fixed words, with its holes filled."""
+    return _say(WORDS[name], language, values)
+
+
+def axis(name: str, language: Language, /, **values: object) -> str:
+    """A word of a chart, with its holes filled."""
+    return _say(AXES[name], language, values)
+
+
+def known(table: Mapping[str, Text], key: str, language: Language) -> str | None:
+    """The word for a value out of a fixed set; None for one that is not in it."""
+    return table[key].say(language) if key in table else None
+
+
+def _say(text: Text, language: Language, values: Mapping[str, object]) -> str:
+    said = text.say(language)
+    return fill(said, {name: str(value) for name, value in values.items()}) if values else said

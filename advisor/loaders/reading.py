@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from advisor.errors import AdvisorError, FactMissing
 from advisor.facts.base import Fact
 from advisor.facts.table import Table
+from advisor.run import Parallel
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
+
+
+ABOUT = ("profiler_info.json", "profiler_metadata.json")
+"""Files about the recording itself; a database export has them too."""
 
 
 class Unreadable(AdvisorError):
@@ -126,12 +131,19 @@ class Folder:
     """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
     carries_groups: bool = True
     """Whether this folder gives the groups of the run as a fact: one folder does, for all."""
+    parallel: Parallel = field(default_factory=Parallel)
+    """The parallel layout of the run."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
     facts: Mapping[type[Fact], Table[Any]] = field(default_factory=dict)
     """Facts known from elsewhere in the run, used where the capture holds none itself."""
     shelf: Shelf = field(default_factory=Shelf)
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def exports_text(self) -> bool:
+        """Whether there are text files beside what the profiler wrote down about itself."""
+        return any(name not in ABOUT for name in self.files)
 
     def file(self, name: str) -> Path | None:
         """The path of a text file, or None."""

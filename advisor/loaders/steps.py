@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""StepTime: step_trace_time.csv and StepTraceTime. Both hold µs, whatever the documents say."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+
+from advisor.errors import FactMissing
+from advisor.facts.base import MISSING
+from advisor.facts.observed import StepTime
+from advisor.facts.table import Array, Table
+from advisor.loaders import csvfile
+from advisor.loaders.reading import Folder, Reading, Unreadable
+from advisor.loaders.sqltable import Origin, select
+
+HEADINGS = {
+    "step": ("Step", "Step Id"),
+    "compute_us": ("Computing",),
+    "comm_us": ("Communication",),
+    "exposed_comm_us": ("Communication(Not Overlapped)",),
+    "overlapped_us": ("Overlapped",),
+    "free_us": ("Free",),
+    "bubble_us": ("Bubble",),
+    "preparing_us": ("Preparing",),
+}
+"""Columns of step_trace_time.csv and cluster_step_trace_time.csv."""
+
+FIELDS = {
+    "step": ("step",),
+    "compute_us": ("computing",),
+    "comm_us": ("communication",),
+    "exposed_comm_us": ("communication_not_overlapped",),
+    "overlapped_us": ("overlapped",),
+    "free_us": ("free",),
+    "bubble_us": ("bubble",),
+    "preparing_us": ("preparing",),
+}
+"""Columns of StepTraceTime and ClusterStepTraceTime."""
+
+REQUIRED = ("compute_us", "free_us")
+
+
+def _text(folder: Folder) -> Table[StepTime]:
+    path = folder.need(StepTime, "step_trace_time.csv")
+    columns = csvfile.read(path, StepTime.columns(), HEADINGS, folder.notes, REQUIRED)
+    return _of_rank(folder, Table.build(StepTime, **columns))
+
+
+def _database(folder: Folder) -> Table[StepTime]:
+    columns = select(folder, Origin("analysis", "StepTraceTime"), StepTime, FIELDS, required=REQUIRED)
+    return _of_rank(folder, Table.build(StepTime, **columns))
+
+
+def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:
+    """With rank and stage. A job that never called step() is one step without a number (MindSpore writes 0 then)."""
+    stage = folder.parallel.stage_of(folder.rank)
+    return table.having(
+        rank=np.full(len(table), folder.rank),
+        stage=np.full(len(table), MISSING if stage is None else stage),
+    )
+
+
+STEP_TIMES = Reading(StepTime, text=_text, database=_database)
+
+
+def numbered_steps(folder: Folder) -> tuple[int, ...]:
+    """The step numbers a rank recorded, ascending; empty when the job never called step()."""
+    try:
+        steps = folder.read(StepTime)["step"]
+    except FactMissing:
+        steps = np.empty(0, np.int64)
+    return _numbers(steps) or _windows(folder)
+
+
+def _numbers(steps: Array) -> tuple[int, ...]:
+    return tuple(np.unique(steps[steps != MISSING]).tolist())
+
+
+def _windows(folder: Folder) -> tuple[int, ...]:
+    """The steps of STEP_TIME, for databases without an analysis.db beside them."""
+    try:
+        rows = folder.connection("profiler").execute("SELECT id FROM STEP_TIME").fetchall()
+    except (FactMissing, Unreadable, sqlite3.Error):  # no database, or one without this table
+        return ()
+    return tuple(sorted({row[0] for row in rows if isinstance(row[0], int)}))

@@ -65,22 +65,24 @@ def select(
         FactMissing: There is no such table, or it lacks a required column.
         Unreadable: It is no database.
     """
-    there = {name.lower(): name for name in columns_of(folder, which, table)}
-    chosen = {
-        name: next((there[s.lower()] for s in spelled if s.lower() in there), "") for name, spelled in fields.items()
-    }
-    if not there or any(not chosen[name] for name in required):
+    wanted = _spelled(columns_of(folder, origin), fields)
+    if not wanted or not set(required) <= wanted.keys():
         raise FactMissing([fact.table])
-    wanted = {name: spelled for name, spelled in chosen.items() if spelled}
-    lists = _fetched(folder, which, table, tuple(wanted.values()))
-    declared = fact.columns()
-    needed = frozenset(required)
-    damage = _Damage(folder, which, table)
+    lists = _fetched(folder, origin, tuple(wanted.values()))
+    declared, needed, damage = fact.columns(), frozenset(required), _Damage(folder, origin)
+    scale = factors or {}
     values = {
-        name: _converted(folder, declared[name], cells, (factors or {}).get(name, 1.0), damage, name in needed)
+        name: _converted(folder, declared[name], cells, damage, factor=scale.get(name, 1.0), required=name in needed)
         for name, cells in zip(wanted, lists, strict=True)
     }
     return _whole(values, declared, needed)
+
+
+def _spelled(there: Iterable[str], fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The column of the table for each name that has one."""
+    known = {name.lower(): name for name in there}
+    found = {name: [known[s.lower()] for s in spellings if s.lower() in known] for name, spellings in fields.items()}
+    return {name: spellings[0] for name, spellings in found.items() if spellings}
 
 
 def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]]:

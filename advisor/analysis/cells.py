@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells: one step of one rank each; which cell an event belongs to, by its own step or by the moment it starts.
+
+Where steps are numbered, an event that carries no number lies outside of every step (warm-up, tear-down) and belongs
+to no cell. Where nothing is numbered, the whole capture of a rank is one cell whose step is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.analysis.grouping import grouped, matched
+from advisor.facts.base import MISSING
+from advisor.facts.observed import StepWindow
+from advisor.facts.table import Array, Table
+
+_EVER = np.iinfo(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """The steps of one rank in time: from each border on, events belong to that cell (-1: to none)."""
+
+    border: Array
+    cell: Array
+
+    def at(self, moment: Array) -> Array:
+        """The cell of each moment, or -1."""
+        found = np.searchsorted(self.border, moment, "right") - 1
+        return np.where(found >= 0, self.cell[np.maximum(found, 0)], -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """All cells in order of rank and step, one entry per cell."""
+
+    rank: Array
+    step: Array
+    begin: Array
+    """Clock at which the first kernel or collective of the cell starts."""
+    end: Array
+    """Clock at which the last one ends, or at which the next step begins if that is later: the pause between two
+    steps belongs to the one in which it begins. The profiler's own Free counts so too."""
+    device: dict[int, Calendar]
+    """Per rank: when its steps begin on the device."""
+    host: dict[int, Calendar]
+    """Per rank: when its steps run on the host; the device's where the host's steps were not recorded."""
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+    def of(self, rank: Array, step: Array, start: Array) -> Array:
+        """The cell of each device event, or -1. Ranks that number none of these events go by time."""
+        numbered = np.isin(rank, np.unique(rank[step != MISSING]))
+        return np.where(numbered, self._numbered(rank, step), _by_rank(self.device, rank, start))
+
+    def at(self, rank: Array, start: Array) -> Array:
+        """The cell of each device event that carries no step, or -1."""
+        return _by_rank(self.device, rank, start)
+
+    def on_host(self, rank: Array, start: Array) -> Array:
+        """The cell of each host call, or -1."""
+        return _by_rank(self.host, rank, start)
+
+    def _numbered(self, rank: Array, step: Array) -> Array:
+        keys = grouped(np.concatenate([self.rank, rank]), np.concatenate([self.step, step])).of
+        return matched(keys[: len(self)], keys[len(self) :])
+
+
+def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Array:
+    cell = np.full(len(rank), -1)
+    for one in np.unique(rank).tolist():
+        if one in calendars:
+            here = rank == one
+            cell[here] = calendars[one].at(moment[here])
+    return cell
+
+
+def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[StepWindow] | None) -> Cells:
+    """The cells of device events that carry their step."""
+    device: dict[int, Calendar] = {}
+    host: dict[int, Calendar] = {}
+    parts: list[tuple[Array, ...]] = []
+    count = 0
+    for one in np.unique(rank).tolist():
+        here = rank == one
+        names, first, last = _extents(step[here], start[here], end[here])
+        cell = np.arange(count, count + len(names))
+        device[one] = Calendar(*_sorted(first, cell))
+        host[one] = _host_calendar(cell, names, first, *_windows_of(one, names, windows))
+        parts.append((np.full(len(names), one), names, first, np.maximum(last, _next_first(names, first))))
+        count += len(names)
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.empty(0, np.int64)] * 4
+    return Cells(*columns, device, host)
+
+
+def _extents(step: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """The steps of one rank, first start and last end of their events; the missing step only if there is no other."""
+    names, of = np.unique(step, return_inverse=True)
+    first, last = np.full(len(names), _EVER.max), np.full(len(names), _EVER.min)
+    np.minimum.at(first, of, start)
+    np.maximum.at(last, of, end)
+    kept = names != MISSING if len(names) > 1 else np.ones(len(names), bool)
+    return names[kept], first[kept], last[kept]
+
+
+def _next_first(names: Array, first: Array) -> Array:
+    """Per step: when the step that follows it begins; the least int64 where that one was not recorded."""
+    follows = np.append(names[1:] - 1 == names[:-1], False)
+    return np.where(follows, np.append(first[1:], 0), _EVER.min)
+
+
+def _windows_of(rank: int, names: Array, windows: Table[StepWindow] | None) -> tuple[Array, Array]:
+    """Host start and end of these steps; missing where not recorded."""
+    opened, closed = np.full(len(names), MISSING), np.full(len(names), MISSING)
+    if windows is not None:
+        rows = np.flatnonzero(windows["rank"] == rank)
+        at = matched(windows["step"][rows], names)
+        opened[at >= 0] = windows["start_ns"][rows[at[at >= 0]]]
+        closed[at >= 0] = windows["end_ns"][rows[at[at >= 0]]]
+    return opened, closed
+
+
+def _host_calendar(cell: Array, names: Array, first: Array, opened: Array, closed: Array) -> Calendar:
+    """Each step from its start to the next one's, the last to its end; the device's borders where these are unknown."""
+    if (names == MISSING).all():
+        return Calendar(np.full(len(cell), _EVER.min), cell)
+    if (opened == MISSING).any() or (closed == MISSING).any():
+        return Calendar(*_sorted(first, cell))
+    border, cell = _sorted(opened, cell)
+    return Calendar(np.append(border, max(int(closed.max()), int(border[-1]))), np.append(cell, -1))
+
+
+def _sorted(border: Array, cell: Array) -> tuple[Array, Array]:
+    order = np.argsort(border, kind="stable")
+    return border[order], cell[order]

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the devices did, step by step: the ground that overlap, gaps and host costs stand on.
+
+An event belongs to the step in which it **starts** and is not cut where the step ends, as torch_npu counts it too.
+All cells (one step of one rank each) lie one after another on one *axis*, so that a set of time holds every step of
+every rank at once and each formula is written once, for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.analysis.cells import Cells, cells_of
+from advisor.analysis.intervals import Spans, apart, gaps, joined, union
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
+from advisor.facts.table import Array, Table
+
+KERNEL, COMM, COPY = 0, 1, 2
+"""Kinds of work a device is busy with."""
+
+DAY_NS = 86_400 * 10**9
+"""No capture lasts a day (a minute fills gigabytes): what lies further from the middle has a damaged clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Kernels, collectives and copies of all cells, one row each, on the clock of the device."""
+
+    cell: Array
+    kind: Array
+    row: Array
+    """Row of the table it came from: `kernels`, `collectives` or `device_tasks`, by kind."""
+    start: Array
+    end: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The device time of every cell, on one axis."""
+
+    cells: Cells
+    shift: Array
+    """Per cell: the place on the axis minus the clock."""
+    window: Spans
+    """Per cell: from its first kernel or collective to its last, and on to the next step's first."""
+    compute: Spans
+    comm: Spans
+    p2p: Spans
+    copies: Spans
+    waits: Spans
+    work: Work
+
+    @property
+    def busy(self) -> Spans:
+        """Kernels or collectives."""
+        return joined([self.compute, self.comm])
+
+    @property
+    def free(self) -> Spans:
+        """Neither, between the first and the last activity of each cell."""
+        return gaps(self.busy, self.window)
+
+    def cell_of(self, moment: Array) -> Array:
+        """The cell that holds each moment of the axis."""
+        return np.searchsorted(self.window.start, moment, "right") - 1
+
+    def per_cell(self, spans: Spans) -> Array:
+        """How much of a set lies in each cell, µs."""
+        return np.bincount(self.cell_of(spans.start), weights=spans.lengths, minlength=len(self.cells)) / 1e3
+
+    def on_clock(self, spans: Spans) -> tuple[Array, Array, Array]:
+        """Cell, start and end of each interval, by the clock."""
+        cell = self.cell_of(spans.start)
+        return cell, spans.start - self.shift[cell], spans.end - self.shift[cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Rows of one table that carry a believable time and belong to a cell."""
+
+    row: Array
+    cell: Array
+    start: Array
+    end: Array
+
+    def take(self, where: Array) -> Events:
+        return Events(self.row[where], self.cell[where], self.start[where], self.end[where])
+
+    def placed(self, cell: Array) -> Events:
+        """The events that belong to a cell, with it."""
+        return Events(self.row, cell, self.start, self.end).take(cell >= 0)
+
+
+def timeline(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None = None,
+    tasks: Table[DeviceTask] | None = None,
+    windows: Table[StepWindow] | None = None,
+) -> Timeline:
+    """What the devices did, by cell. Rows without a believable time, or outside every step, are left out."""
+    collectives = Table.empty(Collective) if collectives is None else collectives
+    tasks = Table.empty(DeviceTask) if tasks is None else tasks
+    compute, comm, other = kernel_times(kernels), collective_times(collectives), task_times(tasks)
+    rank = np.concatenate([kernels["rank"][compute.row], collectives["rank"][comm.row]])
+    step = np.concatenate([kernels["step"][compute.row], collectives["step"][comm.row]])
+    start, end = np.concatenate([compute.start, comm.start]), np.concatenate([compute.end, comm.end])
+    cells = cells_of(rank, step, start, end, windows)
+    cell = cells.of(rank, step, start)
+    many = len(compute.row)
+    return _laid_out(
+        cells,
+        (compute.placed(cell[:many]), comm.placed(cell[many:]), other.placed(cells.at(tasks["rank"][other.row], other.start))),
+        collectives,
+        tasks,
+    )
+
+
+def _laid_out(
+    cells: Cells, parts: tuple[Events, Events, Events], collectives: Table[Collective], tasks: Table[DeviceTask]
+) -> Timeline:
+    compute, comm, other = parts
+    shift = apart(
+        np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
+        np.concatenate([*(p.start for p in parts), cells.begin]),
+        np.concatenate([*(p.end for p in parts), cells.end]),
+        len(cells),
+    )
+    kinds = tasks.texts("kind")
+    copies, waits = (other.take(kinds.isin([kind])[other.row]) for kind in ("copy", "wait"))
+
+    def spans(events: Events) -> Spans:
+        return union(events.start + shift[events.cell], events.end + shift[events.cell])
+
+    return Timeline(
+        cells=cells,
+        shift=shift,
+        window=Spans(cells.begin + shift, cells.end + shift),
+        compute=spans(compute),
+        comm=spans(comm),
+        p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
+        copies=spans(copies),
+        waits=spans(waits),
+        work=_work((compute, comm, copies)),
+    )
+
+
+def _work(parts: tuple[Events, Events, Events]) -> Work:
+    return Work(
+        cell=np.concatenate([events.cell for events in parts]),
+        kind=np.repeat([KERNEL, COMM, COPY], [len(events.row) for events in parts]),
+        row=np.concatenate([events.row for events in parts]),
+        start=np.concatenate([events.start for events in parts]),
+        end=np.concatenate([events.end for events in parts]),
+    )
+
+
+def kernel_times(kernels: Table[Kernel]) -> Events:
+    """Kernels with a believable time, in no cell yet."""
+    return _believable(kernels["start_ns"], _end(kernels["start_ns"], kernels["duration_us"]))
+
+
+def collective_times(collectives: Table[Collective]) -> Events:
+    """Collectives with a believable time, in no cell yet."""
+    return _believable(collectives["start_ns"], _end(collectives["start_ns"], collectives["elapse_us"]))
+
+
+def task_times(tasks: Table[DeviceTask]) -> Events:
+    """Copies and waits with a believable time, in no cell yet."""
+    events = _believable(tasks["start_ns"], tasks["end_ns"])
+    return events.take(tasks.texts("kind").isin(["copy", "wait"])[events.row])
+
+
+def _end(start: Array, duration_us: Array) -> Array:
+    """Start plus duration to the nanosecond; before the start where the duration is unknown or impossible."""
+    known = (duration_us >= 0) & (duration_us < DAY_NS / 1e3)
+    return start + np.where(known, np.rint(np.where(known, duration_us, 0) * 1e3).astype(np.int64), -1)
+
+
+def _believable(start: Array, end: Array) -> Events:
+    timed = (start != MISSING) & (end != MISSING)
+    middle = int(np.median(start[timed])) if timed.any() else 0
+    near = timed & (start > middle - DAY_NS) & (start < middle + DAY_NS)
+    row = np.flatnonzero(near & (end >= start) & (end < middle + 2 * DAY_NS))
+    return Events(row, np.full(len(row), -1), start[row], end[row])

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far ahead of the device the host launched its work, and where the device ran dry and had to wait for it.
+
+In the timeline a launch is a line from the host call to the device task. A slanted line means the task had queued; a
+*vertical* one that it ran at once. Vertical alone proves little (the first task after any pause is vertical), so the
+test here is made per gap: was the call that ends a gap issued only after the device had become idle?
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import COMM, COPY, KERNEL, Timeline, timeline
+from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.intervals import apart, union
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Dispatch
+from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
+from advisor.facts.table import Array, Table, Texts
+
+LEAST_TOLERANCE_NS = 20_000
+"""A launch takes a few µs to some tens of µs to reach an idle device, however well the clocks agree."""
+MOST_TOLERANCE_NS = 100_000
+"""Aligning host and device clocks errs by 5 to 82 µs in captures seen; beyond this a link is wrong, not a clock."""
+
+
+def dispatches(
+    kernels: Table[Kernel],
+    launches: Table[Launch],
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+) -> Table[Dispatch]:
+    """Every kernel, collective and copy whose launch was recorded, in order of rank and device start."""
+    device = timeline(kernels, collectives, tasks, windows)
+    work = device.work
+    idle = _idle_before(device)
+    host = _host_start(device, kernels, tasks, launches)
+    latency = np.where(host == MISSING, 0, work.start - host)
+    known = host != MISSING
+    rank = device.cells.rank[work.cell]
+    dry = np.where(np.isnan(idle), 0.0, idle)
+    tolerance = tolerances(rank[known], latency[known], rank)
+    late = (dry > 0) & (latency <= dry + tolerance)
+    vertical = np.where(np.isnan(idle), -1, late.astype(np.int8))
+    order = np.lexsort((work.start, rank))
+    order = order[known[order]]
+    return Table.build(
+        Dispatch,
+        rank=rank[order],
+        step=device.cells.step[work.cell][order],
+        kind=Texts(work.kind[order].astype(np.int32), ("kernel", "comm", "copy")),
+        op_type=names_of(device, kernels, collectives).take(order),
+        start_ns=work.start[order],
+        latency_us=latency[order] / 1e3,
+        idle_before_us=idle[order] / 1e3,
+        vertical=vertical[order],
+    )
+
+
+def tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
+    """Per wanted rank: by how many ns host and device clock may disagree, from the most negative latency of the rank."""
+    names, of = np.unique(rank, return_inverse=True)
+    worst = np.zeros(len(names), np.int64)
+    np.maximum.at(worst, of, -latency)
+    allowed = np.clip(worst, LEAST_TOLERANCE_NS, MOST_TOLERANCE_NS)
+    at = matched(names, wanted)
+    return np.where(at >= 0, np.append(allowed, LEAST_TOLERANCE_NS)[at], LEAST_TOLERANCE_NS)
+
+
+def _idle_before(device: Timeline) -> Array:
+    """Per piece of work: ns for which its device had nothing to do when it began; NaN for the first of a rank."""
+    work = device.work
+    names, rank = np.unique(device.cells.rank[work.cell], return_inverse=True)
+    shift = apart(rank, work.start, work.end, len(names))
+    start, end = work.start + shift[rank], work.end + shift[rank]
+    busy = union(start, end)
+    block = np.searchsorted(busy.start, start, "left")
+    opens = (block < len(busy)) & (np.append(busy.start, 0)[block] == start) & (end > start)
+    _, one = np.unique(start[opens], return_index=True)
+    opens[np.flatnonzero(opens)] = np.isin(np.arange(opens.sum()), one)  # of several that begin at once, one
+    before = start - np.append(busy.end, 0)[block - 1]
+    first = np.full(len(names), np.iinfo(np.int64).max)
+    np.minimum.at(first, rank, start)
+    return np.where(opens, np.where(start == first[rank], np.nan, before), 0.0)
+
+
+def _host_start(
+    device: Timeline, kernels: Table[Kernel], tasks: Table[DeviceTask] | None, launches: Table[Launch]
+) -> Array:
+    """Per piece of work: when its launching call began, by rank, device start and (where both know it) stream."""
+    work = device.work
+    rank = device.cells.rank[work.cell]
+    stream = np.full(len(rank), MISSING)
+    stream[work.kind == KERNEL] = kernels["stream"][work.row[work.kind == KERNEL]]
+    if tasks is not None:
+        stream[work.kind == COPY] = tasks["stream"][work.row[work.kind == COPY]]
+    timed = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
+    exact = _joined(timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream])
+    loose = _joined(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
+    at = np.where((exact >= 0) | (stream == MISSING), exact, -1)
+    at = np.where(at < 0, loose, at)
+    return np.append(timed["host_start_ns"], MISSING)[at]
+
+
+def _joined(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:
+    both = grouped(*(np.concatenate(pair) for pair in zip(keys, wanted, strict=True))).of
+    return matched(both[: len(launches)], both[len(launches) :])
+
+
+def names_of(device: Timeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Texts:
+    """Per piece of work: the operator type of a kernel, the kind of a collective, or `copy`."""
+    work = device.work
+    none = Texts.constant(None, 0)
+    ops = none if collectives is None else collectives.texts("op")
+    return Texts.concat(
+        [
+            kernels.texts("op_type").take(work.row[work.kind == KERNEL]),
+            ops.take(work.row[work.kind == COMM]),
+            Texts.constant("copy", int((work.kind == COPY).sum())),
+        ]
+    )

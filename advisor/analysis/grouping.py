@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that share keys: numbering of groups, and sums, extremes and medians over them, without a loop over rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.facts.table import Array, Texts
+
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows by group: `of` is each row's group, `first` one row of each group; groups in order of their keys."""
+
+    of: Array
+    first: Array
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def sizes(self) -> Array:
+        """Rows per group."""
+        return np.bincount(self.of, minlength=len(self))
+
+    def sums(self, values: Array) -> Array:
+        """Sum per group as float64; missing (NaN) values do not count."""
+        return np.bincount(self.of, weights=np.where(np.isnan(values), 0.0, values), minlength=len(self))
+
+    def means(self, values: Array, weights: Array | None = None) -> Array:
+        """Mean per group over the values that are not missing, by weight; NaN where there are none."""
+        weight = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)
+        total = np.bincount(self.of, weights=weight, minlength=len(self))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(total > 0, self.sums(values * weight) / total, np.nan)
+
+    def largest(self, values: Array) -> Array:
+        """Largest value per group; NaN where all are missing."""
+        found = np.full(len(self), -np.inf)
+        np.fmax.at(found, self.of, values)
+        return np.where(np.isneginf(found), np.nan, found)
+
+    def smallest(self, values: Array) -> Array:
+        """Smallest value per group; NaN where all are missing."""
+        return -self.largest(-values)
+
+    def medians(self, values: Array) -> Array:
+        """Median per group over the values that are not missing; NaN where there are none."""
+        held, sizes, begin = self._ordered(values)
+        if not len(held):
+            return np.full(len(self), np.nan)
+        low = np.minimum(begin + np.maximum(sizes - 1, 0) // 2, len(held) - 1)
+        high = np.minimum(begin + sizes // 2, len(held) - 1)
+        return np.where(sizes > 0, (held[low] + held[high]) / 2, np.nan)
+
+    def medians_of_others(self, values: Array) -> Array:
+        """Per row: the median over the other rows of its group; NaN where no other has a value."""
+        held, sizes, begin = self._ordered(values)
+        out = np.full(len(values), np.nan)
+        if not len(held):
+            return out
+        known = np.flatnonzero(~np.isnan(values))
+        place = np.full(len(values), _LARGEST)
+        order = known[np.lexsort((values[known], self.of[known]))]
+        place[order] = np.arange(len(order)) - begin[self.of[order]]
+        others = sizes[self.of] - (place < _LARGEST)
+        pick = []
+        for rank in (np.maximum(others - 1, 0) // 2, others // 2):
+            at = begin[self.of] + rank + (rank >= place)
+            pick.append(held[np.minimum(at, len(held) - 1)])
+        out[:] = np.where(others > 0, (pick[0] + pick[1]) / 2, np.nan)
+        return out
+
+    def _ordered(self, values: Array) -> tuple[Array, Array, Array]:
+        """The values that are not missing by group and size; how many per group; where each group begins."""
+        known = np.flatnonzero(~np.isnan(values))
+        order = known[np.lexsort((values[known], self.of[known]))]
+        sizes = np.bincount(self.of[known], minlength=len(self))
+        return values[order], sizes, np.cumsum(sizes) - sizes
+
+
+def grouped(*keys: Array | Texts) -> Groups:
+    """Rows with equal keys, the first key leading the order. Missing is a key like any other."""
+    codes = [key.codes.astype(np.int64) if isinstance(key, Texts) else key for key in keys]
+    key, size = _dense(codes[0])
+    for code in codes[1:]:
+        inner, count = _dense(code)
+        if size * count > _LARGEST:
+            key, size = _dense(key)
+        key, size = key * count + inner, size * count
+    _, first, of = np.unique(key, return_index=True, return_inverse=True)
+    return Groups(of.reshape(-1), first)
+
+
+def _dense(code: Array) -> tuple[Array, int]:
+    """The same keys as small whole numbers in the same order, and how many there may be."""
+    if not len(code):
+        return code.astype(np.int64), 1
+    low, high = int(code.min()), int(code.max())
+    if high - low < max(len(code) * 4, 1024):
+        return code.astype(np.int64) - low, high - low + 1
+    values, dense = np.unique(code, return_inverse=True)
+    return dense.reshape(-1).astype(np.int64), len(values)
+
+
+def matched(keys: Array, wanted: Array) -> Array:
+    """Per wanted value: a row of `keys` that holds it (the first), or -1."""
+    if not len(keys):
+        return np.full(len(wanted), -1, np.intp)
+    order = np.argsort(keys, kind="stable")
+    at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+    row = order[at]
+    return np.where(keys[row] == wanted, row, -1)

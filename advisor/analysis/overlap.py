@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the device time of each step went: computing, communicating, both, or neither.
+
+Recomputed from intervals wherever kernels were recorded; only where they were not, as in a cluster summary, the
+profiler's own sums are taken. A step spans from its first kernel or collective to its last one, and on through the
+pause before the next step: copies at its borders do not widen it. So counts torch_npu (the Overlap Analysis lane and
+`_trace_step_time_parser.py`), and so both agree to the nanosecond on the captures at hand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import Timeline, timeline
+from advisor.analysis.intervals import intersect, subtract
+from advisor.errors import FactMissing
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Overlap
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
+from advisor.facts.table import Array, Table
+from advisor.run import Run
+
+
+def overlaps(
+    run: Run,
+    kernels: Table[Kernel] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    recorded: Table[StepTime] | None,
+) -> Table[Overlap]:
+    """The time split of every rank and step.
+
+    Raises:
+        FactMissing: Neither kernels nor the profiler's own sums were recorded.
+    """
+    sums = Table.empty(Overlap) if recorded is None else _recorded(run, recorded)
+    if kernels is None or not len(kernels):
+        if recorded is None:
+            raise FactMissing([Kernel.table, StepTime.table])
+        return sums
+    split = _recomputed(run, timeline(kernels, collectives, tasks, windows), tasks=tasks is not None)
+    lacking = ~np.isin(sums["rank"], split["rank"])
+    return Table.concat(Overlap, [split, sums.take(lacking)]).sorted_by("rank", "step")
+
+
+def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
+    free = device.free
+    uncopied = subtract(free, device.copies)
+    exposed = device.per_cell(subtract(device.comm, device.compute))
+    comm = device.per_cell(device.comm)
+    unknown = np.full(len(device.cells), np.nan)
+    return Table.build(
+        Overlap,
+        rank=device.cells.rank,
+        step=device.cells.step,
+        stage=stages_of(run, device.cells.rank),
+        span_us=device.window.lengths / 1e3,
+        compute_us=device.per_cell(device.compute),
+        comm_us=comm,
+        exposed_comm_us=exposed,
+        overlapped_us=device.per_cell(intersect(device.comm, device.compute)),
+        free_us=device.per_cell(free),
+        copy_us=device.per_cell(intersect(free, device.copies)) if tasks else unknown,
+        event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks else unknown,
+        bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
+        source="intervals",
+    )
+
+
+def _recorded(run: Run, recorded: Table[StepTime]) -> Table[Overlap]:
+    parts = [recorded[name] for name in ("compute_us", "exposed_comm_us", "free_us")]
+    stage = stages_of(run, recorded["rank"])
+    return Table.build(
+        Overlap,
+        rank=recorded["rank"],
+        step=recorded["step"],
+        stage=np.where(recorded["stage"] == MISSING, stage, recorded["stage"]),
+        span_us=parts[0] + parts[1] + parts[2],
+        compute_us=parts[0],
+        comm_us=recorded["comm_us"],
+        exposed_comm_us=parts[1],
+        overlapped_us=recorded["overlapped_us"],
+        free_us=parts[2],
+        bubble_us=recorded["bubble_us"],
+        source="recorded",
+    )
+
+
+def stages_of(run: Run, rank: Array) -> Array:
+    """The pipeline stage of each rank; missing where there is none or it is unknown."""
+    names, of = np.unique(rank, return_inverse=True)
+    found = [run.parallel.stage_of(one) for one in names.tolist()]
+    return np.array([MISSING if stage is None else stage for stage in found], np.int64)[of]

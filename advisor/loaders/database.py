@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQLite tables as columns: opened without leaving a trace, whole numbers read in bulk and exactly. Knows no fact.
+
+Columns are looked up by name, never by version. Whole numbers come a block at a time as one text per column, which is
+several times faster than a Python object per cell; anything but whole numbers in a block sends it the slow way.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.table import Array, Texts
+from advisor.loaders.reading import Notes, Unreadable
+
+if TYPE_CHECKING:
+    from advisor.loaders.reading import Folder
+
+BLOCK = 1 << 17
+_LOOKUPS = 500
+"""Ids looked up by one statement; old SQLite allows 999."""
+_DENSE = 1 << 24
+"""Span of ids up to which a table of all of them is smaller than sorting them is slow."""
+NOT_COLLECTED = ("", "N/A")
+
+Spellings = Mapping[str, Sequence[str]]
+"""Per column wanted: its names in the generations of the schema, the best first."""
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that may own a copy of the files it reads."""
+
+    copy: TemporaryDirectory[str] | None = None
+
+    def close(self) -> None:
+        super().close()
+        if self.copy is not None:
+            self.copy.cleanup()
+
+
+def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
+    """A connection that reads a database and never writes beside it.
+
+    The file is opened as immutable. Where a write-ahead log with rows in it lies beside it, both are copied first,
+    because an immutable database does not read its log and any other opening may write to it.
+
+    Raises:
+        Unreadable: It is no database, or cannot be opened.
+    """
+    try:
+        if path.stat().st_size == 0:
+            raise _refused(path, notes, "is empty")
+        connection = _copied(path) if _has_log(path) else _connected(path, "mode=ro&immutable=1")
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        connection.execute("SELECT name FROM sqlite_master").fetchall()
+    except sqlite3.Error as wrong:
+        raise _refused(path, notes, f"cannot be opened ({wrong})") from wrong
+    except OSError as wrong:
+        raise _refused(path, notes, f"cannot be opened ({(wrong.strerror or 'unknown reason').lower()})") from wrong
+    return connection
+
+
+def _refused(path: Path, notes: Notes, what: str) -> Unreadable:
+    notes.add(path.name, "", what, kind="unreadable")
+    return Unreadable(path.name, what)
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _has_log(path: Path) -> bool:
+    log = _log(path)
+    return log.is_file() and log.stat().st_size > 0
+
+
+def _connected(path: Path, mode: str) -> _Connection:
+    uri = f"{path.absolute().as_uri()}?{mode}"
+    return sqlite3.connect(uri, uri=True, factory=_Connection, check_same_thread=False)
+
+
+def _copied(path: Path) -> _Connection:
+    copy = TemporaryDirectory(prefix="advisor-")
+    for file in (path, _log(path)):
+        target = Path(copy.name, file.name)
+        shutil.copyfile(file, target)
+    connection = _connected(Path(copy.name, path.name), "mode=rw")
+    connection.copy = copy
+    return connection
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open database, and where its damage is noted."""
+
+    connection: sqlite3.Connection
+    file: str
+    notes: Notes
+
+    @classmethod
+    def of(cls, folder: Folder, which: str = "profiler") -> Database:
+        """A database of a capture.
+
+        Raises:
+            FactMissing: There is none.
+            Unreadable: There is one, and it is no database.
+        """
+        return cls(folder.connection(which), folder.databases[which].name, folder.notes)
+
+    def fields(self, table: str) -> tuple[str, ...]:
+        """The names of a table's columns; none when there is no such table."""
+        return tuple(row[1] for row in self._all(f"PRAGMA table_info({_quoted(table)})"))
+
+    def has_rows(self, table: str) -> bool:
+        """Whether a table is there and holds anything."""
+        return bool(self.fields(table)) and bool(self._all(f"SELECT 1 FROM {_quoted(table)} LIMIT 1"))  # noqa: S608
+
+    def integers(self, table: str, wanted: Spellings, where: str = "1") -> dict[str, Array]:
+        """Columns of whole numbers, in the order of the table; NULL and columns the table does not have are missing.
+
+        Cells that hold anything else are missing too, and noted. What can be read of a damaged table is given.
+
+        Raises:
+            Unreadable: Nothing of the table can be read.
+        """
+        there = {field.lower(): field for field in self.fields(table)}
+        chosen = {
+            name: next((there[s.lower()] for s in spellings if s.lower() in there), None)
+            for name, spellings in wanted.items()
+        }
+        names = [field for field in chosen.values() if field is not None]
+        found = dict(zip(names, self._blocks(table, names, where), strict=True)) if names else {}
+        length = len(next(iter(found.values()))) if found else 0
+        nothing = np.full(length, MISSING, np.int64)
+        return {name: nothing if field is None else found[field] for name, field in chosen.items()}
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a small query.
+
+        Raises:
+            Unreadable: It cannot be answered.
+        """
+        return self._all(query, values)
+
+    def texts(self, ids: Array) -> Texts:
+        """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
+        distinct, inverse = _distinct(ids)
+        known: dict[int, str] = {}
+        for start in range(0, len(distinct), _LOOKUPS):
+            part = distinct[start : start + _LOOKUPS].tolist()
+            marks = ",".join("?" * len(part))
+            known.update(self._all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part))  # noqa: S608
+        index: dict[str, int] = {}
+        codes = [_code(known.get(i), index) for i in distinct.tolist()]
+        return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+
+    def names(self, table: str) -> dict[int, str]:
+        """The ids and names of a small table of constants, such as ENUM_API_TYPE; empty when it is not there."""
+        if not {"id", "name"} <= set(self.fields(table)):
+            return {}
+        return {i: n for i, n in self._all(f"SELECT id, name FROM {_quoted(table)}") if isinstance(n, str)}  # noqa: S608
+
+    def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        try:
+            return self.connection.execute(query, values).fetchall()
+        except sqlite3.Error as wrong:
+            what = f"cannot be read ({wrong})"
+            self.notes.add(self.file, "", what, kind="unreadable")
+            raise Unreadable(self.file, what) from wrong
+
+    def _blocks(self, table: str, names: list[str], where: str) -> list[Array]:
+        parts: list[list[Array]] = [[] for _ in names]
+        quoted = _quoted(table)
+        bulk = ",".join(f"group_concat(ifnull({_quoted(name)},{MISSING}),' ')" for name in names)
+        source = (
+            f"(SELECT rowid AS advisor_row, * FROM {quoted} WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK})"  # noqa: S608
+        )
+        query = f"SELECT count(*), max(advisor_row), {bulk} FROM {source}"  # noqa: S608
+        last = MISSING
+        while True:
+            try:
+                count, reached, *columns = self.connection.execute(query, (last,)).fetchone()
+            except sqlite3.Error as wrong:
+                self._broken(table, wrong, any(parts))
+                break
+            if not count:
+                break
+            for part, name, text in zip(parts, names, columns, strict=True):
+                values = _numbers(text, count)
+                part.append(self._slowly(table, name, where, last) if values is None else values)
+            last = reached
+        return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
+
+    def _broken(self, table: str, wrong: sqlite3.Error, some: bool) -> None:
+        what = f"cannot be read further ({wrong})"
+        self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
+        if not some:
+            raise Unreadable(self.file, what) from wrong
+
+    def _slowly(self, table: str, name: str, where: str, last: int) -> Array:
+        """One block of one column, cell by cell."""
+        query = (
+            f"SELECT rowid, {_quoted(name)} FROM {_quoted(table)} "  # noqa: S608
+            f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK}"
+        )
+        cells = self._all(query, (last,))
+        values = [_whole(value) for _, value in cells]
+        bad = [row for (row, value), found in zip(cells, values, strict=True) if found is None and value is not None]
+        if bad:
+            self.notes.add(self.file, f"{table} row {bad[0]}", f"{table}.{name} is no whole number", rows=len(bad))
+        return np.array([MISSING if value is None else value for value in values], np.int64)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _numbers(text: str | None, count: int) -> Array | None:
+    """The numbers in a text, None when it holds anything else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            values: Array = np.fromstring(text or "", np.int64, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    return values if len(values) == count and values.max() < np.iinfo(np.int64).max else None
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str):
+        try:
+            value = int(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, int) and abs(value) < 2**63 else None
+
+
+def _distinct(ids: Array) -> tuple[Array, Array]:
+    """The distinct ids, and per row the place of its id among them."""
+    if not len(ids):
+        return ids, np.empty(0, np.int64)
+    given = ids[ids != MISSING]
+    if not len(given) or int(given.max()) - int(given.min()) >= _DENSE:
+        distinct, inverse = np.unique(ids, return_inverse=True)
+        return distinct, inverse
+    low = int(given.min())
+    present = np.zeros(int(given.max()) - low + 2, bool)
+    # the place after the last id stands for missing
+    places = np.where(ids == MISSING, len(present) - 1, ids - low)
+    present[places] = True
+    distinct = np.flatnonzero(present)
+    order = np.cumsum(present) - 1
+    return np.where(distinct == len(present) - 1, MISSING, distinct + low), order[places]
+
+
+def _code(value: object, index: dict[str, int]) -> int:
+    if not isinstance(value, str) or value.strip() in NOT_COLLECTED:
+        return -1
+    return index.setdefault(value, len(index))

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rule on one profile: fired, quiet, not applicable, skipped or failed.
+
+Nothing a rule or a table holds ends the run.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from advisor.engine import reason
+from advisor.engine.excerpt import excerpts
+from advisor.engine.hit import Hit, RuleResult
+from advisor.errors import FactMissing
+from advisor.expr.compile import Compiled
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, group, is_missing
+from advisor.expr.language import run_values
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.table import Array, Table, Texts
+from advisor.findings import Evidence, Outcome, OutcomeName, Scalar
+from advisor.rules.bind import Rule
+from advisor.run import Run
+from advisor.text import Text
+
+F = TypeVar("F", bound=Fact)
+
+
+class ProfileLike(Protocol):
+    """Gives the tables of a run."""
+
+    def table(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact.
+
+        Raises:
+            FactMissing: It was not recorded.
+        """
+        ...
+
+
+def evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
+    """What a rule says about a profile. Whatever goes wrong becomes the outcome `failed`, with the place."""
+    try:
+        with np.errstate(all="ignore"):
+            return _evaluate(rule, profile, run)
+    except FactMissing as missing:
+        return _result(rule, "skipped", reason.of_missing(missing), needs=missing.tables)
+    except Exception as error:  # noqa: BLE001 - the one broad one: a rule that breaks must not end the run
+        return _result(rule, "failed", reason.of_failure(error, _where(error)))
+
+
+def _where(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+
+
+def _result(
+    rule: Rule, outcome: OutcomeName, why: Text | None = None, *, needs: Iterable[str] = (), hits: Iterable[Hit] = ()
+) -> RuleResult:
+    return RuleResult(Outcome(rule=rule.id, outcome=outcome, reason=why, needs=tuple(needs)), tuple(hits))
+
+
+def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
+    named = {**run_values(run), **{name: param.value for name, param in rule.params.items()}}
+    if rule.applies_when is not None:
+        applies = _one(rule.applies_when, _named(Frame(None), named))
+        if applies == UNKNOWN:
+            unknown = [name for name in sorted(rule.applies_when.names) if named.get(name) is None]
+            return _result(rule, "skipped", reason.of_unknown_run(unknown))
+        if applies != TRUE:
+            return _result(rule, "not applicable", reason.of_condition(rule.applies_when.source))
+    table, *_ = [profile.table(fact) for fact in rule.facts]
+    frame = _named(Frame(table), named)
+    if rule.where is not None:
+        kept = np.broadcast_to(rule.where.run(frame), frame.length)
+        if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
+            return _skipped(rule, frame, rule.where)
+        frame = frame.keep(kept == TRUE)
+    return _judged(rule, _grouped(rule, frame), run)
+
+
+def _named(frame: Frame, named: dict[str, Any]) -> Frame:
+    frame.named.update(named)
+    return frame
+
+
+def _one(compiled: Compiled, frame: Frame) -> int:
+    return int(np.asarray(compiled.run(frame)).reshape(-1)[0])
+
+
+def _grouped(rule: Rule, frame: Frame) -> Frame:
+    """The same rows in groups, with the keys and every `let` named."""
+    codes, keys = group(frame, rule.for_each)
+    groups = len(next(iter(keys.values()))) if keys else 1
+    grouped = Frame(frame.table, frame.index, codes, groups)
+    grouped.named.update(frame.named)
+    for name, values in keys.items():
+        grouped.named[name] = _key_values(frame, name, values)
+    for name, compiled in rule.let.items():
+        grouped.named[name] = compiled.run(grouped)
+    return grouped
+
+
+def _key_values(frame: Frame, name: str, values: list[object]) -> Value:
+    store = frame.table.fact.columns()[name].store if frame.table is not None else ""
+    if store == "text":
+        return Texts.of(value if isinstance(value, str) else None for value in values)
+    if store == "flag":
+        return np.array([UNKNOWN if value is None else 2 * bool(value) for value in values], np.uint8)
+    return np.array([np.nan if value is None else value for value in values], np.float64)
+
+
+def _judged(rule: Rule, frame: Frame, run: Run) -> RuleResult:
+    verdict = np.broadcast_to(rule.when.run(frame), frame.groups)
+    fired = np.flatnonzero(verdict == TRUE)
+    if len(fired):
+        return _result(rule, "fired", hits=_hits(rule, frame, run, fired))
+    if frame.length and np.any(verdict == UNKNOWN):
+        return _skipped(rule, frame, rule.when)
+    return _result(rule, "quiet")
+
+
+def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
+    """Skipped because a condition is missing everywhere: names the columns and run names at its root."""
+    names, todo = set[str](), list(condition.names)
+    while todo:
+        name = todo.pop()
+        if name not in names:
+            names.add(name)
+            todo += rule.let[name].names if name in rule.let else ()
+    columns = [n for n in sorted(names) if frame.has(n) and bool(np.any(is_missing(frame.column(n))))]
+    empty = [n for n in columns if bool(np.all(is_missing(frame.column(n))))]
+    unknown = [n for n in sorted(names) if n in run_values(Run()) and frame.named.get(n) is None]
+    return _result(rule, "skipped", reason.of_missing_values(rule.fact, empty or columns, unknown))
+
+
+def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> Sequence[Hit]:
+    keys = {key: _plain(frame.named[key], fired, frame.groups) for key in rule.for_each}
+    keys = {key: _whole(rule, key, values) for key, values in keys.items()}
+    lets = [name for name, compiled in rule.let.items() if not compiled.type.per_row]
+    shown = [evidence.name for evidence in rule.evidence]
+    values = {n: _plain(frame.named[n], fired, frame.groups) for n in dict.fromkeys((*lets, *shown)) if n not in keys}
+    values |= keys
+    severity = _levels(rule.severity, frame, fired)
+    confidence = _levels(rule.confidence, frame, fired)
+    saving = _saving(rule, frame, run, fired)
+    limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
+    hits = [
+        Hit(
+            rule=rule,
+            run=run,
+            keys={key: keys[key][i] for key in keys},
+            severity=severity[i],
+            confidence=confidence[i],
+            saving_us=saving[i],
+            evidence=tuple(
+                Evidence(name=e.name, value=values[e.name][i], unit=e.unit, threshold=limits[e.name])
+                for e in rule.evidence
+            ),
+            values={name: values[name][i] for name in values},
+        )
+        for i in range(len(fired))
+    ]
+    return excerpts(rule, frame, fired, hits) if rule.excerpt is not None else hits
+
+
+def _whole(rule: Rule, key: str, values: list[Scalar]) -> list[Scalar]:
+    """Keys of whole-number columns as whole numbers."""
+    if rule.fact.columns()[key].store != "int":
+        return values
+    return [int(value) if isinstance(value, float) else value for value in values]
+
+
+def _plain(value: Value, fired: Array, groups: int) -> list[Scalar]:
+    """The values of the groups that fired as plain ones, None where missing; numbers with nine digits."""
+    if isinstance(value, Texts):
+        return list(value.take(fired).values())
+    if value is None or isinstance(value, str):
+        return [value] * len(fired)
+    chosen = np.broadcast_to(np.asarray(value), groups)[fired]
+    if chosen.dtype == np.uint8:
+        return [None if one == UNKNOWN else one == TRUE for one in chosen.tolist()]
+    if chosen.dtype == np.int64:
+        return [None if one == MISSING else one for one in chosen.tolist()]
+    return [float(f"{one:.9g}") if math.isfinite(one) else None for one in chosen.astype(float).tolist()]
+
+
+Level = TypeVar("Level")
+
+
+def _levels(levels: Sequence[tuple[Level, Compiled | None]], frame: Frame, fired: Array) -> list[Level]:
+    """Per hit the first level whose condition is true; the last one is unconditional."""
+    open_ = np.ones(len(fired), bool)
+    chosen = np.full(len(fired), len(levels) - 1)
+    for place, (_, test) in enumerate(levels):
+        if test is not None:
+            holds = np.broadcast_to(test.run(frame), frame.groups)[fired] == TRUE
+            chosen[open_ & holds] = place
+            open_ &= ~holds
+    return [levels[place][0] for place in chosen.tolist()]
+
+
+def _saving(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:
+    """What each hit could win, µs per step: never negative, never more than the step where that is known."""
+    if rule.saving is None:
+        return [0.0] * len(fired)
+    us = np.broadcast_to(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[fired]
+    most = run.step_us if run.step_us > 0 else float(np.finfo(np.float64).max)
+    return [round(one, 3) for one in np.clip(np.nan_to_num(us, nan=0.0, posinf=most), 0.0, most).tolist()]

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the cases rules bring along, and what every rule must bear: no facts at all, and empty tables."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from advisor.engine.evaluate import evaluate
+from advisor.engine.hit import Hit, RuleResult
+from advisor.engine.merge import with_worst
+from advisor.engine.rank import ranked
+from advisor.errors import FactMissing, Mistake
+from advisor.facts.base import Fact
+from advisor.facts.table import Table
+from advisor.findings import Finding
+from advisor.rules import source
+from advisor.rules.bind import Rule
+from advisor.rules.cases import given, run_of
+from advisor.rules.catalog import Catalog, gather
+from advisor.rules.schema import CaseFile, cases
+from advisor.rules.source import nearest
+
+F = TypeVar("F", bound=Fact)
+
+
+class Tables:
+    """A profile that holds the given tables and nothing else."""
+
+    def __init__(self, tables: Mapping[type[Fact], Table[Any]]) -> None:
+        self._tables = tables
+
+    def table(self, fact: type[F]) -> Table[F]:
+        """A table that was given.
+
+        Raises:
+            FactMissing: It was not.
+        """
+        if fact not in self._tables:
+            raise FactMissing([fact.table])
+        return cast("Table[F]", self._tables[fact])
+
+
+def prove_all(catalog: Catalog) -> dict[str, list[str]]:
+    """What the rules promised and did not keep, by rule id; rules that keep everything are left out."""
+    return {rule.id: wrong for rule in catalog.rules if (wrong := prove(rule))}
+
+
+def prove(rule: Rule) -> list[str]:
+    """What a rule's own cases promised and did not get, and what it does not bear."""
+    found, mistakes = cases(source.read(rule.path))
+    told = [str(mistake) for mistake in mistakes]
+    told += [f"{case.name}: {wrong}" for case in found for wrong in prove_case(rule, case)]
+    return told + prove_without_facts(rule) + prove_on_empty_tables(rule)
+
+
+def prove_case(rule: Rule, case: CaseFile) -> list[str]:
+    """What one case promised and did not get."""
+    try:
+        start = given(case)
+    except ValueError as error:
+        return [f"given: {error}"]
+    result = evaluate(rule, Tables(start.tables), start.run)
+    got = result.outcome.outcome
+    if isinstance(case.expect, str):
+        return [] if got == case.expect else [f"expected {case.expect}, got {_said(result)}"]
+    if got != "fired":
+        return [f"expected findings, got {_said(result)}"]
+    pairs = {finding.fingerprint: (finding, hit) for finding, hit in with_worst(result.hits)}
+    order = ranked((finding for finding, _ in pairs.values()), Catalog((rule,)))
+    found = [pairs[finding.fingerprint] for finding in order]
+    if len(found) != len(case.expect):
+        listed = "; ".join(str(_values(*pair)) for pair in found[:5])
+        return [f"expected {len(case.expect)} findings, got {len(found)}: {listed}"]
+    return list(_differences(case.expect, found))
+
+
+def prove_without_facts(rule: Rule) -> list[str]:
+    """Without any fact a rule is skipped, or does not concern the run."""
+    result = evaluate(rule, Tables({}), run_of("rank_count=8"))
+    if result.outcome.outcome in ("skipped", "not applicable"):
+        return []
+    return [f"without facts: expected skipped, got {_said(result)}"]
+
+
+def prove_on_empty_tables(rule: Rule) -> list[str]:
+    """On empty tables a rule may say what it likes, as long as it does not break."""
+    result = evaluate(rule, Tables({fact: Table.empty(fact) for fact in rule.facts}), run_of("rank_count=8"))
+    return [f"on empty tables: got {_said(result)}"] if result.outcome.outcome == "failed" else []
+
+
+def _said(result: RuleResult) -> str:
+    reason, got = result.outcome.reason, result.outcome.outcome
+    if got == "fired":
+        found = with_worst(result.hits)
+        return f"{len(found)} findings: " + "; ".join(str(_values(*pair)) for pair in found[:3])
+    return f"{got} ({reason.en})" if reason is not None else got
+
+
+def _values(finding: Finding, worst: Hit) -> dict[str, object]:
+    """Everything a case may expect of a finding."""
+    place = finding.seen[0]
+    return {
+        "severity": finding.severity.name,
+        "confidence": finding.confidence.name,
+        "saving_us": finding.saving.us,
+        "places": len(finding.seen),
+        "rank": place.rank,
+        "stage": place.stage,
+        "step": place.step,
+        **worst.keys,
+        **{name: value for name, value in worst.values.items() if name not in worst.keys},
+    }
+
+
+def _differences(expected: Sequence[Mapping[str, object]], found: Sequence[tuple[Finding, Hit]]) -> Iterator[str]:
+    for number, (want, pair) in enumerate(zip(expected, found, strict=True), 1):
+        have = _values(*pair)
+        for name, value in want.items():
+            if name not in have:
+                yield f"finding {number}: nothing is called `{name}`; {nearest(name, have)}"
+            elif not _same(value, have[name]):
+                yield f"finding {number}: {name}: expected {value}, got {have[name]}"
+
+
+def _same(want: object, have: object) -> bool:
+    if want == "-":
+        want = None
+    if isinstance(want, bool) or isinstance(have, bool):
+        return want is have
+    if isinstance(want, int | float) and isinstance(have, int | float):
+        return math.isclose(want, have, rel_tol=1e-3, abs_tol=1e-6)
+    return str(want) == str(have) if want is not None and have is not None else want is have
+
+
+def _main(arguments: Iterable[str]) -> int:
+    """Checks and proves the rules of directories; prints every mistake."""
+    rules, mistakes = gather(Path(name) for name in arguments)
+    for mistake in mistakes:
+        _print(mistake)
+    wrong = prove_all(Catalog(tuple(rules)))
+    for rule_id, told in wrong.items():
+        for line in told:
+            _print(f"{rule_id}: {line}")
+    _print(f"{len(rules)} rules, {len(mistakes)} mistakes, {len(wrong)} rules that do not keep their promise")
+    return 1 if mistakes or wrong else 0
+
+
+def _print(line: str | Mistake) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

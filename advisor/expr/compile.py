@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text, checked and turned into a function over columns.
+
+The grammar is a part of Python's, so the parser is Python's own; the tree is only read, never run. What is not
+listed in `language` does not exist. Each part gets a type and a unit once, at load; what remains are numpy calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from advisor.errors import ExprError
+from advisor.expr import language, units
+from advisor.expr.evaluate import (
+    ARITHMETIC,
+    COMPARISONS,
+    Evaluate,
+    aggregate,
+    arithmetic,
+    choose,
+    comparison,
+    constant,
+    extreme,
+    junction,
+    membership,
+    negation,
+    of_column,
+    of_name,
+    opposite,
+    recorded,
+    size,
+    spread,
+    text_test,
+)
+from advisor.expr.language import MOMENT
+from advisor.units import FACTORS, Kind, Type
+
+_WORDS = {
+    "Attribute": "attribute access",
+    "Subscript": "indexing",
+    "Lambda": "a lambda",
+    "JoinedStr": "an f-string",
+    "NamedExpr": "`:=`",
+    "List": "a list outside `in`",
+    "Tuple": "a list outside `in`",
+    "ListComp": "a comprehension",
+    "SetComp": "a comprehension",
+    "DictComp": "a comprehension",
+    "GeneratorExp": "a comprehension",
+}
+_SIGNS = {"Pow": "**", "Mod": "%", "FloorDiv": "//", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "Invert": "~"}
+_SIGNS |= {"LShift": "<<", "RShift": ">>", "MatMult": "@", "Is": "is", "IsNot": "is not"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names an expression may use. `keys` are columns that are one value per group outside of aggregates."""
+
+    names: Mapping[str, Type]
+    keys: frozenset[str] = frozenset()
+
+    def having(self, name: str, found: Type) -> Scope:
+        """The same with one more name."""
+        return Scope({**self.names, name: found}, self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A checked expression: its type, the names it uses, and the function that gives its value on a frame."""
+
+    source: str
+    type: Type
+    names: frozenset[str]
+    run: Evaluate
+
+
+def compile_expr(source: str, scope: Scope) -> Compiled:
+    """Checks an expression against the names in scope and makes it runnable. Line breaks count as blanks.
+
+    Raises:
+        ExprError: It is not in the language, too long, or names, types or units do not fit.
+    """
+    text = source.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    tree = _parse(text)
+    _measure(text, tree)
+    compiler = _Compiler(text, scope)
+    found, run = compiler.visit(tree)
+    return Compiled(text, found, frozenset(compiler.used), run)
+
+
+def _parse(text: str) -> ast.expr:
+    if len(text) > language.MAX_SOURCE:
+        raise ExprError(f"expression is longer than {language.MAX_SOURCE} characters", text[:60] + " …", 0, _SPLIT)
+    lead = len(text) - len(text.lstrip())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text[lead:], mode="eval").body
+    except SyntaxError as error:
+        column = lead + max((error.offset or 1) - 1, 0)
+        raise ExprError("not an expression", text, min(column, len(text)), _syntax_hint(text)) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise ExprError("not an expression", text[:60], 0) from None
+    for node in ast.walk(tree) if lead else ():
+        if isinstance(node, ast.expr | ast.keyword):
+            node.col_offset += lead
+    return tree
+
+
+_SPLIT = "split it with `let`"
+
+
+def _syntax_hint(text: str) -> str:
+    if "&&" in text or "||" in text or "!" in text.replace("!=", ""):
+        return "join with `and`, `or`, `not`"
+    bare = text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", "").replace("where=", "")
+    return "compare with `==`" if "=" in bare else ""
+
+
+def _measure(text: str, tree: ast.expr) -> None:
+    """Refuses what is too large, without recursion."""
+    nodes, level = 0, [tree]
+    for _ in range(language.MAX_DEPTH):
+        nodes += len(level)
+        if nodes > language.MAX_NODES:
+            raise ExprError(f"expression has more than {language.MAX_NODES} parts", text[:200], 0, _SPLIT)
+        level = [part for node in level for part in _parts(node)]
+        if not level:
+            return
+    raise ExprError(f"expression is nested more than {language.MAX_DEPTH} deep", text[:200], 0, _SPLIT)
+
+
+def _parts(node: ast.AST) -> Iterable[ast.expr]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            yield child
+        elif not isinstance(child, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop):
+            yield from _parts(child)
+
+
+Found = tuple[Type, Evaluate]
+
+
+class _Compiler:
+    """Walks the tree once. `inside` is true within an aggregate, where keys are columns again."""
+
+    def __init__(self, source: str, scope: Scope) -> None:
+        self.source, self.scope, self.inside = source, scope, False
+        self.used: set[str] = set()
+
+    def fail(self, node: ast.AST, what: str, hint: str = "") -> ExprError:
+        offset = getattr(node, "col_offset", 0)
+        column = len(self.source.encode()[:offset].decode(errors="ignore"))
+        return ExprError(what, self.source, column, hint)
+
+    def foreign(self, node: ast.AST, part: ast.AST) -> ExprError:
+        name = type(part).__name__
+        word = f"`{_SIGNS[name]}`" if name in _SIGNS else _WORDS.get(name, f"`{name.lower()}`")
+        hint = language.INSTEAD_OF_SYNTAX.get(name, "")
+        return self.fail(node, f"{word} is not part of the rule language", hint)
+
+    def visit(self, node: ast.expr) -> Found:
+        method = _VISITS.get(type(node))
+        if method is None:
+            raise self.foreign(node, node)
+        return method(self, node)
+
+    def number(self, node: ast.expr) -> Found:
+        """An operand that must be a number, and not an absolute time."""
+        found, run = self.wanted(node, "number")
+        if found.unit == MOMENT:
+            hint = "take the difference of two of them first"
+            raise self.fail(node, "absolute times can only be compared with and subtracted from each other", hint)
+        return found, run
+
+    def wanted(self, node: ast.expr, kind: Kind) -> Found:
+        found, run = self.visit(node)
+        if found.kind != kind:
+            words = {"bool": "a condition", "number": "a number", "text": "a text"}
+            raise self.fail(node, f"expected {words[kind]}, found {found}")
+        return found, run
+
+    def level(self, *parts: Found) -> tuple[bool, list[Evaluate]]:
+        """Whether any part has a value per row; then values per group are spread over the rows beside it."""
+        per_row = any(found.per_row for found, _ in parts)
+        return per_row, [spread(run) if per_row and not found.per_row else run for found, run in parts]
+
+    def on_constant(self, node: ast.Constant) -> Found:
+        value = node.value
+        if isinstance(value, str):
+            if len(value) > language.MAX_TEXT:
+                raise self.fail(node, f"text is longer than {language.MAX_TEXT} characters")
+            return Type("text"), constant(value)
+        if isinstance(value, bool) or value is None:
+            return self.unknown(node, str(value))
+        if not isinstance(value, int | float):
+            kind = type(value).__name__
+            raise self.fail(node, f"a {kind} is not part of the rule language")
+        if abs(value) > language.MAX_NUMBER:
+            raise self.fail(node, "number is larger than 1e18")
+        return Type("number"), constant(float(value))
+
+    def on_name(self, node: ast.Name) -> Found:
+        name = node.id
+        if name in ("true", "false"):
+            return Type("bool"), constant(name == "true")
+        if name not in self.scope.names:
+            if name in FACTORS:
+                factor, unit = FACTORS[name]
+                return Type("number", unit), constant(factor)
+            return self.unknown(node, name)
+        self.used.add(name)
+        found = self.scope.names[name]
+        if name in self.scope.keys and not self.inside:
+            return Type(found.kind, found.unit), of_name(name)
+        return found, of_column(name) if found.per_row else of_name(name)
+
+    def unknown(self, node: ast.expr, name: str) -> Found:
+        known = [*self.scope.names, "true", "false", *FACTORS]
+        close = [language.INSTEAD[name]] if name in language.INSTEAD else difflib.get_close_matches(name, known, 1)
+        if name in language.FUNCTION_NAMES:
+            hint = f"it is a function: `{next(e.usage for e in language.FUNCTIONS if e.name == name)}`"
+        else:
+            hint = f"did you mean `{close[0]}`?" if close else "known here: " + ", ".join(self.scope.names)
+        raise self.fail(node, f"unknown name `{name}`", hint)
+
+    def on_unary(self, node: ast.UnaryOp) -> Found:
+        if isinstance(node.op, ast.Not):
+            found, run = self.wanted(node.operand, "bool")
+            return found, opposite(run)
+        if isinstance(node.op, ast.Invert):
+            raise self.foreign(node, node.op)
+        found, run = self.number(node.operand)
+        return found, negation(run) if isinstance(node.op, ast.USub) else run
+
+    def on_bool(self, node: ast.BoolOp) -> Found:
+        parts = [self.wanted(value, "bool") for value in node.values]
+        per_row, runs = self.level(*parts)
+        return Type("bool", per_row=per_row), junction(isinstance(node.op, ast.And), runs)
+
+    def on_binary(self, node: ast.BinOp) -> Found:
+        if type(node.op) not in ARITHMETIC:
+            raise self.foreign(node, node.op)
+        left = self.wanted(node.left, "number")
+        right = self.wanted(node.right, "number")
+        per_row, (a, b) = self.level(left, right)
+        moments = left[0].unit == right[0].unit == MOMENT and isinstance(node.op, ast.Sub)
+        unit = "ns" if moments else self.unit(node, left[0], right[0])
+        return Type("number", unit, per_row), arithmetic(type(node.op), a, b, moments)
+
+    def unit(self, node: ast.BinOp, left: Type, right: Type) -> str:
+        if MOMENT in (left.unit, right.unit):
+            what = f"cannot combine {left} with {right}"
+            raise self.fail(node, what, "absolute times can only be compared with and subtracted from each other")
+        if isinstance(node.op, ast.Mult):
+            return units.product(left.unit, right.unit)
+        if isinstance(node.op, ast.Div):
+            return units.quotient(left.unit, right.unit)
+        return self.common(node, left, right, "combine")
+
+    def common(self, node: ast.expr, left: Type, right: Type, verb: str) -> str:
+        unit = units.common(left.unit, right.unit)
+        if unit is None:
+            raise self.fail(node, f"cannot {verb} {left} with {right}")
+        return unit
+
+    def on_compare(self, node: ast.Compare) -> Found:
+        if len(node.ops) != 1:
+            raise self.fail(node, "compare two things at a time", "join with `and`")
+        sign, right_node = node.ops[0], node.comparators[0]
+        left = self.visit(node.left)
+        if isinstance(sign, ast.In | ast.NotIn):
+            return self.member(left, node.left, right_node, isinstance(sign, ast.NotIn))
+        if type(sign) not in COMPARISONS:
+            raise self.foreign(node, sign)
+        right = self.visit(right_node)
+        if left[0].kind != right[0].kind:
+            raise self.fail(node, f"cannot compare {left[0]} with {right[0]}")
+        self.common(node, left[0], right[0], "compare")
+        if left[0].kind != "number" and not isinstance(sign, ast.Eq | ast.NotEq):
+            raise self.fail(node, f"a {'text' if left[0].kind == 'text' else 'truth'} has no order")
+        per_row, (a, b) = self.level(left, right)
+        return Type("bool", per_row=per_row), comparison(type(sign), left[0].kind, a, b)
+
+    def member(self, left: Found, left_node: ast.expr, node: ast.expr, negate: bool) -> Found:
+        if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
+            raise self.fail(node, "`in` needs a list of literals", 'such as `in ["a", "b"]`')
+        kind = left[0].kind
+        if kind == "bool" or left[0].unit == MOMENT:
+            raise self.fail(left_node, f"expected a text or a number, found {left[0]}")
+        choices = [self.literal(item, kind) for item in node.elts]
+        return Type("bool", per_row=left[0].per_row), membership(left[1], choices, negate)
+
+    def literal(self, node: ast.expr, kind: Kind) -> str | float:
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
+        if not isinstance(inner, ast.Constant):
+            raise self.fail(node, "`in` needs a list of literals", 'such as `in ["a", "b"]`')
+        found, _ = self.on_constant(inner)
+        if found.kind != kind or (negative and kind == "text"):
+            raise self.fail(node, f"expected a {kind}, found {found}")
+        if kind == "text":
+            return str(inner.value)
+        value = float(inner.value)  # type: ignore[arg-type] - on_constant has seen that it is a number
+        return -value if negative else value
+
+    def on_choice(self, node: ast.IfExp) -> Found:
+        test = self.wanted(node.test, "bool")
+        then, other = self.visit(node.body), self.visit(node.orelse)
+        for part, found in ((node.body, then[0]), (node.orelse, other[0])):
+            if found.kind == "text" or found.unit == MOMENT:
+                raise self.fail(part, f"expected a number or a condition, found {found}")
+        if then[0].kind != other[0].kind:
+            raise self.fail(node, f"cannot choose between {then[0]} and {other[0]}")
+        unit = self.common(node, then[0], other[0], "choose between")
+        per_row, runs = self.level(test, then, other)
+        return Type(then[0].kind, unit, per_row), choose(*runs)
+
+    def on_call(self, node: ast.Call) -> Found:
+        if not isinstance(node.func, ast.Name):
+            raise self.fail(node, "only the listed functions can be called")
+        name = node.func.id
+        if name not in language.FUNCTION_NAMES:
+            close = difflib.get_close_matches(name, language.FUNCTION_NAMES, 1)
+            near = [language.INSTEAD[name]] if name in language.INSTEAD else close
+            known = "known: " + ", ".join(entry.name for entry in language.FUNCTIONS)
+            raise self.fail(node, f"unknown function `{name}`", f"did you mean `{near[0]}`?" if near else known)
+        if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
+            raise self.fail(node, "`*` before an argument is not part of the rule language")
+        if name in language.AGGREGATE_NAMES:
+            return self.on_aggregate(name, node)
+        if node.keywords:
+            raise self.fail(node, f"`{name}` takes no `{node.keywords[0].arg}=`")
+        return self.on_function(name, node)
+
+    def on_function(self, name: str, node: ast.Call) -> Found:
+        if name in ("startswith", "endswith", "contains"):
+            return self.on_text_test(name, node)
+        if name == "recorded":
+            self.arguments(name, node, 1)
+            found, run = self.visit(node.args[0])
+            return Type("bool", per_row=found.per_row), recorded(run)
+        if name == "abs":
+            self.arguments(name, node, 1)
+            found, run = self.number(node.args[0])
+            return found, size(run)
+        if len(node.args) <= 1:
+            raise self.fail(node, f"`{name}` takes two or more numbers")
+        parts = [self.number(part) for part in node.args]
+        unit = parts[0][0].unit
+        for found, _ in parts[1:]:
+            unit = self.common(node, Type("number", unit), found, "compare")
+        per_row, runs = self.level(*parts)
+        return Type("number", unit, per_row), extreme(name == "least", runs)
+
+    def on_text_test(self, name: str, node: ast.Call) -> Found:
+        self.arguments(name, node, 2)
+        found, run = self.wanted(node.args[0], "text")
+        needle = node.args[1]
+        if not (isinstance(needle, ast.Constant) and isinstance(needle.value, str)):
+            raise self.fail(needle, f"`{name}` needs a literal text")
+        self.on_constant(needle)
+        return Type("bool", per_row=found.per_row), text_test(name, run, needle.value)
+
+    def arguments(self, name: str, node: ast.Call, many: int) -> None:
+        if len(node.args) != many:
+            usage = next(entry.usage for entry in language.FUNCTIONS if entry.name == name)
+            raise self.fail(node, f"`{name}` is written `{usage}`, found {len(node.args)} arguments")
+
+    def on_aggregate(self, name: str, node: ast.Call) -> Found:
+        if self.inside:
+            raise self.fail(node, f"`{name}` stands inside another aggregate", "name the inner one with `let`")
+        part = self.part(node) if name == "quantile" else None
+        if name != "quantile":
+            self.arguments(name, node, 0 if name == "count" else 1)
+        self.inside = True
+        try:
+            where = self.condition(name, node)
+            column = self.column(name, node.args[0]) if name != "count" else None
+        finally:
+            self.inside = False
+        return _result(name, column), aggregate(name, column[1] if column else None, where, part)
+
+    def part(self, node: ast.Call) -> Evaluate:
+        self.arguments("quantile", node, 2)
+        found, run = self.number(node.args[1])
+        literal = isinstance(node.args[1], ast.Constant) and isinstance(node.args[1].value, int | float)
+        param = isinstance(node.args[1], ast.Name) and not found.per_row
+        if not literal and not param:
+            raise self.fail(node.args[1], "`quantile` needs a number between 0 and 1, or a param")
+        if isinstance(node.args[1], ast.Constant) and not 0 <= float(str(node.args[1].value)) <= 1:
+            raise self.fail(node.args[1], "`quantile` needs a number between 0 and 1")
+        return run
+
+    def condition(self, name: str, node: ast.Call) -> Evaluate | None:
+        for keyword in node.keywords:
+            if keyword.arg != "where" or len(node.keywords) > 1:
+                raise self.fail(node, f"`{name}` takes only `where=`")
+        if not node.keywords:
+            return None
+        found, run = self.wanted(node.keywords[0].value, "bool")
+        return run if found.per_row else spread(run)
+
+    def column(self, name: str, node: ast.expr) -> Found:
+        found, run = self.visit(node)
+        if not found.per_row:
+            raise self.fail(node, f"`{name}` needs a column, and this is one value per group already")
+        texts = name in ("first", "mode", "distinct")
+        if found.kind == "bool":
+            raise self.fail(node, f"`{name}` needs a column of numbers, found {found}", "count with `count(where=…)`")
+        if found.kind == "text" and not texts:
+            raise self.fail(node, f"`{name}` needs a column of numbers, found {found}")
+        if name == "mode" and found.kind != "text":
+            raise self.fail(node, f"`mode` needs a column of text, found {found}")
+        if found.unit == MOMENT and name not in ("min", "max", "first", "distinct"):
+            raise self.fail(node, f"`{name}` of absolute times means nothing", "take differences first")
+        return found, run
+
+
+def _result(name: str, column: Found | None) -> Type:
+    """What an aggregate of a column gives."""
+    if column is None or name == "distinct":
+        return Type("number", "count")
+    return Type(column[0].kind, column[0].unit)
+
+
+_VISITS = {
+    ast.Constant: _Compiler.on_constant,
+    ast.Name: _Compiler.on_name,
+    ast.UnaryOp: _Compiler.on_unary,
+    ast.BoolOp: _Compiler.on_bool,
+    ast.BinOp: _Compiler.on_binary,
+    ast.Compare: _Compiler.on_compare,
+    ast.IfExp: _Compiler.on_choice,
+    ast.Call: _Compiler.on_call,
+}

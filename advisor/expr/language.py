@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an expression may say: every operator, function, unit and run name, with its meaning. Nothing else exists.
+
+Missing stays missing: arithmetic and comparisons with a missing value are missing, `and`, `or` and `not` are
+three-valued (`false and missing` is false, `true or missing` is true), dividing by zero is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from advisor.run import Run
+from advisor.units import FACTORS, Type
+
+MAX_SOURCE = 2000
+MAX_NODES = 200
+MAX_DEPTH = 40
+MAX_TEXT = 200
+MAX_NUMBER = 1e18
+
+MOMENT = "moment"
+"""Unit of an absolute time. Two moments can be compared and subtracted (which gives ns), and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing of the language: how it is written and what it means."""
+
+    name: str
+    usage: str
+    meaning: str
+
+
+OPERATORS: tuple[Entry, ...] = (
+    Entry("+", "a + b", "sum of two numbers of one unit"),
+    Entry("-", "a - b", "difference of two numbers of one unit; of two absolute times, in ns; also a sign"),
+    Entry("*", "a * b", "product; a share, a count or a bare number keeps the unit of the other"),
+    Entry("/", "a / b", "quotient, missing when b is 0; of two values of one unit it is a share"),
+    Entry("==", "a == b", "equal: numbers of one unit, texts or truths"),
+    Entry("!=", "a != b", "not equal"),
+    Entry("<", "a < b", "less, numbers of one unit"),
+    Entry("<=", "a <= b", "at most"),
+    Entry(">", "a > b", "more"),
+    Entry(">=", "a >= b", "at least"),
+    Entry("in", 'a in ["x", "y"]', "one of a list of literals"),
+    Entry("not in", 'a not in ["x", "y"]', "none of a list of literals"),
+    Entry("and", "a and b", "both; false as soon as one is false"),
+    Entry("or", "a or b", "either; true as soon as one is true"),
+    Entry("not", "not a", "the opposite"),
+    Entry("if else", "a if c else b", "a where c is true, b where c is false"),
+    Entry("true", "true", "the truth value true"),
+    Entry("false", "false", "the truth value false"),
+)
+
+AGGREGATES: tuple[Entry, ...] = (
+    Entry("count", "count(where=c)", "how many rows of the group, or how many of them where c is true"),
+    Entry("sum", "sum(x, where=c)", "sum of the recorded values; 0 over no rows"),
+    Entry("mean", "mean(x, where=c)", "mean of the recorded values"),
+    Entry("median", "median(x, where=c)", "median of the recorded values"),
+    Entry("min", "min(x, where=c)", "smallest recorded value"),
+    Entry("max", "max(x, where=c)", "largest recorded value"),
+    Entry("std", "std(x, where=c)", "population standard deviation of the recorded values; 0 for one value"),
+    Entry("quantile", "quantile(x, 0.9, where=c)", "quantile between 0 and 1, linear between neighbours"),
+    Entry("first", "first(x, where=c)", "recorded value of the first row in table order; also of a text column"),
+    Entry("mode", "mode(name, where=c)", "most frequent text; of equally frequent ones the first in the alphabet"),
+    Entry("distinct", "distinct(x, where=c)", "how many different recorded values"),
+)
+"""Functions that make one value of a group's rows. All ignore missing values; with none left they are missing."""
+
+FUNCTIONS: tuple[Entry, ...] = (
+    *AGGREGATES,
+    Entry("least", "least(a, b)", "the smallest of two or more numbers"),
+    Entry("greatest", "greatest(a, b)", "the largest of two or more numbers"),
+    Entry("abs", "abs(x)", "size without sign"),
+    Entry("startswith", 'startswith(name, "x")', "whether a text begins with a literal"),
+    Entry("endswith", 'endswith(name, "x")', "whether a text ends with a literal"),
+    Entry("contains", 'contains(name, "x")', "whether a text holds a literal"),
+    Entry("recorded", "recorded(x)", "whether a value is not missing; never missing itself"),
+)
+
+UNITS: tuple[Entry, ...] = tuple(
+    Entry(name, f"5 * {name}", f"{factor:g} {base}" if factor != 1 else f"the unit {base}")
+    for name, (factor, base) in FACTORS.items()
+)
+
+AGGREGATE_NAMES = frozenset(entry.name for entry in AGGREGATES)
+FUNCTION_NAMES = frozenset(entry.name for entry in FUNCTIONS)
+RESERVED = FUNCTION_NAMES | FACTORS.keys() | {"true", "false", "otherwise"}
+"""Words that a `let` or a param may not take."""
+
+INSTEAD: dict[str, str] = {
+    "avg": "mean",
+    "average": "mean",
+    "len": "count",
+    "size": "count",
+    "percentile": "quantile",
+    "stdev": "std",
+    "stddev": "std",
+    "minimum": "min",
+    "maximum": "max",
+    "nunique": "distinct",
+    "unique": "distinct",
+    "isnull": "recorded",
+    "isnan": "recorded",
+    "exists": "recorded",
+    "True": "true",
+    "False": "false",
+    "None": "recorded",
+}
+"""What people of other languages write, and what it is called here."""
+
+INSTEAD_OF_SYNTAX: dict[str, str] = {
+    "Pow": "multiply instead",
+    "Mod": "there is no remainder",
+    "FloorDiv": "divide with `/`",
+    "BitAnd": "join with `and`",
+    "BitOr": "join with `or`",
+    "Invert": "negate with `not`",
+    "Is": "compare with `==`",
+    "IsNot": "compare with `!=`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """A name every expression may use: a property of the run."""
+
+    name: str
+    type: Type
+    meaning: str
+    value: Callable[[Run], float | str | None]
+
+
+_LEVELS = {"Level_none": -1.0, "Level0": 0.0, "Level1": 1.0, "Level2": 2.0}
+_NUMBER, _TEXT = Type("number"), Type("text")
+
+
+def _known(value: float) -> float | None:
+    return value or None
+
+
+RUN_NAMES: tuple[RunName, ...] = (
+    RunName(
+        "step_us", Type("number", "us"), "mean device span of a step on the slowest rank", lambda r: _known(r.step_us)
+    ),
+    RunName("step_count", _NUMBER, "recorded steps; 1 when none were marked", lambda r: r.step_count),
+    RunName("rank_count", _NUMBER, "ranks of the job, as far as is known", lambda r: r.rank_count),
+    RunName("captured_ranks", _NUMBER, "ranks that were captured", lambda r: len(r.ranks)),
+    RunName("world_size", _NUMBER, "ranks of the job; missing when not recorded", lambda r: _known(r.world_size)),
+    RunName(
+        "level", _NUMBER, "lowest profiler level, -1 to 2; missing when not recorded", lambda r: _LEVELS.get(r.level)
+    ),
+    RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _known(r.parallel.tp)),
+    RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _known(r.parallel.pp)),
+    RunName("dp", _NUMBER, "data-parallel size", lambda r: _known(r.parallel.dp)),
+    RunName("cp", _NUMBER, "context-parallel size", lambda r: _known(r.parallel.cp)),
+    RunName("ep", _NUMBER, "expert-parallel size", lambda r: _known(r.parallel.ep)),
+    RunName("framework", _TEXT, "`PyTorch` or `MindSpore`", lambda r: r.framework or None),
+    RunName("chip", _TEXT, "chip, such as `Ascend910B`", lambda r: r.chip or None),
+    RunName("cann_version", _TEXT, "version of CANN", lambda r: r.cann_version or None),
+    RunName("torch_npu_version", _TEXT, "version of torch_npu", lambda r: r.torch_npu_version or None),
+)
+
+RUN_SCOPE: dict[str, Type] = {entry.name: entry.type for entry in RUN_NAMES}
+
+
+def run_values(run: Run) -> dict[str, float | str | None]:
+    """The value of every run name; None where it is not known."""
+    return {entry.name: entry.value(run) for entry in RUN_NAMES}

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the shape of a rule to its meaning: every name resolved, every expression typed, all mistakes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from advisor.errors import ExprError, Mistake
+from advisor.expr.compile import Compiled, Scope, compile_expr
+from advisor.expr.frame import column_scope
+from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
+from advisor.facts.base import Fact
+from advisor.facts.derived import DERIVED
+from advisor.facts.observed import OBSERVED
+from advisor.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
+from advisor.rules import source
+from advisor.rules.schema import CaseFile, RuleFile, cases, shape
+from advisor.rules.source import Document, Path_, nearest
+from advisor.text import Text
+from advisor.units import Kind, Type
+
+Across = Literal["worst", "mean", "least"]
+
+
+@cache
+def tables() -> Mapping[str, type[Fact]]:
+    """Every table a rule may read, by name."""
+    return {fact.table: fact for fact in (*OBSERVED, *DERIVED)}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One value to show: its name, unit, labels and the param it is held against."""
+
+    name: str
+    unit: str
+    label: Text
+    show_as: Shown
+    threshold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Which rows of a group to show."""
+
+    columns: tuple[tuple[str, Type], ...]
+    where: Compiled
+    order: Compiled
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What fixing could win, and how the savings of many ranks become one."""
+
+    us: Compiled
+    across: Across
+    assumes: Text
+
+
+Levels = tuple[tuple[Severity, Compiled | None], ...]
+Sureness = tuple[tuple[Confidence, Compiled | None], ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule with nothing left to resolve. None as a condition means always."""
+
+    id: str
+    path: Path
+    fact: type[Fact]
+    requires: tuple[type[Fact], ...]
+    for_each: tuple[str, ...]
+    applies_when: Compiled | None
+    where: Compiled | None
+    let: Mapping[str, Compiled]
+    when: Compiled
+    severity: Levels
+    confidence: Sureness
+    params: Mapping[str, Param]
+    evidence: tuple[Evidence, ...]
+    excerpt: Excerpt | None
+    saving: Saving | None
+    explains: tuple[str, ...]
+    since: str
+    status: Literal["stable", "preview", "deprecated"]
+    formerly: tuple[str, ...]
+    title: Text
+    why: Text
+    fix: tuple[Step, ...]
+    references: tuple[Reference, ...]
+    document: Document = field(repr=False, compare=False)
+
+    @property
+    def category(self) -> str:
+        return self.id.split("/", 1)[0]
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The keys that name the subject from one run to the next."""
+        columns = self.fact.columns()
+        return tuple(key for key in self.for_each if not columns[key].volatile)
+
+    @property
+    def facts(self) -> tuple[type[Fact], ...]:
+        """Every table the rule needs."""
+        return (self.fact, *self.requires)
+
+    @property
+    def tests(self) -> tuple[CaseFile, ...]:
+        """The rule's own cases, read from its file again: diagnosing does without them.
+
+        Raises:
+            RuleError: The file cannot be read any more.
+        """
+        return cases(source.read(self.path))[0]
+
+    def info(self) -> RuleInfo:
+        """What a report says about the rule."""
+        return RuleInfo(
+            id=self.id,
+            status=self.status,
+            title=self.title,
+            why=self.why,
+            params=tuple(self.params.values()),
+            labels=tuple(Label(name=e.name, label=e.label, show_as=e.show_as) for e in self.evidence),
+            fix=self.fix,
+            assumes=self.saving.assumes if self.saving else None,
+            references=self.references,
+        )
+
+    def tuned(self, params: Mapping[str, float], severity: Severity | None) -> Rule:
+        """The same rule with other thresholds or a fixed severity."""
+        changed = {
+            name: param.model_copy(update={"value": params[name], "overridden": True}) if name in params else param
+            for name, param in self.params.items()
+        }
+        return replace(self, params=changed, severity=((severity, None),) if severity is not None else self.severity)
+
+
+def bind(document: Document, path: Path) -> Rule | list[Mistake]:
+    """The rule a file describes, or everything wrong with it."""
+    written = shape(document)
+    if isinstance(written, list):
+        return written
+    return _Binder(document, path, written).bound()
+
+
+class _Binder:
+    """Collects mistakes while it resolves; what is wrong becomes a value that does no further harm."""
+
+    def __init__(self, document: Document, path: Path, written: RuleFile) -> None:
+        self.document, self.path, self.written = document, path, written
+        self.mistakes: list[Mistake] = []
+
+    def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None:
+        self.mistakes.append(self.document.mistake(path, what, hint, key=key))
+
+    def bound(self) -> Rule | list[Mistake]:
+        facts = tables()
+        w = self.written
+        if w.in_ not in facts:
+            self.wrong(("in",), f"unknown table `{w.in_}`", nearest(w.in_, facts))
+        for number, name in enumerate(w.requires):
+            if name not in facts:
+                self.wrong(("requires", number), f"unknown table `{name}`", nearest(name, facts))
+        if self.mistakes:
+            return self.mistakes
+        rule = self.resolved(facts[w.in_], tuple(facts[name] for name in w.requires))
+        return self.mistakes or rule
+
+    def resolved(self, fact: type[Fact], requires: tuple[type[Fact], ...]) -> Rule:
+        w = self.written
+        self.keys(fact)
+        params = {n: Param(name=n, value=p.value, unit=p.unit, basis=p.basis) for n, p in w.params.items()}
+        self.names("params", w.params, {**column_scope(fact), **RUN_SCOPE})
+        fixed = {**{n: Type("number", p.unit) for n, p in w.params.items()}, **RUN_SCOPE}
+        applies = self.compiled(("applies_when",), w.applies_when, Scope(RUN_SCOPE), "bool")
+        scope = Scope({**column_scope(fact), **fixed}, frozenset())
+        where = self.compiled(("where",), w.where, scope, "bool")
+        scope, let = self.let(Scope(scope.names, frozenset(w.for_each)))
+        when = self.compiled(("when",), w.when, scope, "bool", group=True)
+        severity = tuple((Severity[name], test) for name, test in self.levels("severity", w.severity, scope))
+        confidence = tuple((Confidence[name], test) for name, test in self.levels("confidence", w.confidence, scope))
+        evidence = self.evidence(scope)
+        excerpt = self.excerpt(fact, scope)
+        saving = self.saving(scope)
+        self.holes()
+        return Rule(
+            id=w.id,
+            path=self.path,
+            fact=fact,
+            requires=requires,
+            for_each=tuple(w.for_each),
+            applies_when=None if w.applies_when == "true" else applies,
+            where=None if w.where == "true" else where,
+            let=let,
+            when=when,
+            severity=severity,
+            confidence=confidence,
+            params=params,
+            evidence=evidence,
+            excerpt=excerpt,
+            saving=saving,
+            explains=tuple(dict.fromkeys(w.explains)),
+            since=w.since,
+            status=w.status,
+            formerly=tuple(w.formerly),
+            title=w.title,
+            why=w.why,
+            fix=tuple(Step(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
+            references=tuple(Reference(title=r.title, url=r.url) for r in w.references),
+            document=self.document,
+        )
+
+    def keys(self, fact: type[Fact]) -> None:
+        columns = fact.columns()
+        for number, name in enumerate(self.written.for_each):
+            if name not in columns:
+                what = f"`{fact.table}` has no column `{name}`"
+                self.wrong(("for_each", number), what, nearest(name, columns))
+            elif columns[name].store == "float" or columns[name].unit:
+                self.wrong(("for_each", number), f"`{name}` is measured; group by names, ranks, steps or flags")
+            elif name in self.written.for_each[:number]:
+                self.wrong(("for_each", number), f"`{name}` is given twice")
+
+    def names(self, section: str, given: Mapping[str, object], taken: Mapping[str, Type]) -> None:
+        """Refuses names that are no names, or mean something else already."""
+        for name in given:
+            if not name.isidentifier() or name.startswith("_"):
+                self.wrong((section, name), f"`{name}` is not a name", "small letters, digits and _", key=True)
+            elif name in RESERVED:
+                self.wrong((section, name), f"`{name}` is a word of the language", "choose another name", key=True)
+            elif name in taken:
+                self.wrong((section, name), f"`{name}` is already a column, param or run name", key=True)
+
+    def compiled(
+        self, path: Path_, text: str, scope: Scope, kind: Kind | None = None, *, group: bool = False
+    ) -> Compiled:
+        """A checked expression; a mistake gives a stand-in of the wanted kind."""
+        try:
+            found = compile_expr(text, scope)
+        except ExprError as error:
+            what = f"{'.'.join(map(str, path))}: {error.what}"
+            self.mistakes.append(self.document.mistake(path, what, error.hint, column=error.column))
+            return Compiled(text, Type(kind or "number"), frozenset(), lambda _: None)
+        if kind is not None and found.type.kind != kind:
+            words = {"bool": "a condition", "number": "a number", "text": "a text"}
+            self.wrong(path, f"{'.'.join(map(str, path))}: expected {words[kind]}, found {found.type}")
+        elif group and found.type.per_row:
+            what = "one value per group is needed, and this has one per row"
+            self.wrong(path, f"{'.'.join(map(str, path))}: {what}", "use an aggregate such as `max(…)`")
+        return found
+
+    def let(self, scope: Scope) -> tuple[Scope, dict[str, Compiled]]:
+        self.names("let", self.written.let, scope.names)
+        bound = {}
+        for name, text in self.written.let.items():
+            bound[name] = found = self.compiled(("let", name), text, scope)
+            scope = scope.having(name, found.type)
+        return scope, bound
+
+    def levels(self, section: str, given: str | Mapping[str, str], scope: Scope) -> list[tuple[str, Compiled | None]]:
+        if isinstance(given, str):
+            return [(given, None)]
+        found: list[tuple[str, Compiled | None]] = []
+        for name, text in given.items():
+            if text == "otherwise":
+                found.append((name, None))
+            else:
+                found.append((name, self.compiled((section, name), text, scope, "bool", group=True)))
+        if not found or found[-1][1] is not None or any(test is None for _, test in found[:-1]):
+            self.wrong((section,), f"the last level of `{section}`, and only the last, is `otherwise`", key=True)
+        return found
+
+    def evidence(self, scope: Scope) -> tuple[Evidence, ...]:
+        found = []
+        for number, shown in enumerate(self.written.evidence):
+            path = ("evidence", number)
+            kind = scope.names.get(shown.show)
+            if kind is None:
+                self.wrong((*path, "show"), f"unknown name `{shown.show}`", nearest(shown.show, scope.names))
+                continue
+            if kind.per_row and shown.show not in scope.keys:
+                self.wrong((*path, "show"), f"`{shown.show}` has one value per row", "name an aggregate with `let`")
+            if shown.threshold and shown.threshold not in self.written.params:
+                hint = nearest(shown.threshold, self.written.params)
+                self.wrong((*path, "threshold"), f"unknown param `{shown.threshold}`", hint)
+            unit = shown.as_ or ("ns" if kind.unit == MOMENT else kind.unit)
+            label = Text(en=shown.en, zh=shown.zh)
+            found.append(Evidence(shown.show, unit, label, shown.as_, shown.threshold))
+        return tuple(found)
+
+    def excerpt(self, fact: type[Fact], scope: Scope) -> Excerpt | None:
+        rows = self.written.rows
+        if rows is None:
+            return None
+        possible = {n: t for n, t in scope.names.items() if t.per_row}
+        for number, name in enumerate(rows.columns):
+            if name not in possible:
+                what = f"`{fact.table}` has no column `{name}`"
+                self.wrong(("rows", "columns", number), what, nearest(name, possible))
+        columns = tuple((name, possible[name]) for name in rows.columns if name in possible)
+        inside = Scope(scope.names)
+        where = self.compiled(("rows", "where"), rows.where, inside, "bool")
+        return Excerpt(columns, where, self.compiled(("rows", "order"), rows.order, inside, "number"), rows.top)
+
+    def saving(self, scope: Scope) -> Saving | None:
+        saving = self.written.saving
+        if saving is None:
+            return None
+        us = self.compiled(("saving", "us"), saving.us, scope, "number", group=True)
+        if us.type.unit not in ("us", ""):
+            self.wrong(("saving", "us"), f"saving.us: expected number[us], found {us.type}")
+        return Saving(us, saving.across, saving.assumes)
+
+    def holes(self) -> None:
+        """Every `{name}` in a text must be something a report can fill in."""
+        w = self.written
+        texts: list[tuple[Path_, Text]] = [(("title",), w.title), (("why",), w.why)]
+        if w.saving is not None:
+            texts.append((("saving", "assumes"), w.saving.assumes))
+        for number, step in enumerate(w.fix):
+            texts.append((("fix", number, "do"), step.do))
+            if step.care is not None:
+                texts.append((("fix", number, "care"), step.care))
+        known = {shown.show for shown in w.evidence} | set(w.for_each)
+        for path, text in texts:
+            for language, words in (("en", text.en), ("zh", text.zh)):
+                for name in Text(en=words, zh=words).holes():
+                    if name not in known:
+                        what = f"`{{{name}}}` is neither evidence nor a key of `for_each`"
+                        self.wrong((*path, language), what, nearest(name, known) if known else "")

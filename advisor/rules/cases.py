@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rule's own tests as data: the little tables and the run a case stands on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from advisor.expr.language import RUN_NAMES
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.table import Table, read_table
+from advisor.rules.bind import tables
+from advisor.rules.schema import CaseFile
+from advisor.rules.source import nearest
+from advisor.run import Parallel, Run
+
+MAX_ROWS = 100_000
+_TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)
+_DEFAULTS = {"step_us": "1000", "step_count": "1", "rank_count": "1"}
+_LEVELS = {"-1": "Level_none", "0": "Level0", "1": "Level1", "2": "Level2", "-": ""}
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a case starts from."""
+
+    run: Run
+    tables: Mapping[type[Fact], Table[Any]]
+
+
+def given(case: CaseFile) -> Given:
+    """The run and the tables of a case.
+
+    Raises:
+        ValueError: A table, column, run name or cell does not exist or is not a value.
+    """
+    known = tables()
+    found: dict[type[Fact], Table[Any]] = {}
+    for name, text in case.given.items():
+        if name == "run":
+            continue
+        if name not in known:
+            raise ValueError(f"unknown table `{name}`; {nearest(name, known)}")
+        if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
+            raise ValueError(f"{name}: more than {MAX_ROWS} rows")
+        found[known[name]] = read_table(known[name], text)
+    ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}
+    return Given(run_of(case.given.get("run", ""), ranks), found)
+
+
+def run_of(words: str, seen: Iterable[int] = ()) -> Run:
+    """A run from `name=value` words; `-` is unknown. Steps count from 1.
+
+    The captured ranks are 0, 1, 2 … up to `captured_ranks`; without it those `seen` in the tables; without any, all.
+
+    Raises:
+        ValueError: A word is not `name=value`, no run name, or not a number where one is needed.
+    """
+    said = dict(_DEFAULTS)
+    for word in shlex.split(words):
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"run: `{word}` is not name=value")
+        if name not in {entry.name for entry in RUN_NAMES}:
+            raise ValueError(f"run: unknown name `{name}`; {nearest(name, (entry.name for entry in RUN_NAMES))}")
+        said[name] = value
+    ranks = _captured(said, {rank for rank in seen if rank != MISSING})
+    world = _number(said, "world_size", _number(said, "rank_count"))
+    if said.get("level", "-") not in _LEVELS:
+        raise ValueError(f"run: level is -1, 0, 1, 2 or -, not `{said['level']}`")
+    return Run(
+        name="case",
+        framework=_text(said, "framework"),
+        cann_version=_text(said, "cann_version"),
+        torch_npu_version=_text(said, "torch_npu_version"),
+        chip=_text(said, "chip"),
+        level=_LEVELS[said.get("level", "-")],
+        ranks=ranks,
+        world_size=int(world),
+        steps=tuple(range(1, int(_number(said, "step_count")) + 1)),
+        step_us=_number(said, "step_us"),
+        parallel=Parallel(**{name: int(_number(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
+    )
+
+
+def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:
+    everyone = range(int(_number(said, "captured_ranks", _number(said, "rank_count"))))
+    if "captured_ranks" in said or said.get("world_size") == "-" or not seen:
+        return tuple(everyone)
+    return tuple(sorted(seen))
+
+
+def _text(said: Mapping[str, str], name: str) -> str:
+    return "" if said.get(name, "-") == "-" else said[name]
+
+
+def _number(said: Mapping[str, str], name: str, default: float = 0) -> float:
+    """The number of a word; 0, which stands for unknown, for `-`."""
+    if name not in said:
+        return default
+    if said[name] == "-":
+        return 0
+    try:
+        value = float(said[name])
+    except ValueError:
+        raise ValueError(f"run: {name} is a number, not `{said[name]}`") from None
+    if not 0 <= value <= 1e12 or (name != "step_us" and value > MAX_ROWS):  # noqa: PLR2004 - 11 days in µs
+        raise ValueError(f"run: {name} cannot be {said[name]}")
+    return value

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Catalog: every rule of some directories, with a project's settings applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from advisor.errors import Mistake, RuleError
+from advisor.facts.base import Fact
+from advisor.rules import source
+from advisor.rules.bind import Rule, bind
+from advisor.rules.settings import Settings
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Rules, ordered by id."""
+
+    rules: tuple[Rule, ...]
+
+    @classmethod
+    def load(cls, directories: Iterable[Path], settings: Settings | None = None) -> Catalog:
+        """All rules of the directories; a directory may not redefine an id of another.
+
+        Raises:
+            RuleError: Everything wrong with the rule files and the settings, at once.
+        """
+        rules, mistakes = gather(directories)
+        settings = settings or Settings()
+        wrong = settings.check({rule.id: rule for rule in rules})
+        if not mistakes:
+            mistakes += wrong
+        if mistakes:
+            raise RuleError(mistakes)
+        return cls(tuple(settings.applied(rules)))
+
+    def facts(self) -> set[type[Fact]]:
+        """Every table some rule wants."""
+        return {fact for rule in self.rules for fact in rule.facts}
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Rule]:
+        """The rules by id, and by the ids they had before."""
+        former = {old: rule for rule in self.rules for old in rule.formerly}
+        return former | {rule.id: rule for rule in self.rules}
+
+
+def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+    """Every rule file with the directory it was found in, ordered by name. A file may stand for a directory.
+
+    Raises:
+        RuleError: A directory does not exist.
+    """
+    for directory in directories:
+        if directory.is_file():
+            yield directory, directory.parent.parent
+        elif directory.is_dir():
+            found = sorted({*directory.rglob("*.yaml"), *directory.rglob("*.yml")})
+            yield from ((path, directory) for path in found if not _hidden(path.relative_to(directory)))
+        else:
+            raise RuleError([source.at_file(directory, "no such directory of rules")])
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def gather(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
+    """The rules that are right, ordered by id, and the mistakes of the others."""
+    rules: dict[str, Rule] = {}
+    mistakes: list[Mistake] = []
+    try:
+        listed = list(dict.fromkeys(files(directories)))
+    except RuleError as error:
+        return [], list(error.mistakes)
+    for path, _ in listed:
+        found = read_rule(path)
+        if not isinstance(found, Rule):
+            mistakes += found
+        elif found.id in rules:
+            hint = f"first in {rules[found.id].path.as_posix()}"
+            mistakes.append(found.document.mistake(("id",), f"`{found.id}` is defined twice", hint))
+        else:
+            rules[found.id] = found
+    return [rules[name] for name in sorted(rules)], mistakes
+
+
+def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
+    """The rule of one file, or everything wrong with it."""
+    try:
+        document = source.read(path, tests=tests)
+    except RuleError as error:
+        return list(error.mistakes)
+    return bind(document, path)

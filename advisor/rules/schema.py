@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of a rule as written. What the words mean is settled in `bind`; `json_schema` serves editors."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from advisor.errors import Mistake
+from advisor.rules.source import Document, Path_, nearest
+from advisor.text import Text
+
+CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
+ID = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+
+
+def _as_written(value: object) -> object:
+    """YAML reads `when: true` and `x: 5` as values; as expressions they are text again."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, int | float) else value
+
+
+Expression = Annotated[str, BeforeValidator(_as_written), Field(min_length=1)]
+RuleId = Annotated[str, Field(pattern=ID)]
+Level = Literal["info", "low", "medium", "high", "critical"]
+Sureness = Literal["low", "medium", "high"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class ParamFile(_Part):
+    """A threshold, and why it has this value."""
+
+    value: float = Field(allow_inf_nan=False)
+    unit: Literal["", "us", "B", "GB/s", "MHz", "count", "share", "times"] = ""
+    basis: Text
+
+
+class ShownFile(_Part):
+    """One value to show as evidence."""
+
+    show: str
+    en: str = Field(min_length=1)
+    zh: str = Field(min_length=1)
+    threshold: str = ""
+    as_: Literal["", "times", "share", "us", "B", "count", "GB/s", "MHz"] = Field("", alias="as")
+
+
+class RowsFile(_Part):
+    """An excerpt of the rows behind a finding."""
+
+    columns: list[str] = Field(min_length=1)
+    where: Expression = "true"
+    order: Expression = "0"
+    top: int = Field(10, ge=1, le=50)
+
+
+class SavingFile(_Part):
+    """What fixing it could win per step, at most."""
+
+    us: Expression
+    across: Literal["worst", "mean", "least"] = "worst"
+    assumes: Text
+
+
+class FixFile(_Part):
+    """One step of the remedy."""
+
+    do: Text
+    run: str = ""
+    code: str = ""
+    care: Text | None = None
+
+
+class ReferenceFile(_Part):
+    """Where to read more."""
+
+    title: str = Field(min_length=1)
+    url: str = Field(pattern=r"^https?://")
+
+
+class CaseFile(_Part):
+    """One of the rule's own tests."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    name: str = Field(min_length=1)
+    given: dict[str, str] = {}
+    expect: Literal["quiet", "skipped", "not applicable"] | list[dict[str, str | float | bool | None]]
+
+
+class RuleFile(_Part):
+    """A rule file without its tests."""
+
+    id: RuleId
+    since: str
+    status: Literal["stable", "preview", "deprecated"] = "stable"
+    formerly: list[RuleId] = []
+    title: Text
+    why: Text
+    applies_when: Expression = "true"
+    requires: list[str] = []
+    params: dict[str, ParamFile] = {}
+    for_each: list[str]
+    in_: str = Field(alias="in")
+    where: Expression = "true"
+    let: dict[str, Expression] = {}
+    when: Expression
+    severity: Level | dict[Level, Expression]
+    explains: list[RuleId] = []
+    evidence: list[ShownFile] = []
+    rows: RowsFile | None = None
+    saving: SavingFile | None = None
+    confidence: Sureness | dict[Sureness, Expression] = "medium"
+    fix: list[FixFile] = Field(min_length=1)
+    references: list[ReferenceFile] = []
+    tests: Any = None
+
+
+class WholeRuleFile(RuleFile):
+    """A rule file."""
+
+    model_config = ConfigDict(defer_build=True, title="advisor rule")
+
+    tests: list[CaseFile] = Field(min_length=1)
+
+
+def shape(document: Document, model: type[RuleFile] = RuleFile) -> RuleFile | list[Mistake]:
+    """The rule as written, or everything wrong with its shape."""
+    if not isinstance(document.data, dict):
+        return [document.mistake((), "a rule file is a mapping that begins with `id:`")]
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        told = {_path(entry["loc"], document.data): entry for entry in error.errors(include_url=False)}
+        return [_told(document, path, dict(entry)) for path, entry in told.items()]
+
+
+def cases(document: Document) -> tuple[tuple[CaseFile, ...], list[Mistake]]:
+    """The tests of a rule file that have the right shape, and what is wrong with the others."""
+    raw = document.data.get("tests") if isinstance(document.data, dict) else None
+    if not isinstance(raw, list) or not raw:
+        return (), [document.mistake(("tests",), "a rule has a list of `tests`", "one that fires, one that is quiet")]
+    found: list[CaseFile] = []
+    mistakes: list[Mistake] = []
+    for number, entry in enumerate(raw):
+        try:
+            found.append(CaseFile.model_validate(entry))
+        except ValidationError as error:
+            for wrong in error.errors(include_url=False):
+                path = ("tests", number, *_path(wrong["loc"], entry))
+                mistakes.append(_told(document, path, dict(wrong)))
+    return tuple(found), mistakes
+
+
+def _path(loc: tuple[str | int, ...], data: Any) -> Path_:
+    """The part of a pydantic location that leads through the data; names of alternatives are left out."""
+    path: list[str | int] = []
+    for index, step in enumerate(loc):
+        inside = isinstance(data, dict) and step in data
+        if inside or (isinstance(data, list) and isinstance(step, int) and step < len(data)):
+            path.append(step)
+            data = data[step]
+        elif (
+            index == len(loc) - 1
+            and isinstance(data, dict)
+            and not str(step).startswith(("literal[", "dict[", "list["))
+        ):
+            path.append(step)
+    return tuple(path)
+
+
+def _told(document: Document, path: Path_, entry: dict[str, Any]) -> Mistake:
+    """A pydantic error in our words."""
+    kind, name = str(entry["type"]), ".".join(map(str, path))
+    if kind == "missing":
+        return document.mistake(path[:-1], f"`{name}` is missing")
+    if kind == "extra_forbidden":
+        return document.mistake(path, f"unknown key `{path[-1]}`", nearest(str(path[-1]), _keys(path)), key=True)
+    if kind == "literal_error":
+        given, expected = entry.get("input"), str(entry.get("ctx", {}).get("expected", ""))
+        return document.mistake(path, f"`{name}` is one of {expected.replace(chr(39), '`')}, not `{given}`")
+    if kind == "string_pattern_mismatch":
+        wanted = "a web address" if name.endswith("url") else "written category/name, in small letters with dashes"
+        return document.mistake(path, f"`{name}` is {wanted}")
+    return document.mistake(path, f"`{name}` {_NEEDS.get(kind, str(entry['msg']).lower())}")
+
+
+_NEEDS = {
+    "string_type": "is a text (quote it)",
+    "string_too_short": "is empty",
+    "list_type": "is a list",
+    "dict_type": "is a mapping",
+    "model_type": "is a mapping",
+    "float_type": "is a number",
+    "float_parsing": "is a number",
+    "int_type": "is a whole number",
+    "int_parsing": "is a whole number",
+    "finite_number": "is a finite number",
+    "too_short": "is empty",
+    "greater_than_equal": "is too small",
+    "less_than_equal": "is too large",
+}
+
+_NESTED: dict[str, type[BaseModel]] = {
+    "params": ParamFile,
+    "evidence": ShownFile,
+    "rows": RowsFile,
+    "saving": SavingFile,
+    "fix": FixFile,
+    "references": ReferenceFile,
+    "tests": CaseFile,
+}
+_TEXTS = ("title", "why", "basis", "assumes", "do", "care")
+
+
+def _keys(path: Path_) -> list[str]:
+    """The keys that may stand where an unknown one stands."""
+    words = [step for step in path[:-1] if isinstance(step, str)]
+    if words and words[-1] in _TEXTS:
+        return ["en", "zh"]
+    model = _NESTED.get(words[0], RuleFile) if words else RuleFile
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of rule files, for editors."""
+    schema = WholeRuleFile.model_json_schema(by_alias=True)
+    schema["properties"]["fix"].setdefault("description", "What to do, in order.")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

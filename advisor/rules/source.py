@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAML as rule files use it: texts, numbers, lists and mappings, each with its place, and nothing that surprises.
+
+Refused, with the place: a key given twice, anchors with aliases, merge keys, tags, more than one document, files
+over 256 KiB, bytes that are not UTF-8. `yes`, `no`, `on` and `off` are words, `0x10` and `1:30` are words too.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from advisor.errors import Mistake, Place, RuleError
+
+MAX_BYTES = 256 * 1024
+MAX_NESTING = 20
+
+_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_PREFIX = "tag:yaml.org,2002:"
+_INT = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})$")
+_FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,3})?$")
+
+Path_ = tuple[str | int, ...]
+
+
+@dataclass(slots=True)
+class Document:
+    """What a file says, and where it says it."""
+
+    file: str
+    lines: Sequence[str]
+    root: yaml.Node | None
+    data: Any = None
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def mistake(
+        self, path: Path_, what: str, hint: str = "", *, key: bool = False, column: int | None = None
+    ) -> Mistake:
+        """A mistake at a path: at its value, at its key, or `column` characters into an expression."""
+        mark, found = self._find(path, key)
+        line, start = (mark.line, mark.column) if mark is not None else (0, 0)
+        if column is not None and isinstance(found, yaml.ScalarNode):
+            line, start = self._inside(found, column)
+        source = self.lines[line] if line < len(self.lines) else ""
+        return _mistake(self.file, (line, start), what, source, hint)
+
+    def _inside(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
+        """Line and column of one character of a scalar, counting as the lines stand in the file."""
+        line, start = node.start_mark.line, node.start_mark.column
+        if node.style in ("|", ">"):
+            line, start = line + 1, 0
+        elif node.style:
+            start += 1
+        left, last = column, min(node.end_mark.line, len(self.lines) - 1)
+        while line <= last:
+            text = self.lines[line]
+            if line > node.start_mark.line:
+                start = len(text) - len(text.lstrip())
+            room = len(text.rstrip()) - start
+            if left <= room or line == last:
+                return line, start + min(left, max(room, 0))
+            left, line = left - room - 1, line + 1
+        return node.start_mark.line, node.start_mark.column
+
+    def _find(self, path: Path_, key: bool) -> tuple[Any, yaml.Node | None]:
+        """The mark of the deepest part of a path that exists, and its node."""
+        node, mark = self.root, self.root.start_mark if self.root is not None else None
+        for depth, step in enumerate(path):
+            found = _child(node, step)
+            if found is None:
+                break
+            at_key = key and depth == len(path) - 1
+            node, mark = found[1], found[0].start_mark if at_key and found[0] is not None else found[1].start_mark
+        return mark, node
+
+
+def _child(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        return next(((k, v) for k, v in node.value if k.value == str(step)), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return None, node.value[step]
+    return None
+
+
+_WIDEST = 160
+
+
+def _mistake(file: str, spot: tuple[int, int], what: str, source: str, hint: str = "") -> Mistake:
+    """A mistake with its source line, cut around the caret where it is long; tabs as blanks."""
+    line, column = spot
+    shown, caret = source.rstrip().replace("\t", " "), column
+    if len(shown) > _WIDEST:
+        begin = max(0, min(column - _WIDEST // 2, len(shown) - _WIDEST))
+        shown, caret = shown[begin : begin + _WIDEST], column - begin
+    lead = len(shown) - len(shown.lstrip())
+    shown, caret = shown[lead:], max(caret - lead, 0)
+    return Mistake(Place(file, line + 1, column + 1), what, shown, caret if shown else -1, hint)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """`did you mean …?` when something known is close, else what is known."""
+    names = sorted(map(str, known))
+    close = difflib.get_close_matches(word, names, 1, 0.55)
+    return f"did you mean `{close[0]}`?" if close else "known here: " + ", ".join(names) if names else ""
+
+
+def at_file(path: Path, what: str, hint: str = "") -> Mistake:
+    """A mistake about a file as a whole."""
+    return Mistake(Place(path.as_posix()), what, hint=hint)
+
+
+def read(path: Path, *, tests: bool = True, name: str | None = None) -> Document:
+    """The document of a file. Without `tests` the section of that name is passed over unread, which halves the time.
+
+    Raises:
+        RuleError: The file cannot be read as the part of YAML described above.
+    """
+    file = name or path.as_posix()
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise RuleError([Mistake(Place(file), f"file is larger than {MAX_BYTES // 1024} KiB")])
+        raw = path.read_bytes()
+    except OSError as error:
+        raise RuleError([Mistake(Place(file), f"cannot be read: {error.strerror}")]) from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start)
+        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1)
+        raise RuleError([_mistake(file, (line, column), "not UTF-8 text", "", "save the file as UTF-8")]) from None
+    return parse(text.replace("\r\n", "\n"), file, tests=tests)
+
+
+def parse(text: str, file: str, *, tests: bool = True) -> Document:
+    """The document of a text. See `read`."""
+    lines = text.split("\n")
+    body = text if tests else "\n".join(_without_tests(lines))
+    _refuse_deep_nesting(file, lines)
+    try:
+        root = yaml.compose(body, Loader=_LOADER)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line, mark.column) if mark else (0, 0)
+        source = lines[line] if line < len(lines) else ""
+        raise RuleError([_mistake(file, (line, column), _problem(error), source)]) from None
+    except yaml.YAMLError as error:
+        what = str(getattr(error, "reason", "")) or "not YAML"
+        raise RuleError([Mistake(Place(file), f"not YAML: {what}")]) from None
+    document = Document(file, lines, root)
+    document.data = _Reader(document).value(root, 0)
+    if document.mistakes:
+        raise RuleError(document.mistakes)
+    return document
+
+
+def _without_tests(lines: Sequence[str]) -> Iterator[str]:
+    """The lines with those of the top-level key `tests` empty, so that all others keep their number."""
+    inside = False
+    for line in lines:
+        inside = line.startswith("tests:") or (inside and (not line or line[0] in " \t#-"))
+        yield "" if inside else line
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    words = (error.problem or error.context or "not YAML").strip()
+    return f"not YAML: {words[0].lower()}{words[1:]}"
+
+
+def _refuse_deep_nesting(file: str, lines: Sequence[str]) -> None:
+    """The parser beneath recurses, so brackets and dashes are counted before it sees them."""
+    for number, line in enumerate(lines):
+        if line.count("[") + line.count("{") > 10 * MAX_NESTING or line.count("- ") > 10 * MAX_NESTING:
+            raise RuleError([_mistake(file, (number, 0), "nested too deep", line)])
+    depth = sum(line.count("[") + line.count("{") - line.count("]") - line.count("}") for line in lines)
+    indent = max((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
+    if depth > 10 * MAX_NESTING or indent > 10 * MAX_NESTING:
+        raise RuleError([Mistake(Place(file), "nested too deep")])
+
+
+class _Reader:
+    """Nodes to plain values. Every node is visited once: an alias would visit one again."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.seen: set[int] = set()
+
+    def refuse(self, node: yaml.Node, what: str, hint: str = "") -> None:
+        mark, lines = node.start_mark, self.document.lines
+        source = lines[mark.line] if mark.line < len(lines) else ""
+        self.document.mistakes.append(_mistake(self.document.file, (mark.line, mark.column), what, source, hint))
+
+    def value(self, node: yaml.Node | None, depth: int) -> Any:
+        if node is None:
+            return None
+        if isinstance(node, yaml.ScalarNode):
+            return self.scalar(node)
+        if id(node) in self.seen:
+            return self.refuse(node, "anchors with aliases are not part of rule files", "write it out")
+        self.seen.add(id(node))
+        if depth > MAX_NESTING:
+            return self.refuse(node, "nested too deep")
+        if node.tag not in (_PREFIX + "map", _PREFIX + "seq"):
+            return self.refuse(node, "tags are not part of rule files")
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, depth + 1) for item in node.value]
+        return self.mapping(node, depth)
+
+    def mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        places: dict[str, int] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.refuse(key, "a key is a plain word")
+            elif key.value == "<<":
+                self.refuse(key, "merge keys are not part of rule files", "write it out")
+            elif key.value in found:
+                self.refuse(key, f"`{key.value}` is given twice", f"first on line {places[key.value]}")
+            else:
+                places[key.value] = key.start_mark.line + 1
+                found[key.value] = self.value(value, depth + 1)
+        return found
+
+    def scalar(self, node: yaml.ScalarNode) -> object:
+        if not node.tag.startswith(_PREFIX) or node.tag.startswith(_PREFIX + "python"):
+            return self.refuse(node, "tags are not part of rule files")
+        text = str(node.value)
+        if node.style in ('"', "'", "|", ">"):
+            return text
+        if text in ("", "~", "null"):
+            return None
+        if text in ("true", "false"):
+            return text == "true"
+        if _INT.match(text):
+            return int(text)
+        return float(text) if _FLOAT.match(text) else text

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from advisor.findings import Diagnosis, Outcome, TimeSplit
+from advisor.findings import Diagnosis, Outcome, Severity, TimeSplit
 from advisor.report.cards import Card, cards, outline
 from advisor.report.prose import Prose, clean, code, prose, words
 from advisor.report.runview import Fact, run_facts, run_line
@@ -96,6 +96,17 @@ class View:
     unread: tuple[Lost, ...]
     more_unread: int
     version: str
+
+    @property
+    def severities(self) -> tuple[tuple[str, str], ...]:
+        """The severities among the cards, worst first, and their words."""
+        present = {card.severity: card.severity_word for card in self.cards}
+        return tuple((level.name, present[level.name]) for level in reversed(Severity) if level.name in present)
+
+    @property
+    def categories(self) -> tuple[tuple[str, str], ...]:
+        """The categories among the cards, in order of first appearance, and their words."""
+        return tuple({card.category: card.category_word for card in self.cards}.items())
 
 
 def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> View:

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Captures with known answers: a model of a training job, the faults it may have, and writers of both real exports.
+
+    corpus.write(corpus.job("data-loader", seed=3, strength=2.0), Path("out"), export="database", level=2)
+
+Not shipped: tests and benchmarks use it, and `python -m corpus` writes cases by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from corpus.cases import job, names
+from corpus.database_writer import write_database
+from corpus.events import Job
+from corpus.export import Export
+from corpus.text_writer import write_text
+
+__all__ = ["Export", "Job", "job", "names", "write"]
+_WRITERS = {"text": write_text, "database": write_database}
+
+
+def write(job: Job, folder: Path | str, export: str = "text", level: int = 1, **variants: Any) -> Path:
+    """Write a job as a capture with one folder per rank, and `truth.json` beside them.
+
+    `variants` are the other fields of `Export`, such as `device_column=True`.
+
+    Raises:
+        KeyError: The export is neither `text` nor `database`.
+        FileExistsError: The folder already holds this capture.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _WRITERS[export](job, folder, Export(level=level, **variants))
+    if job.damage == "truncated":
+        _truncate(folder)
+    truth = {"case": job.name, "seed": job.seed, "step_us": job.step_us, "causes": [asdict(c) for c in job.causes]}
+    (folder / "truth.json").write_text(json.dumps(truth, indent=2) + "\n", encoding="utf-8")
+    return folder
+
+
+def _truncate(folder: Path) -> None:
+    """Cut the last rank's timeline in its middle, as a full disk or a killed analysis leaves it."""
+    traces = sorted(folder.rglob("trace_view.json")) or sorted(folder.rglob("ascend_pytorch_profiler_*.db"))
+    last = traces[-1]
+    content = last.read_bytes()
+    last.write_bytes(content[: len(content) * 3 // 5])

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes cases by hand: `python -m corpus list`, `python -m corpus write CASE FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import corpus
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 2 for a case that does not exist."""
+    options = _parser().parse_args(arguments)
+    if options.command == "list":
+        print("\n".join(corpus.names()))
+        return 0
+    try:
+        job = corpus.job(options.case, options.seed, strength=options.strength)
+    except KeyError as missing:
+        print(missing.args[0], file=sys.stderr)
+        return 2
+    corpus.write(job, options.folder, options.export, options.level)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m corpus", description="Writes captures with known faults")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="name the cases")
+    write = commands.add_parser("write", help="write one case")
+    write.add_argument("case")
+    write.add_argument("folder", type=Path)
+    write.add_argument("--seed", type=int, default=0)
+    write.add_argument("--strength", type=float, default=1.0, help="1 is what an expert would call a problem")
+    write.add_argument("--export", choices=("text", "database"), default="text")
+    write.add_argument("--level", type=int, choices=(0, 1, 2), default=1)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

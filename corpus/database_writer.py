@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ascend_pytorch_profiler_{rank}.db and analysis.db of one rank, schema 1.0.0."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from corpus import schema
+from corpus.communication import matrix, times_and_bandwidths
+from corpus.events import NOT_COLLECTED, HostCall, Job, RankTrace, Task, Tensors, Transfer
+from corpus.export import Export, folder_name, metadata, write_settings
+from corpus.metrics import COLUMNS, metrics
+from corpus.rows import module_memory, step_rows
+
+_API = {"acl": 20000, "node": 10000, "hccl": 5500, "runtime": 5000, "op": 50001, "queue": 50002, "python": 50003}
+_TASK_TYPE = {
+    "AI_CORE": "KERNEL_AICORE",
+    "AI_VECTOR_CORE": "KERNEL_AIVEC",
+    "AI_CPU": "KERNEL_AICPU",
+    "DSA_SQE": "STARS_COMMON",
+}
+_DTYPE = {"INT8": 0, "INT32": 2, "FP16": 3, "FP32": 4, "INT64": 5, "BFP16": 11}
+_HELD_ALONE = {"HCCS": 1, "INVALID_TYPE": 65535}
+_NA = 65534
+_FRAMEWORK, _MEMORY = 1 << 28, 1 << 29
+Rows = dict[str, list[tuple[Any, ...]]]
+
+
+def write_database(job: Job, folder: Path, export: Export) -> None:
+    """Write one `*_ascend_pt` folder per rank."""
+    for trace in job.ranks:
+        rank = folder / folder_name(trace)
+        output = rank / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        write_settings(job, trace, rank, export, "db")
+        tables = _Database(job, trace, export).rows()
+        _save(output / f"ascend_pytorch_profiler_{trace.rank}.db", schema.MAIN, schema.INDEXES, tables)
+        kept = schema.ANALYSIS if export.level else {"StepTraceTime": schema.ANALYSIS["StepTraceTime"]}
+        _save(output / "analysis.db", kept, (), _analysis(trace, export))
+
+
+def _save(path: Path, tables: dict[str, str], indexes: tuple[str, ...], rows: Rows) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for name, columns in tables.items():
+            if name in schema.WHEN_USED and not rows.get(name):
+                continue
+            connection.execute(f"CREATE TABLE {name} ({columns})")
+            lines = rows.get(name, [])
+            if lines:
+                marks = ",".join("?" * len(lines[0]))
+                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", lines)  # noqa: S608
+        for index in indexes:
+            connection.execute(index)
+
+
+class _Database:
+    """Collects the rows of the main database."""
+
+    def __init__(self, job: Job, trace: RankTrace, export: Export) -> None:
+        self.job, self.trace, self.export = job, trace, export
+        self.ids: dict[tuple[int, str], int] = {}
+        self.named: Counter[int] = Counter()
+        self.out: Rows = defaultdict(list)
+        self.task_ids = {id(task): number for number, task in enumerate(trace.tasks)}
+        self.connections = 0
+
+    def rows(self) -> Rows:
+        """All tables, the names last."""
+        self._about()
+        for task in self.trace.tasks:
+            self._task(task)
+        for number, collective in enumerate(self.trace.collectives, 1):
+            self._collective(number, collective)
+        for call in self.trace.calls:
+            self._call(call)
+        if self.export.memory:
+            self._memory()
+        self._modules()
+        self.out["STRING_IDS"] = [(number, value) for (_, value), number in self.ids.items()]
+        return self.out
+
+    def _name(self, value: str, base: int = 0) -> int:
+        key = (base, value)
+        if key not in self.ids:
+            self.ids[key] = base + self.named[base]
+            self.named[base] += 1
+        return self.ids[key]
+
+    def _about(self) -> None:
+        trace, export = self.trace, self.export
+        first, last = export.host(0), export.host(trace.end)
+        self.out |= {
+            "SESSION_TIME_INFO": [(first, last)],
+            "NPU_INFO": [(trace.device, "Ascend910B")],
+            "HOST_INFO": [("3538958389648580163", "node0")],
+            "RANK_DEVICE_MAP": [(trace.rank, trace.device)],
+            "META_DATA": self._meta_data(),
+        }
+        self.out |= {name: list(values) for name, values in schema.ENUMS.items()}
+        if export.steps:
+            self.out["STEP_TIME"] = [
+                (int(step.name.split("#")[1]), export.host(step.start), export.host(step.end)) for step in trace.steps()
+            ]
+        moments = [*trace.frequency, (trace.end, trace.frequency[-1][1])]
+        self.out["AICORE_FREQ"] = [(trace.device, export.device(time), mhz) for time, mhz in moments]
+
+    def _meta_data(self) -> list[tuple[str, str]]:
+        version = [("SCHEMA_VERSION_MICRO", "0"), ("SCHEMA_VERSION_MINOR", "0"), ("SCHEMA_VERSION_MAJOR", "1")]
+        held = metadata(self.job, self.trace)
+        return [*version, ("SCHEMA_VERSION", "1.0.0"), *((name, json.dumps(value)) for name, value in held.items())]
+
+    # Device
+
+    def _task(self, task: Task) -> None:
+        number = self.task_ids[id(task)]
+        info = task.kernel
+        kind = task.name if info is None else _TASK_TYPE.get(info.core, info.core)
+        if task.kind == "comm":
+            kind = task.name
+        self.out["TASK"].append((
+            self.export.device(task.start), self.export.device(task.end), self.trace.device, task.connection, number,
+            self.trace.pid, self._name(kind), task.context, task.stream, task.task_id, NOT_COLLECTED,
+        ))  # fmt: skip
+        if info is None:
+            return
+        full = self.export.level > 0
+
+        def text(value: str) -> int:
+            return self._name(value if full and value else "N/A")
+
+        def side(tensors: Tensors) -> tuple[int, int, int]:
+            shapes = f'"{tensors.shapes}"' if tensors.dtypes else ""
+            return text(tensors.formats), text(tensors.dtypes), text(shapes)
+
+        self.out["COMPUTE_TASK_INFO"].append((
+            self._name(task.name), number, info.blocks if full else 0, info.mix_blocks if full else 0, text(info.core),
+            text(info.op_type), *side(info.inputs), *side(info.outputs), text(""),
+        ))  # fmt: skip
+        if full:
+            self._pmu(task, number)
+
+    def _pmu(self, task: Task, number: int) -> None:
+        values = metrics(task, self.trace.frequency[0][1])
+        if values is None:
+            return
+        for column, value in zip(COLUMNS[:-1], values[:-1], strict=True):
+            name = {"aicore_time(us)": "aic_total_time", "aiv_time(us)": "aiv_total_time"}.get(column, column)
+            stored = value * 1000 if "time" in name and isinstance(value, float) else value
+            self.out["TASK_PMU_INFO"].append((number, self._name(name.replace("(us)", "")), stored))
+
+    def _collective(self, number: int, collective: Any) -> None:
+        kind = f"hcom_{collective.op}_" if self.export.level else "N/A"
+        group = self._name(collective.group)
+        self.out["COMMUNICATION_OP"].append((
+            self._name(collective.name), self.export.device(collective.start), self.export.device(collective.end),
+            collective.connection, group, number, 0, 0, _DTYPE[collective.dtype], self._name("MESH-RING"),
+            collective.count, self._name(kind),
+        ))  # fmt: skip
+        for transfer in collective.transfers:
+            self._transfer(transfer, self._name(collective.name), group, number)
+
+    def _transfer(self, transfer: Transfer, name: int, group: int, number: int) -> None:
+        task = self.task_ids[id(transfer.task)]
+        if not self.export.level:
+            empty = (self._name("N/A"), NOT_COLLECTED, group, 0, _NA, NOT_COLLECTED, NOT_COLLECTED, _NA, -1, _NA, _NA)
+            self.out["COMMUNICATION_TASK_INFO"].append((empty[0], task, *empty, number))
+            return
+        transport = 2 if transfer.name == "Notify_Wait" else 0
+        self.out["COMMUNICATION_TASK_INFO"].append((
+            name, task, self._name(transfer.name), transfer.plane, group, 100 + transfer.plane, 65535, transfer.source,
+            transfer.target, transport, transfer.size, 65535, _HELD_ALONE[transfer.link], number,
+        ))  # fmt: skip
+
+    # Host
+
+    def _call(self, call: HostCall) -> None:
+        times = (self.export.host(call.start), self.export.host(call.end))
+        thread = self.trace.pid << 32 | call.thread
+        if call.layer == "gc":
+            self.out["GC_RECORD"].append((*times, thread))
+        elif call.layer in ("acl", "node", "hccl", "runtime"):
+            if call.layer != "runtime" or self.export.level == 2:  # noqa: PLR2004
+                self.out["CANN_API"].append((*times, _API[call.layer], thread, call.connection, self._name(call.name)))
+        elif call.layer != "step" or self.export.steps:
+            self._framework_call(call, times, thread)
+
+    def _framework_call(self, call: HostCall, times: tuple[int, int], thread: int) -> None:
+        linked = [call.connection] if call.layer == "queue" else call.launched
+        connection = None
+        if linked:
+            connection, self.connections = self.connections, self.connections + 1
+            self.out["CONNECTION_IDS"] += [(connection, other) for other in linked]
+        operator = call.layer in ("op", "step")
+
+        def text(value: str) -> int | None:
+            return self._name(value, _FRAMEWORK) if value else None
+
+        chain = self._call_chain(call.stack) if call.stack else None
+        self.out["PYTORCH_API"].append((
+            str(times[0]), str(times[1]), thread, connection, text(call.name), -1 if operator else None,
+            0 if operator else None, text(call.dtypes), text(call.shapes), chain, _API.get(call.layer, 50001),
+        ))  # fmt: skip
+
+    def _call_chain(self, stack: str) -> int:
+        chain = (
+            len({row[0] for row in self.out["PYTORCH_CALLCHAINS"][-1:]}) and self.out["PYTORCH_CALLCHAINS"][-1][0] + 1
+        )
+        for depth, frame in enumerate(stack.split(";\n")):
+            self.out["PYTORCH_CALLCHAINS"].append((chain, self._name(frame, _FRAMEWORK), depth))
+        return chain
+
+    # Memory
+
+    def _memory(self) -> None:
+        device = self.trace.device
+        for moment in self.trace.memory:
+            if moment.allocated < 0:
+                app = self._name("APP")
+                self.out["NPU_MEM"].append((app, 0, moment.reserved, self.export.host(moment.time), device))
+                continue
+            component = self._name(moment.component, _MEMORY)
+            time = self.export.host(moment.time)
+            totals = (moment.allocated, moment.reserved, moment.active)
+            self.out["MEMORY_RECORD"].append((component, time, *totals, 897357296, device))
+        for block in self.trace.allocations:
+            start = self.export.host(block.time)
+            ended: tuple[int | None, ...] = (None,) * 4
+            after: tuple[int | None, ...] = (None,) * 3
+            if block.released >= 0:
+                end, took = self.export.host(block.released), block.released - block.time
+                ended, after = (end, end, took, took), (block.total_after, block.reserved_after, block.total_after)
+            taken = (block.total, block.reserved, block.total)
+            name = self._name(block.name, _MEMORY)
+            self.out["OP_MEMORY"].append((name, block.size, start, *ended, *taken, *after, 897357296, device))
+
+    def _modules(self) -> None:
+        numbers = {name: number for number, name in schema.ENUMS["ENUM_MODULE"]}
+        self.out["NPU_MODULE_MEM"] = [
+            (numbers[module], self.export.device(time), size, self.trace.device)
+            for module, time, size in module_memory(self.trace)
+        ]
+
+
+# analysis.db
+
+
+def _analysis(trace: RankTrace, export: Export) -> Rows:
+    rows: Rows = {"StepTraceTime": [(str(row[0]), *row[1:]) for row in step_rows(trace, export)]}
+    if not export.level:
+        return rows
+    rows |= {name: [] for name in schema.ANALYSIS if name not in rows}
+    for step, kinds in times_and_bandwidths(trace, export).items():
+        for kind, entries in kinds.items():
+            for name, entry in entries.items():
+                if name != "Total Op Info":
+                    _add_entry(rows, entry, name, (step, kind))
+    for step, kinds in matrix(trace, export).items():
+        for kind, entries in kinds.items():
+            for name, pairs in entries.items():
+                _add_links(rows, pairs, name, (step, kind))
+    return rows
+
+
+def _add_entry(rows: Rows, entry: Any, name: str, place: tuple[str, str]) -> None:
+    operator = name.split("@")
+    times = entry["Communication Time Info"]
+    rows["CommAnalyzerTime"].append((
+        *operator,  times["Start Timestamp(us)"], times["Elapse Time(ms)"], times["Transit Time(ms)"],
+        times["Wait Time(ms)"], times["Synchronization Time(ms)"], times["Idle Time(ms)"], *place,
+    ))  # fmt: skip
+    for link, moved in entry["Communication Bandwidth Info"].items():
+        if not moved["Transit Size(MB)"]:
+            continue
+        sizes = moved["Size Distribution"] or {"0": [0, 0]}
+        for size, (count, time) in sizes.items():
+            rows["CommAnalyzerBandwidth"].append((
+                *operator,  link, moved["Transit Size(MB)"], moved["Transit Time(ms)"], moved["Bandwidth(GB/s)"],
+                moved["Large Packet Ratio"], float(size), count, time, *place,
+            ))  # fmt: skip
+
+
+def _add_links(rows: Rows, pairs: Any, name: str, place: tuple[str, str]) -> None:
+    operator = name.split("@")
+    for pair, link in pairs.items():
+        source, target = pair.split("-")
+        rows["CommAnalyzerMatrix"].append((
+            *operator,  source, target, link["Transport Type"], link["Transit Size(MB)"], link["Transit Time(ms)"],
+            link["Bandwidth(GB/s)"], *place, link.get("Op Name", ""),
+        ))  # fmt: skip

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job is written out: which export, which level, which spelling."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.events import Job, Layout, RankTrace
+from corpus.planes import group_name
+
+EPOCH_NS = 1_736_412_474_000_000_000
+"""When the job began. A fixed moment, so that files are the same at every run."""
+_BOOT_NS = 177_399_527_848_890
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """One way to write a job."""
+
+    level: int = 1
+    device_column: bool = False
+    """`Device_id` in the csv files, as torch_npu 2.1.0.post13 and 2.7.1 write it."""
+    block_word: str = "Dim"
+    """`Block Dim` until torch_npu 2.7, `Block Num` from 2.14."""
+    communication_word: str = "HCCL"
+    """`HCCL` until CANN 8.0, `COMMUNICATION` from 8.3, for core, lane and API level."""
+    steps: bool = True
+    """Whether the job called prof.step()."""
+    memory: bool = True
+    clock_ns: int = 0
+    """How far the device's clock is shifted against the host's."""
+    versions: bool = False
+    """Whether profiler_info names the versions and writes the rank as text, as torch_npu 2.7 does."""
+
+    @property
+    def lane(self) -> str:
+        """Name of the lane and of the API level of communication."""
+        return self.communication_word.capitalize() if self.communication_word != "HCCL" else "HCCL"
+
+    def host(self, time: int) -> int:
+        """A time of the host in ns since the epoch."""
+        return EPOCH_NS + time
+
+    def device(self, time: int) -> int:
+        """A time of the device in ns since the epoch."""
+        return EPOCH_NS + self.clock_ns + time
+
+
+def us_text(ns: int) -> str:
+    """Whole ns as decimal µs with three digits, as timestamps are written."""
+    return f"{ns // 1000}.{ns % 1000:03d}"
+
+
+def us(ns: int) -> float:
+    """A duration in µs."""
+    return ns / 1000
+
+
+def folder_name(trace: RankTrace) -> str:
+    """The folder of one rank: host, process, moment."""
+    return f"node0_{trace.pid}_20250109084754{trace.rank:03d}_ascend_pt"
+
+
+def write_settings(job: Job, trace: RankTrace, folder: Path, export: Export, kind: str) -> None:
+    """profiler_info_{rank}.json and profiler_metadata.json."""
+    info = _profiler_info(job, trace, export, kind)
+    _dump(folder / f"profiler_info_{trace.rank}.json", info)
+    _dump(folder / "profiler_metadata.json", metadata(job, trace))
+
+
+def _dump(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=4), encoding="utf-8")
+
+
+def _profiler_info(job: Job, trace: RankTrace, export: Export, kind: str) -> dict[str, object]:
+    steps = len(trace.steps())
+    text: object = [kind] if export.versions else kind
+    info: dict[str, object] = {
+        "config": {
+            "common_config": {
+                "activities": ["ProfilerActivity.CPU", "ProfilerActivity.NPU"],
+                "schedule": {"wait": 0, "active": steps, "warmup": 1, "repeat": 1, "skip_first": 10},
+                "record_shapes": True,
+                "profile_memory": export.memory,
+                "with_stack": True,
+                "with_flops": False,
+                "with_modules": False,
+            },
+            "experimental_config": {
+                "_profiler_level": f"Level{export.level}",
+                "_aic_metrics": "ACL_AICORE_PIPE_UTILIZATION" if export.level else "ACL_AICORE_NONE",
+                "_l2_cache": True,
+                "_msprof_tx": False,
+                "_data_simplification": True,
+                "record_op_args": False,
+                "_export_type": text,
+                "_op_attr": False,
+                "_gc_detect_threshold": 1.0 if any(call.layer == "gc" for call in trace.calls) else None,
+            },
+        },
+        "start_info": {"syscnt_enable": True, "freq": 100, "start_cnt": _BOOT_NS // 10, "start_monotonic": _BOOT_NS},
+        "end_info": {"collectionTimeEnd": EPOCH_NS + trace.end, "MonotonicTimeEnd": _BOOT_NS + trace.end},
+        "rank_id": str(trace.rank) if export.versions else trace.rank,
+    }
+    if job.damage == "killed":
+        del info["end_info"]
+    if export.versions:
+        info |= {"torch_npu_version": "2.7.1", "cann_version": "8.3.RC1"}
+    return info
+
+
+_RECORDED = (
+    "ASCEND_GLOBAL_LOG_LEVEL", "HCCL_RDMA_TC", "HCCL_RDMA_SL", "ACLNN_CACHE_LIMIT", "HOST_CACHE_CAPACITY",
+    "ASCEND_ENHANCE_ENABLE", "PYTORCH_NPU_ALLOC_CONF", "ASCEND_LAUNCH_BLOCKING", "HCCL_ALGO",
+)  # fmt: skip
+
+
+def metadata(job: Job, trace: RankTrace) -> dict[str, object]:
+    """What profiler_metadata.json and META_DATA hold."""
+    layout = job.layout
+    return {
+        "distributed_args": {
+            "tensor_model_parallel_size": layout.tp,
+            "pipeline_model_parallel_size": layout.pp,
+            "data_parallel_size": layout.dp,
+            "context_parallel_size": 1,
+            "expert_model_parallel_size": 1,
+            "sequence_parallel": False,
+            "rank": trace.rank,
+            "world_size": layout.world,
+        },
+        "ENV_VARIABLES": {name: job.environment.get(name, "") for name in _RECORDED},
+        "parallel_group_info": _groups(layout, trace.rank),
+    }
+
+
+def _groups(layout: Layout, rank: int) -> dict[str, object]:
+    found: dict[str, object] = {}
+    everyone = tuple(range(layout.world))
+    wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in ("tp", "dp", "pp")]
+    for kind, members in wanted:
+        if len(members) > 1 or kind == "default_group":
+            name = group_name(members, "batchSendRecv" if kind == "pp" else "allReduce")
+            found[name] = {"group_name": kind, "group_rank": members.index(rank), "global_ranks": list(members)}
+    return found

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a rank is told to do: the instructions a workload is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from corpus.events import KernelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One compute task to launch, with its device time in µs."""
+
+    name: str
+    us: float
+    info: KernelInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The loop enters its next step; a negative number ends the last one."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """The main thread is busy for a time: Python code, the data loader, a garbage collection."""
+
+    name: str
+    us: float
+    layer: str = "op"
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A named range opens on the main thread, such as the optimizer's step."""
+
+    name: str
+    layer: str = "op"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The range opened last closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One framework operator: host time, then one entry of the queue that launches its kernels."""
+
+    op: str
+    api: str
+    kernels: tuple[Kernel, ...]
+    host_us: float
+    compile_us: float = 0.0
+    """Time the queue thread spends compiling the operator before it launches."""
+    output_bytes: int = 0
+    shapes: str = ""
+    dtypes: str = ""
+    stack: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """The allocator takes back the oldest of the blocks it gave out."""
+
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Churn:
+    """The allocator returns segments to the device and asks for them again."""
+
+    us: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy between host and device; a blocking one is called from the main thread, which waits for it."""
+
+    op: str
+    direction: str
+    size: int
+    us: float
+    blocking: bool = False
+    host_us: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronize:
+    """The main thread reads a value: the queue is emptied and every stream waited for."""
+
+    op: str = "aten::item"
+    stack: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Communicate:
+    """A collective over a group, after all computation launched so far; it runs beside what follows."""
+
+    op: str
+    kind: str
+    members: tuple[int, ...]
+    size: int
+    dtype: str = "FP32"
+    host_us: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitCommunication:
+    """The compute stream waits for every collective launched so far."""
+
+
+Instruction = Step | Host | Begin | End | Launch | Free | Churn | Copy | Synchronize | Communicate | AwaitCommunication
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """How fast the parts of the machine are. Times in µs.
+
+    Host and launch costs follow the two-card AlexNet capture that Ascend/msinsight publishes with its tests
+    (msinsight_pytorch_matrix, Level2, rank 0): Enqueue median 3.1, Dequeue median 19.5, Node@launch median 7.5,
+    AscendCL@hcom_allReduce_ 558 to 893, event calls 8 to 13, stream synchronisation from 8.
+    """
+
+    enqueue_us: float = 3.1
+    dequeue_us: float = 12.0
+    launch_us: float = 7.5
+    launch_to_device_us: float = 9.0
+    kernel_gap_us: float = 1.1
+    collective_launch_us: float = 560.0
+    event_us: float = 8.3
+    synchronize_us: float = 8.0
+    launch_blocking: bool = False
+    link_gbps: float = 16.5
+    """HCCS, one link, one direction: 15.8 to 17.6 for the larger AllReduces of the same capture."""
+    slow_links: dict[tuple[int, int], float] = field(default_factory=dict)
+    """Links with another bandwidth, by (source, target)."""
+    packet_overhead_us: float = 4.0
+    setup_us: float = 25.0
+    packet_bytes: int = 0
+    """Largest packet; 0 sends each peer's share in one piece."""
+    host_scale: dict[int, float] = field(default_factory=dict)
+    """How much slower the host of a rank is."""
+    compute_scale: dict[int, float] = field(default_factory=dict)
+    """How much slower the device of a rank computes."""
+    mhz: dict[int, int] = field(default_factory=dict)
+    """AI Core frequency of ranks that do not run at full speed; kernels slow down with it."""
+    full_mhz: int = 1800
+    noise: float = 0.02

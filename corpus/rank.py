@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank of a simulated job: main thread, queue thread, streams and allocator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable
+
+from corpus import program as do
+from corpus.allocator import Allocator
+from corpus.events import Collective, HostCall, RankTrace, Task
+from corpus.links import noise, ns
+from corpus.planes import dtype_bytes, group_name, transfers
+
+_COMPUTE_STREAM = 2
+_FIRST_COMM_STREAM = 4
+_STREAM_OF_CORE = {"DSA_SQE": 3}
+_Work = Callable[[int, int], int]
+"""What a queue entry does: from (thread, start) to its end."""
+
+
+class RankMachine:
+    """Runs the program of one rank and records what a profiler would see."""
+
+    def __init__(self, rank: int, machine: do.Machine, seed: int) -> None:
+        self.machine = machine
+        self.seed = seed
+        pid = 3178000 + 997 * rank
+        self.trace = RankTrace(rank=rank, device=rank % 8, pid=pid)
+        self.main_thread, self.queue_thread = pid, pid + 3539
+        self.main = self.queue = 0
+        self.comm_ready = 0
+        self.streams: Counter[int] = Counter()
+        self._tasks: Counter[int] = Counter()
+        self._seen: Counter[object] = Counter()
+        self._connection = 900
+        self._correlation = 8_000_000
+        self._comm_streams: dict[tuple[int, ...], int] = {}
+        self._met: Counter[tuple[int, ...]] = Counter()
+        self._open: list[HostCall] = []
+        self._step = -1
+        self._host = machine.host_scale.get(rank, 1.0)
+        mhz = machine.mhz.get(rank, machine.full_mhz)
+        self._slowdown = machine.compute_scale.get(rank, 1.0) * machine.full_mhz / mhz
+        self.trace.frequency.append((0, mhz))
+        self.allocator = Allocator(self.trace)
+
+    def run(self, program: Iterable[do.Instruction]) -> Generator[do.Communicate, tuple[int, int], None]:
+        """Follow the program; stop at each collective for (when everyone is there, how long data moves)."""
+        for instruction in program:
+            if isinstance(instruction, do.Communicate):
+                origin, connection, launch = self._launch_collective(instruction)
+                there, transit = yield instruction
+                self._communicate(instruction, origin, connection, launch, there, transit)
+            else:
+                self._DO[type(instruction)](self, instruction)
+
+    def finish(self) -> RankTrace:
+        """Close what is open and give the trace."""
+        self.trace.end = max([self.main, self.queue, *self.streams.values()]) + ns(200)
+        while self._open:
+            self._close()
+        self.allocator.sample(self.trace.end)
+        return self.trace
+
+    # The main thread
+
+    def _enter_step(self, step: do.Step) -> None:
+        while self._open:
+            self._close()
+        if step.number >= 0:
+            self._step = step.number
+            self._open_range("step", f"ProfilerStep#{step.number}")
+
+    def _open_range(self, layer: str, name: str, shapes: str = "", dtypes: str = "", stack: str = "") -> HostCall:
+        call = HostCall(layer, name, self.main_thread, self.main, shapes=shapes, dtypes=dtypes, stack=stack)
+        self.trace.calls.append(call)
+        self._open.append(call)
+        return call
+
+    def _close(self) -> None:
+        self._open.pop().end = self.main
+        self.main += ns(0.4)
+
+    def _begin(self, begin: do.Begin) -> None:
+        self._open_range(begin.layer, begin.name)
+
+    def _end(self, _: do.End) -> None:
+        self._close()
+
+    def _be_busy(self, host: do.Host) -> None:
+        self._open_range(host.layer, host.name)
+        self.main += self._host_ns(host.us, host.name)
+        self._close()
+
+    def _launch(self, launch: do.Launch) -> None:
+        op = self._open_range("op", launch.op, shapes=launch.shapes, dtypes=launch.dtypes, stack=launch.stack)
+        host = self._host_ns(launch.host_us, launch.op)
+        if launch.output_bytes:
+            self.allocator.take(launch.op, launch.output_bytes, self.main + host // 3)
+        self.main += host
+        self._submit(launch.api, lambda thread, at: self._launch_kernels(launch, op, thread, at))
+        self._close()
+
+    def _release(self, free: do.Free) -> None:
+        for _ in range(free.count):
+            self.allocator.give_back(self.main)
+            self.main += ns(0.3)
+
+    def _churn(self, churn: do.Churn) -> None:
+        """The cache is emptied and filled again: both calls go to the driver and block."""
+        for name, grow in (("aclrtFreePhysical", False), ("aclrtMallocPhysical", True)):
+            end = self.main + self._host_ns(churn.us / 2, name)
+            self._call("acl", name, self.main_thread, self.main, end)
+            self.main = end
+            self.allocator.reserve(churn.size if grow else -churn.size, self.main)
+
+    def _copy(self, copy: do.Copy) -> None:
+        op = self._open_range("op", copy.op)
+        self.main += self._host_ns(copy.host_us, copy.op)
+        if copy.blocking:
+            self._copy_and_wait(copy, op)
+        else:
+            entry = "acl_memcpy_host_to_device" if copy.direction == "host to device" else "acl_memcpy_device_to_host"
+            self._submit(entry, lambda thread, at: self._copy_async(copy, op, thread, at))
+        self._close()
+
+    def _copy_and_wait(self, copy: do.Copy, op: HostCall) -> None:
+        self.main = max(self.main, self.queue)
+        connection = self._next_connection()
+        start = self.main
+        task = self._copy_task(copy, op, connection, start, self.main_thread)
+        self.main = task.end + ns(self.machine.synchronize_us)
+        self._call("acl", "aclrtMemcpy", self.main_thread, start, self.main, connection)
+
+    def _synchronize(self, sync: do.Synchronize) -> None:
+        op = self._open_range("op", sync.op, stack=sync.stack)
+        self.main += self._host_ns(12, sync.op)
+        self._open_range("op", "aten::_local_scalar_dense")
+        self.main = max(self.main + ns(4), self.queue)
+        copy = do.Copy(sync.op, "device to host", 4, 1.6)
+        self.main = self._copy_async(copy, op, self.main_thread, self.main)
+        self._wait_for_stream(self.main_thread)
+        self._close()
+        self._close()
+
+    def _wait_for_stream(self, thread: int) -> None:
+        start = self.main
+        self.main = max(start, self.streams[_COMPUTE_STREAM]) + ns(self.machine.synchronize_us)
+        self._call("acl", "aclrtSynchronizeStreamWithTimeout", thread, start, self.main)
+        self._call("runtime", "StreamSynchronize", thread, start + ns(0.6), self.main - ns(1.2))
+
+    # The queue
+
+    def _submit(self, entry: str, work: _Work) -> None:
+        """Hand work to the queue thread; with launch blocking the main thread does it and waits for the device."""
+        if self.machine.launch_blocking:
+            self.main = self.queue = work(self.main_thread, self.main)
+            self._wait_for_stream(self.main_thread)
+            return
+        self._correlation += 1
+        put = self.main + ns(self.machine.enqueue_us)
+        self.trace.calls.append(HostCall("queue", "Enqueue", self.main_thread, self.main, put, self._correlation))
+        self.main = put + ns(1)
+        start = max(put + ns(1.5), self.queue)
+        taken = HostCall("queue", f"Dequeue@{entry}", self.queue_thread, start, -1, self._correlation)
+        self.trace.calls.append(taken)
+        taken.end = work(self.queue_thread, start + ns(2)) + ns(1)
+        self.queue = taken.end + ns(3)
+
+    def _launch_kernels(self, launch: do.Launch, op: HostCall, thread: int, at: int) -> int:
+        name = "aclopCompileAndExecute" if launch.compile_us else launch.api
+        call = self._call("acl", name, thread, at, at)
+        at += ns(2)
+        if launch.compile_us:
+            end = at + self._host_ns(launch.compile_us, "opCompile")
+            self._call("acl", "opCompile", thread, at, end)
+            at = end + ns(1)
+        for kernel in launch.kernels:
+            at = self._launch_kernel(kernel, op, thread, at) + ns(1)
+        call.end = at + ns(max(0, self.machine.dequeue_us - self.machine.launch_us) * self._host)
+        return call.end
+
+    def _launch_kernel(self, kernel: do.Kernel, op: HostCall, thread: int, at: int) -> int:
+        end = at + self._host_ns(self.machine.launch_us, "launch")
+        node = self._call("node", "launch", thread, at, end, item=kernel.name)
+        self._call("runtime", "KernelLaunchWithHandle", thread, at + ns(1.9), at + ns(5), node.connection)
+        stream = _STREAM_OF_CORE.get(kernel.info.core, _COMPUTE_STREAM)
+        took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else self._slowdown), kernel.name)
+        task = self._run_task("kernel", kernel.name, stream, took, node, op)
+        task.kernel = kernel.info
+        return end
+
+    def _copy_async(self, copy: do.Copy, op: HostCall, thread: int, at: int) -> int:
+        connection = self._next_connection()
+        self._copy_task(copy, op, connection, at, thread)
+        end = at + self._host_ns(11.9, "aclrtMemcpyAsync")
+        self._call("acl", "aclrtMemcpyAsync", thread, at, end, connection)
+        return end
+
+    def _copy_task(self, copy: do.Copy, op: HostCall, connection: int, at: int, thread: int) -> Task:
+        call = HostCall("acl", "", thread, at, at, connection)
+        task = self._run_task("copy", "MEMCPY_ASYNC", _COMPUTE_STREAM, self._varied(copy.us, "copy"), call, op)
+        task.size, task.direction = copy.size, copy.direction
+        return task
+
+    # Communication
+
+    def _comm_stream(self, members: tuple[int, ...]) -> int:
+        return self._comm_streams.setdefault(members, _FIRST_COMM_STREAM + len(self._comm_streams))
+
+    def _event(self, name: str, stream: int, until: int) -> _Work:
+        """Queue work: record an event on a stream, or make the stream wait until a moment."""
+        api, kind = {"record_event": ("aclrtRecordEvent", "record"), "wait_event": ("aclrtStreamWaitEvent", "wait")}[
+            name
+        ]
+
+        def work(thread: int, at: int) -> int:
+            end = at + self._host_ns(self.machine.event_us, api)
+            call = self._call("acl", api, thread, at, end)
+            self._call("runtime", "EventRecord" if kind == "record" else "StreamWaitEvent", thread, at + 800, end - 600)
+            task = self._run_task(kind, f"EVENT_{kind.upper()}", stream, 20, call, None)
+            task.end = max(task.end, until)
+            self.streams[stream] = max(self.streams[stream], task.end)
+            return end
+
+        return work
+
+    def _launch_collective(self, wanted: do.Communicate) -> tuple[HostCall, int, HostCall]:
+        stream = self._comm_stream(wanted.members)
+        origin = self._open_range("op", wanted.op)
+        self.main += self._host_ns(wanted.host_us, wanted.op)
+        self._submit("record_event", self._event("record_event", _COMPUTE_STREAM, 0))
+        self._submit("wait_event", self._event("wait_event", stream, self.streams[_COMPUTE_STREAM]))
+        launched: list[HostCall] = []
+
+        def work(thread: int, at: int) -> int:
+            end = at + self._host_ns(self.machine.collective_launch_us, "hcom")
+            launched.append(self._call("acl", f"hcom_{wanted.kind}_", thread, at, end))
+            self._call("node", "launch", thread, at, end, item=f"hcom_{wanted.kind}_")
+            self._call("hccl", "Launch_Ffts", thread, end - ns(100), end - ns(10), item="Launch_Ffts")
+            return end
+
+        self._submit(f"Hccl{wanted.kind.capitalize()}", work)
+        self._close()
+        launch = launched[0]
+        self.comm_ready = max(launch.end - ns(10), self.streams[stream] + ns(3.6))
+        return origin, launch.connection, launch
+
+    def _communicate(
+        self, wanted: do.Communicate, origin: HostCall, connection: int, launch: HostCall, there: int, transit: int
+    ) -> None:
+        stream = self._comm_stream(wanted.members)
+        index = self._met[wanted.members]
+        self._met[wanted.members] += 1
+        start, end = self.comm_ready, there + ns(self.machine.setup_us) + transit
+        group = group_name(wanted.members, wanted.kind)
+        self._tasks[stream] += 1
+        done = Collective(
+            wanted.kind, "", group, wanted.members, index, start, end, connection, self._step,
+            wanted.size // dtype_bytes(wanted.dtype), wanted.dtype, there - start, transit,
+            launch.start, launch.thread, origin,
+        )  # fmt: skip
+        done.transfers = transfers(done, wanted, self.trace.rank, self.machine, stream, self._tasks[stream], there)
+        self.trace.collectives.append(done)
+        self.trace.tasks.extend(transfer.task for transfer in done.transfers)
+        origin.launched.append(connection)
+        self.streams[stream] = end
+
+    def _await_communication(self, _: do.AwaitCommunication) -> None:
+        for stream in self._comm_streams.values():
+            self._submit("record_event", self._event("record_event", stream, 0))
+            self._submit("wait_event", self._event("wait_event", _COMPUTE_STREAM, self.streams[stream]))
+
+    # What all have in common
+
+    def _next_connection(self) -> int:
+        self._connection += 1
+        return self._connection
+
+    def _call(
+        self, layer: str, name: str, thread: int, start: int, end: int, connection: int = 0, item: str = "0"
+    ) -> HostCall:
+        if not connection or layer == "runtime":
+            connection = self._next_connection()
+        call = HostCall(layer, name, thread, start, end, connection, item)
+        self.trace.calls.append(call)
+        return call
+
+    def _run_task(self, kind: str, name: str, stream: int, took: int, launch: HostCall, op: HostCall | None) -> Task:
+        ready = launch.start + self._varied(self.machine.launch_to_device_us, "ready")
+        start = max(ready, self.streams[stream] + ns(self.machine.kernel_gap_us) if self.streams[stream] else ready)
+        self._tasks[stream] += 1
+        task = Task(kind, name, stream, self._tasks[stream], start, start + took, launch.connection, self._step)
+        task.launch_start, task.launch_thread, task.origin = launch.start, launch.thread, op
+        self.streams[stream] = task.end
+        self.trace.tasks.append(task)
+        if op is not None:
+            op.launched.append(launch.connection)
+        return task
+
+    def _host_ns(self, us: float, name: str) -> int:
+        return self._varied(us * self._host, name)
+
+    def _varied(self, us: float, name: str) -> int:
+        key = (self._step, name)
+        self._seen[key] += 1
+        sign = noise(self.seed, self.trace.rank, *key, self._seen[key])
+        return max(20, ns(us * (1 + self.machine.noise * sign)))
+
+    _DO: dict[type, Callable[..., None]] = {  # noqa: RUF012
+        do.Step: _enter_step,
+        do.Begin: _begin,
+        do.End: _end,
+        do.Host: _be_busy,
+        do.Launch: _launch,
+        do.Free: _release,
+        do.Churn: _churn,
+        do.Copy: _copy,
+        do.Synchronize: _synchronize,
+        do.AwaitCommunication: _await_communication,
+    }

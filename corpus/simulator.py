@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The clockwork: ranks run their programs, and meet in collectives.
+
+Everything inside a rank is in order (main thread, queue thread, streams), so one pass over its program fixes all
+times; a rank stops only at a collective, which begins when the last member is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+
+from corpus.events import Collective, RankTrace
+from corpus.links import transit_ns
+from corpus.program import Communicate, Instruction, Machine
+from corpus.rank import RankMachine
+
+_Running = Generator[Communicate, tuple[int, int], None]
+
+
+class Deadlock(Exception):
+    """Ranks wait for collectives that never get all their members."""
+
+
+@dataclass(slots=True)
+class _Rank:
+    machine: RankMachine
+    running: _Running
+    waiting: Communicate | None = None
+
+
+def simulate(programs: Sequence[Iterable[Instruction]], machine: Machine, seed: int) -> list[RankTrace]:
+    """Run one program per rank to its end and give what each recorded.
+
+    Raises:
+        Deadlock: The ranks do not issue their collectives in one order.
+    """
+    ranks = [_start(rank, program, machine, seed) for rank, program in enumerate(programs)]
+    for rank in ranks:
+        _advance(rank, None)
+    while any(rank.waiting for rank in ranks):
+        _meet(ranks, machine)
+    return [rank.machine.finish() for rank in ranks]
+
+
+def _start(rank: int, program: Iterable[Instruction], machine: Machine, seed: int) -> _Rank:
+    runner = RankMachine(rank, machine, seed)
+    return _Rank(runner, runner.run(program))
+
+
+def _advance(rank: _Rank, answer: tuple[int, int] | None) -> None:
+    try:
+        rank.waiting = next(rank.running) if answer is None else rank.running.send(answer)
+    except StopIteration:
+        rank.waiting = None
+
+
+def _meet(ranks: list[_Rank], machine: Machine) -> None:
+    """Let every collective whose members are all there take place."""
+    met = False
+    for rank in ranks:
+        wanted = rank.waiting
+        if wanted is None:
+            continue
+        members = [ranks[i] for i in wanted.members]
+        if all(m.waiting is not None and m.waiting.members == wanted.members for m in members):
+            _communicate(members, wanted, machine)
+            met = True
+    if not met:
+        raise Deadlock([(rank.machine.trace.rank, rank.waiting) for rank in ranks])
+
+
+def _communicate(members: list[_Rank], wanted: Communicate, machine: Machine) -> None:
+    everyone_there = max(member.machine.comm_ready for member in members)
+    transit = transit_ns(wanted.kind, wanted.size, wanted.members, machine)
+    for member in members:
+        _advance(member, (everyone_there, transit))
+
+
+def collectives_of(traces: list[RankTrace]) -> dict[tuple[str, int], list[Collective]]:
+    """The collectives of all ranks by group and number: those that met."""
+    met: dict[tuple[str, int], list[Collective]] = {}
+    for trace in traces:
+        for collective in trace.collectives:
+            met.setdefault((collective.group, collective.index), []).append(collective)
+    return met

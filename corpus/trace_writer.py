@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""trace_view.json of one rank: lanes, events and flows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpus.accounting import lanes
+from corpus.events import NOT_COLLECTED, Collective, HostCall, RankTrace, Task, Transfer
+from corpus.export import Export, us, us_text
+
+Event = dict[str, Any]
+_LAYERS = {"CANN": 7, "Ascend Hardware": 13, "AI Core Freq": 14, "HCCL": 15, "Overlap Analysis": 23}
+_PREFIX = {"acl": "AscendCL@", "node": "Node@", "hccl": "Hccl@", "runtime": "Runtime@"}
+_CATEGORY = {"op": "cpu_op", "step": "cpu_op", "python": "python_function", "gc": "GC"}
+_SQE = {"record": "EVENT_RECORD_SQE", "wait": "EVENT_WAIT_SQE"}
+_INVALID = 18446744073709551615
+
+
+def write_trace(trace: RankTrace, path: Path, export: Export) -> None:
+    """Write the whole timeline on one line, as torch_npu does."""
+    writer = TraceWriter(trace, export)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write("[")
+        for number, event in enumerate(writer.events()):
+            file.write((", " if number else "") + json.dumps(event))
+        file.write("]")
+
+
+class TraceWriter:
+    """Gives the events of one rank's timeline."""
+
+    def __init__(self, trace: RankTrace, export: Export) -> None:
+        self.trace, self.export = trace, export
+        self.pids = {name: trace.pid << 10 | layer << 5 | trace.device for name, layer in _LAYERS.items()}
+
+    def events(self) -> Iterator[Event]:
+        """Lanes first, then the host, the device, communication and the overlap analysis."""
+        yield from self._metadata()
+        for number, call in enumerate(self.trace.calls):
+            yield from self._host_event(call, number)
+        for task in self.trace.tasks:
+            yield self._device_event(task)
+            yield from self._task_flows(task)
+        for collective in self.trace.collectives:
+            yield from self._collective_events(collective)
+        yield from self._overlap()
+        for time, mhz in [*self.trace.frequency, (self.trace.end, self.trace.frequency[-1][1])]:
+            at = us_text(self.export.device(time))
+            yield {"name": "AI Core Freq", "ts": at, "pid": self.pids["AI Core Freq"], "tid": 0, "args": {"MHz": mhz},
+                   "ph": "C"}  # fmt: skip
+
+    # Lanes
+
+    def _metadata(self) -> Iterator[Event]:
+        threads = sorted({call.thread for call in self.trace.calls})
+        yield from self._lane(self.trace.pid, "Python", "CPU", 0, {thread: f"Thread {thread}" for thread in threads})
+        if any(call.layer == "gc" for call in self.trace.calls):
+            yield from self._lane(self._gc_pid, "Python GC", "CPU", 1, {})
+        streams = {stream: f"Stream {stream}" for stream in sorted({task.stream for task in self.trace.tasks})}
+        named: dict[str, dict[int, str]] = {
+            "CANN": {thread: f"Thread {thread}" for thread in threads},
+            "Ascend Hardware": streams,
+            "AI Core Freq": {},
+            "HCCL": self._planes(),
+            "Overlap Analysis": dict(
+                enumerate(("Computing", "Communication", "Communication(Not Overlapped)", "Free"))
+            ),
+        }
+        for name, its_threads in named.items():
+            if name == "CANN" and not self.export.level:
+                yield from self._threads(self.pids[name], its_threads)  # torch_npu drops the name of the lane alone
+                continue
+            shown = self.export.lane if name == "HCCL" else name
+            label = "CPU" if name == "CANN" else "NPU"
+            yield from self._lane(self.pids[name], shown, label, _LAYERS[name], its_threads)
+
+    @property
+    def _gc_pid(self) -> int:
+        return self.trace.pid + 1
+
+    def _planes(self) -> dict[int, str]:
+        """Threads of the communication lane: the collectives of each group, then its planes."""
+        threads: dict[int, str] = {}
+        for number, (group, base) in enumerate(self._bases().items()):
+            threads[base] = f"Group {number} Communication"
+            planes = {t.plane for c in self.trace.collectives if c.group == group for t in c.transfers}
+            if self.export.level:
+                threads |= {base + 1 + plane: f"Plane {plane}" for plane in sorted(planes)}
+        return threads
+
+    def _bases(self) -> dict[str, int]:
+        groups = dict.fromkeys(c.group for c in self.trace.collectives)
+        return {group: 64 * number for number, group in enumerate(groups)}
+
+    def _lane(self, pid: int, name: str, label: str, order: int, threads: dict[int, str]) -> Iterator[Event]:
+        yield _meta("process_name", pid, 0, name)
+        yield _meta("process_labels", pid, 0, label)
+        yield _meta("process_sort_index", pid, 0, order)
+        yield from self._threads(pid, threads)
+
+    def _threads(self, pid: int, threads: dict[int, str]) -> Iterator[Event]:
+        for tid, name in threads.items():
+            yield _meta("thread_name", pid, tid, name)
+            yield _meta("thread_sort_index", pid, tid, tid)
+
+    # Host
+
+    def _host_event(self, call: HostCall, number: int) -> Iterator[Event]:
+        if call.layer in _PREFIX:
+            if self.export.level == 0 or (call.layer == "runtime" and self.export.level < 2):  # noqa: PLR2004
+                return
+            yield self._cann_event(call)
+            return
+        if call.layer == "step" and not self.export.steps:
+            return
+        pid = self._gc_pid if call.layer == "gc" else self.trace.pid
+        queue = "enqueue" if call.name.startswith("Enqueue") else "dequeue"
+        yield {
+            "ph": "X", "name": call.name, "pid": pid, "tid": call.thread, "ts": us_text(self.export.host(call.start)),
+            "dur": us(call.end - call.start), "cat": _CATEGORY.get(call.layer, queue),
+            "args": _host_args(call, number),
+        }  # fmt: skip
+        if call.layer == "queue":
+            yield self._flow(
+                "s" if queue == "enqueue" else "f", "enqueue_to_dequeue", "async_task_queue", call.connection,
+                self.trace.pid, call.thread, self.export.host(call.start),
+            )  # fmt: skip
+
+    def _cann_event(self, call: HostCall) -> Event:
+        mode = {"acl": "ACL_OP", "hccl": "master"}.get(call.layer, call.name)
+        prefix = "Communication@" if call.layer == "hccl" and self.export.lane != "HCCL" else _PREFIX[call.layer]
+        args = {
+            "Thread Id": call.thread, "Mode": mode, "level": self._level(call), "id": call.name if mode == "ACL_OP" else "0",
+            "item_id": call.item, "connection_id": call.connection,
+        }  # fmt: skip
+        at = us_text(self.export.host(call.start))
+        return {"name": prefix + call.name, "pid": self.pids["CANN"], "tid": call.thread, "ts": at,
+                "dur": us(call.end - call.start), "args": args, "ph": "X"}  # fmt: skip
+
+    def _level(self, call: HostCall) -> str:
+        return self.export.lane.lower() if call.layer == "hccl" else call.layer
+
+    # Device
+
+    def _device_event(self, task: Task) -> Event:
+        args: Event = {
+            "Model Id": NOT_COLLECTED, "Task Type": sqe_type(task), "Physic Stream Id": task.stream,
+            "Task Id": task.task_id, "Batch Id": 0, "Subtask Id": task.context, "connection_id": task.connection,
+        }  # fmt: skip
+        if task.kind == "copy" and self.export.level == 2:  # noqa: PLR2004
+            args |= {"data size(Byte)": task.size, "memcpy direction": task.direction}
+        at = us_text(self.export.device(task.start))
+        return {"name": task.name, "pid": self.pids["Ascend Hardware"], "tid": task.stream, "ts": at,
+                "dur": us(task.end - task.start), "args": args, "ph": "X"}  # fmt: skip
+
+    def _task_flows(self, task: Task) -> Iterator[Event]:
+        if task.kind == "comm":
+            return
+        flow, moment = task.connection, task.launch_start
+        if task.kind == "kernel":
+            device, subtask = self.trace.device, NOT_COLLECTED
+            flow = (device << 80) + (task.stream << 64) + (task.task_id << 48) + subtask
+            moment += 2000  # a moment inside Node@launch
+        yield from self._host_to_device(flow, moment, task.launch_thread, task.start, ("Ascend Hardware", task.stream))
+        if task.origin is not None:
+            yield from self._torch_to_npu(task.origin, task.start, ("Ascend Hardware", task.stream))
+
+    def _host_to_device(self, flow: int, moment: int, thread: int, start: int, end: tuple[str, int]) -> Iterator[Event]:
+        host, device = self.export.host(moment), self.export.device(start)
+        name = f"HostToDevice{flow}"
+        yield {"name": name, "ph": "s", "cat": "HostToDevice", "id": str(flow), "pid": self.pids["CANN"], "tid": thread,
+               "ts": us_text(host)}  # fmt: skip
+        yield {"name": name, "ph": "f", "id": str(flow), "ts": us_text(device), "cat": "HostToDevice",
+               "pid": self.pids[end[0]], "tid": end[1], "bp": "e"}  # fmt: skip
+
+    def _torch_to_npu(self, origin: HostCall, start: int, end: tuple[str, int]) -> Iterator[Event]:
+        flow = self.export.device(start)
+        yield self._flow("s", "torch_to_npu", "async_npu", flow, self.trace.pid, origin.thread,
+                         self.export.host(origin.start))  # fmt: skip
+        yield self._flow("f", "torch_to_npu", "async_npu", flow, self.pids[end[0]], end[1], flow)
+
+    def _flow(self, ph: str, name: str, cat: str, flow: int, pid: int, tid: int, at: int) -> Event:
+        return {"ph": ph, "bp": "e", "name": name, "id": flow, "pid": pid, "tid": tid, "ts": us_text(at), "cat": cat}
+
+    # Communication and overlap
+
+    def _collective_events(self, collective: Collective) -> Iterator[Event]:
+        tid = self._bases()[collective.group]
+        at = us_text(self.export.device(collective.start))
+        args = {"connection_id": collective.connection, "model id": NOT_COLLECTED, "data_type": collective.dtype,
+                "alg_type": "MESH-RING", "count": collective.count}  # fmt: skip
+        yield {"name": collective.name, "pid": self.pids["HCCL"], "tid": tid, "ts": at,
+               "dur": us(collective.end - collective.start), "args": args, "ph": "X"}  # fmt: skip
+        flow = (collective.connection << 32) + NOT_COLLECTED
+        yield from self._host_to_device(
+            flow, collective.launch_start, collective.launch_thread, collective.start, ("HCCL", tid)
+        )
+        if collective.origin is not None:
+            yield from self._torch_to_npu(collective.origin, collective.start, ("HCCL", tid))
+        if self.export.level:
+            for transfer in collective.transfers:
+                yield self._transfer_event(transfer, tid + 1 + transfer.plane)
+
+    def _transfer_event(self, transfer: Transfer, tid: int) -> Event:
+        took = transfer.end - transfer.start
+        task, moves = transfer.task, transfer.size > 0
+        args = {
+            "notify_id": str(_INVALID) if moves else str(100 + transfer.plane), "duration estimated(us)": us(took),
+            "stream id": task.stream, "task id": task.task_id, "context id": task.context,
+            "task type": transfer.name, "src rank": transfer.source, "dst rank": transfer.target,
+            "transport type": "LOCAL" if transfer.name == "Notify_Wait" else "SDMA", "size(Byte)": transfer.size,
+            "data type": "INVALID_TYPE", "link type": transfer.link,
+            "bandwidth(GB/s)": transfer.size / took if moves else 0.0, "model id": NOT_COLLECTED,
+        }  # fmt: skip
+        at = us_text(self.export.device(transfer.start))
+        return {"name": transfer.name, "pid": self.pids["HCCL"], "tid": tid, "ts": at, "dur": us(took), "args": args,
+                "ph": "X"}  # fmt: skip
+
+    def _overlap(self) -> Iterator[Event]:
+        parts = lanes(self.trace)
+        named = (
+            ("Computing", parts.computing), ("Communication", parts.communication),
+            ("Communication(Not Overlapped)", parts.exposed), ("Free", parts.free),
+        )  # fmt: skip
+        for tid, (name, intervals) in enumerate(named):
+            for start, end in intervals:
+                at = us_text(self.export.device(start))
+                yield {"name": name, "pid": self.pids["Overlap Analysis"], "tid": tid, "ts": at, "dur": us(end - start),
+                       "ph": "X"}  # fmt: skip
+
+
+def sqe_type(task: Task) -> str:
+    """The type the timeline gives a task; it calls vector kernels AI_CORE too."""
+    if task.kernel is not None:
+        return "AI_CORE" if task.kernel.core in ("AI_CORE", "AI_VECTOR_CORE") else task.kernel.core
+    if task.kind == "copy":
+        return "SDMA_SQE" if task.direction == "device to device" else "PCIE_DMA_SQE"
+    return _SQE.get(task.kind, task.name)
+
+
+_META_ARGUMENT = {"process_labels": "labels", "process_sort_index": "sort_index", "thread_sort_index": "sort_index"}
+
+
+def _meta(name: str, pid: int, tid: int, value: object) -> Event:
+    return {"ph": "M", "name": name, "pid": pid, "tid": tid, "args": {_META_ARGUMENT.get(name, "name"): value}}
+
+
+def _host_args(call: HostCall, number: int) -> Event:
+    if call.layer == "queue":
+        return {"correlation_id": call.connection}
+    if call.layer == "python":
+        return {"Python id": number, "Python parent id": -1}
+    args: Event = {"Sequence number": -1, "Fwd thread id": 0}
+    if call.shapes:
+        args["Input Dims"] = call.shapes.replace(";", ";\r\n")
+    if call.dtypes:
+        args["Input type"] = call.dtypes.replace(";", ";\r\n")
+    if call.stack:
+        args["Call stack"] = call.stack.replace("\n", "\r\n")
+    return args if call.layer != "gc" else {}

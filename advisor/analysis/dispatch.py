@@ -23,6 +23,9 @@ LEAST_TOLERANCE_NS = 20_000
 MOST_TOLERANCE_NS = 100_000
 """Aligning host and device clocks errs by 5 to 82 µs in captures seen; beyond this a link is wrong, not a clock."""
 
+SLOW_START_NS = 2 * MOST_TOLERANCE_NS
+"""A task issued to an idle device that takes longer than this, and than half of the gap, was held up on the device."""
+
 
 def dispatches(
     kernels: Table[Kernel],
@@ -41,7 +44,7 @@ def dispatches(
     rank = device.cells.rank[work.cell]
     dry = np.where(np.isnan(idle), 0.0, idle)
     tolerance = tolerances(rank[known], latency[known], rank)
-    late = (dry > 0) & (latency <= dry + tolerance)
+    late = (dry > 0) & (latency <= dry + tolerance) & (latency <= np.maximum(dry / 2, SLOW_START_NS))
     vertical = np.where(np.isnan(idle), -1, late.astype(np.int8))
     order = np.lexsort((work.start, rank))
     order = order[known[order]]

@@ -145,11 +145,12 @@ def innermost(start: Array, end: Array, query_start: Array, query_end: Array) ->
     Meant for calls of one thread, properly nested; where they are not, an interval that covers is still given,
     only perhaps not the innermost. What covers more than half holds the middle, so one look per depth is enough.
     """
-    rows = np.flatnonzero(end > start)
-    rows = rows[np.lexsort((-end[rows], start[rows]))]
-    start, end = start[rows], end[rows]
     found = np.full(len(query_start), -1, np.intp)
     middle = query_start + (query_end - query_start) // 2
+    asked = np.sort(middle)
+    rows = np.flatnonzero(np.searchsorted(asked, end) > np.searchsorted(asked, start))
+    rows = rows[np.lexsort((-end[rows], start[rows]))]
+    start, end = start[rows], end[rows]
     depth = depths(start, end)
     order = np.argsort(depth, kind="stable")
     edges = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2)) if len(depth) else np.zeros(1, np.intp)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why the device was idle: every free moment of a step charged to exactly one cause, so that the charges add up.
+
+A *stretch* is a time without kernels, collectives and copies; it is ended by one of them, and whether the host issued
+that one too late decides the whole stretch (see `dispatch`). Where it did, the host is asked what it was doing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.analysis import host
+from advisor.analysis.device import COMM, COPY, Timeline, timeline
+from advisor.analysis.dispatch import names_of, tolerances
+from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.intervals import Spans, holder, intersect, subtract
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Dispatch, Gap
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts
+
+CAUSES = (
+    "python",
+    "data_loader",
+    "synchronise",
+    "blocking_copy",
+    "compile",
+    "gc",
+    "dequeue",
+    "host_late",
+    "wait",
+    "copy",
+    "comm_setup",
+    "step_boundary",
+    "unknown",
+)
+HOST_CAUSES = CAUSES[:8]
+"""Causes that lie on the host."""
+
+_CODE = {cause: code for code, cause in enumerate(CAUSES)}
+_PLAIN, _COPIED, _WAITED = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """Parts of the free time, by the clock, each wholly inside or outside copies and waits."""
+
+    cell: Array
+    rank: Array
+    start: Array
+    end: Array
+    kind: Array
+    dry: Array
+    """When the stretch that holds the piece began."""
+    after: Array
+    """Row of the work that ended the stretch, or -1."""
+    late: Array
+    """Whether the host issued that work only after the device had run dry."""
+    launched: Array
+    """When its launching call began; missing where not linked."""
+    tolerance: Array
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+
+def gaps(
+    kernels: Table[Kernel],
+    links: Table[Dispatch] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    calls: Table[HostCall] | None,
+    windows: Table[StepWindow] | None,
+) -> Table[Gap]:
+    """Every idle interval of every step with its cause, in order of rank, step and time."""
+    device = timeline(kernels, collectives, tasks, windows)
+    pieces = _pieces(device, Table.empty(Dispatch) if links is None else links)
+    cause = _device_causes(device, pieces)
+    call = np.full(len(pieces), -1)
+    if calls is not None:
+        _blame_copies(device, pieces, tasks, calls, cause, call)
+        for rank in np.unique(pieces.rank).tolist():
+            _blame_host(pieces, np.flatnonzero((pieces.rank == rank) & pieces.late), rank, calls, cause, call)
+    called = Texts.constant(None, 1) if calls is None else calls.texts("name")
+    ended = names_of(device, kernels, collectives)
+    return Table.build(
+        Gap,
+        rank=pieces.rank,
+        step=device.cells.step[pieces.cell],
+        start_ns=pieces.start,
+        duration_us=(pieces.end - pieces.start) / 1e3,
+        cause=Texts(cause.astype(np.int32), CAUSES),
+        host=(cause < len(HOST_CAUSES)).astype(np.int8),
+        call=Texts(np.where(call >= 0, called.codes[call], -1).astype(np.int32), called.names),
+        next_op=Texts(np.append(ended.codes, -1)[pieces.after].astype(np.int32), ended.names),
+    )
+
+
+def _pieces(device: Timeline, links: Table[Dispatch]) -> _Pieces:
+    free = device.free
+    stretches = subtract(free, device.copies)
+    sets = (subtract(stretches, device.waits), intersect(free, device.copies), intersect(stretches, device.waits))
+    order = np.argsort(np.concatenate([s.start for s in sets]), kind="stable")
+    spans = Spans(*(np.concatenate([getattr(s, side) for s in sets])[order] for side in ("start", "end")))
+    kind = np.repeat([_PLAIN, _COPIED, _WAITED], [len(s) for s in sets])[order]
+    cell, start, end = device.on_clock(spans)
+    rank = device.cells.rank[cell]
+    stretch = holder(stretches, spans.start)
+    inside = stretch >= 0
+    _, begins, ends = device.on_clock(stretches)
+    dry, wet = (np.where(inside, np.append(side, 0)[stretch], own) for side, own in ((begins, start), (ends, end)))
+    work = device.work
+    work_rank = device.cells.rank[work.cell]
+    after = _at(work_rank, work.start, rank, wet)
+    link = _at(links["rank"], links["start_ns"], rank, wet)
+    latency = np.rint(links["latency_us"] * 1e3).astype(np.int64)
+    return _Pieces(
+        cell,
+        rank,
+        start,
+        end,
+        kind,
+        dry=dry,
+        after=after,
+        late=inside & (np.append(links["vertical"], 0)[link] == 1),
+        launched=np.where(link >= 0, wet - np.append(latency, 0)[link], MISSING),
+        tolerance=tolerances(links["rank"], latency, rank),
+    )
+
+
+def _at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
+    """Per wanted rank and moment: a row that has both, or -1."""
+    keys = grouped(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
+    return matched(keys[: len(rank)], keys[len(rank) :])
+
+
+def _device_causes(device: Timeline, pieces: _Pieces) -> Array:
+    """The cause of each piece as far as the device and the links tell it."""
+    work = device.work
+    kind = np.append(work.kind, -1)
+    starting = kind[pieces.after] == COMM
+    leaves = (pieces.after >= 0) & (np.append(work.cell, -1)[pieces.after] != pieces.cell)
+    return np.select(
+        [pieces.kind == _COPIED, pieces.late, pieces.kind == _WAITED, starting, leaves],
+        [_CODE[cause] for cause in ("copy", "host_late", "wait", "comm_setup", "step_boundary")],
+        _CODE["unknown"],
+    )
+
+
+def _blame_copies(
+    device: Timeline,
+    pieces: _Pieces,
+    tasks: Table[DeviceTask] | None,
+    calls: Table[HostCall],
+    cause: Array,
+    call: Array,
+) -> None:
+    """Charges copies in which the host waits to the host."""
+    blocking = host.blocking_copies(calls)
+    blocking = blocking[calls["connection"][blocking] != MISSING]
+    copied = np.flatnonzero(pieces.kind == _COPIED)
+    if tasks is None or not len(blocking) or not len(copied):
+        return
+    work = device.work
+    copies = np.flatnonzero(work.kind == COPY)
+    keys = np.concatenate([device.shift[work.cell[copies]] + work.start[copies]])
+    copies = copies[np.argsort(keys, kind="stable")]
+    begun = np.searchsorted(np.sort(keys), device.shift[pieces.cell[copied]] + pieces.start[copied], "right") - 1
+    task = work.row[copies[np.maximum(begun, 0)]]
+    row = _at(calls["rank"][blocking], calls["connection"][blocking], tasks["rank"][task], tasks["connection"][task])
+    held = (begun >= 0) & (row >= 0)
+    cause[copied[held]] = _CODE["blocking_copy"]
+    call[copied[held]] = blocking[row[held]]
+
+
+def _blame_host(
+    pieces: _Pieces, late: Array, rank: int, table: Table[HostCall], cause: Array, call: Array
+) -> None:
+    """What the host of one rank was doing in the pieces it is to blame for."""
+    calls = host.calls_of(table, rank)
+    if not len(late) or not len(calls):
+        return
+    kinds = {name: calls.take(mask[calls.row]) for name, mask in host.activities(table).items()}
+    late = _blame_activities(pieces, late, kinds, cause, call)
+    late = _blame_waiting(pieces, late, kinds, cause, call)
+    late = _blame_queue(pieces, late, table, calls, cause, call)
+    framework = calls.take(table.texts("kind").isin(host.FRAMEWORK)[calls.row])
+    busy = host.mostly(framework.spans, pieces.start[late], pieces.end[late])
+    cause[late[busy]] = _CODE["python"]
+    call[late[busy]] = host.covering_on_any(table, framework, pieces.start[late[busy]], pieces.end[late[busy]])
+    late = late[~busy]
+    cann = calls.take(table.texts("kind").isin([*host.CANN, "dequeue"])[calls.row])
+    call[late] = host.covering_on_any(table, cann, pieces.start[late], pieces.end[late])
+
+
+def _blame_activities(
+    pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], cause: Array, call: Array
+) -> Array:
+    """Charges pieces that one activity fills for the most part; gives the others."""
+    for name in host.SPECIFIC:
+        start, end = pieces.start[late], pieces.end[late]
+        filled = host.mostly(kinds[name].spans, start, end)
+        cause[late[filled]] = _CODE[name]
+        call[late[filled]] = host.covering(kinds[name], start[filled], end[filled])
+        late = late[~filled]
+    return late
+
+
+def _blame_waiting(pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], cause: Array, call: Array) -> Array:
+    """Charges pieces that begin while the host waits for the device: it had let the queue run empty on purpose."""
+    for name in ("blocking_copy", "synchronise"):
+        row = host.running_at(kinds[name], pieces.dry[late], pieces.tolerance[late])
+        cause[late[row >= 0]] = _CODE[name]
+        call[late[row >= 0]] = row[row >= 0]
+        late = late[row < 0]
+    return late
+
+
+def _blame_queue(
+    pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, cause: Array, call: Array
+) -> Array:
+    """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
+    dequeues = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
+    launched = pieces.launched[late]
+    at = np.searchsorted(dequeues.start, launched, "right") - 1
+    inside = (at >= 0) & (launched < np.append(dequeues.end, 0)[at])
+    taken = np.append(dequeues.row, -1)[np.where(inside, at, -1)]
+    put = np.where(taken >= 0, host.partners(table, taken), -1)
+    early = (put >= 0) & (table["end_ns"][put] <= pieces.dry[late] - pieces.tolerance[late])
+    cause[late[early]] = _CODE["dequeue"]
+    call[late[early]] = taken[early]
+    return late[~early]

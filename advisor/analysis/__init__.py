@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What follows from what was recorded: one module per derivation, tables in, one table out.
+
+Derivations are pure and hold no judgement: when a number is a problem is for rules to say.
+"""
+
+from __future__ import annotations
+
+from advisor.analysis.comms import collective_calls, meetings
+from advisor.analysis.dispatch import dispatches
+from advisor.analysis.frequency import frequency_uses
+from advisor.analysis.gaps import gaps
+from advisor.analysis.host_costs import host_costs
+from advisor.analysis.interruptions import interruptions
+from advisor.analysis.links import link_uses
+from advisor.analysis.memory import memory_peaks
+from advisor.analysis.operators import operator_shapes, operators
+from advisor.analysis.overlap import overlaps
+from advisor.analysis.pipeline import stage_times
+from advisor.analysis.ranks import rank_times
+from advisor.analysis.steps import step_spans
+from advisor.facts.profile import Derivation
+
+DERIVATIONS: tuple[Derivation, ...] = (
+    overlaps,
+    dispatches,
+    gaps,
+    interruptions,
+    host_costs,
+    operators,
+    operator_shapes,
+    collective_calls,
+    meetings,
+    rank_times,
+    link_uses,
+    stage_times,
+    step_spans,
+    memory_peaks,
+    frequency_uses,
+)
+"""Everything that can be derived, one function per fact of `facts.derived`."""

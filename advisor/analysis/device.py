@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.analysis.cells import Cells, cells_of
-from advisor.analysis.intervals import Spans, apart, gaps, joined, union
+from advisor.analysis.intervals import Axis, Spans, apart, gaps, joined, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -42,8 +42,7 @@ class Timeline:
     """The device time of every cell, on one axis."""
 
     cells: Cells
-    shift: Array
-    """Per cell: the place on the axis minus the clock."""
+    axis: Axis
     window: Spans
     """Per cell: from its first kernel or collective to its last, and on to the next step's first."""
     compute: Spans
@@ -63,18 +62,14 @@ class Timeline:
         """Neither, between the first and the last activity of each cell."""
         return gaps(self.busy, self.window)
 
-    def cell_of(self, moment: Array) -> Array:
-        """The cell that holds each moment of the axis."""
-        return np.searchsorted(self.window.start, moment, "right") - 1
-
     def per_cell(self, spans: Spans) -> Array:
         """How much of a set lies in each cell, µs."""
-        return np.bincount(self.cell_of(spans.start), weights=spans.lengths, minlength=len(self.cells)) / 1e3
+        return np.bincount(self.axis.owner(spans.start), weights=spans.lengths, minlength=len(self.cells)) / 1e3
 
     def on_clock(self, spans: Spans) -> tuple[Array, Array, Array]:
         """Cell, start and end of each interval, by the clock."""
-        cell = self.cell_of(spans.start)
-        return cell, spans.start - self.shift[cell], spans.end - self.shift[cell]
+        cell = self.axis.owner(spans.start)
+        return cell, spans.start - self.axis.shift[cell], spans.end - self.axis.shift[cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +107,11 @@ def timeline(
     many = len(compute.row)
     return _laid_out(
         cells,
-        (compute.placed(cell[:many]), comm.placed(cell[many:]), other.placed(cells.at(tasks["rank"][other.row], other.start))),
+        (
+            compute.placed(cell[:many]),
+            comm.placed(cell[many:]),
+            other.placed(cells.at(tasks["rank"][other.row], other.start)),
+        ),
         collectives,
         tasks,
     )
@@ -122,7 +121,7 @@ def _laid_out(
     cells: Cells, parts: tuple[Events, Events, Events], collectives: Table[Collective], tasks: Table[DeviceTask]
 ) -> Timeline:
     compute, comm, other = parts
-    shift = apart(
+    axis = apart(
         np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
         np.concatenate([*(p.start for p in parts), cells.begin]),
         np.concatenate([*(p.end for p in parts), cells.end]),
@@ -132,12 +131,12 @@ def _laid_out(
     copies, waits = (other.take(kinds.isin([kind])[other.row]) for kind in ("copy", "wait"))
 
     def spans(events: Events) -> Spans:
-        return union(events.start + shift[events.cell], events.end + shift[events.cell])
+        return union(events.start + axis.shift[events.cell], events.end + axis.shift[events.cell])
 
     return Timeline(
         cells=cells,
-        shift=shift,
-        window=Spans(cells.begin + shift, cells.end + shift),
+        axis=axis,
+        window=Spans(cells.begin + axis.shift, cells.end + axis.shift),
         compute=spans(compute),
         comm=spans(comm),
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),

@@ -75,7 +75,7 @@ def _idle_before(device: Timeline) -> Array:
     """Per piece of work: ns for which its device had nothing to do when it began; NaN for the first of a rank."""
     work = device.work
     names, rank = np.unique(device.cells.rank[work.cell], return_inverse=True)
-    shift = apart(rank, work.start, work.end, len(names))
+    shift = apart(rank, work.start, work.end, len(names)).shift
     start, end = work.start + shift[rank], work.end + shift[rank]
     busy = union(start, end)
     block = np.searchsorted(busy.start, start, "left")

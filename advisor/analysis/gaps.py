@@ -113,8 +113,8 @@ def _pieces(device: Timeline, links: Table[Dispatch]) -> _Pieces:
     dry, wet = (np.where(inside, np.append(side, 0)[stretch], own) for side, own in ((begins, start), (ends, end)))
     work = device.work
     work_rank = device.cells.rank[work.cell]
-    after = _at(work_rank, work.start, rank, wet)
-    link = _at(links["rank"], links["start_ns"], rank, wet)
+    after = row_at(work_rank, work.start, rank, wet)
+    link = row_at(links["rank"], links["start_ns"], rank, wet)
     latency = np.rint(links["latency_us"] * 1e3).astype(np.int64)
     return _Pieces(
         cell,
@@ -130,7 +130,7 @@ def _pieces(device: Timeline, links: Table[Dispatch]) -> _Pieces:
     )
 
 
-def _at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
+def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
     """Per wanted rank and moment: a row that has both, or -1."""
     keys = grouped(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
     return matched(keys[: len(rank)], keys[len(rank) :])
@@ -165,19 +165,17 @@ def _blame_copies(
         return
     work = device.work
     copies = np.flatnonzero(work.kind == COPY)
-    keys = np.concatenate([device.shift[work.cell[copies]] + work.start[copies]])
+    keys = device.axis.shift[work.cell[copies]] + work.start[copies]
     copies = copies[np.argsort(keys, kind="stable")]
-    begun = np.searchsorted(np.sort(keys), device.shift[pieces.cell[copied]] + pieces.start[copied], "right") - 1
+    begun = np.searchsorted(np.sort(keys), device.axis.shift[pieces.cell[copied]] + pieces.start[copied], "right") - 1
     task = work.row[copies[np.maximum(begun, 0)]]
-    row = _at(calls["rank"][blocking], calls["connection"][blocking], tasks["rank"][task], tasks["connection"][task])
+    row = row_at(calls["rank"][blocking], calls["connection"][blocking], tasks["rank"][task], tasks["connection"][task])
     held = (begun >= 0) & (row >= 0)
     cause[copied[held]] = _CODE["blocking_copy"]
     call[copied[held]] = blocking[row[held]]
 
 
-def _blame_host(
-    pieces: _Pieces, late: Array, rank: int, table: Table[HostCall], cause: Array, call: Array
-) -> None:
+def _blame_host(pieces: _Pieces, late: Array, rank: int, table: Table[HostCall], cause: Array, call: Array) -> None:
     """What the host of one rank was doing in the pieces it is to blame for."""
     calls = host.calls_of(table, rank)
     if not len(late) or not len(calls):
@@ -195,9 +193,7 @@ def _blame_host(
     call[late] = host.covering_on_any(table, cann, pieces.start[late], pieces.end[late])
 
 
-def _blame_activities(
-    pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], cause: Array, call: Array
-) -> Array:
+def _blame_activities(pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], cause: Array, call: Array) -> Array:
     """Charges pieces that one activity fills for the most part; gives the others."""
     for name in host.SPECIFIC:
         start, end = pieces.start[late], pieces.end[late]

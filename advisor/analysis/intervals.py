@@ -164,16 +164,48 @@ def innermost(start: Array, end: Array, query_start: Array, query_end: Array) ->
     return found
 
 
-def apart(cell: Array, start: Array, end: Array, cells: int) -> Array:
-    """Per cell, what to add to its times so that no two cells share a moment: cells follow each other, 1 ns apart.
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """Cells laid one after another, 1 ns apart: work on many steps, ranks or names then is one pass over one axis."""
 
-    Work on many steps (or ranks, or names) then is one pass over one axis. A cell without rows adds nothing.
-    """
-    top = np.iinfo(np.int64)
-    first, last = np.full(cells, top.max), np.full(cells, top.min)
+    shift: Array
+    """Per cell: what to add to its times."""
+    place: Array
+    """Per cell: where it begins."""
+
+    def owner(self, moment: Array) -> Array:
+        """The cell that holds each moment of the axis."""
+        return np.searchsorted(self.place, moment, "right") - 1
+
+
+def apart(cell: Array, start: Array, end: Array, cells: int) -> Axis:
+    """An axis on which no two cells share a moment. Every row must end no earlier than it starts."""
+    first, last = np.full(cells, np.iinfo(np.int64).max), np.full(cells, np.iinfo(np.int64).min)
     np.minimum.at(first, cell, start)
     np.maximum.at(last, cell, end)
     used = last >= first
-    size = np.where(used, last - np.where(used, first, last), 0)
-    place = np.append(0, np.cumsum(size + 1)[:-1]) if cells else np.zeros(0, np.int64)
-    return np.where(used, place - np.where(used, first, 0), 0)
+    first, last = np.where(used, first, 0), np.where(used, last, 0)
+    place = np.append(0, np.cumsum(last - first + 1)[:-1])[:cells]
+    return Axis(place - first, place)
+
+
+def unions(cell: Array, start: Array, end: Array, cells: int) -> tuple[Array, Array, Array]:
+    """The union of the intervals of each cell apart: owner, start and end of each merged interval, by owner."""
+    real = end > start
+    cell, start, end = cell[real], start[real], end[real]
+    axis = apart(cell, start, end, cells)
+    merged = union(start + axis.shift[cell], end + axis.shift[cell])
+    owner = axis.owner(merged.start)
+    return owner, merged.start - axis.shift[owner], merged.end - axis.shift[owner]
+
+
+def alone(cell: Array, start: Array, end: Array, cells: int) -> Array:
+    """Per cell: how long its intervals run while those of no other cell do, ns."""
+    owner, start, end = unions(cell, start, end, cells)
+    times = np.concatenate([start, end])
+    order = np.argsort(times, kind="stable")
+    names = np.concatenate([owner + 1, -owner - 1])[order]
+    running, name = np.cumsum(np.sign(names)), np.cumsum(names)
+    lasts = np.append(np.diff(times[order]), 0)[: len(order)]
+    single = running == 1
+    return np.bincount(name[single] - 1, weights=lasts[single], minlength=cells).astype(np.int64)

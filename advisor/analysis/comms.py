@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives: each call set against its like, and each meeting of ranks with who came last.
+
+Ranks are never compared by their clocks, which may differ by more than a collective lasts. Durations suffice: all
+leave a collective at about the same moment, so the rank on which it was *shortest* entered last and kept the others
+waiting.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.analysis.device import collective_times, kernel_times
+from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.intervals import cover, union
+from advisor.analysis.overlap import stages_of
+from advisor.facts.derived import CollectiveCall, Meeting
+from advisor.facts.observed import Collective, Kernel
+from advisor.facts.table import Array, Table, Texts
+from advisor.run import Run
+
+_PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
+_RANKS_OF_A_PAIR = 2
+
+
+def collective_calls(run: Run, collectives: Table[Collective], kernels: Table[Kernel] | None) -> Table[CollectiveCall]:
+    """Every communication operator with its exposed part and the usual length of its like."""
+    alike = grouped(
+        collectives["rank"],
+        collectives.texts("op"),
+        collectives.texts("group"),
+        _size_class(collectives["size_bytes"]),
+    )
+    elapse = collectives["elapse_us"]
+    same = ("name", "op", "group", "group_kind")
+    return Table.build(
+        CollectiveCall,
+        **{column: collectives.texts(column) for column in same},
+        **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
+        **{column: collectives[column] for column in ("transit_us", "wait_us", "idle_us", "size_bytes")},
+        stage=stages_of(run, collectives["rank"]),
+        exposed_us=_exposed(collectives, kernels),
+        alike=alike.sizes[alike.of].astype(np.float64),
+        typical_us=alike.medians(elapse)[alike.of],
+    )
+
+
+def _size_class(size_bytes: Array) -> Array:
+    """The power of two nearest to each size: alike enough for one bandwidth. Unknown and empty are classes too."""
+    known = size_bytes > 0
+    power = np.rint(np.log2(np.where(known, size_bytes, 1))).astype(np.int64)
+    return np.where(known, power, np.where(np.isnan(size_bytes), -2, -1))
+
+
+def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
+    """Per call: µs without a kernel beside it; missing where kernels or the time of the call are."""
+    exposed = np.full(len(collectives), np.nan)
+    if kernels is None:
+        return exposed
+    compute, comm = kernel_times(kernels), collective_times(collectives)
+    ranks = collectives["rank"][comm.row]
+    for rank in np.intersect1d(ranks, kernels["rank"]).tolist():
+        own = kernels["rank"][compute.row] == rank
+        here = np.flatnonzero(ranks == rank)
+        start, end = comm.start[here], comm.end[here]
+        hidden = cover(union(compute.start[own], compute.end[own]), start, end)
+        exposed[comm.row[here]] = (end - start - hidden) / 1e3
+    return exposed
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """Which calls of different ranks are one and the same operation."""
+
+    row: Array
+    """Row of `collective_calls` of each part."""
+    groups: Groups
+    """The meeting of each part."""
+    shortest: Array
+    """Per meeting."""
+    longest: Array
+    waited: Array
+    """Per meeting: mean over its ranks of elapse minus the shortest."""
+    last: Array
+    """Per meeting: the row of the call that was shortest."""
+
+
+def meetings(calls: Table[CollectiveCall]) -> Table[Meeting]:
+    """Operations seen on two or more ranks that did not all take equally long.
+
+    The k-th call of one name in one step and communicator is one operation on all ranks; send k of one rank is
+    receive k of the other. Point-to-point operations count only where exactly two ranks were seen, for in a longer
+    chain the same number is another pair.
+    """
+    met = met_in(calls)
+    first = calls.take(met.last)
+    return Table.build(
+        Meeting,
+        **{column: first.texts(column) for column in ("name", "op", "group", "group_kind")},
+        step=first["step"],
+        p2p=first["p2p"],
+        ranks=met.groups.sizes.astype(np.float64),
+        shortest_us=met.shortest,
+        longest_us=met.longest,
+        waited_us=met.waited,
+        last_rank=first["rank"],
+    )
+
+
+def met_in(calls: Table[CollectiveCall]) -> Meetings:
+    """The meetings among these calls."""
+    timed = np.flatnonzero(calls["elapse_us"] >= 0)
+    names = _shared_names(calls.texts("name").take(timed))
+    step, group = calls["step"][timed], calls.texts("group").take(timed)
+    rank, start = calls["rank"][timed], calls["start_ns"][timed]
+    once = grouped(rank, step, group, names)
+    parts = grouped(step, group, names, _occurrence(once, start))
+    elapse = calls["elapse_us"][timed]
+    pairs = np.zeros(len(parts), bool)
+    pairs[parts.of[calls["p2p"][timed] == 1]] = True
+    differ = parts.largest(elapse) > parts.smallest(elapse)
+    real = np.where(pairs, parts.sizes == _RANKS_OF_A_PAIR, parts.sizes >= _RANKS_OF_A_PAIR) & differ
+    kept = np.flatnonzero(real[parts.of])
+    groups = grouped(parts.of[kept])
+    row, elapse = timed[kept], elapse[kept]
+    order = np.lexsort((rank[kept], elapse, groups.of))
+    _, begin = np.unique(groups.of[order], return_index=True)
+    shortest = elapse[order[begin]]
+    return Meetings(
+        row,
+        groups,
+        shortest=shortest,
+        longest=groups.largest(elapse),
+        waited=groups.means(elapse) - shortest,
+        last=row[order[begin]],
+    )
+
+
+def _shared_names(names: Texts) -> Texts:
+    """The names with send and receive called alike, numbered anew."""
+    shared = Texts.of([_PAIR.sub("pair", name, count=1) for name in names.names])
+    return Texts(np.append(shared.codes, -1)[names.codes].astype(np.int32), shared.names)
+
+
+def _occurrence(once: Groups, start: Array) -> Array:
+    """Per call: how many of the same rank, step, communicator and name began before it."""
+    order = np.lexsort((start, once.of))
+    begin = np.cumsum(once.sizes) - once.sizes
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order)) - begin[once.of[order]]
+    return place

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast the AI Cores ran, weighted by time: a sample holds until the next one, the last until the last kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import Timeline, timeline
+from advisor.analysis.intervals import Spans, cover, union
+from advisor.facts.base import MISSING
+from advisor.facts.derived import FrequencyUse
+from advisor.facts.observed import Collective, Frequency, Kernel, StepWindow
+from advisor.facts.table import Array, Table
+
+LOW = 0.95
+"""Share of the highest frequency below which the cores count as slowed: the definition of `low_share`."""
+
+
+def frequency_uses(
+    samples: Table[Frequency],
+    kernels: Table[Kernel] | None,
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+) -> Table[FrequencyUse]:
+    """One row per rank; `compute_us` is the computation per step while the frequency was low."""
+    good = samples.take((samples["mhz"] > 0) & (samples["time_ns"] != MISSING)).sorted_by("rank", "time_ns")
+    device = None if kernels is None else timeline(kernels, collectives, None, windows)
+    ranks = np.unique(good["rank"]).tolist()
+    return Table.concat(FrequencyUse, [_of_rank(good.take(good["rank"] == rank), device, rank) for rank in ranks])
+
+
+def _of_rank(samples: Table[Frequency], device: Timeline | None, rank: int) -> Table[FrequencyUse]:
+    mhz, start = samples["mhz"], samples["time_ns"]
+    compute, steps = _compute(device, rank)
+    end = np.append(start[1:], max(int(start[-1]), int(compute.end[-1]) if len(compute) else 0))
+    lasts = (end - start).astype(np.float64)
+    weights = lasts if lasts.sum() > 0 else np.ones(len(lasts))
+    low = mhz < LOW * mhz.max()
+    slowed = cover(compute, start[low], end[low]).sum() / 1e3
+    return Table.build(
+        FrequencyUse,
+        rank=[rank],
+        highest_mhz=[mhz.max()],
+        lowest_mhz=[mhz.min()],
+        mean_mhz=[np.average(mhz, weights=weights)],
+        low_share=[weights[low].sum() / weights.sum()],
+        compute_us=[slowed / steps if steps else np.nan],
+    )
+
+
+def _compute(device: Timeline | None, rank: int) -> tuple[Spans, int]:
+    """When kernels of the rank ran, by the clock, and in how many steps."""
+    if device is None:
+        return Spans.none(), 0
+    cell, start, end = device.on_clock(device.compute)
+    own: Array = device.cells.rank[cell] == rank
+    return union(start[own], end[own]), int((device.cells.rank == rank).sum())

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the host spent its time on, and how much of that time the device stood idle.
+
+The length of a call says little: a host that waits for a busy device loses nothing. Only the part during which the
+device was free can be won back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import Timeline, timeline
+from advisor.analysis.grouping import grouped
+from advisor.analysis.host import Calls, calls_of
+from advisor.analysis.intervals import Spans, cover, union, unions
+from advisor.facts.derived import HostCost
+from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table
+
+MOST_PYTHON_NAMES = 200
+"""Python functions kept per rank, those beside most idle time first: a stack has thousands, a reader looks at ten."""
+
+
+def host_costs(
+    calls: Table[HostCall],
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+) -> Table[HostCost]:
+    """Calls by rank, step, kind and name; those outside every step are left out."""
+    device = timeline(kernels, collectives, None, windows)
+    ranks = np.unique(device.cells.rank).tolist()
+    return Table.concat(HostCost, [_of_rank(calls, device, rank) for rank in ranks])
+
+
+def _of_rank(table: Table[HostCall], device: Timeline, rank: int) -> Table[HostCost]:
+    free = _free_on_clock(device, rank)
+    calls = calls_of(table, rank)
+    cell = device.cells.on_host(table["rank"][calls.row], calls.start)
+    kept = (cell >= 0) & _worth_naming(table, calls, free)
+    calls, cell = calls.take(kept), cell[kept]
+    kinds, names = table.texts("kind").take(calls.row), table.texts("name").take(calls.row)
+    groups = grouped(cell, kinds, names)
+    owner, start, end = unions(groups.of, calls.start, calls.end, len(groups))
+    covered = cover(free, start, end)
+    return Table.build(
+        HostCost,
+        rank=np.full(len(groups), rank),
+        step=device.cells.step[cell[groups.first]],
+        kind=kinds.take(groups.first),
+        name=names.take(groups.first),
+        calls=groups.sizes.astype(np.float64),
+        total_us=np.bincount(owner, weights=end - start, minlength=len(groups)) / 1e3,
+        longest_us=groups.largest((calls.end - calls.start) / 1e3),
+        idle_us=np.bincount(owner, weights=covered, minlength=len(groups)) / 1e3,
+    )
+
+
+def _free_on_clock(device: Timeline, rank: int) -> Spans:
+    cell, start, end = device.on_clock(device.free)
+    own = device.cells.rank[cell] == rank
+    return union(start[own], end[own])
+
+
+def _worth_naming(table: Table[HostCall], calls: Calls, free: Spans) -> Array:
+    """Everything but the Python functions that stand beside little idle time."""
+    kinds, names = table.texts("kind"), table.texts("name")
+    python = np.flatnonzero(kinds.isin(["python"])[calls.row])
+    codes = names.codes[calls.row[python]] + 1  # a function without a name counts as one name
+    idle = np.bincount(
+        codes, weights=cover(free, calls.start[python], calls.end[python]), minlength=len(names.names) + 1
+    )
+    chosen = np.zeros(len(idle), bool)
+    chosen[np.argsort(-idle, kind="stable")[:MOST_PYTHON_NAMES]] = True
+    kept = np.ones(len(calls), bool)
+    kept[python] = chosen[codes]
+    return kept

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A long collective or copy that let the launch queue run dry, and the vertical links that follow it.
+
+The host runs ahead of the device only as long as nothing makes it wait. Where it waits for a long task, the queue is
+empty when the task ends, and every launch after it finds an idle device until the host is ahead again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis import host
+from advisor.analysis.device import collective_times, task_times
+from advisor.analysis.dispatch import tolerances
+from advisor.analysis.gaps import row_at
+from advisor.analysis.grouping import Groups
+from advisor.facts.derived import Dispatch, Interruption
+from advisor.facts.observed import Collective, DeviceTask, HostCall
+from advisor.facts.table import Array, Table, Texts
+
+
+def interruptions(
+    links: Table[Dispatch],
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    calls: Table[HostCall] | None,
+) -> Table[Interruption]:
+    """All candidates: whether one is worth a word is for rules to say.
+
+    The head must last longer than the median idle time before the vertical links of its rank, for otherwise it is one
+    of the short tasks among them; it also begins a stretch anew.
+    """
+    heads = _heads(collectives, tasks)
+    vertical = np.flatnonzero(links["vertical"] == 1)
+    idle = links["idle_before_us"][vertical]
+    head = row_at(heads["rank"], heads["end"], links["rank"][vertical], links["start_ns"][vertical] - _ns(idle))
+    length = np.append(heads["end"] - heads["start"], 0)[head]
+    usual = _usual_idle(links["rank"][vertical], idle)
+    led = (head >= 0) & (length > _ns(usual))
+    begins = led | ~_goes_on(links, vertical)
+    stretch = Groups(np.cumsum(begins) - 1, np.flatnonzero(begins))
+    kept = np.flatnonzero(led[stretch.first])
+    first = stretch.first[kept]
+    return Table.build(
+        Interruption,
+        rank=links["rank"][vertical[first]],
+        step=links["step"][vertical[first]],
+        kind=Texts(heads["kind"][head[first]].astype(np.int32), ("comm", "copy")),
+        op=_names(collectives, heads, head[first]),
+        start_ns=heads["start"][head[first]],
+        head_us=length[first] / 1e3,
+        synchronised=_synchronised(calls, links, heads, head[first]),
+        links=stretch.sizes[kept].astype(np.float64),
+        idle_us=stretch.sums(idle)[kept],
+    )
+
+
+def _ns(duration_us: Array) -> Array:
+    return np.rint(duration_us * 1e3).astype(np.int64)
+
+
+def _heads(collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None) -> dict[str, Array]:
+    """Collectives (kind 0) and copies (kind 1) with rank, row, start and end."""
+    collectives = Table.empty(Collective) if collectives is None else collectives
+    tasks = Table.empty(DeviceTask) if tasks is None else tasks
+    comm, other = collective_times(collectives), task_times(tasks)
+    copy = other.take(tasks.texts("kind").isin(["copy"])[other.row])
+    return {
+        "rank": np.concatenate([collectives["rank"][comm.row], tasks["rank"][copy.row]]),
+        "row": np.concatenate([comm.row, copy.row]),
+        "kind": np.repeat([0, 1], [len(comm.row), len(copy.row)]),
+        "start": np.concatenate([comm.start, copy.start]),
+        "end": np.concatenate([comm.end, copy.end]),
+    }
+
+
+def _usual_idle(rank: Array, idle: Array) -> Array:
+    names, of = np.unique(rank, return_inverse=True)
+    groups = Groups(of, np.zeros(len(names), np.intp))
+    return groups.medians(idle)[of]
+
+
+def _goes_on(links: Table[Dispatch], vertical: Array) -> Array:
+    """Per vertical link: whether the launch just before it, of the same rank and step, was vertical too."""
+    next_row = np.append(False, np.diff(vertical) == 1)[: len(vertical)]
+    same = [np.append(False, np.diff(links[name][vertical]) == 0)[: len(vertical)] for name in ("rank", "step")]
+    return next_row & same[0] & same[1]
+
+
+def _names(collectives: Table[Collective] | None, heads: dict[str, Array], head: Array) -> list[str | None]:
+    ops = [] if collectives is None else collectives.texts("op").values()
+    rows = zip(heads["kind"][head].tolist(), heads["row"][head].tolist(), strict=True)
+    return ["copy" if kind else ops[row] for kind, row in rows]
+
+
+def _synchronised(calls: Table[HostCall] | None, links: Table[Dispatch], heads: dict[str, Array], head: Array) -> Array:
+    """Per head: whether the host waited for its end in a synchronising call; -1 where calls were not recorded."""
+    found = np.full(len(head), -1, np.int8)
+    if calls is None:
+        return found
+    waits = host.synchronising(calls) | host.activities(calls)["blocking_copy"]
+    ranks, end = heads["rank"][head], heads["end"][head]
+    known = ~np.isnan(links["latency_us"])
+    slack = tolerances(links["rank"][known], _ns(links["latency_us"][known]), ranks)
+    for rank in np.unique(ranks).tolist():
+        here = ranks == rank
+        own = host.calls_of(calls, rank)
+        row = host.running_at(own.take(waits[own.row]), end[here], slack[here])
+        found[here] = row >= 0
+    return found

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traffic between ranks: each link set against links of its kind that carried about as much."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.grouping import Groups, grouped
+from advisor.facts.base import MISSING
+from advisor.facts.derived import LinkUse
+from advisor.facts.observed import Link
+from advisor.facts.table import Array, Table, Texts
+
+_NORMAL = 1.4826
+"""Scales a median absolute deviation to a standard deviation where values are normally distributed."""
+_LEAST_SPREAD = 0.01
+"""Bandwidths that differ by less than one per cent of their median are taken as equal."""
+
+
+def link_uses(links: Table[Link]) -> Table[LinkUse]:
+    """Traffic per source, target and kind of link. Where both ends report a link, the sender's account is used."""
+    links = links.take((links["source"] != MISSING) & (links["target"] != MISSING))
+    links = _told_once(links)
+    steps = max(len(np.unique(links["step"])), 1)
+    ways = grouped(links["source"], links["target"], links.texts("link"))
+    first = ways.first
+    size, transit = ways.sums(links["size_bytes"]), ways.sums(links["transit_us"])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        speed = np.where(transit > 0, size / transit / 1e3, ways.means(links["bandwidth_gbps"]))
+    alike = _comparable(links.texts("link").take(first), size)
+    typical = alike.medians(speed)[alike.of]
+    spread = alike.medians(np.abs(speed - typical))[alike.of] * _NORMAL
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = np.maximum(typical - speed, 0) / np.maximum(spread, typical * _LEAST_SPREAD)
+    return Table.build(
+        LinkUse,
+        source=links["source"][first],
+        target=links["target"][first],
+        link=links.texts("link").take(first),
+        size_bytes=size / steps,
+        transit_us=transit / steps,
+        bandwidth_gbps=speed,
+        alike=alike.sizes[alike.of].astype(np.float64),
+        typical_gbps=typical,
+        deviation=below,
+    )
+
+
+def _told_once(links: Table[Link]) -> Table[Link]:
+    ways = grouped(links["source"], links["target"], links.texts("link"))
+    sender = links["rank"] == links["source"]
+    told = np.zeros(len(ways), bool)
+    told[ways.of[sender]] = True
+    return links.take(sender | ~told[ways.of])
+
+
+def _comparable(kinds: Texts, size_bytes: Array) -> Groups:
+    """Links of one kind whose sizes, in order, follow each other by less than a factor of two."""
+    order = np.lexsort((size_bytes, kinds.codes))
+    size = np.log2(np.maximum(size_bytes[order], 1))
+    begins = np.append(False, (np.diff(size) > 1) | (np.diff(kinds.codes[order]) != 0))[: len(order)]
+    of = np.empty(len(order), np.int64)
+    of[order] = np.cumsum(begins)
+    return grouped(of)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The moment at which most device memory was held."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.grouping import grouped
+from advisor.facts.base import MISSING
+from advisor.facts.derived import MemoryPeak
+from advisor.facts.observed import MemoryUse
+from advisor.facts.table import Table
+from advisor.run import Run
+
+_GIB = 1024.0**3
+
+CAPACITY: dict[str, float] = {}
+"""Device memory by chip, in bytes, of chips that exist with one size only."""
+
+
+def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:
+    """One row per rank and component, at its first moment of most reserved (else allocated) memory."""
+    held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
+    uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
+    held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
+    groups = grouped(uses["rank"], uses.texts("component"))
+    order = np.lexsort((uses["time_ns"], -held, groups.of))
+    _, begin = np.unique(groups.of[order], return_index=True)
+    peak = order[begin]
+    return Table.build(
+        MemoryPeak,
+        rank=uses["rank"][peak],
+        component=uses.texts("component").take(peak),
+        reserved_bytes=uses["reserved_bytes"][peak],
+        allocated_bytes=uses["allocated_bytes"][peak],
+        largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
+        capacity_bytes=np.full(len(peak), CAPACITY.get(run.chip, np.nan)),
+        time_ns=uses["time_ns"][peak],
+    )

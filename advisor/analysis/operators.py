@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the device computed: kernels by operator type, and by type and inputs, per step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from advisor.analysis.device import COMM, KERNEL, Timeline, timeline
+from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.intervals import alone
+from advisor.facts.derived import OperatorShape, OperatorShare
+from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts
+
+CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "TensorMove"})
+"""Operators that change only data type or memory layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernels:
+    """The kernels that belong to a step, and per row how many steps its rank has and how long one of them is."""
+
+    table: Table[Kernel]
+    duration_us: Array
+    steps: Array
+    step_us: Array
+
+    def take(self, where: Array) -> _Kernels:
+        return _Kernels(self.table.take(where), self.duration_us[where], self.steps[where], self.step_us[where])
+
+
+def operators(
+    kernels: Table[Kernel], collectives: Table[Collective] | None, windows: Table[StepWindow] | None
+) -> Table[OperatorShare]:
+    """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row."""
+    device = timeline(kernels, collectives, None, windows)
+    every = _in_steps(device, kernels)
+    typed = np.flatnonzero(every.table.texts("op_type").codes >= 0)
+    chosen = every.take(typed)
+    table, duration = chosen.table, chosen.duration_us
+    types = table.texts("op_type")
+    groups = grouped(table["rank"], types)
+    first = groups.first
+    per_step = groups.sums(duration) / chosen.steps[first]
+    names = types.take(first)
+    return Table.build(
+        OperatorShare,
+        rank=table["rank"][first],
+        op_type=names,
+        core=_main_core(groups, table.texts("core"), duration),
+        conversion=names.isin(CONVERSIONS).astype(np.int8),
+        calls=groups.sizes / chosen.steps[first],
+        total_us=per_step,
+        alone_us=_alone(device, kernels, groups, typed) / chosen.steps[first] / 1e3,
+        median_us=groups.medians(duration),
+        longest_us=groups.largest(duration),
+        kernel_share=_ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
+        step_share=_ratio(per_step, chosen.step_us[first]),
+        dynamic_share=_dynamic(groups, table.texts("op_state"), duration),
+        shapes=_distinct(groups, table.texts("input_shapes")),
+    )
+
+
+def operator_shapes(
+    kernels: Table[Kernel], collectives: Table[Collective] | None, windows: Table[StepWindow] | None
+) -> Table[OperatorShape]:
+    """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
+    chosen = _in_steps(timeline(kernels, collectives, None, windows), kernels)
+    chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
+    table, duration = chosen.table, chosen.duration_us
+    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
+    groups = grouped(table["rank"], *(table.texts(key) for key in keys))
+    first = groups.first
+    mean = groups.means(duration)
+    apart = groups.means((duration - mean[groups.of]) ** 2)
+    shares = ("mac_share", "vector_share", "scalar_share", "mte2_share")
+    return Table.build(
+        OperatorShape,
+        rank=table["rank"][first],
+        **{key: table.texts(key).take(first) for key in keys},
+        calls=groups.sizes / chosen.steps[first],
+        total_us=groups.sums(duration) / chosen.steps[first],
+        mean_us=mean,
+        spread=_ratio(np.sqrt(apart), mean),
+        **{share: groups.means(table[share], duration) for share in shares},
+        blocks=groups.smallest(table["blocks"]),
+        step_share=_ratio(groups.sums(duration) / chosen.steps[first], chosen.step_us[first]),
+    )
+
+
+def _in_steps(device: Timeline, kernels: Table[Kernel]) -> _Kernels:
+    work = device.work
+    mine = np.flatnonzero(work.kind == KERNEL)
+    names, of = np.unique(device.cells.rank, return_inverse=True)
+    per_rank = Groups(of, np.zeros(len(names), np.intp))
+    rank = of[work.cell[mine]]
+    return _Kernels(
+        kernels.take(work.row[mine]),
+        (work.end[mine] - work.start[mine]) / 1e3,
+        per_rank.sizes[rank],
+        per_rank.means(device.window.lengths / 1e3)[rank],
+    )
+
+
+def _of_whole(every: _Kernels) -> Array:
+    """Per kernel: the time of all kernels of its rank."""
+    groups = grouped(every.table["rank"])
+    return groups.sums(every.duration_us)[groups.of]
+
+
+def _alone(device: Timeline, kernels: Table[Kernel], groups: Groups, typed: Array) -> Array:
+    """Per group, ns in which no other group's kernel, no kernel without a type and no collective ran beside it."""
+    work = device.work
+    mine = np.flatnonzero(work.kind == KERNEL)
+    owner = np.full(len(work.cell), len(groups))  # whatever has no group of its own
+    owner[mine[typed]] = groups.of
+    used = np.flatnonzero((work.kind == KERNEL) | (work.kind == COMM))
+    rank = device.cells.rank[work.cell]
+    found = np.zeros(len(groups) + 1)
+    for one in np.unique(rank).tolist():
+        rows = used[rank[used] == one]
+        found += alone(owner[rows], work.start[rows], work.end[rows], len(groups) + 1)
+    return found[:-1]
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    """Part over whole; missing where the whole is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)
+
+
+def _main_core(groups: Groups, cores: Texts, duration: Array) -> Texts:
+    """Per group: the core on which it spent most time."""
+    pairs = grouped(groups.of, cores)
+    group, code = groups.of[pairs.first], cores.codes[pairs.first]
+    order = np.lexsort((-pairs.sums(duration), code < 0, group))
+    _, best = np.unique(group[order], return_index=True)
+    return Texts(code[order][best], cores.names)
+
+
+def _dynamic(groups: Groups, states: Texts, duration: Array) -> Array:
+    """Part of each group's time in kernels with dynamic shape, of those whose state was recorded."""
+    known = states.codes >= 0
+    return _ratio(groups.sums(duration * states.isin(["dynamic"])), groups.sums(duration * known))
+
+
+def _distinct(groups: Groups, shapes: Texts) -> Array:
+    """Distinct shapes per group; missing where none was recorded."""
+    known = np.flatnonzero(shapes.codes >= 0)
+    pairs = grouped(groups.of[known], shapes.take(known))
+    count = np.bincount(groups.of[known[pairs.first]], minlength=len(groups)).astype(np.float64)
+    return np.where(count > 0, count, np.nan)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each rank's mean step beside its peers, the other captured ranks of the same pipeline stage.
+
+Ranks of different stages run different layers and are not compared; where no pipeline is known all ranks are peers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.comms import met_in
+from advisor.analysis.grouping import Groups, grouped, matched
+from advisor.facts.derived import CollectiveCall, Gap, Overlap, RankTime
+from advisor.facts.table import Array, Table
+
+
+def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle: Table[Gap] | None) -> Table[RankTime]:
+    """One row per rank. Meetings across stages and point-to-point ones say nothing about a slow rank and are left out."""
+    ranks = grouped(split["rank"])
+    first = ranks.first
+    rank, stage = split["rank"][first], split["stage"][first]
+    means = {
+        name: ranks.means(split[name]) for name in ("span_us", "compute_us", "comm_us", "exposed_comm_us", "free_us")
+    }
+    peers = grouped(stage)
+    met, last, waited = _meetings(rank, stage, calls)
+    return Table.build(
+        RankTime,
+        rank=rank,
+        stage=stage,
+        peers=peers.sizes[peers.of] - 1.0,
+        **means,
+        host_gap_us=_host_gaps(rank, ranks, idle),
+        peer_compute_us=peers.medians_of_others(means["compute_us"]),
+        peer_comm_us=peers.medians_of_others(means["comm_us"]),
+        peer_free_us=peers.medians_of_others(means["free_us"]),
+        meetings=met,
+        last_share=np.divide(last, met, out=np.full(len(rank), np.nan), where=met > 0),
+        made_wait_us=np.where(np.isnan(met), np.nan, waited / ranks.sizes),
+    )
+
+
+def _host_gaps(rank: Array, ranks: Groups, idle: Table[Gap] | None) -> Array:
+    """Per rank and step: idle time the host is to blame for; missing for ranks without a timeline."""
+    if idle is None:
+        return np.full(len(rank), np.nan)
+    of = matched(rank, idle["rank"])
+    known = of >= 0
+    charged = np.where(idle["host"] == 1, idle["duration_us"], 0.0)
+    total = np.bincount(of[known], weights=charged[known], minlength=len(rank))
+    seen = np.bincount(of[known], minlength=len(rank)) > 0
+    return np.where(seen, total / ranks.sizes, np.nan)
+
+
+def _meetings(rank: Array, stage: Array, calls: Table[CollectiveCall] | None) -> tuple[Array, Array, Array]:
+    """Per rank: meetings with peers, how often it came last, and what the others then waited on average, µs."""
+    if calls is None:
+        return tuple(np.full(len(rank), np.nan) for _ in range(3))  # type: ignore[return-value]
+    met = met_in(calls.take(calls["p2p"] != 1))
+    of = matched(rank, calls.take(calls["p2p"] != 1)["rank"])
+    part = of[met.row]
+    inside = np.append(stage, 0)[part]
+    low, high = np.full(len(met.groups), np.iinfo(np.int64).max), np.full(len(met.groups), np.iinfo(np.int64).min)
+    np.minimum.at(low, met.groups.of, np.where(part >= 0, inside, np.iinfo(np.int64).min + 1))
+    np.maximum.at(high, met.groups.of, np.where(part >= 0, inside, np.iinfo(np.int64).max))
+    fair = low == high
+    mine = part[fair[met.groups.of]]
+    came_last = of[met.last][fair]
+    sizes = met.groups.sizes[fair]
+    waited = met.waited[fair] * sizes / np.maximum(sizes - 1, 1)
+    return (
+        np.bincount(mine, minlength=len(rank)).astype(np.float64),
+        np.bincount(came_last, minlength=len(rank)).astype(np.float64),
+        np.bincount(came_last, weights=waited, minlength=len(rank)),
+    )

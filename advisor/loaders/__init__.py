@@ -5,7 +5,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.loaders.reading import Reading
+from advisor.loaders.captures import DAMAGES, RANK_CAPTURES
+from advisor.loaders.groups import GROUPS
+from advisor.loaders.links import LINKS
+from advisor.loaders.memory import L2_CACHE, MEMORY_USES, MODULE_MEMORY, OPERATOR_MEMORY
+from advisor.loaders.opening import open_input
+from advisor.loaders.reading import Folder, Reading
+from advisor.loaders.settings import SETTINGS
+from advisor.loaders.steps import STEP_TIMES
+from advisor.loaders.totals import API_TOTALS, OPERATOR_TOTALS
+from advisor.loaders.transfers import TRANSFERS
 
-READINGS: tuple[Reading[Any], ...] = ()
+READINGS: tuple[Reading[Any], ...] = (
+    STEP_TIMES,
+    TRANSFERS,
+    LINKS,
+    MEMORY_USES,
+    MODULE_MEMORY,
+    OPERATOR_MEMORY,
+    L2_CACHE,
+    OPERATOR_TOTALS,
+    API_TOTALS,
+    SETTINGS,
+    GROUPS,
+    RANK_CAPTURES,
+    DAMAGES,
+)
 """How every observed fact is read."""
+
+__all__ = ["READINGS", "Folder", "Reading", "open_input"]

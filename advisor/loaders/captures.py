@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-import sqlite3
+import re
 
 from advisor.errors import FactMissing
-from advisor.facts.observed import Damage, RankCapture
+from advisor.facts.base import Fact
+from advisor.facts.observed import ApiTotal, Damage, Kernel, MemoryUse, OperatorTotal, RankCapture, StepTime, Transfer
 from advisor.facts.table import Table
-from advisor.loaders.reading import Folder, Reading, Unreadable
+from advisor.loaders.foreign import head, is_trace
+from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.settings import LEVELS, recorded
+from advisor.loaders.sqltable import rows
 from advisor.loaders.steps import numbered_steps
 from advisor.run import Capture
 
@@ -39,11 +42,36 @@ def describe(folder: Folder) -> Capture:
 
 def chip(folder: Folder) -> str:
     """The chip as the database names it, such as `Ascend910B`; empty when not recorded."""
+    found = rows(folder, "profiler", "SELECT name FROM NPU_INFO LIMIT 1")
+    return next((row[0] for row in found if isinstance(row[0], str)), "")
+
+
+_CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)
+_ABOUT = "^(sqlite_|ENUM_|META_DATA|STRING_IDS|HOST_INFO|NPU_INFO|RANK_DEVICE_MAP|SESSION_TIME_INFO|status_info)"
+
+
+def holds_something(folder: Folder) -> bool:
+    """Whether anything was recorded: an event, a row, a measurement. Damage met on the way is noted."""
+    if any(_has_rows(folder, which) for which in folder.databases):
+        return True
+    trace = folder.file("trace_view.json")
+    if trace is not None and is_trace(head(trace)):
+        return True
+    return any(_reads(folder, fact) for fact in _CHEAP)
+
+
+def _reads(folder: Folder, fact: type[Fact]) -> bool:
     try:
-        row = folder.connection("profiler").execute("SELECT name FROM NPU_INFO LIMIT 1").fetchone()
-    except (FactMissing, Unreadable, sqlite3.Error):  # no database, or one without this table
-        return ""
-    return row[0] if row and isinstance(row[0], str) else ""
+        return len(folder.read(fact)) > 0
+    except FactMissing:
+        return False
+
+
+def _has_rows(folder: Folder, which: str) -> bool:
+    """Whether a database holds rows that were measured, not only names and constants."""
+    found = rows(folder, which, "SELECT name FROM sqlite_master WHERE type = 'table'")
+    tables = [str(row[0]).replace('"', '""') for row in found if not re.match(_ABOUT, str(row[0]))]
+    return any(rows(folder, which, f'SELECT 1 FROM "{table}" LIMIT 1') for table in tables)  # noqa: S608
 
 
 def _capture(folder: Folder) -> Table[RankCapture]:
@@ -69,19 +97,8 @@ def _flag(value: bool | None) -> int | None:
 
 def damages(folder: Folder) -> Table[Damage]:
     """What could not be read so far; to be asked for after the facts."""
-    notes = folder.notes.all()
     folder.release()
-    prefix = f"{folder.name}/" if folder.name else ""
-    return Table.build(
-        Damage,
-        rank=[folder.rank] * len(notes),
-        file=[prefix + note.file for note in notes],
-        place=[note.place or None for note in notes],
-        what=[note.what for note in notes],
-        kind=[note.kind for note in notes],
-        rows=[float(note.rows) for note in notes],
-        share=[note.share for note in notes],
-    )
+    return folder.notes.table(folder.rank, folder.name)
 
 
 RANK_CAPTURES = Reading(RankCapture, text=_capture, database=_capture)

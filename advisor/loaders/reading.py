@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from advisor.errors import AdvisorError, FactMissing
 from advisor.facts.base import Fact
+from advisor.facts.observed import Damage
 from advisor.facts.table import Table
 from advisor.run import Parallel
 
@@ -78,6 +79,21 @@ class Notes:
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def table(self, rank: int, folder: str = "") -> Table[Damage]:
+        """What was found as a fact; `folder` is where the files lie relative to the input."""
+        notes = self.all()
+        prefix = f"{folder}/" if folder else ""
+        return Table.build(
+            Damage,
+            rank=[rank] * len(notes),
+            file=[prefix + note.file for note in notes],
+            place=[note.place or None for note in notes],
+            what=[note.what for note in notes],
+            kind=[note.kind for note in notes],
+            rows=[float(note.rows) for note in notes],
+            share=[note.share for note in notes],
+        )
 
 
 class Shelf:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from advisor.facts.table import Table
 from advisor.loaders import jsonfile
 from advisor.loaders.jsonfile import flag, inside, integer, mapping, text
 from advisor.loaders.reading import Folder, Reading, Unreadable
+from advisor.loaders.sqltable import rows
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")
 _NUMBERS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
@@ -84,6 +84,11 @@ class Recorded:
             return 0
         return max(self.end_ns - (ended - began), 0)
 
+    @property
+    def is_pytorch(self) -> bool:
+        """Whether torch_npu wrote profiler_info."""
+        return bool(self.version("torch_npu_version")) or bool(mapping(inside(self.info, *_COMMON)))
+
     def version(self, name: str) -> str:
         """`cann_version` or `torch_npu_version`; empty when not recorded."""
         return text(inside(self.info, name))
@@ -113,11 +118,8 @@ def _metadata(folder: Folder) -> Mapping[str, object]:
 
 
 def _from_database(folder: Folder) -> dict[str, object]:
-    try:
-        rows = folder.connection("profiler").execute("SELECT name, value FROM META_DATA").fetchall()
-    except (FactMissing, Unreadable, sqlite3.Error):  # no database, or one without this table: nothing is said
-        return {}
-    return {str(name): _decoded(value) for name, value in rows}
+    found = rows(folder, "profiler", "SELECT name, value FROM META_DATA")
+    return {str(name): _decoded(value) for name, value in found}
 
 
 def _decoded(value: object) -> object:
@@ -157,11 +159,11 @@ def _word(value: object) -> str:
 def _read(folder: Folder) -> Table[Setting]:
     found = recorded(folder)
     env = mapping(found.metadata.get("ENV_VARIABLES"))
-    rows = [("env", name, _word(value)) for name, value in env.items()]
-    rows += [("profiler", name, value) for name, value in _profiler(found.info)]
-    if not rows:
+    words = [("env", name, _word(value)) for name, value in env.items()]
+    words += [("profiler", name, value) for name, value in _profiler(found.info)]
+    if not words:
         raise FactMissing([Setting.table])
-    kinds, names, values = zip(*sorted(set(rows)), strict=True)
+    kinds, names, values = zip(*sorted(set(words)), strict=True)
     numbers = [value_number(value) if value.strip() else math.nan for value in values]
     return Table.build(Setting, rank=folder.rank, kind=kinds, name=names, value=values, number=numbers)
 

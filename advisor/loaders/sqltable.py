@@ -14,7 +14,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.loaders import jsonfile
-from advisor.loaders.reading import Folder
+from advisor.loaders.reading import Folder, Unreadable
 
 FETCH_ROWS = 50_000
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
@@ -196,3 +196,23 @@ def _whole(values: dict[str, Values], declared: Mapping[str, Column], required: 
     if keep is None or keep.all():
         return values
     return {n: v.take(keep) if isinstance(v, Texts) else v[keep] for n, v in values.items()}
+
+
+def rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
+    """The rows of a small query about the recording; none when there is no such database or table."""
+    try:
+        return folder.connection(which).execute(query).fetchall()
+    except (FactMissing, Unreadable, sqlite3.Error):
+        return []
+
+
+def records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
+    """The cells of some columns, row by row; None when the table is not there or lacks one of them.
+
+    Raises:
+        FactMissing: There is no such database.
+        Unreadable: It is no database.
+    """
+    if not set(columns) <= {name.lower() for name in columns_of(folder, origin)}:
+        return None
+    return list(zip(*_fetched(folder, origin, columns), strict=True))

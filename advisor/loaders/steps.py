@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-
 import numpy as np
 
 from advisor.errors import FactMissing
@@ -12,8 +10,8 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
 from advisor.loaders import csvfile
-from advisor.loaders.reading import Folder, Reading, Unreadable
-from advisor.loaders.sqltable import Origin, select
+from advisor.loaders.reading import Folder, Reading
+from advisor.loaders.sqltable import Origin, rows, select
 
 HEADINGS = {
     "step": ("Step", "Step Id"),
@@ -80,8 +78,5 @@ def _numbers(steps: Array) -> tuple[int, ...]:
 
 def _windows(folder: Folder) -> tuple[int, ...]:
     """The steps of STEP_TIME, for databases without an analysis.db beside them."""
-    try:
-        rows = folder.connection("profiler").execute("SELECT id FROM STEP_TIME").fetchall()
-    except (FactMissing, Unreadable, sqlite3.Error):  # no database, or one without this table
-        return ()
-    return tuple(sorted({row[0] for row in rows if isinstance(row[0], int)}))
+    found = rows(folder, "profiler", "SELECT id FROM STEP_TIME")
+    return tuple(sorted({row[0] for row in found if isinstance(row[0], int)}))

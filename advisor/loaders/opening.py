@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a path to a run and its sources: captures are found, given their ranks, and described."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from advisor.errors import InputError
+from advisor.facts.profile import Source
+from advisor.loaders import foreign
+from advisor.loaders.captures import chip, describe, holds_something
+from advisor.loaders.cluster import ClusterSummary
+from advisor.loaders.discovery import (
+    ANALYSIS_DATABASES,
+    OUTPUT,
+    PROFILER_DATABASE,
+    PROFILER_INFO,
+    TEXT_FILES,
+    Found,
+    Spot,
+    find,
+    is_cluster,
+    of_file,
+)
+from advisor.loaders.groups import Sizes, parallel
+from advisor.loaders.groups import recorded as recorded_groups
+from advisor.loaders.reading import Folder, Members, Shelf
+from advisor.loaders.settings import LEVELS, Recorded, recorded
+from advisor.loaders.sqltable import rows
+from advisor.loaders.steps import numbered_steps
+from advisor.progress import Progress, silent
+from advisor.run import Parallel, Run
+
+_STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$")
+
+
+def open_input(path: Path, progress: Progress = silent) -> tuple[Run, list[Source]]:
+    """What lies at a path: the run, and one source per rank, or the one of a cluster summary.
+
+    Raises:
+        InputError: Nothing there can be read; the message says what was found and what to do.
+    """
+    if not path.exists():
+        raise InputError(f"{path} does not exist", "check the path; " + foreign.WANTED)
+    found = find(path) if path.is_dir() else _around(path)
+    base = _base(path, found)
+    _one_framework(path, found)
+    folders, others = _ranked([_folder(spot, base) for spot in found.captures])
+    if folders:
+        return _run_of_ranks(path, found, folders, others, progress)
+    if found.clusters:
+        return _run_of_cluster(path, found)
+    raise foreign.refused(path, found)
+
+
+def _around(path: Path) -> Found:
+    """What a single file stands for: the capture or the cluster summary it belongs to, or a capture of its own."""
+    spot = of_file(path)
+    if spot is not None:
+        return Found([spot])
+    if is_cluster([path.name]):
+        return Found(clusters=[path.parent])
+    if path.suffix == ".db":
+        return Found([Spot(path.parent, path.parent, (path.name,), "profiler")])
+    start = foreign.head(path)
+    if foreign.is_trace(start):
+        if not foreign.is_ascend_trace(start):
+            raise foreign.gpu(path)
+        return Found([Spot(path.parent, path.parent, (path.name,), "trace_view.json")])
+    what = "is empty (0 bytes)" if not start else "is no file of an Ascend profile"
+    raise InputError(f"{path} {what}", foreign.WANTED)
+
+
+def _base(path: Path, found: Found) -> Path:
+    """The folder that paths are shown relative to."""
+    if path.is_dir() and path.name != OUTPUT:
+        return path
+    return found.captures[0].root if found.captures else path.parent
+
+
+def _one_framework(path: Path, found: Found) -> None:
+    if any(spot.mindspore for spot in found.captures) and any(spot.pytorch for spot in found.captures):
+        raise InputError(
+            f"{path} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)", "give one job at a time"
+        )
+
+
+def _folder(spot: Spot, base: Path) -> Folder:
+    """The capture at a spot, its rank not yet known (-1) unless a file name says it."""
+    files = {name: spot.output / name for name in spot.names if name in TEXT_FILES}
+    if spot.stands_for == "trace_view.json":
+        files = {spot.stands_for: spot.output / spot.names[0]}
+    about, info_rank = _about(spot)
+    databases, database_rank = _databases(spot)
+    rank = database_rank if database_rank is not None else info_rank
+    return Folder(
+        rank=-1 if rank is None else rank,
+        root=spot.root,
+        output=spot.output,
+        files={**files, **about},
+        databases=databases,
+        name=_relative(spot.root, base),
+        size_bytes=sum(_size(file) for file in (*files.values(), *databases.values())),
+    )
+
+
+def _relative(root: Path, base: Path) -> str:
+    name = root.relative_to(base).as_posix() if root.is_relative_to(base) else root.name
+    return "" if name == "." else printable(name)
+
+
+def printable(name: str) -> str:
+    """A file name as text that can be written anywhere; bytes that are no UTF-8 are shown as such."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _about(spot: Spot) -> tuple[dict[str, Path], int | None]:
+    """The files about the recording, which lie beside the output, and the rank in their name."""
+    found: dict[str, Path] = {}
+    rank = None
+    for folder in dict.fromkeys((spot.root, spot.output)):
+        for name in _names(folder):
+            match = PROFILER_INFO.match(name)
+            if match and "profiler_info.json" not in found:
+                found["profiler_info.json"] = folder / name
+                rank = int(match[1]) if match[1] else None
+            if name == "profiler_metadata.json":
+                found.setdefault(name, folder / name)
+    return found, rank
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _databases(spot: Spot) -> tuple[dict[str, Path], int | None]:
+    found: dict[str, Path] = {}
+    rank = None
+    for name in spot.names:
+        match = PROFILER_DATABASE.match(name)
+        if match:
+            rank = int(match[2]) if match[2] and "profiler" not in found else rank
+            found.setdefault("profiler", spot.output / name)
+        elif name in ANALYSIS_DATABASES:
+            found.setdefault("analysis", spot.output / name)
+    if spot.stands_for == "profiler":
+        found = {"profiler": spot.output / spot.names[0]}
+    return found, rank
+
+
+def _ranked(folders: list[Folder]) -> tuple[list[Folder], int]:
+    """One folder per rank, the newest, in order of rank; and how many were left aside.
+
+    Captures without a rank of different processes recorded at the same time are numbered in order of name.
+    """
+    for folder in folders:
+        if folder.rank < 0:
+            folder.rank = _recorded_rank(folder)
+    _number([folder for folder in folders if folder.rank < 0])
+    by_rank: dict[int, list[Folder]] = defaultdict(list)
+    for folder in folders:
+        by_rank[folder.rank].append(folder)
+    chosen = []
+    for _, rivals in sorted(by_rank.items()):
+        newest = max(rivals, key=_age)
+        newest.other_captures = len(rivals) - 1
+        chosen.append(newest)
+    return chosen, len(folders) - len(chosen)
+
+
+def _recorded_rank(folder: Folder) -> int:
+    """The rank as some file holds it, or -1."""
+    found = recorded(folder)
+    ranks = (found.rank, _mapped_rank(folder), found.distributed_rank)
+    folder.release()
+    return next((rank for rank in ranks if rank is not None), -1)
+
+
+def _mapped_rank(folder: Folder) -> int | None:
+    found = rows(folder, "profiler", "SELECT DISTINCT rankId FROM RANK_DEVICE_MAP")
+    ranks = [row[0] for row in found if isinstance(row[0], int) and row[0] >= 0]
+    return ranks[0] if len(ranks) == 1 else None
+
+
+def _number(unnamed: Sequence[Folder]) -> None:
+    """Ranks for captures that hold none: 0 for one; for several processes of one job, their order by name."""
+    workers = sorted({_worker(folder) for folder in unnamed})
+    for folder in unnamed:
+        folder.rank = workers.index(_worker(folder))
+
+
+def _worker(folder: Folder) -> str:
+    """The process that wrote a capture: its folder's name without the time, hence host and process id."""
+    stamp = _STAMP.search(folder.root.name)
+    return folder.root.name[: stamp.start()] if stamp else ""
+
+
+def _age(folder: Folder) -> tuple[str, int, str]:
+    """What orders captures of one rank: the time in the name, the end of recording, the name."""
+    stamp = _STAMP.search(folder.root.name)
+    return (stamp[1].ljust(17, "0") if stamp else "", recorded(folder).end_ns, folder.name)
+
+
+def _run_of_ranks(
+    path: Path, found: Found, folders: list[Folder], others: int, progress: Progress
+) -> tuple[Run, list[Source]]:
+    """The run of these captures; what is not theirs to say comes from a cluster summary beside them."""
+    summary = _summary(path, found)
+    groups, sizes = _layout(folders)
+    groups = groups or (summary.groups if summary else {})
+    layout = parallel(sizes, groups, summary.stages if summary else ())
+    shelf, readable = Shelf(), []
+    steps: set[int] = set()
+    for done, folder in enumerate(folders, 1):
+        folder.parallel, folder.groups, folder.shelf = layout, groups, shelf
+        folder.carries_groups = done == 1
+        if holds_something(folder):
+            readable.append(folder)
+        steps.update(numbered_steps(folder))
+        progress("captures", done, len(folders))
+    if not readable:
+        raise _nothing(path, folders)
+    if len(folders) == 1:
+        folders[0].jobs = os.cpu_count() or 1
+    run = _described(path, folders, layout).model_copy(
+        update={
+            "world_size": sizes.world or max((max(g.ranks) + 1 for g in groups.values()), default=0),
+            "steps": tuple(sorted(steps)),
+            "notes": _notes(found, folders, others, summary is not None),
+        }
+    )
+    return run, list(folders)
+
+
+def _layout(folders: Iterable[Folder]) -> tuple[dict[str, Members], Sizes]:
+    """The groups of all ranks together, and the sizes of the first rank that has them."""
+    groups: dict[str, Members] = {}
+    sizes = Sizes({}, 0)
+    for folder in folders:
+        found = recorded(folder)
+        groups.update(recorded_groups(found.metadata.get("parallel_group_info")))
+        if not sizes.sizes:
+            sizes = Sizes.recorded(found.metadata.get("distributed_args"))
+    return groups, sizes
+
+
+def _described(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:
+    about = [recorded(folder) for folder in folders]
+    captures = tuple(describe(folder) for folder in folders)
+    levels = [LEVELS.index(capture.level) for capture in captures if capture.level]
+    return Run(
+        name=printable(path.resolve().name),
+        framework=_framework(folders, about),
+        cann_version=_first(found.version("cann_version") for found in about),
+        torch_npu_version=_first(found.version("torch_npu_version") for found in about),
+        chip=_first(chip(folder) for folder in folders),
+        level=LEVELS[min(levels)] if levels else "",
+        ranks=tuple(folder.rank for folder in folders),
+        start_ns=min((found.start_ns for found in about if found.start_ns), default=0),
+        parallel=layout,
+        captures=captures,
+    )
+
+
+def _first(words: Iterable[str]) -> str:
+    return next((word for word in words if word), "")
+
+
+def _framework(folders: Sequence[Folder], about: Sequence[Recorded]) -> str:
+    spots = [Spot(folder.root, folder.output, tuple(p.name for p in folder.databases.values())) for folder in folders]
+    if any(spot.mindspore for spot in spots) or any(found.version("ms_version") for found in about):
+        return "MindSpore"
+    if any(spot.pytorch for spot in spots) or any(found.is_pytorch for found in about):
+        return "PyTorch"
+    return ""
+
+
+def _notes(found: Found, folders: Sequence[Folder], others: int, with_summary: bool) -> tuple[str, ...]:
+    """How the input was chosen, as `key=value`."""
+    words = []
+    if others:
+        words.append(f"other_captures={others}")
+        words.append("chosen=" + ", ".join(folder.name for folder in folders if folder.other_captures))
+    if found.unparsed:
+        words.append(f"unparsed_captures={len(found.unparsed)}")
+    if found.unreadable:
+        words.append(f"unreadable_folders={len(found.unreadable)}")
+    if with_summary:
+        words.append("cluster_summary=beside the captures")
+    return tuple(words)
+
+
+def _nothing(path: Path, folders: Sequence[Folder]) -> InputError:
+    """About captures that hold no measurement at all."""
+    sizes = [_size(file) for folder in folders for file in (*folder.databases.values(), *_exports(folder))]
+    notes = [note for folder in folders for note in folder.notes.all()]
+    again = "record again, or copy the capture again from the machine where it was recorded"
+    if not any(sizes):
+        return InputError(f"{path} holds nothing: each of its {len(sizes)} files of results is empty (0 bytes)", again)
+    if folders[0].databases and not notes:
+        return InputError(f"{path} holds a database with tables but without rows", again)
+    why = f": {notes[0].file} {notes[0].what}" if notes else ""
+    return InputError(f"{path} holds no measurement that can be read{why}", again)
+
+
+def _exports(folder: Folder) -> list[Path]:
+    return [file for name, file in folder.files.items() if name in TEXT_FILES]
+
+
+def _summary(path: Path, found: Found) -> ClusterSummary | None:
+    if not found.clusters:
+        return None
+    folder = found.clusters[0]
+    return ClusterSummary(folder, _relative(folder, path) if path.is_dir() else "")
+
+
+def _run_of_cluster(path: Path, found: Found) -> tuple[Run, list[Source]]:
+    """The run of a cluster summary alone."""
+    summary = _summary(path, found)
+    if summary is None or not summary.ranks:
+        raise InputError(f"{path} holds a cluster summary without a readable rank", "run the cluster analysis again")
+    return summary.run(printable(path.resolve().name)), [summary]

@@ -169,6 +169,19 @@ class Database:
             return {}
         return {i: n for i, n in self._all(f"SELECT id, name FROM {_quoted(table)}") if isinstance(n, str)}  # noqa: S608
 
+    def on_device(self, table: str, rank: int) -> str:
+        """The condition that keeps the rows of one rank's device, for databases that hold several devices."""
+        devices = {i: d for i, d in self._pairs("RANK_DEVICE_MAP", "rankId", "deviceId")}
+        if len(devices) < 2 or rank not in devices or "deviceId" not in self.fields(table):  # noqa: PLR2004
+            return "1"
+        return f"deviceId = {devices[rank]}"
+
+    def _pairs(self, table: str, key: str, value: str) -> list[tuple[int, int]]:
+        if not {key, value} <= set(self.fields(table)):
+            return []
+        found = self._all(f"SELECT {_quoted(key)}, {_quoted(value)} FROM {_quoted(table)}")  # noqa: S608
+        return [(k, v) for k, v in found if isinstance(k, int) and isinstance(v, int)]
+
     def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(query, values).fetchall()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.loaders.reading import Folder
 
 BLOCK = 1 << 17
+_ROWS = 1 << 15
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
@@ -151,6 +152,23 @@ class Database:
         """
         return self._all(query, values)
 
+    def floats(self, query: str, *values: object) -> Array:
+        """The rows of a query over numbers, as a matrix of float64; NULL is missing.
+
+        Raises:
+            Unreadable: It cannot be answered, or a cell is no number.
+        """
+        blocks = []
+        try:
+            cursor = self.connection.execute(query, values)
+            while rows := cursor.fetchmany(_ROWS):
+                blocks.append(np.array(rows, np.float64))
+        except (sqlite3.Error, ValueError, TypeError) as wrong:
+            what = f"cannot be read ({wrong})"
+            self.notes.add(self.file, "", what, kind="unreadable")
+            raise Unreadable(self.file, what) from wrong
+        return np.concatenate(blocks) if blocks else np.empty((0, 0))
+
     def texts(self, ids: Array) -> Texts:
         """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
         distinct, inverse = _distinct(ids)
@@ -231,6 +249,16 @@ class Database:
         if bad:
             self.notes.add(self.file, f"{table} row {bad[0]}", f"{table}.{name} is no whole number", rows=len(bad))
         return np.array([MISSING if value is None else value for value in values], np.int64)
+
+
+def match(keys: Array, wanted: Array) -> Array:
+    """For each wanted key the place where `keys` holds it first, -1 where it does not."""
+    if not len(keys):
+        return np.full(len(wanted), -1, np.int64)
+    order = np.argsort(keys, kind="stable")
+    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    found = order[place]
+    return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
 
 
 def _quoted(name: str) -> str:

@@ -11,7 +11,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts
-from advisor.loaders.database import Database
+from advisor.loaders.database import Database, match
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.timeline import Timeline
 
@@ -212,16 +212,6 @@ def tasks(database: Database, rank: int) -> dict[str, Array]:
         "stream": ["streamId"],
     }
     return database.integers("TASK", wanted, database.on_device("TASK", rank))
-
-
-def match(keys: Array, wanted: Array) -> Array:
-    """For each wanted key the place where `keys` holds it first, -1 where it does not."""
-    if not len(keys):
-        return np.full(len(wanted), -1, np.int64)
-    order = np.argsort(keys, kind="stable")
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    found = order[place]
-    return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
 
 
 def _kernel_names(database: Database, task: Array) -> tuple[Texts, Array]:

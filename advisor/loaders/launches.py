@@ -9,8 +9,8 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table
-from advisor.loaders.database import Database
-from advisor.loaders.device_tasks import HARDWARE, KIND_OF_NAME, match, tasks
+from advisor.loaders.database import Database, match
+from advisor.loaders.device_tasks import HARDWARE, KIND_OF_NAME, tasks
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.timeline import Timeline
 
@@ -92,7 +92,7 @@ def _database(folder: Folder) -> Table[Launch]:
     database = Database.of(folder)
     if not database.fields("TASK") or not database.has_rows("CANN_API"):
         raise FactMissing([Launch.table])
-    found = _launched(database, folder.rank)
+    found = launched(database, folder.rank)
     wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "connection": ["connectionId"]}
     calls = database.integers("CANN_API", wanted)
     place = match(calls["connection"], found["connection"])
@@ -110,13 +110,13 @@ def _database(folder: Folder) -> Table[Launch]:
     ).sorted_by("device_start_ns", "stream")
 
 
-def _launched(database: Database, rank: int) -> dict[str, Array]:
+def launched(database: Database, rank: int) -> dict[str, Array]:
     """What HostToDevice arrows point at: kernels, copies, and whole collectives in the place of their tasks."""
     task = tasks(database, rank)
     kernels = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"]})["task"]
     copies = [name for name, kind in KIND_OF_NAME.items() if kind == "copy"]
     chosen = (match(kernels, task["task"]) >= 0) | database.texts(task["type"]).isin(copies)
-    wanted = {"start": ["startNs"], "connection": ["connectionId"]}
+    wanted = {"start": ["startNs"], "end": ["endNs"], "connection": ["connectionId"]}
     collectives = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", rank))
     found = {name: np.concatenate([task[name][chosen], collectives[name]]) for name in wanted}
     found["stream"] = np.append(task["stream"][chosen], np.full(len(collectives["start"]), MISSING, np.int64))

@@ -36,7 +36,8 @@ def _take(arguments: argparse.Namespace, width: int, height: int) -> int:
     with webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path)) as browser:
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", _metrics(width, height))
         theme = {"name": "prefers-color-scheme", "value": "dark" if arguments.dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme, still]})
         browser.get(arguments.report.resolve().as_uri() + (f"#{arguments.at}" if arguments.at else ""))
         if arguments.full:
             tall = int(browser.execute_script("return document.documentElement.scrollHeight"))

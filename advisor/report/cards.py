@@ -257,7 +257,9 @@ class _Maker:
             for column in columns
         ]
         heads = tuple(
-            Head(self.label(column.name, info), any(_is_number(row[i]) for row in rows if i < len(row)))
+            Head(
+                self.label(column.name, info), bool(units[i]) or any(_is_number(row[i]) for row in rows if i < len(row))
+            )
             for i, column in enumerate(columns)
         )
         total = max(table.total, len(table.rows))

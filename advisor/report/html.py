@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,7 +21,9 @@ from advisor.shipped import shipped
 from advisor.text import Language
 
 LARGEST_BYTES = 1_500_000
-"""A report stays below this, so that it can be mailed and opens at once: beyond it, fewer findings show all they hold."""
+"""A report stays below this, so that it opens at once: beyond it, fewer findings show all they hold."""
+
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("time_split", "links"),
@@ -63,6 +66,11 @@ def page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = N
     return text
 
 
+def tied(text: str) -> str:
+    """Numbers and their units with a blank at which no line breaks."""
+    return _UNIT.sub("\u00a0", text)
+
+
 def _environment(language: Language) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(shipped("templates")),
@@ -71,6 +79,7 @@ def _environment(language: Language) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["tied"] = tied
     environment.globals["say"] = lambda name, **values: say(name, language, **values)
     environment.globals["colon"] = say("colon", language)
     environment.globals["language"] = language

@@ -16,11 +16,13 @@ from advisor.units import show
 Json = dict[str, object]
 
 WIDTH = 460
+LABEL, AMOUNT = 180, 64
+"""Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
 MOST_COLUMNS = 64
 MOST_BARS = 24
 MOST_NUMBERS = 30
-FLAT = 0.8
-"""A heat map spans at least the top fifth of its values, so that noise does not look like structure."""
+FLAT_TIME, FLAT_SPEED = 0.8, 0.5
+"""A heat map spans at least from this part of its highest value, so that noise does not look like structure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,13 @@ _CONFIG: Json = {
         "titleFontWeight": "normal",
         "titlePadding": 8,
     },
-    "legend": {"labelColor": "var(--text)", "labelFontSize": 12, "symbolType": "square", "orient": "top"},
+    "legend": {
+        "labelColor": "var(--text)",
+        "labelFontSize": 12,
+        "symbolType": "square",
+        "orient": "top",
+        "columnPadding": 36,
+    },
     "header": {"labelColor": "var(--muted)", "labelFontSize": 12, "title": None},
     "text": {"fill": "var(--text)", "fontSize": 12},
 }
@@ -159,11 +167,13 @@ def _bars(bars: Sequence[tuple[str, float]], colour: str, note: str, language: L
         {"place": i, "name": name, "ms": us / 1e3, "said": show(us, "us")} for i, (name, us) in enumerate(ordered)
     ]
     y = {"field": "place", "type": "ordinal", "title": None, "axis": None}
-    x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3 * 1.2}}
-    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 170}
+    x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
+    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": LABEL - 30}
     spec: Json = {
-        "width": WIDTH - 180,
+        "width": WIDTH - LABEL - AMOUNT,
         "height": {"step": 24},
+        "padding": {"left": LABEL, "right": AMOUNT, "top": 2, "bottom": 2},
+        "autosize": "none",
         "data": {"values": values},
         "encoding": {"y": y},
         "layer": [
@@ -203,7 +213,7 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> _Dra
         "width": WIDTH,
         "height": 190,
         "data": {"values": values},
-        "mark": {"type": "bar", "fill": "var(--accent)", "binSpacing": 1},
+        "mark": {"type": "rect", "fill": "var(--accent)", "stroke": "var(--card)", "strokeWidth": 1},
         "encoding": {
             "x": {
                 "field": "from",
@@ -219,6 +229,7 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> _Dra
                 "title": axis("launches", language),
                 "axis": {"tickCount": 4},
             },
+            "y2": {"datum": 0},
         },
     }
     note = axis("total_launches", language, count=f"{sum(count for *_, count in bins):,.0f}")
@@ -243,13 +254,13 @@ def _rank_steps(rows: Sequence[Row], total: int, language: Language) -> _Drawing
         key = (ranks[rank], steps[step])
         longest[key] = max(longest.get(key, 0.0), us)
     low, high = min(longest.values()), max(longest.values())
-    floor = min(low, high * FLAT)
+    floor = min(low, high * FLAT_TIME)
     values = [
         {"rank": rank, "step": step, "opacity": round(0.1 + 0.85 * (us - floor) / ((high - floor) or 1), 4)}
         for (rank, step), us in longest.items()
     ]
     spec = _heat(values, ("step", axis("step", language), steps), ("rank", axis("rank", language), ranks), "accent")
-    note = axis("darker_longer", language, low=show(low, "us"), high=show(high, "us"))
+    note = axis("stronger_longer", language, low=show(low, "us"), high=show(high, "us"))
     if len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
         grouped = axis("cells_grouped", language, ranks=len(ranks), steps=len(steps))
         note = f"{grouped}{'；' if language == 'zh' else '; '}{note}"
@@ -278,7 +289,7 @@ def _links(rows: Sequence[Row], total: int, language: Language) -> _Drawing | No
         slowest[key] = min(slowest.get(key, math.inf), speed)
     bounds = {kind: _bounds(speed for (k, *_), speed in slowest.items() if k == kind) for kind in kinds}
     values = [
-        {"link": kind, "source": source, "target": target, "opacity": round(0.95 - 0.85 * speed / bounds[kind][1], 4)}
+        {"link": kind, "source": source, "target": target, "opacity": _opacity(speed, bounds[kind])}
         for (kind, source, target), speed in slowest.items()
         if kind in bounds
     ]
@@ -286,9 +297,11 @@ def _links(rows: Sequence[Row], total: int, language: Language) -> _Drawing | No
     inner = _heat(values, across, ("source", axis("source", language), ranks), "comm", max(len(kinds), 1))
     spec = inner if len(kinds) == 1 else _faceted(inner, "link")
     said = [
-        f"{kind}{say('colon', language)}"
-        + axis("darker_slower", language, low=show(low, "GB/s"), high=show(high, "GB/s"))
-        for kind, (low, high) in bounds.items()
+        axis("stronger_slower", language),
+        *(
+            f"{kind} {axis('speeds', language, low=show(low, 'GB/s'), high=show(high, 'GB/s'))}"
+            for kind, (low, high) in bounds.items()
+        ),
     ]
     if len(ranks) > MOST_COLUMNS:
         said.insert(0, axis("links_grouped", language, count=len(ranks)))
@@ -296,6 +309,12 @@ def _links(rows: Sequence[Row], total: int, language: Language) -> _Drawing | No
     numbers = [(source, target, kind, show(speed, "GB/s")) for (kind, source, target), speed in ordered]
     heads = (axis("source", language), axis("target", language), "", "")
     return _Drawing(spec, ("；" if language == "zh" else "; ").join(said), heads, numbers)
+
+
+def _opacity(speed: float, bounds: tuple[float, float]) -> float:
+    """The slower, the stronger."""
+    low, high = bounds
+    return round(0.95 - 0.85 * (speed - min(low, high * FLAT_SPEED)) / (high - min(low, high * FLAT_SPEED)), 4)
 
 
 Classes = dict[int, str]

@@ -129,7 +129,12 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         unchecked=unchecked,
         blind=sum(len(group.rules) for group in unchecked),
         unread=tuple(
-            Lost(code(item.file), code(item.place) if item.place else (), code(item.what), f"{item.rows:,}")
+            Lost(
+                code(item.file),
+                code(item.place) if item.place else (),
+                code(item.what),
+                f"{item.rows:,}" if item.rows else "–",
+            )
             for item in diagnosis.unread[:MOST_UNREAD]
         ),
         more_unread=max(len(diagnosis.unread) - MOST_UNREAD, 0),

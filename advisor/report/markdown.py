@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Markdown report, for issues and pull requests: verdict first, and nothing from a profile is markup.
+
+Names and values from a profile only ever stand in code spans and code blocks, where no format reads them. All other
+text is escaped, and words that a forge would turn into mentions or links are broken with a zero-width blank.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from advisor.findings import Diagnosis
+from advisor.report.cards import Card, Excerpt, Measure
+from advisor.report.prose import Piece, Prose
+from advisor.report.view import View, view
+from advisor.report.words import say
+from advisor.text import Language
+
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
+_FIRST = re.compile(r"^(\s*\d{0,9})([-+=.)])")
+"""What makes a list, a rule or a heading of the line it begins."""
+_LINKS = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bmailto)(?=:)|(?<=\w@)", re.IGNORECASE)
+
+
+def document(diagnosis: Diagnosis, language: Language) -> str:
+    """The report as one GitHub-flavoured Markdown document."""
+    return "\n".join(_lines(view(diagnosis, language))).rstrip() + "\n"
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it is: no emphasis, links, mentions or HTML."""
+    marked = _MARKS.sub(lambda mark: f"\\{mark[0]}", _LINKS.sub("\u200b", text))
+    return _FIRST.sub(r"\1\\\2", marked)
+
+
+def span(text: str, in_table: bool = False) -> str:
+    """A code span, fenced with more backticks than it holds."""
+    fence = "`" * (_longest_run(text) + 1)
+    # A bar ends a cell even inside a code span, and parsers disagree on a bar behind a backslash: that one is broken.
+    inner = text.replace("\\|", "\\¦").replace("|", "\\|") if in_table else text
+    edge = " " if inner[:1] in "` " or inner[-1:] in "` " else ""
+    return f"{fence}{edge}{inner}{edge}{fence}" if inner else ""
+
+
+def block(text: str, info: str = "") -> list[str]:
+    """A fenced code block."""
+    fence = "`" * max(_longest_run(text) + 1, 3)
+    return [f"{fence}{info}", *text.splitlines(), fence]
+
+
+def words(pieces: Prose, in_table: bool = False) -> str:
+    """Pieces of text: code as spans, the rest escaped."""
+    return "".join(_piece(piece, in_table) for piece in pieces).strip()
+
+
+def _piece(piece: Piece, in_table: bool) -> str:
+    return span(piece.text, in_table) if piece.code else plain(piece.text)
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def _lines(shown: View) -> Iterable[str]:
+    language = shown.language
+    yield f"# {plain(say('report', language))}"
+    yield ""
+    if shown.name or shown.line:
+        yield " · ".join([*([span(shown.name)] if shown.name else []), *([plain(shown.line)] if shown.line else [])])
+        yield ""
+    yield from _verdict(shown)
+    yield from _split(shown)
+    yield from _ranking(shown)
+    yield from _notice(shown)
+    for card in shown.cards:
+        yield from _card(card, language)
+    yield from _short(shown)
+    yield from _run(shown)
+    yield from _unchecked(shown)
+    yield from _checked(shown)
+    yield from _unread(shown)
+    yield plain(say("made_by", language, version=shown.version))
+
+
+def _verdict(shown: View) -> Iterable[str]:
+    verdict, colon = shown.verdict, say("colon", shown.language)
+    if verdict.time:
+        yield f"**{plain(verdict.time)}**"
+        yield ""
+    if verdict.first:
+        won = f" — {plain(verdict.first.saving)}" if verdict.first.saving_time else ""
+        yield f"**{plain(say('fix_first', shown.language))}**{colon}{words(verdict.first.title)}{won}"
+    else:
+        yield plain(verdict.says)
+    yield ""
+
+
+def _split(shown: View) -> Iterable[str]:
+    if shown.parts:
+        heads = tuple(plain(part.name) for part in shown.parts)
+        yield from _table(heads, [tuple(f"{part.time} ({part.share})" for part in shown.parts)])
+
+
+def _ranking(shown: View) -> Iterable[str]:
+    if not shown.cards:
+        return
+    language = shown.language
+    yield f"## {plain(say('findings', language))}"
+    yield ""
+    heads = ("#", *(plain(say(name, language)) for name in ("finding", "severity", "confidence", "saving", "seen_at")))
+    yield from _table(heads, [_ranked(card) for card in shown.cards])
+    yield plain(say("rank_by", language))
+    yield ""
+
+
+def _ranked(card: Card) -> tuple[str, ...]:
+    amount = f"{card.saving_time} ({card.share})" if card.share else card.saving_time or "–"
+    more = " …" if len(card.places) > 1 else ""
+    place = plain(card.places[0].place) + more if card.places else "–"
+    title = words(card.title, in_table=True)
+    return str(card.number), title, card.severity_word, card.confidence_word, amount, place
+
+
+def _notice(shown: View) -> Iterable[str]:
+    if shown.unchecked:
+        more = " …" if len(shown.unchecked) > 1 else ""
+        said = plain(say("record_more", shown.language, count=shown.blind))
+        yield f"> {said}{say('colon', shown.language)}{words(shown.unchecked[0].reason)}{more}"
+        yield ""
+
+
+def _card(card: Card, language: Language) -> Iterable[str]:
+    colon = say("colon", language)
+    yield f"## {card.number} · {words(card.title)}"
+    yield ""
+    confidence = f"{plain(say('confidence', language))}{colon}{card.confidence_word}"
+    yield " · ".join([card.severity_word, plain(card.category_word), confidence, span(card.rule), plain(card.saving)])
+    yield ""
+    yield words(card.why)
+    yield ""
+    for name, links in (("caused_by", card.causes), ("explains", card.symptoms)):
+        if links:
+            titles = say("semicolon", language).join(words(link.title) for link in links)
+            yield f"{plain(say(name, language))}{colon}{titles}"
+            yield ""
+    yield from _evidence(card, language)
+    if card.excerpt:
+        yield from _excerpt(card.excerpt, language)
+    yield from _fix(card, language)
+    if card.assumes:
+        yield f"{plain(say('assumes', language))}{colon}{words(card.assumes)}"
+        yield ""
+    yield from _references(card, language)
+
+
+def _evidence(card: Card, language: Language) -> Iterable[str]:
+    if card.measures:
+        heads = tuple(plain(say(name, language)) for name in ("measure", "value", "threshold", "basis"))
+        yield from _table(heads, [_measured(item) for item in card.measures])
+    for where in card.places:
+        yield f"- {plain(where.place)}" + (f"{say('colon', language)}{where.saving}" if where.saving else "")
+    if card.more_places:
+        yield f"- {plain(say('more_places', language, count=card.more_places))}"
+    if card.places:
+        yield ""
+
+
+def _measured(item: Measure) -> tuple[str, ...]:
+    return (
+        words(item.label, in_table=True),
+        words(item.value, in_table=True),
+        item.threshold or "–",
+        words(item.basis, in_table=True),
+    )
+
+
+def _excerpt(table: Excerpt, language: Language) -> Iterable[str]:
+    note = f" ({table.note})" if table.note else ""
+    yield f"<details><summary>{say('excerpt', language)}{note}</summary>"
+    yield ""
+    heads = tuple(words(head.label, in_table=True) for head in table.heads)
+    rows = [tuple(words(cell, in_table=True) for cell in row) for row in table.rows]
+    yield from _table(heads, rows, tuple(head.numeric for head in table.heads))
+    if table.timed:
+        yield plain(say("since_start", language))
+        yield ""
+    yield "</details>"
+    yield ""
+
+
+def _fix(card: Card, language: Language) -> Iterable[str]:
+    if not card.actions:
+        return
+    yield f"**{plain(say('fix', language))}**"
+    yield ""
+    for number, action in enumerate(card.actions, 1):
+        indent = " " * (len(str(number)) + 2)
+        yield f"{number}. {words(action.do)}"
+        for text, info in ((action.run, "sh"), (action.code, "")):
+            if text:
+                yield ""
+                yield from (indent + line for line in block(text, info))
+        if action.care:
+            yield ""
+            yield f"{indent}{plain(say('care', language))}{say('colon', language)}{words(action.care)}"
+        yield ""
+
+
+def _references(card: Card, language: Language) -> Iterable[str]:
+    if not card.references:
+        return
+    titles = (
+        f"[{words(source.title)}](<{source.url}>)" if source.url else words(source.title) for source in card.references
+    )
+    yield f"{plain(say('references', language))}{say('colon', language)}{say('semicolon', language).join(titles)}"
+    yield ""
+
+
+def _short(shown: View) -> Iterable[str]:
+    if not shown.short:
+        return
+    yield f"## {plain(say('more_findings', shown.language, count=len(shown.short)))}"
+    yield ""
+    for card in shown.short:
+        yield f"- {card.severity_word} · {words(card.title)} · {plain(card.saving)}"
+    if shown.left_out:
+        yield f"- {plain(say('left_out', shown.language, count=shown.left_out))}"
+    yield ""
+
+
+def _run(shown: View) -> Iterable[str]:
+    if not shown.facts:
+        return
+    yield f"## {plain(say('run', shown.language))}"
+    yield ""
+    for fact in shown.facts:
+        yield f"- {plain(fact.label)}{say('colon', shown.language)}{words(fact.value)}"
+    yield ""
+
+
+def _unchecked(shown: View) -> Iterable[str]:
+    if not shown.unchecked:
+        return
+    yield f"## {plain(say('unchecked', shown.language))}"
+    yield ""
+    for group in shown.unchecked:
+        rules = " ".join(span(rule) for rule in group.rules)
+        yield f"- {words(group.reason)} — {plain(group.count)}{say('colon', shown.language)}{rules}"
+    yield ""
+
+
+def _checked(shown: View) -> Iterable[str]:
+    if not shown.checked:
+        return
+    language = shown.language
+    yield f"## {plain(say('checked', language))}"
+    yield ""
+    yield plain(shown.counts)
+    yield ""
+    yield f"<details><summary>{say('all_rules', language)}</summary>"
+    yield ""
+    rows = [(span(item.rule, True), item.word, words(item.reason, in_table=True)) for item in shown.checked]
+    yield from _table(tuple(plain(say(name, language)) for name in ("rule", "result", "reason")), rows)
+    yield "</details>"
+    yield ""
+
+
+def _unread(shown: View) -> Iterable[str]:
+    if not shown.unread:
+        return
+    language = shown.language
+    yield f"## {plain(say('unread', language))}"
+    yield ""
+    rows = [
+        (*(words(cell, in_table=True) for cell in (item.file, item.place, item.what)), item.rows)
+        for item in shown.unread
+    ]
+    yield from _table(tuple(plain(say(name, language)) for name in ("file", "place", "what", "rows")), rows)
+    if shown.more_unread:
+        yield plain(say("more_unread", language, count=shown.more_unread))
+        yield ""
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> Iterable[str]:
+    right = [*numeric, *[False] * (len(heads) - len(numeric))]
+    yield f"| {' | '.join(heads)} |"
+    yield f"| {' | '.join('---:' if number else '---' for number in right)} |"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""

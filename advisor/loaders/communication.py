@@ -113,5 +113,7 @@ def size_bytes(megabytes: object) -> float:
 
 
 def ranks_of(text: str) -> tuple[int, ...]:
-    """The ranks in a text such as `(0, 1, 2, 3)`."""
+    """The ranks in a text such as `(0, 1, 2, 3)`; none in anything else, such as `p2p`."""
+    if not text.startswith("("):
+        return ()
     return tuple(int(found) for found in re.findall(r"\d{1,9}", text))

@@ -58,16 +58,26 @@ def refused(path: Path, found: Found) -> InputError:
     """One sentence about a folder without a readable capture, and what to do."""
     if found.unparsed:
         return _unparsed(found.unparsed[0])
+    if found.legacy:
+        return InputError(
+            f"{path} holds output of the old MindSpore Insight profiler, which is not readable yet", WANTED
+        )
+    if found.raw and not any(map(_holds_data, found.raw)):
+        return InputError(f"{path} holds output of msprof, and every file of it is empty (0 bytes)", WANTED)
     if found.raw:
         return InputError(
             f"{path} holds output of msprof, which is not readable yet",
             "record with torch_npu.profiler instead, or give the *_ascend_pt folder if there is one",
         )
-    if found.legacy:
-        return InputError(
-            f"{path} holds output of the old MindSpore Insight profiler, which is not readable yet", WANTED
-        )
     return _by_content(path, found)
+
+
+def _holds_data(folder: Path) -> bool:
+    """Whether any file of a folder is longer than nothing; folders within count as data."""
+    try:
+        return any(entry.is_dir() or entry.stat().st_size for entry in folder.iterdir())
+    except OSError:
+        return True
 
 
 def _unparsed(folder: Path) -> InputError:

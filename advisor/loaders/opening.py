@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from advisor.errors import InputError
@@ -238,12 +238,17 @@ def _run_of_ranks(
         folders[0].jobs = os.cpu_count() or 1
     run = _described(path, folders, layout).model_copy(
         update={
-            "world_size": sizes.world or max((max(g.ranks) + 1 for g in groups.values()), default=0),
+            "world_size": sizes.world or _world(groups, summary.ranks if summary else ()),
             "steps": tuple(sorted(steps)),
             "notes": _notes(found, folders, others, summary is not None),
         }
     )
     return run, list(folders)
+
+
+def _world(groups: Mapping[str, Members], ranks: Sequence[int]) -> int:
+    """How many ranks the job must have had for these groups and ranks to be in it; 0 when nothing tells."""
+    return max((max(members) + 1 for members in (ranks, *(g.ranks for g in groups.values())) if members), default=0)
 
 
 def _layout(folders: Iterable[Folder]) -> tuple[dict[str, Members], Sizes]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import difflib
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from advisor.errors import ExprError
 from advisor.expr import language, units
@@ -298,15 +299,15 @@ class _Compiler:
     def literal(self, node: ast.expr, kind: Kind) -> str | float:
         negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
         inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
-        if not isinstance(inner, ast.Constant):
+        value = inner.value if isinstance(inner, ast.Constant) else None
+        if not isinstance(value, str | int | float) or isinstance(value, bool):
             raise self.fail(node, "`in` needs a list of literals", 'such as `in ["a", "b"]`')
-        found, _ = self.on_constant(inner)
+        found, _ = self.visit(inner)
         if found.kind != kind or (negative and kind == "text"):
             raise self.fail(node, f"expected a {kind}, found {found}")
-        if kind == "text":
-            return str(inner.value)
-        value = float(inner.value)  # type: ignore[arg-type] - on_constant has seen that it is a number
-        return -value if negative else value
+        if isinstance(value, str):
+            return value
+        return -float(value) if negative else float(value)
 
     def on_choice(self, node: ast.IfExp) -> Found:
         test = self.wanted(node.test, "bool")
@@ -428,7 +429,7 @@ def _result(name: str, column: Found | None) -> Type:
     return Type(column[0].kind, column[0].unit)
 
 
-_VISITS = {
+_VISITS: dict[type[ast.expr], Callable[[_Compiler, Any], Found]] = {
     ast.Constant: _Compiler.on_constant,
     ast.Name: _Compiler.on_name,
     ast.UnaryOp: _Compiler.on_unary,

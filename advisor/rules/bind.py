@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from advisor.errors import ExprError, Mistake
 from advisor.expr.compile import Compiled, Scope, compile_expr
@@ -150,6 +150,13 @@ def bind(document: Document, path: Path) -> Rule | list[Mistake]:
     return _Binder(document, path, written).bound()
 
 
+Written = TypeVar("Written", bound=str)
+
+
+def _plain(given: str | Mapping[Written, str]) -> str | dict[str, str]:
+    return given if isinstance(given, str) else {str(name): text for name, text in given.items()}
+
+
 class _Binder:
     """Collects mistakes while it resolves; what is wrong becomes a value that does no further harm."""
 
@@ -184,8 +191,10 @@ class _Binder:
         where = self.compiled(("where",), w.where, scope, "bool")
         scope, let = self.let(Scope(scope.names, frozenset(w.for_each)))
         when = self.compiled(("when",), w.when, scope, "bool", group=True)
-        severity = tuple((Severity[name], test) for name, test in self.levels("severity", w.severity, scope))
-        confidence = tuple((Confidence[name], test) for name, test in self.levels("confidence", w.confidence, scope))
+        severity = tuple((Severity[name], test) for name, test in self.levels("severity", _plain(w.severity), scope))
+        confidence = tuple(
+            (Confidence[name], test) for name, test in self.levels("confidence", _plain(w.confidence), scope)
+        )
         evidence = self.evidence(scope)
         excerpt = self.excerpt(fact, scope)
         saving = self.saving(scope)

@@ -13,6 +13,10 @@ from advisor.facts.base import Fact
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
 from advisor.rules.settings import Settings
+from advisor.rules.skeleton import new_rule
+from advisor.shipped import shipped
+
+__all__ = ["Catalog", "Settings", "gather", "lint", "new_rule", "read_rule"]
 
 
 @dataclass(frozen=True)
@@ -95,3 +99,27 @@ def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
     except RuleError as error:
         return list(error.mistakes)
     return bind(document, path)
+
+
+def lint(directories: Iterable[Path]) -> list[Mistake]:
+    """Everything wrong with the rules of directories, and everything to be bettered (see `style`)."""
+    from advisor.rules import style
+
+    found = list(directories)
+    rules, mistakes = gather(found)
+    try:
+        roots = dict(files(found))
+    except RuleError:
+        return mistakes
+    ours = shipped("rules")
+    known = {path.relative_to(ours).with_suffix("").as_posix() for path in ours.rglob("*.yaml")}
+    known |= {name for rule in rules for name in (rule.id, *rule.formerly)}
+    for rule in rules:
+        try:
+            document = source.read(rule.path)
+        except RuleError as error:
+            mistakes += error.mistakes
+            continue
+        mistakes += style.check(rule, document, roots[rule.path], known)
+    mistakes += style.circles({rule.id: rule for rule in rules})
+    return sorted(mistakes, key=lambda mistake: mistake.place)

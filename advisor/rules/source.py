@@ -20,6 +20,11 @@ from advisor.errors import Mistake, Place, RuleError
 
 MAX_BYTES = 256 * 1024
 MAX_NESTING = 20
+MAX_BRACKETS = 2000
+MAX_LINE = 2000
+
+MANY = 30
+"""How many known names a hint lists at most."""
 
 _LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PREFIX = "tag:yaml.org,2002:"
@@ -107,7 +112,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """`did you mean …?` when something known is close, else what is known."""
     names = sorted(map(str, known))
     close = difflib.get_close_matches(word, names, 1, 0.55)
-    return f"did you mean `{close[0]}`?" if close else "known here: " + ", ".join(names) if names else ""
+    if close:
+        return f"did you mean `{close[0]}`?"
+    return "known here: " + ", ".join(names) if 0 < len(names) <= MANY else ""
 
 
 def at_file(path: Path, what: str, hint: str = "") -> Mistake:
@@ -141,7 +148,7 @@ def parse(text: str, file: str, *, tests: bool = True) -> Document:
     """The document of a text. See `read`."""
     lines = text.split("\n")
     body = text if tests else "\n".join(_without_tests(lines))
-    _refuse_deep_nesting(file, lines)
+    _refuse_deep_nesting(file, text, lines)
     try:
         root = yaml.compose(body, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
@@ -149,6 +156,8 @@ def parse(text: str, file: str, *, tests: bool = True) -> Document:
         line, column = (mark.line, mark.column) if mark else (0, 0)
         source = lines[line] if line < len(lines) else ""
         raise RuleError([_mistake(file, (line, column), _problem(error), source)]) from None
+    except RecursionError:
+        raise RuleError([Mistake(Place(file), "nested too deep")]) from None
     except yaml.YAMLError as error:
         what = str(getattr(error, "reason", "")) or "not YAML"
         raise RuleError([Mistake(Place(file), f"not YAML: {what}")]) from None
@@ -172,15 +181,16 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
     return f"not YAML: {words[0].lower()}{words[1:]}"
 
 
-def _refuse_deep_nesting(file: str, lines: Sequence[str]) -> None:
-    """The parser beneath recurses, so brackets and dashes are counted before it sees them."""
-    for number, line in enumerate(lines):
-        if line.count("[") + line.count("{") > 10 * MAX_NESTING or line.count("- ") > 10 * MAX_NESTING:
-            raise RuleError([_mistake(file, (number, 0), "nested too deep", line)])
-    depth = sum(line.count("[") + line.count("{") - line.count("]") - line.count("}") for line in lines)
-    indent = max((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    if depth > 10 * MAX_NESTING or indent > 10 * MAX_NESTING:
-        raise RuleError([Mistake(Place(file), "nested too deep")])
+def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:
+    """The parser beneath recurses without a bound, so what could nest is bounded before it starts.
+
+    A level needs a bracket, or at least a column of its line.
+    """
+    if text.count("[") + text.count("{") > MAX_BRACKETS:
+        raise RuleError([Mistake(Place(file), f"more than {MAX_BRACKETS} brackets")])
+    longest = max(range(len(lines)), key=lambda number: len(lines[number]))
+    if len(lines[longest]) > MAX_LINE:
+        raise RuleError([Mistake(Place(file, longest + 1), f"line is longer than {MAX_LINE} characters")])
 
 
 class _Reader:
@@ -196,20 +206,25 @@ class _Reader:
         self.document.mistakes.append(_mistake(self.document.file, (mark.line, mark.column), what, source, hint))
 
     def value(self, node: yaml.Node | None, depth: int) -> Any:
-        if node is None:
-            return None
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node)
+        if node is None or not self.plain(node, depth):
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return self.mapping(node, depth)
+        return [self.value(item, depth + 1) for item in node.value]
+
+    def plain(self, node: yaml.Node, depth: int) -> bool:
+        """Whether a list or mapping is one of those that are allowed, met for the first time."""
+        before = len(self.document.mistakes)
         if id(node) in self.seen:
-            return self.refuse(node, "anchors with aliases are not part of rule files", "write it out")
+            self.refuse(node, "anchors with aliases are not part of rule files", "write it out")
+        elif depth > MAX_NESTING:
+            self.refuse(node, "nested too deep")
+        elif node.tag not in (_PREFIX + "map", _PREFIX + "seq"):
+            self.refuse(node, "tags are not part of rule files")
         self.seen.add(id(node))
-        if depth > MAX_NESTING:
-            return self.refuse(node, "nested too deep")
-        if node.tag not in (_PREFIX + "map", _PREFIX + "seq"):
-            return self.refuse(node, "tags are not part of rule files")
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, depth + 1) for item in node.value]
-        return self.mapping(node, depth)
+        return len(self.document.mistakes) == before
 
     def mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -227,8 +242,12 @@ class _Reader:
         return found
 
     def scalar(self, node: yaml.ScalarNode) -> object:
+        if id(node) in self.seen:
+            self.refuse(node, "anchors with aliases are not part of rule files", "write it out")
+        self.seen.add(id(node))
         if not node.tag.startswith(_PREFIX) or node.tag.startswith(_PREFIX + "python"):
-            return self.refuse(node, "tags are not part of rule files")
+            self.refuse(node, "tags are not part of rule files")
+            return None
         text = str(node.value)
         if node.style in ('"', "'", "|", ">"):
             return text

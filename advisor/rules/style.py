@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a rule should be beyond being right: named after its file, tested at its edges, with its thresholds named."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from advisor.errors import Mistake
+from advisor.rules.bind import Rule
+from advisor.rules.cases import given
+from advisor.rules.schema import cases
+from advisor.rules.source import Document, nearest
+
+FEWEST_CASES = 3
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def check(rule: Rule, document: Document, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
+    """What is to be bettered about a rule. `document` is its file with its tests, `known` are the ids there are."""
+    yield from _name(rule, document, directory)
+    yield from _tests(document)
+    yield from _thresholds(rule, document)
+    yield from _languages(rule, document)
+    for number, name in enumerate(rule.explains):
+        if name == rule.id:
+            yield document.mistake(("explains", number), "a rule does not explain itself")
+        elif name not in known:
+            yield document.mistake(("explains", number), f"unknown rule `{name}`", nearest(name, known))
+
+
+def circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
+    """Rules that explain each other in a circle: neither could be the cause."""
+    for name, rule in sorted(rules.items()):
+        reached, todo = set[str](), list(rule.explains)
+        while todo:
+            other = todo.pop()
+            if other not in reached and other in rules:
+                reached.add(other)
+                todo += rules[other].explains
+        if name in reached and name not in rule.explains:
+            yield rule.document.mistake(("explains",), f"`{name}` explains itself by way of others", key=True)
+
+
+def _name(rule: Rule, document: Document, directory: Path) -> Iterator[Mistake]:
+    try:
+        wanted = rule.path.relative_to(directory).with_suffix("").as_posix()
+    except ValueError:
+        return
+    if rule.id != wanted:
+        yield document.mistake(("id",), f"the id is the path of the file: `{wanted}`")
+
+
+def _tests(document: Document) -> Iterator[Mistake]:
+    found, mistakes = cases(document)
+    yield from mistakes
+    if mistakes:
+        return
+    if len(found) < FEWEST_CASES:
+        yield document.mistake(("tests",), f"a rule has at least {FEWEST_CASES} cases", key=True)
+    if not any(isinstance(case.expect, list) and case.expect for case in found):
+        yield document.mistake(("tests",), "no case in which the rule fires", key=True)
+    if not any(case.expect == "quiet" for case in found):
+        yield document.mistake(("tests",), "no case in which the rule is quiet", key=True)
+    names = [case.name for case in found]
+    for number, case in enumerate(found):
+        if case.name in names[:number]:
+            yield document.mistake(("tests", number, "name"), "two cases have this name")
+        try:
+            given(case)
+        except ValueError as error:
+            yield document.mistake(("tests", number, "given"), str(error), key=True)
+
+
+def _thresholds(rule: Rule, document: Document) -> Iterator[Mistake]:
+    """Numbers in `when`, and params nobody uses."""
+    for column, text in _bare_numbers(rule.when.source.strip(), frozenset(rule.params)):
+        what = f"the number {text} in `when` is a threshold"
+        yield document.mistake(("when",), what, "give it a name and a basis under `params`", column=column)
+    used = {evidence.threshold for evidence in rule.evidence}.union(*_names(rule))
+    for name in rule.params:
+        if name not in used:
+            yield document.mistake(("params", name), f"param `{name}` is not used", key=True)
+
+
+def _names(rule: Rule) -> Iterator[frozenset[str]]:
+    parts = [rule.where, rule.when, *rule.let.values(), *(test for _, test in (*rule.severity, *rule.confidence))]
+    parts.append(rule.saving.us if rule.saving else None)
+    if rule.excerpt is not None:
+        parts += [rule.excerpt.where, rule.excerpt.order]
+    return (part.names for part in parts if part is not None)
+
+
+def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Numbers other than 0, 1, plain multiples of a param and the part of a quantile, with their columns."""
+    tree = ast.parse(text, mode="eval").body
+    fine: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            for number, other in ((node.left, node.right), (node.right, node.left)):
+                if isinstance(other, ast.Name) and other.id in params:
+                    fine.add(id(number))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "quantile":
+            fine.update(id(argument) for argument in node.args)
+    for node in ast.walk(tree):
+        number = isinstance(node, ast.Constant) and isinstance(node.value, int | float) and id(node) not in fine
+        if isinstance(node, ast.Constant) and number and node.value not in (0, 1):
+            yield node.col_offset, str(node.value)
+
+
+def _languages(rule: Rule, document: Document) -> Iterator[Mistake]:
+    for key, text in (("title", rule.title), ("why", rule.why)):
+        if not _CHINESE.search(text.zh):
+            yield document.mistake((key, "zh"), f"`{key}.zh` holds no Chinese")
+        if _CHINESE.search(text.en):
+            yield document.mistake((key, "en"), f"`{key}.en` holds Chinese")

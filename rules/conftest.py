@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every case of every rule is a test, and so is what each rule must bear: no facts, and empty tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from advisor.engine.prove import prove_case, prove_on_empty_tables, prove_without_facts
+from advisor.rules import source
+from advisor.rules.bind import Rule
+from advisor.rules.catalog import read_rule
+from advisor.rules.schema import cases
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Rule files are collected like modules."""
+    return RuleModule.from_parent(parent, path=file_path) if file_path.suffix in (".yaml", ".yml") else None
+
+
+class RuleModule(pytest.File):
+    """One rule file."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Its cases, and what every rule must bear."""
+        rule = read_rule(self.path, tests=True)
+        if not isinstance(rule, Rule):
+            told = [str(mistake) for mistake in rule]
+            yield Promise.from_parent(self, name="is well formed", proof=lambda: told)
+            return
+        found, mistakes = cases(source.read(self.path))
+        if mistakes:
+            told = [str(mistake) for mistake in mistakes]
+            yield Promise.from_parent(self, name="has well formed cases", proof=lambda: told)
+        for case in found:
+            yield Promise.from_parent(self, name=case.name, proof=lambda case=case: prove_case(rule, case))
+        yield Promise.from_parent(self, name="is skipped without facts", proof=lambda: prove_without_facts(rule))
+        yield Promise.from_parent(self, name="bears empty tables", proof=lambda: prove_on_empty_tables(rule))
+
+
+class Broken(Exception):
+    """A promise was not kept."""
+
+
+class Promise(pytest.Item):
+    """Something a rule promises."""
+
+    def __init__(self, *, proof: Callable[[], list[str]], **kwargs: object) -> None:
+        super().__init__(**kwargs)  # type: ignore[arg-type]
+        self.proof = proof
+
+    def runtest(self) -> None:
+        """Fails with everything that was promised and not kept."""
+        wrong = self.proof()
+        if wrong:
+            raise Broken("\n".join(wrong))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
+        """What was promised and not kept, without a traceback into the machinery."""
+        if isinstance(excinfo.value, Broken):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where it stands."""
+        return self.path, 0, f"{self.path.parent.name}/{self.path.stem}: {self.name}"

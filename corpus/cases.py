@@ -13,7 +13,6 @@ from corpus.program import Machine
 from corpus.simulator import simulate
 from corpus.workloads import Transformer, program
 
-
 _GOOD_ENVIRONMENT = {
     "ASCEND_GLOBAL_LOG_LEVEL": "3",
     "ACLNN_CACHE_LIMIT": "100000",
@@ -50,12 +49,12 @@ def _last_rank(setup: Setup) -> int:
 
 
 def _host_bound(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    slower = {rank: 1 + 19 * strength for rank in range(setup.layout.world)}
+    slower = {rank: 1 + 2 * strength for rank in range(setup.layout.world)}
     return _machine(setup, host_scale=slower), {}
 
 
 def _python(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, python_us=14000 * strength), {}
+    return _workload(setup, python_us=2000 * strength), {}
 
 
 def _loader(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -69,8 +68,7 @@ def _loader_of_one_rank(setup: Setup, strength: float) -> tuple[Setup, dict[str,
 
 def _synchronize(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
     """A read per layer leaves the queue empty; it hurts where the host is not much faster than the device."""
-    each = max(1, round(2 * strength))
-    return _workload(setup, syncs_per_layer=each, host_us=200.0 + 500 * strength), {"op": "aten::item"}
+    return _workload(setup, syncs_per_layer=max(1, round(4 * strength))), {"op": "aten::item"}
 
 
 def _blocking_copies(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -78,7 +76,7 @@ def _blocking_copies(setup: Setup, strength: float) -> tuple[Setup, dict[str, An
 
 
 def _collect(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, collection_us=22000 * strength), {}
+    return _workload(setup, collection_us=15000 * strength), {}
 
 
 def _collect_apart(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -86,7 +84,7 @@ def _collect_apart(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]
 
 
 def _compile(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, compile_us=16000 * strength), {}
+    return _workload(setup, compile_us=2000 * strength), {}
 
 
 def _expose(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -101,12 +99,12 @@ def _slow_compute(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]
 
 def _slow_host(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
     rank = _last_rank(setup)
-    return _machine(setup, host_scale={rank: 1 + 19 * strength}), {"rank": rank}
+    return _machine(setup, host_scale={rank: 1 + 2 * strength}), {"rank": rank}
 
 
 def _slow_link(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
     source, target = 0, _last_rank(setup)
-    slow = setup.machine.link_gbps / (1 + 6 * strength)
+    slow = setup.machine.link_gbps / (1 + 2.5 * strength)
     links = {(source, target): slow, (target, source): slow}
     return _machine(setup, slow_links=links), {"link": [source, target]}
 
@@ -123,7 +121,10 @@ def _uneven_stages(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]
 
 
 def _few_micro_batches(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, micro_batches=max(1, round(setup.workload.micro_batches / (4 * strength)))), {}
+    """The same work in fewer and larger pieces."""
+    fewer = max(1, round(4 * strength))
+    pieces = max(1, setup.workload.micro_batches // fewer)
+    return _workload(setup, micro_batches=pieces, batch=setup.workload.batch * fewer), {}
 
 
 def _casts(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -144,11 +145,11 @@ def _small_packets(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]
 
 
 def _dynamic(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, dynamic=True, compile_us=9000 * strength), {}
+    return _workload(setup, dynamic=True, compile_us=5000 * strength), {}
 
 
 def _churn(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, churn_us=14000 * strength), {}
+    return _workload(setup, churn_us=1500 * strength), {}
 
 
 def _frequency(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -201,26 +202,29 @@ FAULTS: dict[str, Fault] = {
 
 _DATA_PARALLEL = Setup(layout=Layout(dp=4))
 _PIPELINE = Setup(layout=Layout(pp=2, dp=2), workload=Transformer(layers=4, batch=1, micro_batches=16, steps=2))
-_SMALL = Setup(
-    workload=Transformer(layers=1, batch=2, hidden=1024, sequence=1024, vocabulary=8192, host_us=40.0),
-    layout=Layout(dp=2),
-)
-_BASE: dict[str, Setup] = {
+_LIGHT = Setup(layout=Layout(dp=4), workload=Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0))
+"""A smaller model, whose host is not far ahead of the device."""
+_SMALL = Setup(workload=Transformer(layers=1, batch=2), layout=Layout(dp=2))
+_ON_LIGHT = (
+    "healthy-light", "host-bound", "python-busy", "synchronise-per-layer", "blocking-copies", "online-compilation",
+    "slow-rank-host", "launch-blocking", "memory-churn", "garbage-collection",
+)  # fmt: skip
+_BASE: dict[str, Setup] = dict.fromkeys(_ON_LIGHT, _LIGHT) | {
     "uneven-stages": _PIPELINE,
     "few-micro-batches": _PIPELINE,
     "healthy-pipeline": _PIPELINE,
 }
 MIXTURES: dict[str, tuple[Setup, dict[str, float]]] = {
-    "readme": (
+    "host-bound-2-ranks": (
         _SMALL,
-        {"python-busy": 0.1, "synchronise-per-layer": 0.5, "slow-rank-compute": 0.4, "cast-excess": 0.5},
+        {"python-busy": 2.5, "synchronise-per-layer": 0.5, "slow-rank-compute": 0.4, "cast-excess": 0.5},
     ),
 }
 
 
 def names() -> tuple[str, ...]:
     """Every case there is."""
-    return ("healthy", "healthy-pipeline", *FAULTS, *MIXTURES)
+    return ("healthy", "healthy-light", "healthy-pipeline", *FAULTS, *MIXTURES)
 
 
 def job(name: str, seed: int = 0, *, setup: Setup | None = None, strength: float = 1.0, **strengths: float) -> Job:

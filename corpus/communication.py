@@ -13,7 +13,7 @@ from corpus.planes import group_hash
 
 _LARGE_BYTES = 32_000_000
 _LINKS = ("RDMA", "HCCS", "PCIE", "SDMA", "SIO")
-_DATA = ("Memcpy", "Reduce_Inline")
+_TRANSPORT = {"ON_CHIP": "LOCAL", "HCCS": "HCCS"}
 Document = dict[str, Any]
 
 
@@ -63,7 +63,7 @@ def _times(start_us: float, elapse: float, transit: float, wait: float) -> Docum
 def _bandwidths(collective: Collective) -> Document:
     sizes: dict[float, list[float]] = {}
     for transfer in collective.transfers:
-        if transfer.name in _DATA:
+        if transfer.link in _TRANSPORT and transfer.link != "ON_CHIP":
             count_and_time = sizes.setdefault(transfer.size / 1e6, [0, 0.0])
             count_and_time[0] += 1
             count_and_time[1] += (transfer.end - transfer.start) / 1e6
@@ -140,18 +140,18 @@ def _representatives(op: str, group: str, collectives: list[Collective]) -> Docu
                 found[f"{op}-{name}@{group}"][pair] = ranked[place]
         size = sum(link["Transit Size(MB)"] for link in measured)
         total = _link(size, sum(link["Transit Time(ms)"] for link in measured))
-        found[f"{op}-total@{group}"][pair] = {"Transport Type": "HCCS"} | total
+        found[f"{op}-total@{group}"][pair] = {"Transport Type": measured[0]["Transport Type"]} | total
     return dict(found)
 
 
 def _links_of(collective: Collective) -> dict[str, Document]:
-    moved: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    moved: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for transfer in collective.transfers:
-        if transfer.name in _DATA:
-            cell = moved[f"{transfer.source}-{transfer.target}"]
+        if transfer.link in _TRANSPORT:
+            cell = moved[f"{transfer.source}-{transfer.target}", _TRANSPORT[transfer.link]]
             cell[0] += transfer.size
             cell[1] += transfer.end - transfer.start
     return {
-        pair: {"Transport Type": "HCCS"} | _link(size / 1e6, time / 1e6) | {"Op Name": collective.name}
-        for pair, (size, time) in moved.items()
+        pair: {"Transport Type": transport} | _link(size / 1e6, time / 1e6) | {"Op Name": collective.name}
+        for (pair, transport), (size, time) in moved.items()
     }

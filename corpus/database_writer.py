@@ -25,7 +25,7 @@ _TASK_TYPE = {
     "DSA_SQE": "STARS_COMMON",
 }
 _DTYPE = {"INT8": 0, "INT32": 2, "FP16": 3, "FP32": 4, "INT64": 5, "BFP16": 11}
-_HELD_ALONE = {"HCCS": 1, "INVALID_TYPE": 65535}
+_LINK = {"ON_CHIP": 0, "HCCS": 1, "INVALID_TYPE": 65535}
 _NA = 65534
 _FRAMEWORK, _MEMORY = 1 << 28, 1 << 29
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -173,7 +173,7 @@ class _Database:
         transport = 2 if transfer.name == "Notify_Wait" else 0
         self.out["COMMUNICATION_TASK_INFO"].append((
             name, task, self._name(transfer.name), transfer.plane, group, 100 + transfer.plane, 65535, transfer.source,
-            transfer.target, transport, transfer.size, 65535, _HELD_ALONE[transfer.link], number,
+            transfer.target, transport, transfer.size, 65535, _LINK[transfer.link], number,
         ))  # fmt: skip
 
     # Host

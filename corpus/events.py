@@ -94,7 +94,6 @@ class Transfer:
     size: int
     link: str
     task: Task
-    local_rank: int = 0
 
 
 @dataclass(slots=True)
@@ -105,7 +104,11 @@ class Collective:
     name: str
     group: str
     members: tuple[int, ...]
+    """All ranks of the communicator; ranks inside transfers are places in it."""
     index: int
+    """Number within the communicator on this rank."""
+    meeting: int
+    """The same number on all ranks that took part."""
     start: int
     end: int
     connection: int

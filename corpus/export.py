@@ -142,6 +142,6 @@ def _groups(layout: Layout, rank: int) -> dict[str, object]:
     wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in ("tp", "dp", "pp")]
     for kind, members in wanted:
         if len(members) > 1 or kind == "default_group":
-            name = group_name(members, "batchSendRecv" if kind == "pp" else "allReduce")
+            name = group_name(kind, members)
             found[name] = {"group_name": kind, "group_rank": members.index(rank), "global_ranks": list(members)}
     return found

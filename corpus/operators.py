@@ -63,7 +63,7 @@ def vector(
         kind, core or "AI_VECTOR_CORE", blocks, 0, tensors(*[shape] * inputs, dtype=dtype, form=form),
         tensors(shape, dtype=dtype, form=form), state, () if core == "AI_CPU" else _VECTOR,
     )  # fmt: skip
-    api = f"aclnn{op.split('::')[-1].rstrip('_').title().replace('_', '')}"
+    api = f"aclnn{op.rsplit('::', maxsplit=1)[-1].rstrip('_').title().replace('_', '')}"
     kernel = Kernel(f"{api}_{kind}{suffix}_{kind}", took, info)
     text = ",".join(map(str, shape))
     return Launch(op, api, (kernel,), host_us, 0, count, ";".join([text] * inputs))

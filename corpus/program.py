@@ -104,8 +104,13 @@ class Communicate:
     op: str
     kind: str
     members: tuple[int, ...]
+    """Who takes part; of a send and its receive, the sender first."""
     size: int
+    group: str
+    """What the communicator is for: dp, tp, pp."""
     dtype: str = "FP32"
+    communicator: tuple[int, ...] = ()
+    """All ranks of the communicator, when it has more than those who take part."""
     host_us: float = 60.0
 
 

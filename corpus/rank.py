@@ -5,16 +5,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
 
 from corpus import program as do
 from corpus.allocator import Allocator
 from corpus.events import Collective, HostCall, RankTrace, Task
 from corpus.links import noise, ns
-from corpus.planes import dtype_bytes, group_name, transfers
+from corpus.planes import Planes, dtype_bytes, group_name, operator_name
 
 _COMPUTE_STREAM = 2
 _FIRST_COMM_STREAM = 4
 _STREAM_OF_CORE = {"DSA_SQE": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What the members of a collective learn when the last one is there."""
+
+    meeting: int
+    everyone_there: int
+    transit: int
+
+
 _Work = Callable[[int, int], int]
 """What a queue entry does: from (thread, start) to its end."""
 
@@ -36,7 +48,7 @@ class RankMachine:
         self._connection = 900
         self._correlation = 8_000_000
         self._comm_streams: dict[tuple[int, ...], int] = {}
-        self._met: Counter[tuple[int, ...]] = Counter()
+        self._met: Counter[str] = Counter()
         self._open: list[HostCall] = []
         self._step = -1
         self._host = machine.host_scale.get(rank, 1.0)
@@ -45,13 +57,13 @@ class RankMachine:
         self.trace.frequency.append((0, mhz))
         self.allocator = Allocator(self.trace)
 
-    def run(self, program: Iterable[do.Instruction]) -> Generator[do.Communicate, tuple[int, int], None]:
-        """Follow the program; stop at each collective for (when everyone is there, how long data moves)."""
+    def run(self, program: Iterable[do.Instruction]) -> Generator[do.Communicate, Met, None]:
+        """Follow the program; stop at each collective until everyone is there."""
         for instruction in program:
             if isinstance(instruction, do.Communicate):
-                origin, connection, launch = self._launch_collective(instruction)
-                there, transit = yield instruction
-                self._communicate(instruction, origin, connection, launch, there, transit)
+                origin, launch = self._launch_collective(instruction)
+                met = yield instruction
+                self._communicate(instruction, origin, launch, met)
             else:
                 self._DO[type(instruction)](self, instruction)
 
@@ -131,7 +143,7 @@ class RankMachine:
         start = self.main
         task = self._copy_task(copy, op, connection, start, self.main_thread)
         self.main = task.end + ns(self.machine.synchronize_us)
-        self._call("acl", "aclrtMemcpy", self.main_thread, start, self.main, connection)
+        self._call("acl", "aclrtMemcpy", self.main_thread, start, self.main, connection=connection)
 
     def _synchronize(self, sync: do.Synchronize) -> None:
         op = self._open_range("op", sync.op, stack=sync.stack)
@@ -184,10 +196,10 @@ class RankMachine:
     def _launch_kernel(self, kernel: do.Kernel, op: HostCall, thread: int, at: int) -> int:
         end = at + self._host_ns(self.machine.launch_us, "launch")
         node = self._call("node", "launch", thread, at, end, item=kernel.name)
-        self._call("runtime", "KernelLaunchWithHandle", thread, at + ns(1.9), at + ns(5), node.connection)
+        self._call("runtime", "KernelLaunchWithHandle", thread, at + ns(1.9), at + ns(5))
         stream = _STREAM_OF_CORE.get(kernel.info.core, _COMPUTE_STREAM)
         took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else self._slowdown), kernel.name)
-        task = self._run_task("kernel", kernel.name, stream, took, node, op)
+        task = self._run_task("kernel", kernel.name, stream, took, launch=node, op=op)
         task.kernel = kernel.info
         return end
 
@@ -195,12 +207,14 @@ class RankMachine:
         connection = self._next_connection()
         self._copy_task(copy, op, connection, at, thread)
         end = at + self._host_ns(11.9, "aclrtMemcpyAsync")
-        self._call("acl", "aclrtMemcpyAsync", thread, at, end, connection)
+        self._call("acl", "aclrtMemcpyAsync", thread, at, end, connection=connection)
         return end
 
     def _copy_task(self, copy: do.Copy, op: HostCall, connection: int, at: int, thread: int) -> Task:
         call = HostCall("acl", "", thread, at, at, connection)
-        task = self._run_task("copy", "MEMCPY_ASYNC", _COMPUTE_STREAM, self._varied(copy.us, "copy"), call, op)
+        task = self._run_task(
+            "copy", "MEMCPY_ASYNC", _COMPUTE_STREAM, self._varied(copy.us, "copy"), launch=call, op=op
+        )
         task.size, task.direction = copy.size, copy.direction
         return task
 
@@ -219,14 +233,14 @@ class RankMachine:
             end = at + self._host_ns(self.machine.event_us, api)
             call = self._call("acl", api, thread, at, end)
             self._call("runtime", "EventRecord" if kind == "record" else "StreamWaitEvent", thread, at + 800, end - 600)
-            task = self._run_task(kind, f"EVENT_{kind.upper()}", stream, 20, call, None)
+            task = self._run_task(kind, f"EVENT_{kind.upper()}", stream, 20, launch=call, op=None)
             task.end = max(task.end, until)
             self.streams[stream] = max(self.streams[stream], task.end)
             return end
 
         return work
 
-    def _launch_collective(self, wanted: do.Communicate) -> tuple[HostCall, int, HostCall]:
+    def _launch_collective(self, wanted: do.Communicate) -> tuple[HostCall, HostCall]:
         stream = self._comm_stream(wanted.members)
         origin = self._open_range("op", wanted.op)
         self.main += self._host_ns(wanted.host_us, wanted.op)
@@ -245,26 +259,26 @@ class RankMachine:
         self._close()
         launch = launched[0]
         self.comm_ready = max(launch.end - ns(10), self.streams[stream] + ns(3.6))
-        return origin, launch.connection, launch
+        return origin, launch
 
-    def _communicate(
-        self, wanted: do.Communicate, origin: HostCall, connection: int, launch: HostCall, there: int, transit: int
-    ) -> None:
+    def _communicate(self, wanted: do.Communicate, origin: HostCall, launch: HostCall, met: Met) -> None:
         stream = self._comm_stream(wanted.members)
-        index = self._met[wanted.members]
-        self._met[wanted.members] += 1
-        start, end = self.comm_ready, there + ns(self.machine.setup_us) + transit
-        group = group_name(wanted.members, wanted.kind)
-        self._tasks[stream] += 1
+        members = wanted.communicator or wanted.members
+        group = group_name(wanted.group, members)
+        start, end = self.comm_ready, met.everyone_there + ns(self.machine.setup_us) + met.transit
         done = Collective(
-            wanted.kind, "", group, wanted.members, index, start, end, connection, self._step,
-            wanted.size // dtype_bytes(wanted.dtype), wanted.dtype, there - start, transit,
-            launch.start, launch.thread, origin,
+            op=wanted.kind, name=operator_name(wanted.kind, group, self._met[group]), group=group, members=members,
+            index=self._met[group], meeting=met.meeting, start=start, end=end, connection=launch.connection,
+            step=self._step, count=wanted.size // dtype_bytes(wanted.dtype), dtype=wanted.dtype,
+            wait=met.everyone_there - start, transit=met.transit, launch_start=launch.start,
+            launch_thread=launch.thread, origin=origin,
         )  # fmt: skip
-        done.transfers = transfers(done, wanted, self.trace.rank, self.machine, stream, self._tasks[stream], there)
+        self._met[group] += 1
+        self._tasks[stream] += 1
+        done.transfers = Planes(done, wanted, self.trace.rank, self.machine).transfers(stream, self._tasks[stream])
         self.trace.collectives.append(done)
         self.trace.tasks.extend(transfer.task for transfer in done.transfers)
-        origin.launched.append(connection)
+        origin.launched.append(launch.connection)
         self.streams[stream] = end
 
     def _await_communication(self, _: do.AwaitCommunication) -> None:
@@ -279,7 +293,7 @@ class RankMachine:
         return self._connection
 
     def _call(
-        self, layer: str, name: str, thread: int, start: int, end: int, connection: int = 0, item: str = "0"
+        self, layer: str, name: str, thread: int, start: int, end: int, *, connection: int = 0, item: str = "0"
     ) -> HostCall:
         if not connection or layer == "runtime":
             connection = self._next_connection()
@@ -287,7 +301,7 @@ class RankMachine:
         self.trace.calls.append(call)
         return call
 
-    def _run_task(self, kind: str, name: str, stream: int, took: int, launch: HostCall, op: HostCall | None) -> Task:
+    def _run_task(self, kind: str, name: str, stream: int, took: int, *, launch: HostCall, op: HostCall | None) -> Task:
         ready = launch.start + self._varied(self.machine.launch_to_device_us, "ready")
         start = max(ready, self.streams[stream] + ns(self.machine.kernel_gap_us) if self.streams[stream] else ready)
         self._tasks[stream] += 1

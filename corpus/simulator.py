@@ -7,15 +7,16 @@ times; a rank stops only at a collective, which begins when the last member is t
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from corpus.events import Collective, RankTrace
 from corpus.links import transit_ns
 from corpus.program import Communicate, Instruction, Machine
-from corpus.rank import RankMachine
+from corpus.rank import Met, RankMachine
 
-_Running = Generator[Communicate, tuple[int, int], None]
+_Running = Generator[Communicate, Met, None]
 
 
 class Deadlock(Exception):
@@ -38,8 +39,9 @@ def simulate(programs: Sequence[Iterable[Instruction]], machine: Machine, seed: 
     ranks = [_start(rank, program, machine, seed) for rank, program in enumerate(programs)]
     for rank in ranks:
         _advance(rank, None)
+    meetings = count()
     while any(rank.waiting for rank in ranks):
-        _meet(ranks, machine)
+        _meet(ranks, machine, meetings)
     return [rank.machine.finish() for rank in ranks]
 
 
@@ -48,14 +50,14 @@ def _start(rank: int, program: Iterable[Instruction], machine: Machine, seed: in
     return _Rank(runner, runner.run(program))
 
 
-def _advance(rank: _Rank, answer: tuple[int, int] | None) -> None:
+def _advance(rank: _Rank, answer: Met | None) -> None:
     try:
         rank.waiting = next(rank.running) if answer is None else rank.running.send(answer)
     except StopIteration:
         rank.waiting = None
 
 
-def _meet(ranks: list[_Rank], machine: Machine) -> None:
+def _meet(ranks: list[_Rank], machine: Machine, meetings: Iterator[int]) -> None:
     """Let every collective whose members are all there take place."""
     met = False
     for rank in ranks:
@@ -64,23 +66,25 @@ def _meet(ranks: list[_Rank], machine: Machine) -> None:
             continue
         members = [ranks[i] for i in wanted.members]
         if all(m.waiting is not None and m.waiting.members == wanted.members for m in members):
-            _communicate(members, wanted, machine)
+            _communicate(members, machine, next(meetings))
             met = True
     if not met:
         raise Deadlock([(rank.machine.trace.rank, rank.waiting) for rank in ranks])
 
 
-def _communicate(members: list[_Rank], wanted: Communicate, machine: Machine) -> None:
+def _communicate(members: list[_Rank], machine: Machine, meeting: int) -> None:
+    wanted = members[0].waiting
+    assert wanted is not None  # noqa: S101 - every member waits for the same
     everyone_there = max(member.machine.comm_ready for member in members)
     transit = transit_ns(wanted.kind, wanted.size, wanted.members, machine)
     for member in members:
-        _advance(member, (everyone_there, transit))
+        _advance(member, Met(meeting, everyone_there, transit))
 
 
-def collectives_of(traces: list[RankTrace]) -> dict[tuple[str, int], list[Collective]]:
-    """The collectives of all ranks by group and number: those that met."""
-    met: dict[tuple[str, int], list[Collective]] = {}
+def collectives_of(traces: list[RankTrace]) -> dict[int, list[Collective]]:
+    """The collectives of all ranks by meeting."""
+    met: dict[int, list[Collective]] = {}
     for trace in traces:
         for collective in trace.collectives:
-            met.setdefault((collective.group, collective.index), []).append(collective)
+            met.setdefault(collective.meeting, []).append(collective)
     return met

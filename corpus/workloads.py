@@ -87,7 +87,7 @@ class _Step:
         shares = workload.stage_layers or tuple([workload.layers // layout.pp] * layout.pp)
         self.layers = shares[self.stage]
         self.first, self.last = self.stage == 0, self.stage == layout.pp - 1
-        self.sequence = workload.sequence + (64 * (number * 3 % 7) if workload.dynamic else 0)
+        self.sequence = workload.sequence + (64 * (number * 3 % 7 - 3) if workload.dynamic else 0)
         self.tokens = workload.batch * self.sequence
         self.host = workload.host_us
 
@@ -124,14 +124,15 @@ class _Step:
         plane = self.layout.tp * self.layout.dp
         peer = self.rank + plane if ahead else self.rank - plane
         size = 2 * self.tokens * self.w.hidden
+        stages = self.layout.group("pp", self.rank)
         if self.w.batched_p2p:
             pair = (min(self.rank, peer), max(self.rank, peer))
-            yield do.Communicate("c10d::batch_isend_irecv", "batchSendRecv", pair, size, "BFP16")
+            yield do.Communicate("c10d::batch_isend_irecv", "batchSendRecv", pair, size, "pp", "BFP16", stages)
         else:
             # Data that goes forward is sent first on both sides.
             for kind in sorted(move.kinds(), reverse=ahead):
                 pair = (self.rank, peer) if kind == "send" else (peer, self.rank)
-                yield do.Communicate(f"c10d::{kind}", kind, pair, size, "BFP16")
+                yield do.Communicate(f"c10d::{kind}", kind, pair, size, "pp", "BFP16", stages)
         if "receive" in move.kinds():
             yield do.AwaitCommunication()
 
@@ -209,7 +210,7 @@ class _Step:
     def _tensor_parallel(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
         if self.layout.tp > 1:
             members = self.layout.group("tp", self.rank)
-            yield do.Communicate("c10d::allreduce_", "allReduce", members, 2 * hidden[0] * hidden[1], "BFP16")
+            yield do.Communicate("c10d::allreduce_", "allReduce", members, 2 * hidden[0] * hidden[1], "tp", "BFP16")
             yield do.AwaitCommunication()
 
     def _reduce_gradients(self) -> Iterator[do.Instruction]:
@@ -220,7 +221,9 @@ class _Step:
         bucket = self.w.bucket_bytes or total
         for start in range(0, total, bucket):
             size = min(bucket, total - start)
-            yield do.Communicate("c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), dtype)
+            yield do.Communicate(
+                "c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), "dp", dtype
+            )
 
     def _parameters(self) -> int:
         """Parameters of one layer on one rank: attention 4 h², feed-forward 7.5 h²."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,7 @@ def exact_ns(text: str, factor: float = 1.0) -> int | None:
     """Decimal µs (or `factor` µs) as whole ns, digits below dropped; MISSING below zero, None when it is no time."""
     try:
         ns = Decimal(text) * Decimal(str(factor)) * 1000
-    except InvalidOperation:
+    except ArithmeticError:  # no number, or an exponent beyond all bounds
         return None
     if not ns.is_finite() or ns.adjusted() >= _DIGITS:
         return None

@@ -217,7 +217,7 @@ _BASE: dict[str, Setup] = dict.fromkeys(_ON_LIGHT, _LIGHT) | {
 MIXTURES: dict[str, tuple[Setup, dict[str, float]]] = {
     "host-bound-2-ranks": (
         _SMALL,
-        {"python-busy": 2.5, "synchronise-per-layer": 0.5, "slow-rank-compute": 0.4, "cast-excess": 0.5},
+        {"python-busy": 4.0, "synchronise-per-layer": 0.5, "slow-rank-compute": 0.4, "cast-excess": 0.5},
     ),
 }
 

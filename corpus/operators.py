@@ -27,7 +27,7 @@ def tensors(*shapes: tuple[int, ...], dtype: str = BF16, form: str = "ND") -> Te
     return Tensors(text, ";".join([dtype] * len(shapes)), ";".join([form] * len(shapes)))
 
 
-def matmul(m: int, k: int, n: int, host_us: float, op: str = "aten::matmul", stack: str = "") -> Launch:
+def matmul(m: int, k: int, n: int, host_us: float, *, op: str = "aten::matmul", stack: str = "") -> Launch:
     """A product of an m x k and a k x n matrix."""
     info = KernelInfo("MatMulV3", "AI_CORE", 20, 0, tensors((m, k), (k, n)), tensors((m, n)), shares=_CUBE)
     us = _START_US + 2.0 * m * k * n / _MATMUL_FLOPS_PER_US

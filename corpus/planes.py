@@ -51,8 +51,8 @@ class Planes:
     def transfers(self, stream: int, task_id: int) -> list[Transfer]:
         """A copy within the chip, then per peer: tell, wait, send."""
         each = packets(self.wanted.kind, self.wanted.size, self.wanted.members, self.machine)
-        took = round(sum(each) / _ON_CHIP_GBPS)
-        self._add("Memcpy", 0, self.done.start, min(took, 900), self.rank, sum(each))
+        own = self.wanted.size if self.done.p2p else self.wanted.size // len(self.wanted.members)
+        self._add("Memcpy", 0, self.done.start, round(own / _ON_CHIP_GBPS), self.rank, size=own)
         for plane, peer in enumerate(member for member in self.wanted.members if member != self.rank):
             self._add("Notify_Record", plane, self.done.start + 1000, _NOTIFY_NS, peer)
             self._add("Notify_Wait", plane, self.done.start + 2000, self.there - self.done.start - 2000, peer)
@@ -67,10 +67,10 @@ class Planes:
         at, reducing = self.there, len(each) * _REDUCING.get(self.wanted.kind, 0)
         for number, size in enumerate(each):
             took = packet_ns(size, self.rank, peer, self.machine)
-            self._add("Reduce_Inline" if number < reducing else "Memcpy", plane, at, took, peer, size)
+            self._add("Reduce_Inline" if number < reducing else "Memcpy", plane, at, took, peer, size=size)
             at += took
 
-    def _add(self, name: str, plane: int, at: int, took: int, peer: int, size: int = 0) -> None:
+    def _add(self, name: str, plane: int, at: int, took: int, peer: int, *, size: int = 0) -> None:
         done = self.done
         end = min(at + took, done.end)
         link = "INVALID_TYPE" if not size else "ON_CHIP" if peer == self.rank else "HCCS"

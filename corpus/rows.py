@@ -133,8 +133,8 @@ def _children(ops: list[HostCall]) -> dict[int, list[HostCall]]:
 
 def op_statistic(trace: RankTrace, export: Export) -> Table:
     """Compute tasks by type and core, the longest first."""
-    header = [*_device_header(export), "OP Type", "Core Type", "Count", "Total Time(us)", "Min Time(us)", "Avg Time(us)",
-              "Max Time(us)", "Ratio(%)"]  # fmt: skip
+    header = [*_device_header(export), "OP Type", "Core Type", "Count", "Total Time(us)", "Min Time(us)",
+              "Avg Time(us)", "Max Time(us)", "Ratio(%)"]  # fmt: skip
     groups: dict[tuple[str, str], list[int]] = defaultdict(list)
     for task in trace.kernels():
         if task.kernel:
@@ -171,8 +171,8 @@ def api_statistic(trace: RankTrace, export: Export) -> Table:
     lines: list[list[object]] = []
     host = ["host"] if export.device_column else []
     for (name, level), times in sorted(groups.items()):
-        lines.append([*host, level, name, round(sum(times), 3), len(times), round(statistics.fmean(times), 3), min(times),
-                      max(times), round(statistics.pvariance(times), 3)])  # fmt: skip
+        lines.append([*host, level, name, round(sum(times), 3), len(times), round(statistics.fmean(times), 3),
+                      min(times), max(times), round(statistics.pvariance(times), 3)])  # fmt: skip
     return header, lines
 
 
@@ -185,8 +185,8 @@ def l2_cache(trace: RankTrace, export: Export) -> Table:
 
 def memory_record(trace: RankTrace, export: Export) -> Table:
     """The totals of the allocators and of the process."""
-    header = ["Component", "Timestamp(us)", "Total Allocated(MB)", "Total Reserved(MB)", "Total Active(MB)", "Stream Ptr",
-              "Device Type"]  # fmt: skip
+    header = ["Component", "Timestamp(us)", "Total Allocated(MB)", "Total Reserved(MB)", "Total Active(MB)",
+              "Stream Ptr", "Device Type"]  # fmt: skip
     lines: list[list[object]] = []
     for moment in trace.memory:
         process = moment.allocated < 0

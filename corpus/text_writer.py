@@ -37,7 +37,7 @@ def _write_tables(trace: RankTrace, output: Path, export: Export) -> None:
         tables |= rows.WITH_MEMORY
     for name, table in tables.items():
         header, lines = table(trace, export)
-        # The order of the file is that of torch_npu: CRLF where it writes the file itself, LF where CANN's is rewritten.
+        # torch_npu ends the lines of the one file it writes from scratch with CRLF.
         _write_csv(output / name, header, lines, "\r\n" if name == "step_trace_time.csv" else "\n")
 
 

@@ -127,15 +127,15 @@ class TraceWriter:
         if call.layer == "queue":
             yield self._flow(
                 "s" if queue == "enqueue" else "f", "enqueue_to_dequeue", "async_task_queue", call.connection,
-                self.trace.pid, call.thread, self.export.host(call.start),
+                pid=self.trace.pid, tid=call.thread, at=self.export.host(call.start),
             )  # fmt: skip
 
     def _cann_event(self, call: HostCall) -> Event:
         mode = {"acl": "ACL_OP", "hccl": "master"}.get(call.layer, call.name)
         prefix = "Communication@" if call.layer == "hccl" and self.export.lane != "HCCL" else _PREFIX[call.layer]
         args = {
-            "Thread Id": call.thread, "Mode": mode, "level": self._level(call), "id": call.name if mode == "ACL_OP" else "0",
-            "item_id": call.item, "connection_id": call.connection,
+            "Thread Id": call.thread, "Mode": mode, "level": self._level(call),
+            "id": call.name if mode == "ACL_OP" else "0", "item_id": call.item, "connection_id": call.connection,
         }  # fmt: skip
         at = us_text(self.export.host(call.start))
         return {"name": prefix + call.name, "pid": self.pids["CANN"], "tid": call.thread, "ts": at,
@@ -179,11 +179,11 @@ class TraceWriter:
 
     def _torch_to_npu(self, origin: HostCall, start: int, end: tuple[str, int]) -> Iterator[Event]:
         flow = self.export.device(start)
-        yield self._flow("s", "torch_to_npu", "async_npu", flow, self.trace.pid, origin.thread,
-                         self.export.host(origin.start))  # fmt: skip
-        yield self._flow("f", "torch_to_npu", "async_npu", flow, self.pids[end[0]], end[1], flow)
+        yield self._flow("s", "torch_to_npu", "async_npu", flow, pid=self.trace.pid, tid=origin.thread,
+                         at=self.export.host(origin.start))  # fmt: skip
+        yield self._flow("f", "torch_to_npu", "async_npu", flow, pid=self.pids[end[0]], tid=end[1], at=flow)
 
-    def _flow(self, ph: str, name: str, cat: str, flow: int, pid: int, tid: int, at: int) -> Event:
+    def _flow(self, ph: str, name: str, cat: str, flow: int, *, at: int, pid: int, tid: int) -> Event:
         return {"ph": ph, "bp": "e", "name": name, "id": flow, "pid": pid, "tid": tid, "ts": us_text(at), "cat": cat}
 
     # Communication and overlap

@@ -202,8 +202,8 @@ class _Step:
         yield vector("aten::add", "Add", hidden, self.host, inputs=2)
 
     def _matmul_backward(self, m: int, k: int, n: int) -> Iterator[do.Instruction]:
-        yield matmul(m, n, k, self.host, "aten::mm")
-        yield matmul(k, m, n, self.host, "aten::mm")
+        yield matmul(m, n, k, self.host, op="aten::mm")
+        yield matmul(k, m, n, self.host, op="aten::mm")
 
     # Communication
 

@@ -55,7 +55,7 @@ def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) ->
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, profile.run)
         outcomes.append(result.outcome)
-        findings += merge(rule, result, profile.run)
+        findings += merge(result.hits)
         progress("rules", done, len(catalog.rules))
     return Diagnosis(
         version=advisor.__version__,

@@ -6,18 +6,34 @@ from __future__ import annotations
 from typing import Any
 
 from advisor.loaders.captures import DAMAGES, RANK_CAPTURES
+from advisor.loaders.collectives import COLLECTIVES
+from advisor.loaders.device_tasks import DEVICE_TASKS
+from advisor.loaders.frequencies import FREQUENCIES
 from advisor.loaders.groups import GROUPS
+from advisor.loaders.host_calls import HOST_CALLS
+from advisor.loaders.kernels import KERNELS
+from advisor.loaders.launches import LAUNCHES
 from advisor.loaders.links import LINKS
 from advisor.loaders.memory import L2_CACHE, MEMORY_USES, MODULE_MEMORY, OPERATOR_MEMORY
 from advisor.loaders.opening import open_input
+from advisor.loaders.operator_calls import OPERATOR_CALLS
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.settings import SETTINGS
+from advisor.loaders.step_windows import STEP_WINDOWS
 from advisor.loaders.steps import STEP_TIMES
 from advisor.loaders.totals import API_TOTALS, OPERATOR_TOTALS
 from advisor.loaders.transfers import TRANSFERS
 
 READINGS: tuple[Reading[Any], ...] = (
     STEP_TIMES,
+    COLLECTIVES,
+    DEVICE_TASKS,
+    FREQUENCIES,
+    HOST_CALLS,
+    KERNELS,
+    LAUNCHES,
+    OPERATOR_CALLS,
+    STEP_WINDOWS,
     TRANSFERS,
     LINKS,
     MEMORY_USES,

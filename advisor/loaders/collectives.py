@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +26,9 @@ from advisor.loaders.jsonfile import inside, number
 from advisor.loaders.kernels import COMMUNICATION_CORES, DETAILS, details
 from advisor.loaders.reading import Folder, Reading, Unreadable
 from advisor.loaders.sqltable import Origin, records
-from advisor.loaders.timeline import Timeline
+
+if TYPE_CHECKING:
+    from advisor.loaders.timeline import Timeline
 
 COMMUNICATION = "communication.json"
 LANES = ("HCCL", "Communication")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts
 from advisor.loaders.database import Database, match
 from advisor.loaders.reading import Folder, Reading
-from advisor.loaders.timeline import Timeline
+
+if TYPE_CHECKING:
+    from advisor.loaders.timeline import Timeline
 
 HARDWARE = ("Ascend Hardware",)
 """Lanes of the device's task scheduler."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from advisor.errors import FactMissing
@@ -12,7 +14,9 @@ from advisor.facts.table import Array, Table
 from advisor.loaders.database import Database, match
 from advisor.loaders.device_tasks import HARDWARE, KIND_OF_NAME, tasks
 from advisor.loaders.reading import Folder, Reading
-from advisor.loaders.timeline import Timeline
+
+if TYPE_CHECKING:
+    from advisor.loaders.timeline import Timeline
 
 _LAUNCH = "Node@launch"
 _CALLS = "AscendCL@"

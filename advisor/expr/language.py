@@ -168,3 +168,42 @@ RUN_SCOPE: dict[str, Type] = {entry.name: entry.type for entry in RUN_NAMES}
 def run_values(run: Run) -> dict[str, float | str | None]:
     """The value of every run name; None where it is not known."""
     return {entry.name: entry.value(run) for entry in RUN_NAMES}
+
+
+_MISSING = """\
+**Missing stays missing.** Arithmetic and comparisons with a missing value are missing; a division by zero is missing.
+`and`, `or` and `not` are three-valued: `false and missing` is false, `true or missing` is true, the rest is missing.
+Aggregates leave missing values out, and are missing when nothing is left. `where` keeps the rows for which it is true.
+A rule whose `when` is missing is *skipped*, with the reason.
+
+**Rows and groups.** A column has one value per row; aggregates, params, run names and the keys of `for_each` have one
+per group. A group value beside a column is spread over the rows: `count(where=duration_us > 3 * typical_us)`.
+
+**Units** are checked: µs cannot be compared with bytes; a bare number goes with anything. µs over µs is a share, a
+share of µs is µs. Absolute times (`…_ns`) can only be compared with and subtracted from each other.
+"""
+
+_LIMITS = f"""\
+An expression has at most {MAX_SOURCE} characters and {MAX_NODES} parts, nested at most {MAX_DEPTH} deep; numbers reach
+to 1e18, texts to {MAX_TEXT} characters. There are no powers, attributes, subscripts, loops or other calls: an
+expression can neither run code, nor read a file, nor hang.
+"""
+
+
+def reference() -> str:
+    """The page of the documentation about expressions, in Markdown."""
+    parts = ["# Expressions\n", _MISSING]
+    for title, entries in (
+        ("Operators", OPERATORS),
+        ("Aggregates: one value per group", AGGREGATES),
+        ("Functions", tuple(entry for entry in FUNCTIONS if entry not in AGGREGATES)),
+        ("Units", UNITS),
+    ):
+        parts.append(f"## {title}\n")
+        parts.append("| written | meaning |\n|---|---|")
+        parts.append("\n".join(f"| `{entry.usage}` | {entry.meaning} |" for entry in entries) + "\n")
+    parts.append("## Names of the run\n")
+    parts.append("| name | holds | meaning |\n|---|---|---|")
+    parts.append("\n".join(f"| `{name.name}` | {name.type} | {name.meaning} |" for name in RUN_NAMES) + "\n")
+    parts += ["## Limits\n", _LIMITS]
+    return "\n".join(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -44,6 +45,11 @@ class Catalog:
     def facts(self) -> set[type[Fact]]:
         """Every table some rule wants."""
         return {fact for rule in self.rules for fact in rule.facts}
+
+    def select(self, patterns: Iterable[str]) -> Catalog:
+        """The rules whose id matches one of the patterns, such as `host/*`."""
+        wanted = tuple(patterns)
+        return Catalog(tuple(r for r in self.rules if any(fnmatchcase(r.id, pattern) for pattern in wanted)))
 
     @cached_property
     def by_id(self) -> Mapping[str, Rule]:

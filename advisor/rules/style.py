@@ -105,8 +105,8 @@ def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "quantile":
             fine.update(id(argument) for argument in node.args)
     for node in ast.walk(tree):
-        number = isinstance(node, ast.Constant) and isinstance(node.value, int | float) and id(node) not in fine
-        if isinstance(node, ast.Constant) and number and node.value not in (0, 1):
+        bare = isinstance(node, ast.Constant) and isinstance(node.value, int | float) and id(node) not in fine
+        if isinstance(node, ast.Constant) and bare and node.value not in (0, 1):
             yield node.col_offset, str(node.value)
 
 

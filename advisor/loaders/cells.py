@@ -43,10 +43,17 @@ def _bools(values: Cells) -> Array:
     return np.unpackbits(bits, bitorder="little", count=values.offset + len(values))[values.offset :].astype(bool)
 
 
-def _where(plain: Cells, pattern: str) -> tuple[Cells, Array]:
-    """The cells that match, `0` in the place of the others; and which they are."""
-    good = pc.fill_null(pc.match_substring_regex(plain, pattern), False)
-    return pc.if_else(good, plain, "0"), _bools(good)
+def _matching(plain: Cells, pattern: str) -> tuple[Cells, Array]:
+    """The cells that match, the others left out; and which they are."""
+    mask = pc.match_substring_regex(plain, pattern)
+    return plain.filter(mask), _bools(mask)
+
+
+def _spread(found: Array, good: Array) -> Array:
+    """Values at the places they come from, zero elsewhere."""
+    values = np.zeros(len(good), found.dtype)
+    values[good] = found
+    return values
 
 
 def _view(values: Cells, dtype: type[np.generic]) -> Array:
@@ -59,17 +66,17 @@ def _view(values: Cells, dtype: type[np.generic]) -> Array:
 
 def floats(plain: Cells, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
     """Finite numbers times a factor, and which cells hold one; unless signed, none below zero."""
-    cells, good = _where(plain, _NUMBER)
-    values = _view(cells.cast(pa.float64()), np.float64) * factor
+    cells, good = _matching(plain, _NUMBER)
+    values = _spread(_view(cells.cast(pa.float64()), np.float64) * factor, good)
     good &= np.isfinite(values)
     return values, good if signed else good & (values >= 0)
 
 
 def integers(plain: Cells) -> tuple[Array, Array]:
     """Whole numbers of up to 18 digits (`50.0` too: tables rewritten by others hold them so), and where they are."""
-    cells, good = _where(plain, _INTEGER)
+    cells, good = _matching(plain, _INTEGER)
     whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
-    return _view(whole.cast(pa.int64()), np.int64), good
+    return _spread(_view(whole.cast(pa.int64()), np.int64), good), good
 
 
 def times(plain: Cells, factor: float = 1.0) -> tuple[Array, Array]:
@@ -77,10 +84,10 @@ def times(plain: Cells, factor: float = 1.0) -> tuple[Array, Array]:
 
     Exact: the text never goes through a float, which would be wrong by up to 128 ns today.
     """
-    cells, good = _where(plain, _EXACT)
+    cells, good = _matching(plain, _EXACT)
+    values = _spread(_view(cells.cast(pa.decimal128(22, 3)), np.int64)[::2], good)
     if factor != 1.0:
         good[:] = False
-    values = _view(cells.cast(pa.decimal128(22, 3)), np.int64)[::2].copy()
     for row in np.flatnonzero(~good).tolist():
         exact = exact_ns(plain[row].as_buffer().to_pybytes().decode("ascii", "replace"), factor)
         if exact is not None:
@@ -99,10 +106,11 @@ def exact_ns(text: str, factor: float = 1.0) -> int | None:
     return MISSING if ns < 0 else int(ns) if ns <= _LATEST else None
 
 
-def text(cells: Cells, index: dict[str, int]) -> Array:
-    """Codes into the distinct texts met so far, which grow."""
+def text(cells: Cells, index: dict[str, int], *, bytewise: bool = False) -> Array:
+    """Codes into the distinct texts met so far, which grow. `bytewise` cells hold one character for each byte."""
     coded = cells.dictionary_encode()
-    lookup = [_code(word, index) for word in coded.dictionary.to_pylist()]
+    words = [word.decode().encode("latin-1") if bytewise else word for word in coded.dictionary.to_pylist()]
+    lookup = [_code(word, index) for word in words]
     return np.array([*lookup, -1], np.int32)[_view(coded.indices, np.int32)]
 
 

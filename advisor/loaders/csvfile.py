@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -110,6 +110,14 @@ class _Progress:
     wrong: dict[str, _Wrong] = field(default_factory=dict)
     uneven: list[int] = field(default_factory=list)
     rows: int = 0
+    bytewise: bool = False
+    """Whether each byte of the file was taken for one character."""
+
+    @classmethod
+    def of(cls, wanted: Sequence[_Wanted], *, bytewise: bool = False) -> _Progress:
+        """Nothing read yet of these columns."""
+        texts = {w.name: dict[str, int]() for w in wanted if w.column.store == "text"}
+        return cls({w.name: [] for w in wanted}, texts, bytewise=bytewise)
 
     def damaged(self, what: str, bad: Array) -> None:
         """Count the marked rows of the current block."""
@@ -138,10 +146,7 @@ def read(
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
         refuse(path, notes, f"has no column `{lacking[0]}`")
-    progress = _Progress({w.name: [] for w in wanted}, {w.name: {} for w in wanted if w.column.store == "text"})
-    layout = _Layout(lines, len(found), tuple(w.place for w in wanted))
-    for block in _rows(path, layout, progress, notes):
-        _take(block, wanted, progress)
+    progress = _gather(path, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
     _report(path, progress, notes)
     return {w.name: _joined(w, progress) for w in wanted}
 
@@ -192,16 +197,23 @@ def _match(
     return matched
 
 
-def _rows(path: Path, layout: _Layout, progress: _Progress, notes: Notes) -> Iterator[pa.RecordBatch]:
-    """The rows, block by block, every cell as bytes, columns named by their place."""
+def _gather(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
+    """All rows of a file. Read again byte by byte when a row is uneven: pyarrow stumbles over those with odd bytes."""
     import pyarrow as pa
 
+    progress = _Progress.of(wanted)
     try:
-        if _has_rows(path, layout.lines):
-            yield from _stream(path, layout, progress)
+        if not _has_rows(path, layout.lines):
+            return progress
+        try:
+            _scan(path, layout, wanted, progress)
+        except pa.ArrowInvalid:
+            progress = _Progress.of(wanted, bytewise=True)
+            _scan(path, layout, wanted, progress)
     except (OSError, pa.ArrowInvalid) as error:
         what = f"cannot be read further ({_first_line(error)})"
         notes.add(path.name, f"after row {progress.rows + 1}", what, kind="truncated")
+    return progress
 
 
 def _has_rows(path: Path, lines: int) -> bool:
@@ -217,7 +229,12 @@ def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:120] if str(error) else type(error).__name__
 
 
-def _stream(path: Path, layout: _Layout, progress: _Progress) -> Iterator[pa.RecordBatch]:
+def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+    """Take in a file block by block, every cell as bytes, columns named by their place.
+
+    Raises:
+        ArrowInvalid: A row is uneven (unless read byte by byte), or a cell is longer than a block.
+    """
     import pyarrow as pa
     from pyarrow import csv as arrow
 
@@ -225,14 +242,22 @@ def _stream(path: Path, layout: _Layout, progress: _Progress) -> Iterator[pa.Rec
         progress.uneven.append(row.number or 0)
         return "skip"
 
-    wanted = sorted({str(place) for place in layout.places})
+    chosen = sorted({str(place) for place in layout.places})
     names = [str(place) for place in range(layout.width)]
-    yield from arrow.open_csv(
+    blocks = arrow.open_csv(
         path,
-        arrow.ReadOptions(column_names=names, skip_rows=layout.lines, use_threads=False, block_size=BLOCK_BYTES),
-        arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven),
-        arrow.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), check_utf8=False),
+        arrow.ReadOptions(
+            column_names=names,
+            skip_rows=layout.lines,
+            use_threads=False,
+            block_size=BLOCK_BYTES,
+            encoding="latin1" if progress.bytewise else "utf8",
+        ),
+        arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven if progress.bytewise else None),
+        arrow.ConvertOptions(include_columns=chosen, column_types=dict.fromkeys(chosen, pa.binary()), check_utf8=False),
     )
+    for block in blocks:
+        _take(block, wanted, progress)
 
 
 def _take(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
@@ -256,7 +281,7 @@ def _converted(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
     from advisor.loaders import cells
 
     if wanted.column.store == "text":
-        return cells.text(raw, progress.names[wanted.name])
+        return cells.text(raw, progress.names[wanted.name], bytewise=progress.bytewise)
     plain = cells.plain(raw)
     given = cells.given(plain)
     if wanted.column.store == "float":

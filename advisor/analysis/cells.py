@@ -92,8 +92,9 @@ def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[
         host[one] = _host_calendar(cell, names, first, *_windows_of(one, names, windows))
         parts.append((np.full(len(names), one), names, first, np.maximum(last, _next_first(names, first))))
         count += len(names)
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.empty(0, np.int64)] * 4
-    return Cells(*columns, device, host)
+    empty = (np.empty(0, np.int64),) * 4
+    of_rank, of_step, begin, last = map(np.concatenate, zip(*(parts or [empty]), strict=True))
+    return Cells(of_rank, of_step, begin, last, device, host)
 
 
 def _extents(step: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:

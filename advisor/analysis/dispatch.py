@@ -62,7 +62,7 @@ def dispatches(
 
 
 def tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
-    """Per wanted rank: by how many ns host and device clock may disagree, from the most negative latency of the rank."""
+    """Per wanted rank: by how many ns host and device clock may disagree, by the most negative latency of the rank."""
     names, of = np.unique(rank, return_inverse=True)
     worst = np.zeros(len(names), np.int64)
     np.maximum.at(worst, of, -latency)

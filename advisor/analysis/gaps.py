@@ -68,6 +68,7 @@ class _Pieces:
 
 def gaps(
     kernels: Table[Kernel],
+    *,
     links: Table[Dispatch] | None,
     collectives: Table[Collective] | None,
     tasks: Table[DeviceTask] | None,
@@ -80,9 +81,10 @@ def gaps(
     cause = _device_causes(device, pieces)
     call = np.full(len(pieces), -1)
     if calls is not None:
-        _blame_copies(device, pieces, tasks, calls, cause, call)
+        _blame_copies(device, pieces, tasks, calls, cause=cause, call=call)
         for rank in np.unique(pieces.rank).tolist():
-            _blame_host(pieces, np.flatnonzero((pieces.rank == rank) & pieces.late), rank, calls, cause, call)
+            late = np.flatnonzero((pieces.rank == rank) & pieces.late)
+            _blame_host(pieces, late, calls, cause=cause, call=call)
     called = Texts.constant(None, 1) if calls is None else calls.texts("name")
     ended = names_of(device, kernels, collectives)
     return Table.build(
@@ -154,6 +156,7 @@ def _blame_copies(
     pieces: _Pieces,
     tasks: Table[DeviceTask] | None,
     calls: Table[HostCall],
+    *,
     cause: Array,
     call: Array,
 ) -> None:
@@ -175,15 +178,17 @@ def _blame_copies(
     call[copied[held]] = blocking[row[held]]
 
 
-def _blame_host(pieces: _Pieces, late: Array, rank: int, table: Table[HostCall], cause: Array, call: Array) -> None:
+def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: Array, call: Array) -> None:
     """What the host of one rank was doing in the pieces it is to blame for."""
-    calls = host.calls_of(table, rank)
-    if not len(late) or not len(calls):
+    if not len(late):
+        return
+    calls = host.calls_of(table, int(pieces.rank[late[0]]))
+    if not len(calls):
         return
     kinds = {name: calls.take(mask[calls.row]) for name, mask in host.activities(table).items()}
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
-    late = _blame_queue(pieces, late, table, calls, cause, call)
+    late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
     framework = calls.take(table.texts("kind").isin(host.FRAMEWORK)[calls.row])
     busy = host.mostly(framework.spans, pieces.start[late], pieces.end[late])
     cause[late[busy]] = _CODE["python"]
@@ -215,7 +220,7 @@ def _blame_waiting(pieces: _Pieces, late: Array, kinds: dict[str, host.Calls], c
 
 
 def _blame_queue(
-    pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, cause: Array, call: Array
+    pieces: _Pieces, late: Array, table: Table[HostCall], calls: host.Calls, *, cause: Array, call: Array
 ) -> Array:
     """Charges pieces whose work stood in the task queue before the device ran dry, but was taken from it too late."""
     dequeues = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])

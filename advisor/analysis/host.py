@@ -77,7 +77,7 @@ def synchronising(table: Table[HostCall]) -> Array:
 
 
 def blocking_copies(table: Table[HostCall]) -> Array:
-    """Rows of copy calls in which the host waits: the call itself blocks, or the next call of the thread synchronises."""
+    """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
     acl = np.flatnonzero(table.texts("kind").isin(["acl"]) & (table["start_ns"] != MISSING))
     acl = acl[np.lexsort((table["start_ns"][acl], table["thread"][acl], table["rank"][acl]))]
     names = table.texts("name")
@@ -85,7 +85,8 @@ def blocking_copies(table: Table[HostCall]) -> Array:
     itself = names.hits(_BLOCKING_COPY.match(name) is not None for name in names.names)[acl]
     same = np.append((np.diff(table["thread"][acl]) == 0) & (np.diff(table["rank"][acl]) == 0), False)[: len(acl)]
     followed = same & np.append(synchronising(table)[acl], False)[1:][: len(acl)]
-    return acl[itself | (copy & followed)]
+    found: Array = acl[itself | (copy & followed)]
+    return found
 
 
 def covering(calls: Calls, start: Array, end: Array) -> Array:

@@ -27,7 +27,7 @@ def host_costs(
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
 ) -> Table[HostCost]:
-    """Calls by rank, step, kind and name; those outside every step are left out."""
+    """Calls by rank, step, kind and name; steps themselves and calls outside of every step are left out."""
     device = timeline(kernels, collectives, None, windows)
     ranks = np.unique(device.cells.rank).tolist()
     return Table.concat(HostCost, [_of_rank(calls, device, rank) for rank in ranks])
@@ -37,7 +37,7 @@ def _of_rank(table: Table[HostCall], device: Timeline, rank: int) -> Table[HostC
     free = _free_on_clock(device, rank)
     calls = calls_of(table, rank)
     cell = device.cells.on_host(table["rank"][calls.row], calls.start)
-    kept = (cell >= 0) & _worth_naming(table, calls, free)
+    kept = (cell >= 0) & ~table.texts("kind").isin(["step"])[calls.row] & _worth_naming(table, calls, free)
     calls, cell = calls.take(kept), cell[kept]
     kinds, names = table.texts("kind").take(calls.row), table.texts("name").take(calls.row)
     groups = grouped(cell, kinds, names)

@@ -77,14 +77,16 @@ def _heads(collectives: Table[Collective] | None, tasks: Table[DeviceTask] | Non
 def _usual_idle(rank: Array, idle: Array) -> Array:
     names, of = np.unique(rank, return_inverse=True)
     groups = Groups(of, np.zeros(len(names), np.intp))
-    return groups.medians(idle)[of]
+    usual: Array = groups.medians(idle)[of]
+    return usual
 
 
 def _goes_on(links: Table[Dispatch], vertical: Array) -> Array:
     """Per vertical link: whether the launch just before it, of the same rank and step, was vertical too."""
     next_row = np.append(False, np.diff(vertical) == 1)[: len(vertical)]
     same = [np.append(False, np.diff(links[name][vertical]) == 0)[: len(vertical)] for name in ("rank", "step")]
-    return next_row & same[0] & same[1]
+    goes_on: Array = next_row & same[0] & same[1]
+    return goes_on
 
 
 def _names(collectives: Table[Collective] | None, heads: dict[str, Array], head: Array) -> list[str | None]:

@@ -107,7 +107,8 @@ def cover(spans: Spans, start: Array, end: Array) -> Array:
     if not len(spans):
         return np.zeros(len(start), np.int64)
     before = np.append(0, np.cumsum(spans.lengths))
-    return np.maximum(_until(spans, before, end) - _until(spans, before, start), 0)
+    covered: Array = np.maximum(_until(spans, before, end) - _until(spans, before, start), 0)
+    return covered
 
 
 def _until(spans: Spans, before: Array, moment: Array) -> Array:
@@ -115,7 +116,8 @@ def _until(spans: Spans, before: Array, moment: Array) -> Array:
     count = np.searchsorted(spans.start, moment, "right")
     last = np.maximum(count - 1, 0)
     inside = np.minimum(moment, spans.end[last]) - spans.start[last]
-    return np.where(count > 0, before[last] + inside, 0)
+    found: Array = np.where(count > 0, before[last] + inside, 0)
+    return found
 
 
 def holder(spans: Spans, moment: Array) -> Array:

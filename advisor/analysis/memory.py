@@ -14,8 +14,11 @@ from advisor.run import Run
 
 _GIB = 1024.0**3
 
-CAPACITY: dict[str, float] = {}
-"""Device memory by chip, in bytes, of chips that exist with one size only."""
+CAPACITY = {"Ascend910B2C": 64 * _GIB, "Ascend910B4-1": 64 * _GIB}
+"""Device memory by chip, in bytes, where the name leaves no doubt: 65536 MB of HBM by npu-smi
+(<https://github.com/Project-HAMi/HAMi-WebUI/issues/47>) and 64 GB by the validation report of
+<https://github.com/hearth-project/hearth/releases/tag/v0.2.0-rc.1>. `Ascend910B`, the name most captures carry, is a
+family with 32 and with 64 GB, so its memory is unknown."""
 
 
 def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:

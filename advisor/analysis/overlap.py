@@ -23,6 +23,7 @@ from advisor.run import Run
 
 def overlaps(
     run: Run,
+    *,
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
     tasks: Table[DeviceTask] | None,

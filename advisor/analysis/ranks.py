@@ -15,7 +15,7 @@ from advisor.facts.table import Array, Table
 
 
 def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle: Table[Gap] | None) -> Table[RankTime]:
-    """One row per rank. Meetings across stages and point-to-point ones say nothing about a slow rank and are left out."""
+    """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = grouped(split["rank"])
     first = ranks.first
     rank, stage = split["rank"][first], split["stage"][first]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.analysis.grouping import grouped, matched
+from advisor.facts.base import MISSING
+from advisor.facts.table import Texts
+
+VALUES = st.one_of(st.just(math.nan), st.integers(-5, 20).map(float))
+ROWS = st.lists(
+    st.tuples(st.sampled_from([MISSING, 0, 3, 2**60]), st.sampled_from([None, "a", "b"]), VALUES), max_size=12
+)
+
+
+def by_key(rows):
+    found = {}
+    for at, (number, text, value) in enumerate(rows):
+        found.setdefault((number, text), []).append((at, value))
+    return found
+
+
+def split(rows):
+    numbers = np.array([r[0] for r in rows], np.int64)
+    return grouped(numbers, Texts.of([r[1] for r in rows])), np.array([r[2] for r in rows], np.float64)
+
+
+def same(found, expected):
+    return all((math.isnan(f) and math.isnan(e)) or f == pytest.approx(e) for f, e in zip(found, expected, strict=True))
+
+
+@given(ROWS)
+def test_rows_share_a_group_exactly_when_their_keys_are_equal(rows):
+    groups, _ = split(rows)
+    assert len(groups) == len(by_key(rows))
+    for members in by_key(rows).values():
+        assert len({int(groups.of[at]) for at, _ in members}) == 1
+
+
+@given(ROWS)
+def test_sums_extremes_and_medians_leave_missing_values_out(rows):
+    groups, values = split(rows)
+    order = [(rows[i][0], rows[i][1]) for i in groups.first.tolist()]
+    lists = [[v for _, v in by_key(rows)[key] if not math.isnan(v)] for key in order]
+    assert same(groups.sums(values), [sum(v) for v in lists])
+    assert same(groups.means(values), [statistics.fmean(v) if v else math.nan for v in lists])
+    assert same(groups.largest(values), [max(v, default=math.nan) for v in lists])
+    assert same(groups.smallest(values), [min(v, default=math.nan) for v in lists])
+    assert same(groups.medians(values), [statistics.median(v) if v else math.nan for v in lists])
+
+
+@given(ROWS)
+def test_median_of_others_leaves_the_row_itself_out(rows):
+    groups, values = split(rows)
+    expected = []
+    for at, (number, text, _) in enumerate(rows):
+        others = [v for k, v in by_key(rows)[number, text] if k != at and not math.isnan(v)]
+        expected.append(statistics.median(others) if others else math.nan)
+    assert same(groups.medians_of_others(values), expected)
+
+
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
+def test_matched_gives_the_first_row_that_holds_the_value(keys, wanted):
+    found = matched(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist()
+    assert found == [keys.index(value) if value in keys else -1 for value in wanted]

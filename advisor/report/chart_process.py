@@ -17,7 +17,10 @@ from xml.parsers import expat
 ELEMENTS = frozenset({"svg", "g", "path", "text", "tspan", "rect", "line", "defs", "clipPath", "title", "desc"})
 """What a drawn chart consists of. Anything else in it means that a name was taken for markup."""
 
+_TAG = re.compile("<[^<>]*>")
 _IDS = re.compile(r'(\bid="|url\(#)')
+_SPOKEN = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+"""What the library says of marks for screen readers, always in English; the page says it in its own words."""
 
 
 def main() -> int:
@@ -57,7 +60,7 @@ def safe(svg: str, name: str) -> str:
         parser.Parse(svg, True)
     except expat.ExpatError as error:
         raise ValueError(f"not well-formed: {error}") from error
-    return _IDS.sub(lambda found: f"{found[1]}{name}-", svg)
+    return _TAG.sub(lambda tag: _IDS.sub(lambda found: f"{found[1]}{name}-", _SPOKEN.sub("", tag[0])), svg)
 
 
 def _refuse_foreign(element: str, attributes: dict[str, str]) -> None:

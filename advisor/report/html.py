@@ -78,6 +78,7 @@ def _environment(language: Language) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters["tied"] = tied
     environment.globals["say"] = lambda name, **values: say(name, language, **values)

@@ -18,7 +18,7 @@ from advisor.report.words import say
 from advisor.text import Language
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
-_FIRST = re.compile(r"^(\s*\d{0,9})([-+=.)])")
+_FIRST = re.compile(r"^(\s*(?:\d{1,9}(?=[.)](?:\s|$)))?)([-+=.)])")
 """What makes a list, a rule or a heading of the line it begins."""
 _LINKS = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bmailto)(?=:)|(?<=\w@)", re.IGNORECASE)
 

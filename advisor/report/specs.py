@@ -64,7 +64,6 @@ def _chart(kind: str, drawing: _Drawing, language: Language) -> Chart:
     title = CHARTS[kind].say(language)
     spec: Json = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "description": title,
         "config": _CONFIG,
         **drawing.spec,
     }
@@ -72,6 +71,7 @@ def _chart(kind: str, drawing: _Drawing, language: Language) -> Chart:
 
 
 _CONFIG: Json = {
+    "aria": False,  # the library would describe marks in English; the page gives the title and the numbers in words
     "background": None,
     "padding": 2,
     "font": "sans-serif",

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from report_samples import SHAPES
 
 from advisor.findings import Diagnosis
+from advisor.report.charts import Renderer
 
 
 @pytest.fixture(params=sorted(SHAPES))
@@ -19,3 +22,10 @@ def diagnosis(request: pytest.FixtureRequest) -> Diagnosis:
 def language(request: pytest.FixtureRequest) -> str:
     """Each language in turn."""
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def renderer() -> Iterator[Renderer]:
+    """One for all tests: what is drawn once is not drawn again."""
+    with Renderer(start=False) as one:
+        yield one

@@ -202,15 +202,13 @@ def exhibit(kind: ExhibitKind, rows: Rows) -> Exhibit:
     return Exhibit(kind=kind, rows=rows)
 
 
-def exhibits(ranks: int = 8, steps: int = 5) -> tuple[Exhibit, ...]:
+def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -> tuple[Exhibit, ...]:
     """One of each kind."""
     split = [(r, r * 4 // ranks, 9_000.0 + 100 * r, 80_000.0 - 900 * r, 25_000.0 + 300 * r) for r in range(ranks)]
     causes = (("host_late", 17_000.0), ("python", 4_000.0), ("wait", 2_000.0), ("copy", 900.0), ("oddity", 10.0))
     edges = [10 ** (i / 3) for i in range(-1, 16)]
     bins = [(0.0 if i == 0 else edges[i], edges[i + 1], 10.0 + 90 * (8 - abs(i - 8))) for i in range(16)]
-    operators = [
-        (name, "AI_CORE", 4000.0 / (i + 1), 10.0) for i, name in enumerate(("MatMulV2", "TransData", *HOSTILE))
-    ]
+    operators = [(name, "AI_CORE", 4000.0 / (i + 1), 10.0) for i, name in enumerate(("MatMulV2", "TransData", *names))]
     cells = [(r, s, 110_000.0 + 500 * r + 3_000 * (s == 50)) for r in range(ranks) for s in range(50, 50 + steps)]
     links = [
         (a, b, "HCCS" if a // 4 == b // 4 else "RDMA", 24.0 - a if a // 4 == b // 4 else 11.0 + b / 10, 1e8)
@@ -299,12 +297,12 @@ def rich(hostile: tuple[str, ...] = HOSTILE) -> Diagnosis:
         findings=(exposed, dispatch, free, *conversions),
         outcomes=outcomes(CONVERSION, EXPOSED, DISPATCH, FREE),
         rules=tuple(sorted((EXPOSED, DISPATCH, FREE, CONVERSION, QUIET), key=lambda info: info.id)),
-        exhibits=exhibits(),
+        exhibits=exhibits(names=hostile),
         unread=(
             Unread(
-                file=f"ASCEND_PROFILER_OUTPUT/{hostile[0]}.csv", place="line 17", what=f"odd cell {hostile[4]}", rows=3
+                file=f"ASCEND_PROFILER_OUTPUT/{hostile[0]}.csv", place="line 17", what=f"odd cell {hostile[-1]}", rows=3
             ),
-            Unread(file="trace_view.json", what=hostile[1]),
+            Unread(file="trace_view.json", what=hostile[-1]),
         ),
     )
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One language throughout: what is not code is in the language asked for."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+
+import pytest
+from report_samples import rich
+from rich.console import Console
+
+from advisor.report import WRITERS
+from advisor.report.charts import Renderer
+from advisor.report.columns import COLUMNS
+from advisor.report.terminal import print_diagnosis
+from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, OUTCOMES, SEVERITIES, WORDS
+from advisor.text import Text
+
+TABLES = (WORDS, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
+CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
+NAMES = {
+    *(
+        "rank",
+        "step",
+        "stage",
+        "Rank",
+        "Step",
+        "Stage",
+        "host",
+        "Host",
+        "advisor",
+        "Python",
+        "Cube",
+        "Vector",
+        "Scalar",
+    ),
+    *("CANN", "torch_npu", "Ascend910B", "Level1", "prof", "JSON", "HCCL", "HCCS", "RDMA", "GB", "MiB", "KiB", "ms"),
+    *("MatMulV2", "TransData", "oddity", "odd"),
+}
+"""Names of the field, of products and units, and of what the sample diagnosis holds outside of code."""
+
+
+def sample() -> tuple[str, ...]:
+    return ("opname",)
+
+
+def shown(suffix: str, language: str, renderer: Renderer) -> str:
+    """The visible words of a report: no code, tags, styles, addresses."""
+    diagnosis = rich(sample())
+    writer = next(writer for writer in WRITERS if writer.suffix == suffix)
+    text = writer.text(diagnosis, "zh" if language == "zh" else "en", renderer)
+    text = re.sub(r"<(style|script|code|title)\b.*?</\1>", " ", text, flags=re.S).replace("\\", "")
+    said = re.compile(r'(?:aria-label|aria-roledescription|placeholder|title)="([^"]*)"')
+    text = re.sub(r"<[^>]*>", lambda tag: f" {' '.join(said.findall(tag[0]))} ", text)
+    text = re.sub(r"(`{3,}).*?\1", " ", text, flags=re.S)
+    return re.sub(r"(`+).*?\1|<?https?://\S+|&\w+;", " ", text)
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md"])
+def test_no_chinese_in_an_english_report(suffix: str, renderer: Renderer) -> None:
+    assert not CJK.findall(shown(suffix, "en", renderer))
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md"])
+def test_no_english_in_a_chinese_report(suffix: str, renderer: Renderer) -> None:
+    words = set(re.findall(r"[A-Za-z_]\w+", shown(suffix, "zh", renderer)))
+    assert words - NAMES - {"op_type", "opname"} == set()
+
+
+def test_the_terminal_keeps_to_one_language() -> None:
+    for language, foreign in (("en", CJK), ("zh", re.compile(r"\b(the|of|step takes|up to|ranks|steps|not|rules)\b"))):
+        console = Console(width=80, file=io.StringIO())
+        print_diagnosis(rich(sample()), "zh" if language == "zh" else "en", console)
+        assert isinstance(console.file, io.StringIO)
+        assert not foreign.findall(console.file.getvalue())
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_word_has_both_languages_and_the_same_holes(table: Mapping[str, Text]) -> None:
+    for name, text in table.items():
+        assert text.en.strip(), name
+        assert text.zh.strip(), name
+        assert set(re.findall(r"\{(\w+)\}", text.en)) == set(re.findall(r"\{(\w+)\}", text.zh)), name
+        assert not CJK.search(text.en), name

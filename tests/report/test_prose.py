@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.report.cards import web_address
+from advisor.report.prose import LONGEST, Piece, clean, clean_block, flat, prose
+
+anything = st.text(st.characters(codec=None, categories=None), max_size=400)
+
+
+@given(anything)
+@settings(max_examples=60)
+def test_no_invisible_or_reversing_character_is_left(text: str) -> None:
+    shown = clean(text)
+    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") or c in "\u202e\u2066\u200b\ufeff\u2028"]
+    shown.encode("utf-8")
+
+
+@given(anything)
+@settings(max_examples=60)
+def test_a_shown_name_is_bounded_however_long_it_is(text: str) -> None:
+    assert len(clean(text * 50)) <= 6 * LONGEST
+
+
+def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
+    shown = clean("begin" + "x" * 10_000 + "end")
+    assert shown.startswith("begin")
+    assert shown.endswith("end")
+    assert len(shown) == LONGEST
+
+
+def test_an_ordinary_name_is_shown_as_it_is() -> None:
+    assert clean("hcom_allReduce__271_0_1 反向") == "hcom_allReduce__271_0_1 反向"
+
+
+def test_commands_keep_their_lines_and_lose_their_escapes() -> None:
+    assert clean_block("\nif x:\n\tgo()\x1b[31m\n") == "if x:\n    go()\\u001b[31m"
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b"]), anything.map(clean)))
+@settings(max_examples=60)
+def test_a_value_never_changes_how_the_words_around_it_are_read(values: dict[str, str]) -> None:
+    pieces = prose("first {a} then `code {b}` last", {name: Piece(text) for name, text in values.items()})
+    assert flat(pieces) == f"first {values.get('a', '{a}')} then code {values.get('b', '{b}')} last"
+    assert all(" last" not in piece.text for piece in pieces if piece.code)
+
+
+def test_an_odd_backtick_is_no_code() -> None:
+    assert prose("a ` b") == (Piece("a  b"),) or not any(piece.code for piece in prose("a ` b"))
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "//evil", "http://a b", 'http://a"b', "http://[", "file:///etc"]
+)
+def test_only_web_addresses_become_links(url: str) -> None:
+    assert web_address(url) == ""
+
+
+def test_a_web_address_stays_as_it_is() -> None:
+    assert web_address("https://example.org/a?b=c#d") == "https://example.org/a?b=c#d"

@@ -40,9 +40,8 @@ class Cells:
     step: Array
     begin: Array
     """Clock at which the first kernel or collective of the cell starts."""
-    end: Array
-    """Clock at which the last one ends, or at which the next step begins if that is later: the pause between two
-    steps belongs to the one in which it begins. The profiler's own Free counts so too."""
+    follow: Array
+    """Clock at which the next step begins; the least int64 where that one was not recorded."""
     device: dict[int, Calendar]
     """Per rank: when its steps begin on the device."""
     host: dict[int, Calendar]
@@ -52,7 +51,7 @@ class Cells:
         return len(self.rank)
 
     def of(self, rank: Array, step: Array, start: Array) -> Array:
-        """The cell of each device event, or -1. Ranks that number none of these events go by time."""
+        """The cell of each event of one table, or -1. Where a rank numbers none of them they go by time."""
         numbered = np.isin(rank, np.unique(rank[step != MISSING]))
         return np.where(numbered, self._numbered(rank, step), _by_rank(self.device, rank, start))
 
@@ -78,7 +77,7 @@ def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Arra
     return cell
 
 
-def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[StepWindow] | None) -> Cells:
+def cells_of(rank: Array, step: Array, start: Array, windows: Table[StepWindow] | None) -> Cells:
     """The cells of device events that carry their step."""
     device: dict[int, Calendar] = {}
     host: dict[int, Calendar] = {}
@@ -86,25 +85,24 @@ def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[
     count = 0
     for one in np.unique(rank).tolist():
         here = rank == one
-        names, first, last = _extents(step[here], start[here], end[here])
+        names, first = _begins(step[here], start[here])
         cell = np.arange(count, count + len(names))
         device[one] = Calendar(*_sorted(first, cell))
         host[one] = _host_calendar(cell, names, first, *_windows_of(one, names, windows))
-        parts.append((np.full(len(names), one), names, first, np.maximum(last, _next_first(names, first))))
+        parts.append((np.full(len(names), one), names, first, _next_first(names, first)))
         count += len(names)
     empty = (np.empty(0, np.int64),) * 4
-    of_rank, of_step, begin, last = map(np.concatenate, zip(*(parts or [empty]), strict=True))
-    return Cells(of_rank, of_step, begin, last, device, host)
+    of_rank, of_step, begin, follow = map(np.concatenate, zip(*(parts or [empty]), strict=True))
+    return Cells(of_rank, of_step, begin, follow, device, host)
 
 
-def _extents(step: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
-    """The steps of one rank, first start and last end of their events; the missing step only if there is no other."""
+def _begins(step: Array, start: Array) -> tuple[Array, Array]:
+    """The steps of one rank and the first start of their events; the missing step only if there is no other."""
     names, of = np.unique(step, return_inverse=True)
-    first, last = np.full(len(names), _EVER.max), np.full(len(names), _EVER.min)
+    first = np.full(len(names), _EVER.max)
     np.minimum.at(first, of, start)
-    np.maximum.at(last, of, end)
     kept = names != MISSING if len(names) > 1 else np.ones(len(names), bool)
-    return names[kept], first[kept], last[kept]
+    return names[kept], first[kept]
 
 
 def _next_first(names: Array, first: Array) -> Array:

@@ -44,7 +44,8 @@ class Timeline:
     cells: Cells
     axis: Axis
     window: Spans
-    """Per cell: from its first kernel or collective to its last, and on to the next step's first."""
+    """Per cell: from its first kernel or collective to the end of its last one, or to the beginning of the next step
+    if that is later. The pause between two steps belongs to the one in which it begins, as in the profiler's Free."""
     compute: Spans
     comm: Spans
     p2p: Spans
@@ -99,32 +100,29 @@ def timeline(
     collectives = Table.empty(Collective) if collectives is None else collectives
     tasks = Table.empty(DeviceTask) if tasks is None else tasks
     compute, comm, other = kernel_times(kernels), collective_times(collectives), task_times(tasks)
-    rank = np.concatenate([kernels["rank"][compute.row], collectives["rank"][comm.row]])
-    step = np.concatenate([kernels["step"][compute.row], collectives["step"][comm.row]])
-    start, end = np.concatenate([compute.start, comm.start]), np.concatenate([compute.end, comm.end])
-    cells = cells_of(rank, step, start, end, windows)
-    cell = cells.of(rank, step, start)
-    many = len(compute.row)
-    return _laid_out(
-        cells,
-        (
-            compute.placed(cell[:many]),
-            comm.placed(cell[many:]),
-            other.placed(cells.at(tasks["rank"][other.row], other.start)),
-        ),
-        collectives,
-        tasks,
+    ranks = kernels["rank"][compute.row], collectives["rank"][comm.row]
+    steps = kernels["step"][compute.row], collectives["step"][comm.row]
+    begun = np.concatenate([compute.start, comm.start])
+    cells = cells_of(np.concatenate(ranks), np.concatenate(steps), begun, windows)
+    parts = (
+        compute.placed(cells.of(ranks[0], steps[0], compute.start)),
+        comm.placed(cells.of(ranks[1], steps[1], comm.start)),
+        other.placed(cells.at(tasks["rank"][other.row], other.start)),
     )
+    return _laid_out(cells, parts, collectives, tasks)
 
 
 def _laid_out(
     cells: Cells, parts: tuple[Events, Events, Events], collectives: Table[Collective], tasks: Table[DeviceTask]
 ) -> Timeline:
     compute, comm, other = parts
+    end = np.maximum(cells.begin, cells.follow)
+    for busy in (compute, comm):
+        np.maximum.at(end, busy.cell, busy.end)
     axis = apart(
         np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
         np.concatenate([*(p.start for p in parts), cells.begin]),
-        np.concatenate([*(p.end for p in parts), cells.end]),
+        np.concatenate([*(p.end for p in parts), end]),
         len(cells),
     )
     kinds = tasks.texts("kind")
@@ -136,7 +134,7 @@ def _laid_out(
     return Timeline(
         cells=cells,
         axis=axis,
-        window=Spans(cells.begin + axis.shift, cells.end + axis.shift),
+        window=Spans(cells.begin + axis.shift, end + axis.shift),
         compute=spans(compute),
         comm=spans(comm),
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),

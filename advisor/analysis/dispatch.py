@@ -84,7 +84,7 @@ def _idle_before(device: Timeline) -> Array:
     opens[np.flatnonzero(opens)] = np.isin(np.arange(opens.sum()), one)  # of several that begin at once, one
     before = start - np.append(busy.end, 0)[block - 1]
     first = np.full(len(names), np.iinfo(np.int64).max)
-    np.minimum.at(first, rank, start)
+    np.minimum.at(first, rank[end > start], start[end > start])
     return np.where(opens, np.where(start == first[rank], np.nan, before), 0.0)
 
 

@@ -85,7 +85,7 @@ def gaps(
         for rank in np.unique(pieces.rank).tolist():
             late = np.flatnonzero((pieces.rank == rank) & pieces.late)
             _blame_host(pieces, late, calls, cause=cause, call=call)
-    called = Texts.constant(None, 1) if calls is None else calls.texts("name")
+    called = Texts.constant(None, 0) if calls is None else calls.texts("name")
     ended = names_of(device, kernels, collectives)
     return Table.build(
         Gap,
@@ -95,7 +95,7 @@ def gaps(
         duration_us=(pieces.end - pieces.start) / 1e3,
         cause=Texts(cause.astype(np.int32), CAUSES),
         host=(cause < len(HOST_CAUSES)).astype(np.int8),
-        call=Texts(np.where(call >= 0, called.codes[call], -1).astype(np.int32), called.names),
+        call=Texts(np.append(called.codes, -1)[call].astype(np.int32), called.names),
         next_op=Texts(np.append(ended.codes, -1)[pieces.after].astype(np.int32), ended.names),
     )
 

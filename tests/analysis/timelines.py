@@ -20,9 +20,7 @@ INTERVALS = st.lists(st.tuples(MOMENTS, LENGTHS).map(lambda pair: (pair[0], pair
 
 KERNELS = st.lists(st.tuples(RANKS, STEPS, MOMENTS, LENGTHS, st.sampled_from(["MatMul", "Cast", None])), max_size=14)
 COLLECTIVES = st.lists(st.tuples(RANKS, STEPS, MOMENTS, LENGTHS, st.booleans()), max_size=6)
-TASKS = st.lists(
-    st.tuples(RANKS, MOMENTS, LENGTHS, st.sampled_from(["copy", "wait", "mark", "kernel"])), max_size=10
-)
+TASKS = st.lists(st.tuples(RANKS, MOMENTS, LENGTHS, st.sampled_from(["copy", "wait", "mark", "kernel"])), max_size=10)
 CALLS = st.lists(
     st.tuples(
         RANKS,
@@ -111,12 +109,7 @@ class Moments:
         self.first: dict[tuple[int, int | None], int] = {}
         self.last: dict[tuple[int, int | None], int] = {}
         self.ranks = {row[0] for row in kernel + comm if row[3] >= 0}
-        for kind, rows in (("compute", kernel), ("comm", comm)):
-            for rank, step, start, length, extra in rows:
-                if length >= 0 and (key := self._cell(kernel, comm, kind, rank, step, start)):
-                    self._add(key, kind, start, length)
-                    if kind == "comm" and extra:
-                        self.cells[key]["p2p"] |= set(range(start, start + length))
+        self._place(kernel, comm)
         for key in self.cells:
             follower = (key[0], None if key[1] is None else key[1] + 1)
             if key[1] is not None and follower in self.first:
@@ -125,16 +118,29 @@ class Moments:
             if length >= 0 and kind in ("copy", "wait") and (key := self._at(rank, start)):
                 self.cells[key][kind] |= set(range(start, start + length))
 
+    def _place(self, kernel: list[Any], comm: list[Any]) -> None:
+        """Events of numbered tables first; what carries no step is sorted in by time after them."""
+        tables = [("compute", kernel, row) for row in kernel] + [("comm", comm, row) for row in comm]
+        tables = [entry for entry in tables if entry[2][3] >= 0]
+        for kind, rows, (rank, step, start, length, extra) in sorted(
+            tables, key=lambda entry: not self._numbered(entry[1], entry[2][0])
+        ):
+            key = self._cell(kernel + comm, rows, rank, step, start)
+            if key is not None:
+                self._add(key, kind, start, length)
+                if kind == "comm" and extra:
+                    self.cells[key]["p2p"] |= set(range(start, start + length))
+
     def _numbered(self, rows: list[Any], rank: int) -> bool:
         return any(r == rank and s is not None and n >= 0 for r, s, _, n, _ in rows)
 
     def _cell(
-        self, kernel: list[Any], comm: list[Any], kind: str, rank: int, step: int | None, start: int
+        self, both: list[Any], rows: list[Any], rank: int, step: int | None, start: int
     ) -> tuple[int, int | None] | None:
-        """An event without a step is outside where its rank numbers steps."""
-        if step is not None or not self._numbered(kernel + comm, rank):
+        """An event without a step is outside where its table numbers steps, else it goes by time."""
+        if step is not None or not self._numbered(both, rank):
             return (rank, step)
-        return None
+        return None if self._numbered(rows, rank) else self._at(rank, start)
 
     def _add(self, key: tuple[int, int | None], kind: str, start: int, length: int) -> None:
         sets = self.cells.setdefault(key, {k: set() for k in ("compute", "comm", "p2p", "copy", "wait")})

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import timelines as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis.dispatch import LEAST_TOLERANCE_NS, MOST_TOLERANCE_NS, dispatches, tolerances
+from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch
+from advisor.facts.table import Table, read_table
+
+
+def one_after_another(idle_ns: int, lead_ns: int) -> list[dict[str, object]]:
+    """Two kernels with idle time between them, the second launched so long before it began."""
+    second = 100_000 + idle_ns
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=[0, second], duration_us=100.0, op_type=["A", "B"])
+    launches = Table.build(Launch, rank=0, host_start_ns=[-1_000_000, second - lead_ns], device_start_ns=[0, second])
+    return dispatches(kernels, launches, None, None, None).rows()
+
+
+def test_a_call_made_after_the_device_ran_dry_is_vertical():
+    _, second = one_after_another(idle_ns=300_000, lead_ns=15_000)
+    assert second["vertical"] is True and second["idle_before_us"] == 300.0 and second["latency_us"] == 15.0
+
+
+def test_a_call_made_long_before_is_not_vertical():
+    _, second = one_after_another(idle_ns=300_000, lead_ns=900_000)
+    assert second["vertical"] is False
+
+
+def test_a_task_that_the_device_held_up_itself_is_not_vertical():
+    _, second = one_after_another(idle_ns=5_000_000, lead_ns=4_900_000)
+    assert second["vertical"] is False
+
+
+def test_a_link_that_seems_to_go_back_in_time_is_clock_error_and_vertical():
+    _, second = one_after_another(idle_ns=300_000, lead_ns=-50_000)
+    assert second["vertical"] is True and second["latency_us"] == -50.0
+
+
+def test_a_task_that_begins_while_others_run_never_waited_for_the_host():
+    _, second = one_after_another(idle_ns=-10_000, lead_ns=5_000)
+    assert second["idle_before_us"] == 0.0 and second["vertical"] is False
+
+
+def test_of_the_first_task_nothing_is_known():
+    first, _ = one_after_another(idle_ns=10_000, lead_ns=5_000)
+    assert first["idle_before_us"] is None and first["vertical"] is None
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=9))
+def test_tolerance_follows_the_most_negative_latency_within_bounds(latency):
+    (found,) = tolerances(np.zeros(len(latency), np.int64), np.array(latency), np.array([0])).tolist()
+    assert found == min(max(-min(latency), LEAST_TOLERANCE_NS), MOST_TOLERANCE_NS)
+
+
+def test_a_rank_without_links_has_the_least_tolerance():
+    assert tolerances(np.array([0]), np.array([-60_000]), np.array([3])).tolist() == [LEAST_TOLERANCE_NS]
+
+
+def test_streams_tell_tasks_of_one_moment_apart():
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=[500, 500], duration_us=1.0, stream=[1, 2])
+    launches = Table.build(Launch, rank=0, device_start_ns=[500, 500], host_start_ns=[100, 300], stream=[2, 1])
+    assert dispatches(kernels, launches, None, None, None)["latency_us"].tolist() == [0.2, 0.4]
+
+
+def test_a_kernel_whose_stream_is_unknown_is_joined_by_its_start():
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=[500], duration_us=1.0)
+    launches = Table.build(Launch, rank=0, device_start_ns=[500], host_start_ns=[100], stream=[2])
+    assert len(dispatches(kernels, launches, None, None, None)) == 1
+
+
+def test_collectives_and_copies_are_launched_too():
+    kernels = read_table(Kernel, "start_ns duration_us op_type\n1000 1 MatMul")
+    comm = read_table(Collective, "start_ns elapse_us op p2p\n3000 1 allReduce false")
+    tasks = read_table(DeviceTask, "kind start_ns end_ns stream\ncopy 5000 6000 3\nwait 7000 8000 3")
+    launches = Table.build(Launch, rank=0, device_start_ns=[1000, 3000, 5000, 7000], host_start_ns=900)
+    found = dispatches(kernels, launches, comm, tasks, None).rows()
+    assert [(r["kind"], r["op_type"]) for r in found] == [("kernel", "MatMul"), ("comm", "allReduce"), ("copy", "copy")]
+
+
+def test_unlinked_tasks_and_other_ranks_have_no_row():
+    kernels = read_table(Kernel, "rank start_ns duration_us\n0 1000 1\n1 2000 1")
+    launches = Table.build(Launch, rank=0, device_start_ns=[2000], host_start_ns=[1])
+    assert not len(dispatches(kernels, launches, None, None, None))
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES, tl.TASKS)
+def test_idle_time_before_tasks_agrees_with_sets_of_moments(kernels, collectives, tasks):
+    launched = Table.concat(Launch, [tl.launches(kernels, 3), tl.launches(collectives, 3)])
+    found = dispatches(tl.kernels(kernels), launched, tl.collectives(collectives), tl.tasks(tasks), None).rows()
+    twin = tl.Moments(kernels, collectives, tasks)
+    for rank in twin.ranks:
+        busy = set().union(*(s["compute"] | s["comm"] | s["copy"] for key, s in twin.cells.items() if key[0] == rank))
+        for row in (r for r in found if r["rank"] == rank and r["idle_before_us"]):
+            start, idle = row["start_ns"], round(row["idle_before_us"] * 1e3)
+            assert not busy & set(range(start - idle, start))
+            assert start - idle - 1 in busy and start in busy

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import timelines as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis.dispatch import dispatches
+from advisor.analysis.gaps import CAUSES, HOST_CAUSES, gaps
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch
+from advisor.facts.table import Table, read_table
+
+MS = 1_000_000
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES, tl.TASKS, tl.CALLS, st.sampled_from([None, -4, 0, 7, 10**6]))
+def test_every_free_moment_is_charged_to_exactly_one_cause(kernels, collectives, tasks, calls, lead):
+    tables = tl.kernels(kernels), tl.collectives(collectives), tl.tasks(tasks)
+    links = None
+    if lead is not None:
+        launched = Table.concat(Launch, [tl.launches(kernels, lead), tl.launches(collectives, lead)])
+        links = dispatches(tables[0], launched, tables[1], tables[2], None)
+    found = gaps(tables[0], links=links, collectives=tables[1], tasks=tables[2], calls=tl.calls(calls), windows=None)
+    twin = tl.Moments(kernels, collectives, tasks)
+    charged: dict[tuple[int, int | None], list[int]] = {key: [] for key in twin.cells}
+    for row in found.rows():
+        start, length = row["start_ns"], round(row["duration_us"] * 1e3)
+        charged[row["rank"], row["step"]] += range(start, start + length)
+        assert row["cause"] in CAUSES and length > 0
+        assert row["host"] == (row["cause"] in HOST_CAUSES)
+    for key, times in charged.items():
+        assert sorted(times) == sorted(twin.free(key))
+
+
+def one_gap(calls: str = "", *, lead_ns: int = 10_000, tasks: str = "", comm: str = "") -> dict[str, object]:
+    """The longest piece of a gap from 1 to 3 ms between two kernels."""
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=[0, 3 * MS], duration_us=1000.0, op_type=["A", "B"])
+    launches = Table.build(
+        Launch, rank=0, device_start_ns=[0, 3 * MS], host_start_ns=[-5 * MS, 3 * MS - lead_ns], thread=1
+    )
+    collectives = read_table(Collective, comm) if comm else None
+    device = read_table(DeviceTask, tasks) if tasks else None
+    found = gaps(
+        kernels,
+        links=dispatches(kernels, launches, collectives, device, None),
+        collectives=collectives,
+        tasks=device,
+        calls=read_table(HostCall, calls) if calls else None,
+        windows=None,
+    )
+    return max(found.rows(), key=lambda row: row["duration_us"])
+
+
+HEAD = "thread kind name start_ns end_ns connection\n"
+
+
+def test_host_late_is_the_cause_when_nothing_closer_is_seen():
+    found = one_gap()
+    assert found["cause"] == "host_late" and found["host"] and found["next_op"] == "B"
+
+
+def test_framework_operators_over_most_of_the_gap_mean_python():
+    found = one_gap(HEAD + "1 operator aten::linear 1100000 2900000 -\n1 operator aten::t 1500000 1600000 -")
+    assert found["cause"] == "python" and found["call"] == "aten::linear"
+
+
+def test_operators_over_little_of_the_gap_do_not():
+    assert one_gap(HEAD + "1 operator aten::mul 1100000 1200000 -")["cause"] == "host_late"
+
+
+def test_garbage_collection_is_blamed_before_the_python_around_it():
+    calls = HEAD + "1 python train 0 9000000 -\n2 gc gc 1200000 2900000 -"
+    assert one_gap(calls)["cause"] == "gc"
+
+
+def test_a_loader_that_fills_the_gap_is_blamed():
+    found = one_gap(HEAD + "1 data_loader __next__ 900000 2900000 -\n1 python train 0 9000000 -")
+    assert found["cause"] == "data_loader" and found["call"] == "__next__"
+
+
+def test_online_compilation_is_blamed():
+    assert one_gap(HEAD + "1 acl aclopCompileAndExecute 1000000 2990000 7")["cause"] == "compile"
+
+
+def test_a_synchronising_call_that_was_waiting_when_the_device_ran_dry_is_blamed():
+    found = one_gap(HEAD + "1 acl aclrtSynchronizeStreamWithTimeout 200000 1010000 7\n1 python train 0 9000000 -")
+    assert found["cause"] == "synchronise" and found["call"] == "aclrtSynchronizeStreamWithTimeout"
+
+
+def test_a_synchronising_call_made_after_the_device_ran_dry_waits_for_nothing():
+    calls = HEAD + "1 acl aclrtSynchronizeStream 1200000 1210000 7\n1 python train 0 9000000 -"
+    assert one_gap(calls)["cause"] == "python"
+
+
+def test_a_blocking_copy_is_told_from_an_asynchronous_one():
+    assert one_gap(HEAD + "1 acl aclrtMemcpy 900000 2900000 7")["cause"] == "blocking_copy"
+    assert one_gap(HEAD + "1 acl aclrtMemcpyAsync 900000 2900000 7")["cause"] == "host_late"
+
+
+def test_work_that_stood_in_the_queue_is_charged_to_the_thread_that_takes_it():
+    calls = HEAD + "1 enqueue Enqueue 100000 110000 5\n2 dequeue Dequeue@B 2900000 3100000 5"
+    found = one_gap(calls)
+    assert found["cause"] == "dequeue" and found["call"] == "Dequeue@B"
+
+
+def test_work_put_in_the_queue_late_is_not():
+    calls = HEAD + "1 enqueue Enqueue 2800000 2810000 5\n2 dequeue Dequeue@B 2900000 3100000 5"
+    assert one_gap(calls)["cause"] == "host_late"
+
+
+def test_a_step_annotation_explains_nothing():
+    assert one_gap(HEAD + "1 step 'ProfilerStep#1' 0 9000000 -")["cause"] == "host_late"
+
+
+def test_a_queued_kernel_behind_an_event_wait_is_a_wait():
+    found = one_gap(lead_ns=4 * MS, tasks="kind start_ns end_ns stream\nwait 1000000 2900000 3")
+    assert found["cause"] == "wait" and not found["host"]
+
+
+def test_a_wait_for_a_host_that_is_late_is_the_hosts():
+    assert one_gap(tasks="kind start_ns end_ns stream\nwait 1000000 2900000 3")["cause"] == "host_late"
+
+
+def test_a_queued_kernel_with_nothing_before_it_is_unknown():
+    assert one_gap(lead_ns=4 * MS)["cause"] == "unknown"
+
+
+def test_a_copy_in_the_gap_is_a_copy():
+    assert one_gap(tasks="kind start_ns end_ns stream\ncopy 1010000 2900000 3")["cause"] == "copy"
+
+
+def test_a_copy_the_host_waits_for_is_blocking():
+    tasks = "kind start_ns end_ns stream connection\ncopy 1010000 2900000 3 42"
+    sync = "1 acl aclrtMemcpyAsync 900000 910000 42\n1 acl aclrtSynchronizeStream 920000 2950000 43"
+    assert one_gap(HEAD + sync, tasks=tasks)["cause"] == "blocking_copy"
+    other_thread = sync.replace("1 acl aclrtSync", "2 acl aclrtSync")
+    assert one_gap(HEAD + other_thread, tasks=tasks)["cause"] == "copy"
+
+
+def test_a_queued_collective_that_starts_slowly_is_being_set_up():
+    kernels = read_table(Kernel, "start_ns duration_us op_type\n0 1000 A")
+    comm = read_table(Collective, "start_ns elapse_us op p2p\n3000000 1000 allReduce false")
+    launches = Table.build(Launch, rank=0, device_start_ns=[3 * MS], host_start_ns=[0])
+    links = dispatches(kernels, launches, comm, None, None)
+    (row,) = gaps(kernels, links=links, collectives=comm, tasks=None, calls=None, windows=None).rows()
+    assert row["cause"] == "comm_setup" and row["next_op"] == "allReduce"
+
+
+def test_an_unexplained_pause_between_steps_is_a_step_boundary():
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 0 1\n2 5000 1")
+    (row,) = gaps(kernels, links=None, collectives=None, tasks=None, calls=None, windows=None).rows()
+    assert row["cause"] == "step_boundary" and row["step"] == 1
+
+
+def test_a_host_of_another_rank_is_never_blamed():
+    calls = "rank " + HEAD + "1 1 gc gc 900000 3100000 -"
+    assert one_gap(calls)["cause"] == "host_late"
+
+
+def test_no_kernels_have_no_gaps():
+    nothing = dict.fromkeys(("links", "collectives", "tasks", "calls", "windows"))
+    assert not len(gaps(Table.empty(Kernel), **nothing))
+    assert not len(gaps(read_table(Kernel, "start_ns duration_us\n0 1"), **nothing))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import timelines as tl
+from hypothesis import given, settings
+
+from advisor.analysis.overlap import overlaps
+from advisor.errors import FactMissing
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime
+from advisor.facts.table import Table, read_table
+from advisor.run import Parallel, Run
+
+
+def split(run=None, **tables):
+    nothing = dict.fromkeys(("kernels", "collectives", "tasks", "windows", "recorded"))
+    return overlaps(run or Run(), **{**nothing, **tables})
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES, tl.TASKS)
+def test_the_split_agrees_with_sets_of_moments(kernels, collectives, tasks):
+    twin = tl.Moments(kernels, collectives, tasks)
+    if not kernels:
+        return
+    found = split(kernels=tl.kernels(kernels), collectives=tl.collectives(collectives), tasks=tl.tasks(tasks)).rows()
+    assert [(r["rank"], r["step"]) for r in found] == sorted(twin.cells, key=lambda k: (k[0], tl.number(k[1])))
+    for row in found:
+        key = (row["rank"], row["step"])
+        sets, free = twin.cells[key], twin.free(key)
+        ns = {name: round(value * 1e3) for name, value in row.items() if name.endswith("_us")}
+        assert ns["span_us"] == len(twin.window(key))
+        assert ns["compute_us"] == len(sets["compute"])
+        assert ns["comm_us"] == len(sets["comm"])
+        assert ns["exposed_comm_us"] == len(sets["comm"] - sets["compute"])
+        assert ns["overlapped_us"] == len(sets["comm"] & sets["compute"])
+        assert ns["free_us"] == len(free)
+        assert ns["copy_us"] == len(free & sets["copy"])
+        assert ns["event_wait_us"] == len(free & sets["wait"] - sets["copy"])
+        assert ns["bubble_us"] == len(sets["p2p"] - sets["compute"])
+        assert ns["span_us"] == ns["compute_us"] + ns["exposed_comm_us"] + ns["free_us"]
+
+
+def test_the_pause_between_two_steps_belongs_to_the_first():
+    kernels = read_table(
+        Kernel,
+        """
+        step start_ns duration_us
+        7    1000     1
+        8    5000     1
+        """,
+    )
+    assert [r["free_us"] for r in split(kernels=kernels).rows()] == [3.0, 0.0]
+
+
+def test_a_pause_before_a_step_that_was_not_recorded_belongs_to_none():
+    kernels = read_table(
+        Kernel,
+        """
+        step start_ns duration_us
+        7    1000     1
+        9    5000     1
+        """,
+    )
+    assert [r["free_us"] for r in split(kernels=kernels).rows()] == [0.0, 0.0]
+
+
+def test_a_capture_without_steps_is_one_step_without_a_number():
+    kernels = read_table(
+        Kernel,
+        """
+        step start_ns duration_us
+        -    1000     1
+        -    5000     1
+        """,
+    )
+    (row,) = split(kernels=kernels).rows()
+    assert row["step"] is None and row["span_us"] == 5.0 and row["free_us"] == 3.0
+
+
+def test_warm_up_kernels_outside_of_every_step_do_not_count():
+    kernels = read_table(
+        Kernel,
+        """
+        step start_ns duration_us
+        -    0        9
+        3    10000    1
+        """,
+    )
+    (row,) = split(kernels=kernels).rows()
+    assert row["step"] == 3 and row["compute_us"] == 1.0
+
+
+def test_a_collective_without_a_step_goes_by_time_when_none_has_one():
+    kernels = read_table(Kernel, "step start_ns duration_us\n3 10000 1\n3 20000 1")
+    collectives = read_table(Collective, "step start_ns elapse_us p2p\n- 12000 4 false")
+    (row,) = split(kernels=kernels, collectives=collectives).rows()
+    assert row["exposed_comm_us"] == 4.0
+
+
+@pytest.mark.parametrize("bad", [float("nan"), -5.0, float("inf"), 1e18])
+def test_impossible_durations_are_left_out(bad):
+    kernels = Table.build(Kernel, rank=0, step=[1, 1], start_ns=[1000, 3000], duration_us=[1.0, bad])
+    (row,) = split(kernels=kernels).rows()
+    assert row["compute_us"] == 1.0 and row["span_us"] == 1.0
+
+
+def test_a_timestamp_far_from_all_others_does_not_stretch_the_step():
+    start = np.array([1_700_000_000_000_000_000, 1_700_000_000_000_001_000, 5, MISSING, 2**62])
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=start, duration_us=1.0)
+    (row,) = split(kernels=kernels).rows()
+    assert row["span_us"] == 2.0
+
+
+def test_without_device_tasks_copies_are_unknown_not_zero():
+    (row,) = split(kernels=read_table(Kernel, "start_ns duration_us\n0 1\n5000 1")).rows()
+    assert row["copy_us"] is None and row["event_wait_us"] is None and row["free_us"] == 4.0
+
+
+def test_a_zero_length_kernel_still_bounds_the_step():
+    (row,) = split(kernels=read_table(Kernel, "start_ns duration_us\n0 1\n5000 0")).rows()
+    assert row["span_us"] == 5.0 and row["compute_us"] == 1.0
+
+
+RECORDED = """
+rank step compute_us comm_us exposed_comm_us overlapped_us free_us bubble_us
+0    2    10         7       5               2             3       1
+"""
+
+
+def test_without_kernels_the_recorded_sums_are_taken():
+    (row,) = split(recorded=read_table(StepTime, RECORDED)).rows()
+    assert row["source"] == "recorded"
+    assert row["span_us"] == 18.0 and row["bubble_us"] == 1.0 and row["copy_us"] is None
+
+
+def test_recorded_sums_stand_in_only_for_ranks_without_kernels():
+    kernels = read_table(Kernel, "rank start_ns duration_us\n1 0 4")
+    found = split(kernels=kernels, recorded=read_table(StepTime, RECORDED)).rows()
+    assert [(r["rank"], r["source"]) for r in found] == [(0, "recorded"), (1, "intervals")]
+
+
+def test_stages_come_from_the_parallel_layout():
+    run = Run(parallel=Parallel(pp=2, stages=((0,), (1,))))
+    found = split(run, kernels=read_table(Kernel, "rank start_ns duration_us\n0 0 4\n1 0 4\n5 0 4")).rows()
+    assert [r["stage"] for r in found] == [0, 1, None]
+
+
+def test_neither_kernels_nor_sums_is_a_missing_fact():
+    with pytest.raises(FactMissing) as caught:
+        split(tasks=Table.empty(DeviceTask))
+    assert caught.value.tables == ("kernels", "step_times")
+
+
+def test_empty_kernels_without_sums_are_a_missing_fact_too():
+    with pytest.raises(FactMissing):
+        split(kernels=Table.empty(Kernel))

@@ -156,7 +156,7 @@ class _Compiler:
     def fail(self, node: ast.AST, what: str, hint: str = "") -> ExprError:
         offset = getattr(node, "col_offset", 0)
         column = len(self.source.encode()[:offset].decode(errors="ignore"))
-        return ExprError(what, self.source, column, hint)
+        return ExprError(what.replace(f"number[{MOMENT}]", "absolute time"), self.source, column, hint)
 
     def foreign(self, node: ast.AST, part: ast.AST) -> ExprError:
         name = type(part).__name__

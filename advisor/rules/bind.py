@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -144,12 +145,14 @@ class Rule:
 
 def bind(document: Document, path: Path) -> Rule | list[Mistake]:
     """The rule a file describes, or everything wrong with it."""
-    written = shape(document)
-    if isinstance(written, list):
-        return written
-    return _Binder(document, path, written).bound()
+    written, mistakes = shape(document)
+    if written is None:
+        return mistakes
+    rule = _Binder(document, path, written, mistakes).bound()
+    return sorted(rule, key=lambda mistake: mistake.place) if isinstance(rule, list) else rule
 
 
+_WORD = re.compile(r"\w+")
 Written = TypeVar("Written", bound=str)
 
 
@@ -160,9 +163,10 @@ def _plain(given: str | Mapping[Written, str]) -> str | dict[str, str]:
 class _Binder:
     """Collects mistakes while it resolves; what is wrong becomes a value that does no further harm."""
 
-    def __init__(self, document: Document, path: Path, written: RuleFile) -> None:
-        self.document, self.path, self.written = document, path, written
-        self.mistakes: list[Mistake] = []
+    def __init__(self, document: Document, path: Path, written: RuleFile, mistakes: list[Mistake]) -> None:
+        self.document, self.path, self.written, self.mistakes = document, path, written, mistakes
+        self.broken: set[str] = set()
+        """Names whose own expression is wrong: what else is wrong where they are used may come from that."""
 
     def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None:
         self.mistakes.append(self.document.mistake(path, what, hint, key=key))
@@ -175,9 +179,9 @@ class _Binder:
         for number, name in enumerate(w.requires):
             if name not in facts:
                 self.wrong(("requires", number), f"unknown table `{name}`", nearest(name, facts))
-        if self.mistakes:
+        if w.in_ not in facts:
             return self.mistakes
-        rule = self.resolved(facts[w.in_], tuple(facts[name] for name in w.requires))
+        rule = self.resolved(facts[w.in_], tuple(facts[name] for name in w.requires if name in facts))
         return self.mistakes or rule
 
     def resolved(self, fact: type[Fact], requires: tuple[type[Fact], ...]) -> Rule:
@@ -254,16 +258,24 @@ class _Binder:
         try:
             found = compile_expr(text, scope)
         except ExprError as error:
-            what = f"{'.'.join(map(str, path))}: {error.what}"
-            self.mistakes.append(self.document.mistake(path, what, error.hint, column=error.column))
+            if not self.broken.intersection(_WORD.findall(text)):
+                what = f"{'.'.join(map(str, path))}: {error.what}"
+                self.mistakes.append(self.document.mistake(path, what, error.hint, column=error.column))
+            self.doubt(path)
             return Compiled(text, Type(kind or "number"), frozenset(), lambda _: None)
-        if kind is not None and found.type.kind != kind:
+        if self.broken & found.names:
+            self.doubt(path)
+        elif kind is not None and found.type.kind != kind:
             words = {"bool": "a condition", "number": "a number", "text": "a text"}
             self.wrong(path, f"{'.'.join(map(str, path))}: expected {words[kind]}, found {found.type}")
         elif group and found.type.per_row:
             what = "one value per group is needed, and this has one per row"
             self.wrong(path, f"{'.'.join(map(str, path))}: {what}", "use an aggregate such as `max(…)`")
         return found
+
+    def doubt(self, path: Path_) -> None:
+        if path[0] == "let":
+            self.broken.add(str(path[-1]))
 
     def let(self, scope: Scope) -> tuple[Scope, dict[str, Compiled]]:
         self.names("let", self.written.let, scope.names)
@@ -323,7 +335,7 @@ class _Binder:
         if saving is None:
             return None
         us = self.compiled(("saving", "us"), saving.us, scope, "number", group=True)
-        if us.type.unit not in ("us", ""):
+        if not self.broken & us.names and us.type.kind == "number" and us.type.unit not in ("us", ""):
             self.wrong(("saving", "us"), f"saving.us: expected number[us], found {us.type}")
         return Saving(us, saving.across, saving.assumes)
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import deepcopy
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -130,15 +132,37 @@ class WholeRuleFile(RuleFile):
     tests: list[CaseFile] = Field(min_length=1)
 
 
-def shape(document: Document, model: type[RuleFile] = RuleFile) -> RuleFile | list[Mistake]:
-    """The rule as written, or everything wrong with its shape."""
+def shape(document: Document) -> tuple[RuleFile | None, list[Mistake]]:
+    """The rule as written, and everything wrong with its shape.
+
+    Where small slips can be bridged the rule comes all the same, so that the rest of it can be checked too.
+    """
     if not isinstance(document.data, dict):
-        return [document.mistake((), "a rule file is a mapping that begins with `id:`")]
+        return None, [document.mistake((), "a rule file is a mapping that begins with `id:`")]
     try:
-        return model.model_validate(document.data)
+        return RuleFile.model_validate(document.data), []
     except ValidationError as error:
-        told = {_path(entry["loc"], document.data): entry for entry in error.errors(include_url=False)}
-        return [_told(document, path, dict(entry)) for path, entry in told.items()]
+        slips = error.errors(include_url=False)
+    told = {_path(slip["loc"], document.data): dict(slip) for slip in slips}
+    mistakes = [_told(document, path, slip) for path, slip in told.items()]
+    try:
+        return RuleFile.model_validate(_bridged(document.data, told)), mistakes
+    except ValidationError:
+        return None, mistakes
+
+
+def _bridged(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
+    """The data without unknown keys, and with a dash for texts that are missing or are none."""
+    bridged = deepcopy(data)
+    for path, slip in told.items():
+        parent: Any = bridged
+        for step in path[:-1]:
+            parent = parent[step]
+        if slip["type"] == "extra_forbidden":
+            parent.pop(path[-1], None)
+        elif path and isinstance(parent, dict) and slip["type"] in ("missing", "string_type", "string_too_short"):
+            parent[path[-1]] = "-"
+    return bridged
 
 
 def cases(document: Document) -> tuple[tuple[CaseFile, ...], list[Mistake]]:

@@ -152,10 +152,7 @@ def parse(text: str, file: str, *, tests: bool = True) -> Document:
     try:
         root = yaml.compose(body, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line, mark.column) if mark else (0, 0)
-        source = lines[line] if line < len(lines) else ""
-        raise RuleError([_mistake(file, (line, column), _problem(error), source)]) from None
+        raise RuleError([_not_yaml(error, file, lines)]) from None
     except RecursionError:
         raise RuleError([Mistake(Place(file), "nested too deep")]) from None
     except yaml.YAMLError as error:
@@ -176,9 +173,14 @@ def _without_tests(lines: Sequence[str]) -> Iterator[str]:
         yield "" if inside else line
 
 
-def _problem(error: yaml.MarkedYAMLError) -> str:
-    words = (error.problem or error.context or "not YAML").strip()
-    return f"not YAML: {words[0].lower()}{words[1:]}"
+def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> Mistake:
+    """What the parser found; what runs to the end of the file is shown where it began."""
+    mark, what = error.problem_mark or error.context_mark, (error.problem or "cannot be read").strip()
+    if error.context_mark is not None and mark is not None and mark.line >= len(lines) - 1:
+        mark, what = error.context_mark, f"{what} {error.context}"
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    source = lines[line] if line < len(lines) else ""
+    return _mistake(file, (line, column), f"not YAML: {what}", source)
 
 
 def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:

@@ -52,9 +52,9 @@ def test_a_mistake_shows_its_place_and_what_was_meant() -> None:
     ("source", "what"),
     [
         ("duration_us > blocks", "cannot compare number[us] with number[count]"),
-        ("duration_us + start_ns", "cannot combine number[us] with number[moment]"),
-        ("start_ns + start_ns", "cannot combine number[moment] with number[moment]"),
-        ("start_ns > 5", "cannot compare number[moment] with number"),
+        ("duration_us + start_ns", "cannot combine number[us] with absolute time"),
+        ("start_ns + start_ns", "cannot combine absolute time with absolute time"),
+        ("start_ns > 5", "cannot compare absolute time with number"),
         ("-start_ns", "absolute times can only be compared with and subtracted from each other"),
         ("mean(start_ns)", "`mean` of absolute times means nothing"),
         ("start_ns - start_ns > duration_us", "cannot compare number[ns] with number[us]"),

@@ -34,12 +34,9 @@ def value(node: Any, row: Row | None, rows: Sequence[Row], named: Row) -> Any:
             return node.id == "true"
         case ast.Name():
             return row[node.id] if row is not None and node.id in row else named[node.id]
-        case ast.UnaryOp(op=ast.USub()):
+        case ast.UnaryOp():
             inner = value(node.operand, row, rows, named)
-            return None if inner is None else -inner
-        case ast.UnaryOp(op=ast.Not()):
-            inner = value(node.operand, row, rows, named)
-            return None if inner is None else not inner
+            return None if inner is None else -inner if isinstance(node.op, ast.USub) else not inner
         case ast.BoolOp():
             return _joined(node.op, [value(part, row, rows, named) for part in node.values])
         case ast.BinOp():
@@ -101,7 +98,7 @@ def _called(node: ast.Call, row: Row | None, rows: Sequence[Row], named: Row) ->
         return getattr(parts[0], name)(parts[1])
     if name == "contains":
         return parts[1] in parts[0]
-    return {"abs": lambda x: abs(x), "least": min, "greatest": max}[name](*parts)
+    return {"abs": abs, "least": min, "greatest": max}[name](*parts)
 
 
 def _aggregated(name: str, node: ast.Call, rows: Sequence[Row], named: Row) -> Any:

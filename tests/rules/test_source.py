@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from advisor.errors import RuleError
+from advisor.rules import source
+
+
+def refused(text: str) -> str:
+    with pytest.raises(RuleError) as caught:
+        source.parse(text, "rule.yaml")
+    return caught.value.mistakes[0].what
+
+
+def test_words_of_yaml_1_1_stay_words() -> None:
+    text = "a: off\nb: yes\nc: 1:30\nd: 0x10\ne: 1_000\nf: 2024-01-01\ng: 010\nh: .inf\ni: 0.1.0"
+    assert set(map(type, source.parse(text, "x").data.values())) == {str}
+
+
+def test_numbers_truths_and_nothing_are_values() -> None:
+    data = source.parse("a: 1\nb: -0.5\nc: 1e3\nd: true\ne: ~\nf: '1'\ng: [.5, 2.]", "x").data
+    assert data == {"a": 1, "b": -0.5, "c": 1000.0, "d": True, "e": None, "f": "1", "g": [0.5, 2.0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("a: 1\nb: {c: 1, c: 2}", "`c` is given twice"),
+        ("a: &x [1]\nb: *x", "anchors with aliases are not part of rule files"),
+        ("a: &x word\nb: *x", "anchors with aliases are not part of rule files"),
+        ("a: &x\n  - *x", "anchors with aliases are not part of rule files"),
+        ("a: {<<: {b: 1}}", "merge keys are not part of rule files"),
+        ("a: !!python/object:os.system {}", "tags are not part of rule files"),
+        ("a: !!python/name:os.system ''", "tags are not part of rule files"),
+        ("a: !!python/object/new:os.system [x]", "tags are not part of rule files"),
+        ("a: !mine 5", "tags are not part of rule files"),
+        ("a: !!set {x}", "tags are not part of rule files"),
+        ("? [a, b]\n: 1", "a key is a plain word"),
+        ("a: 1\n---\nb: 2", "not YAML: but found another document"),
+        ("a: [" * 2001, "more than 2000 brackets"),
+        ("- " * 1001 + "x", "line is longer than 2000 characters"),
+        ("- " * 500 + "x", "nested too deep"),
+        ("a: '" + "x" * 3000 + "'", "line is longer than 2000 characters"),
+        ("a: \x07", "not YAML: control characters are not allowed"),
+        ("a: b: c", "not YAML: mapping values are not allowed in this context"),
+    ],
+)
+def test_what_surprises_is_refused(text: str, what: str) -> None:
+    assert refused(text) == what
+
+
+def test_a_bomb_of_aliases_is_refused_at_once() -> None:
+    lines = ["a0: &a0 [x, x]"] + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 40)]
+    begin = time.perf_counter()
+    assert refused("\n".join(lines)) == "anchors with aliases are not part of rule files"
+    assert time.perf_counter() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, "{a: " * 60_000, "? " * 120_000, "- " * 120_000, "\n".join("- [" * 99)]
+)
+def test_nesting_without_end_does_not_end_the_process(text: str) -> None:
+    with pytest.raises(RuleError):
+        source.parse(text, "x")
+
+
+def test_a_large_file_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "big.yaml"
+    path.write_bytes(b"#" * 10_000_000)
+    with pytest.raises(RuleError, match="larger than 256 KiB"):
+        source.read(path)
+
+
+def test_bytes_that_are_not_utf8_are_placed(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yaml"
+    path.write_bytes("a: 1\nb: café".encode("latin-1"))
+    with pytest.raises(RuleError) as caught:
+        source.read(path)
+    assert (caught.value.mistakes[0].place.line, caught.value.mistakes[0].place.column) == (2, 7)
+
+
+def test_a_file_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match="cannot be read"):
+        source.read(tmp_path / "none.yaml")
+
+
+def test_windows_line_ends_and_a_byte_order_mark_are_borne(tmp_path: Path) -> None:
+    path = tmp_path / "windows.yaml"
+    path.write_bytes(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n")
+    assert source.read(path).data == {"a": 1, "b": 2}
+
+
+def test_passing_over_the_tests_leaves_every_other_line_where_it_was() -> None:
+    text = "a: 1\ntests:\n- name: x\n  given: {a: [}\n\n  # note\nb: 2\n"
+    document = source.parse(text, "x", tests=False)
+    assert document.data == {"a": 1, "b": 2}
+    assert document.mistake(("b",), "?").place.line == 7
+
+
+def test_the_place_in_a_folded_expression_is_found_on_its_own_line() -> None:
+    document = source.parse("when: >-\n  aaa and\n  bbb\n", "x")
+    assert str(document.mistake(("when",), "?", column=8).place) == "x:3:3"

@@ -114,15 +114,16 @@ def _low_bandwidth(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]
 
 
 def _uneven_stages(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
+    """The last stage has layers that the first should have."""
     even = setup.workload.layers // setup.layout.pp
-    more = max(1, round(even * strength))
-    layers = (even,) * (setup.layout.pp - 1) + (even + more,)
+    moved = min(even - 1, max(1, round(2 * strength)))
+    layers = (even - moved, *[even] * (setup.layout.pp - 2), even + moved)
     return _workload(setup, stage_layers=layers), {"stage": setup.layout.pp - 1}
 
 
 def _few_micro_batches(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
     """The same work in fewer and larger pieces."""
-    fewer = max(1, round(4 * strength))
+    fewer = max(1, round(3 * strength))
     pieces = max(1, setup.workload.micro_batches // fewer)
     return _workload(setup, micro_batches=pieces, batch=setup.workload.batch * fewer), {}
 
@@ -201,7 +202,9 @@ FAULTS: dict[str, Fault] = {
 }
 
 _DATA_PARALLEL = Setup(layout=Layout(dp=4))
-_PIPELINE = Setup(layout=Layout(pp=2, dp=2), workload=Transformer(layers=4, batch=1, micro_batches=16, steps=2))
+_PIPELINE = Setup(
+    layout=Layout(pp=2, dp=2), workload=Transformer(layers=8, batch=1, micro_batches=12, steps=2, vocabulary=1024)
+)
 _LIGHT = Setup(layout=Layout(dp=4), workload=Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0))
 """A smaller model, whose host is not far ahead of the device."""
 _SMALL = Setup(workload=Transformer(layers=1, batch=2), layout=Layout(dp=2))
@@ -217,7 +220,7 @@ _BASE: dict[str, Setup] = dict.fromkeys(_ON_LIGHT, _LIGHT) | {
 MIXTURES: dict[str, tuple[Setup, dict[str, float]]] = {
     "host-bound-2-ranks": (
         _SMALL,
-        {"python-busy": 4.0, "synchronise-per-layer": 0.5, "slow-rank-compute": 0.4, "cast-excess": 0.5},
+        {"python-busy": 4.0, "synchronise-per-layer": 0.25, "slow-rank-compute": 0.4, "cast-excess": 0.3},
     ),
 }
 

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulated job obeys the laws a real one obeys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+import corpus
+from corpus.accounting import lanes, length, step_times, union, windows
+from corpus.cases import FAULTS, Setup, job
+from corpus.events import Job, Layout, RankTrace
+from corpus.links import transit_ns
+from corpus.program import Communicate, Machine
+from corpus.simulator import Deadlock, collectives_of, simulate
+from corpus.workloads import Transformer
+
+CASES = corpus.names()
+PIPELINE = Setup(
+    workload=Transformer(layers=4, micro_batches=4, steps=2, hidden=1024, sequence=512), layout=Layout(tp=2, pp=4)
+)
+
+
+@pytest.fixture(scope="module", params=CASES)
+def made(request: pytest.FixtureRequest) -> Job:
+    return job(request.param)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_seed_gives_one_job(name: str) -> None:
+    assert repr(job(name, 7).ranks) == repr(job(name, 7).ranks)
+
+
+def test_seeds_differ() -> None:
+    assert repr(job("healthy", 1).ranks) != repr(job("healthy", 2).ranks)
+
+
+def test_a_fault_leaves_the_noise_of_the_rest_alone() -> None:
+    """The same kernels take the same time in both, so that the truth of a saving is the fault and not luck."""
+    healthy, casts = job("healthy", 3), job("cast-excess", 3)
+
+    def durations(made: Job) -> list[int]:
+        return [k.end - k.start for k in made.ranks[0].kernels() if k.kernel and k.kernel.op_type == "MatMulV3"]
+
+    assert durations(healthy) == durations(casts)
+
+
+def test_compute_exposed_and_free_make_up_the_span(made: Job) -> None:
+    for trace in made.ranks:
+        for row in step_times(trace):
+            assert row.computing + row.exposed + row.free == row.span
+
+
+def test_every_step_is_accounted_for(made: Job) -> None:
+    for trace in made.ranks:
+        parts = lanes(trace)
+        for part, name in ((parts.computing, "computing"), (parts.exposed, "exposed"), (parts.free, "free")):
+            assert sum(getattr(row, name) for row in step_times(trace)) == length(part)
+
+
+def test_work_flows_from_enqueue_to_dequeue_to_launch_to_start(made: Job) -> None:
+    for trace in made.ranks:
+        queue: dict[int, list[int]] = {}
+        for call in trace.calls:
+            if call.layer == "queue":
+                queue.setdefault(call.connection, []).append(call.start)
+        assert all(len(times) == 2 and times[0] < times[1] for times in queue.values())
+        for task in trace.tasks:
+            if task.kind != "comm":
+                assert task.launch_start < task.start <= task.end
+
+
+def test_launches_happen_inside_their_dequeue(made: Job) -> None:
+    for trace in made.ranks:
+        taken = sorted((c.start, c.end) for c in trace.calls if c.name.startswith("Dequeue"))
+        if taken:
+            launches = [c for c in trace.calls if c.layer == "node" and c.thread != trace.pid]
+            spans = union(taken)
+            assert all(any(first <= c.start and c.end <= last for first, last in spans) for c in launches)
+
+
+def test_streams_run_in_order(made: Job) -> None:
+    for trace in made.ranks:
+        for stream in {task.stream for task in trace.tasks if task.kind != "comm"}:
+            tasks = [t for t in trace.tasks if t.stream == stream and t.kind != "comm"]
+            assert all(before.end <= after.start for before, after in pairwise(tasks))
+
+
+def test_threads_do_one_thing_at_a_time(made: Job) -> None:
+    """Calls of one thread nest or follow each other."""
+    for trace in made.ranks:
+        for thread in {call.thread for call in trace.calls}:
+            open_: list[int] = []
+            calls = [c for c in trace.calls if c.thread == thread and c.layer not in ("gc",)]
+            for call in sorted(calls, key=lambda call: (call.start, -call.end)):
+                while open_ and open_[-1] <= call.start:
+                    open_.pop()
+                assert not open_ or call.end <= open_[-1], call
+                open_.append(call.end)
+
+
+def test_collectives_begin_to_move_data_when_the_last_rank_is_there(made: Job) -> None:
+    for met in collectives_of(made.ranks).values():
+        assert len({(c.op in ("send", "receive"), c.group, c.index) for c in met}) == 1
+        there = max(c.start for c in met)
+        assert all(c.start + c.wait == there for c in met)
+        assert len({c.end for c in met}) == 1
+        assert all(c.end - c.start >= c.wait + c.transit for c in met)
+
+
+def test_the_pieces_of_a_collective_lie_inside_it(made: Job) -> None:
+    for trace in made.ranks:
+        for collective in trace.collectives:
+            assert all(collective.start <= t.start <= t.end <= collective.end for t in collective.transfers)
+
+
+def test_every_event_has_an_end_and_every_id_is_used_once(made: Job) -> None:
+    for trace in made.ranks:
+        assert all(call.end >= call.start >= 0 for call in trace.calls)
+        cann = Counter(c.connection for c in trace.calls if c.layer in ("acl", "node", "hccl", "runtime"))
+        assert max(cann.values()) == 1
+
+
+def test_memory_is_never_more_allocated_than_reserved(made: Job) -> None:
+    for trace in made.ranks:
+        assert all(moment.allocated <= moment.reserved for moment in trace.memory)
+        assert all(block.released == -1 or block.released >= block.time for block in trace.allocations)
+
+
+@pytest.mark.parametrize("fault", sorted(set(FAULTS) - {"damaged-trace", "killed-capture"}))
+def test_a_fault_costs_time_and_more_when_it_is_stronger(fault: str) -> None:
+    weak, strong = job(fault, strength=0.3), job(fault, strength=2.0)
+    assert strong.step_us > strong.causes[0].step_us_without
+    assert strong.step_us >= weak.step_us
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("healthy")])
+def test_a_healthy_job_is_busy_computing(name: str) -> None:
+    for trace in job(name).ranks:
+        for row in step_times(trace):
+            assert row.free < 0.05 * row.span
+            assert row.exposed < 0.15 * row.span
+
+
+def test_pipeline_and_tensor_groups_meet_in_any_layout() -> None:
+    made = job("healthy", setup=PIPELINE)
+    assert {c.op for trace in made.ranks for c in trace.collectives} == {"allReduce", "send", "receive"}
+    batched = replace(PIPELINE, workload=replace(PIPELINE.workload, batched_p2p=True))
+    made = job("healthy", setup=batched)
+    assert {c.op for trace in made.ranks for c in trace.collectives} == {"allReduce", "batchSendRecv"}
+
+
+def test_the_slow_rank_does_not_wait_for_the_others() -> None:
+    made = job("slow-rank-compute")
+    waits = [sum(c.wait for c in trace.collectives) for trace in made.ranks]
+    assert waits[-1] == min(waits)
+    assert made.causes[0].place == {"rank": 3}
+
+
+def test_ranks_that_never_meet_are_an_error() -> None:
+    def lonely(rank: int) -> list[Communicate]:
+        return [Communicate("c10d::allreduce_", "allReduce", (0, 1), 1024, "dp")] if rank == 0 else []
+
+    with pytest.raises(Deadlock):
+        simulate([lonely(0), lonely(1)], Machine(), 0)
+
+
+def test_an_unknown_case_names_those_there_are() -> None:
+    with pytest.raises(KeyError, match="data-loader"):
+        job("no-such-fault")
+
+
+def test_a_mesh_takes_as_long_as_its_slowest_link() -> None:
+    members = (0, 1, 2, 3)
+    even = transit_ns("allReduce", 1 << 26, members, Machine())
+    uneven = transit_ns("allReduce", 1 << 26, members, Machine(slow_links={(0, 3): 1.65}))
+    assert uneven > 9 * even
+
+
+def test_windows_follow_each_other(made: Job) -> None:
+    for trace in made.ranks:
+        starts = [start for _, start, _ in windows(trace)]
+        assert starts == sorted(starts)
+
+
+def test_step_numbers_are_those_of_the_host(made: Job) -> None:
+    trace: RankTrace = made.ranks[0]
+    assert [f"ProfilerStep#{row.step}" for row in step_times(trace)] == [call.name for call in trace.steps()]

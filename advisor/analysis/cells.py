@@ -42,6 +42,8 @@ class Cells:
     """Clock at which the first kernel or collective of the cell starts."""
     follow: Array
     """Clock at which the next step begins; the least int64 where that one was not recorded."""
+    away: Array
+    """For how long the host was in neither of the two steps between them, ns; 0 where its steps were not recorded."""
     device: dict[int, Calendar]
     """Per rank: when its steps begin on the device."""
     host: dict[int, Calendar]
@@ -88,12 +90,16 @@ def cells_of(rank: Array, step: Array, start: Array, windows: Table[StepWindow] 
         names, first = _begins(step[here], start[here])
         cell = np.arange(count, count + len(names))
         device[one] = Calendar(*_sorted(first, cell))
-        host[one] = _host_calendar(cell, names, first, *_windows_of(one, names, windows))
-        parts.append((np.full(len(names), one), names, first, _next_first(names, first)))
+        opened, closed = _windows_of(one, names, windows)
+        host[one] = _host_calendar(cell, names, first, opened, closed)
+        follow = _of_next(names, first, _EVER.min)
+        away = np.where(closed == MISSING, 0, _of_next(names, opened, MISSING))
+        away = np.where((away == MISSING) | (away == 0), 0, np.maximum(away - closed, 0))
+        parts.append((np.full(len(names), one), names, first, follow, away))
         count += len(names)
-    empty = (np.empty(0, np.int64),) * 4
-    of_rank, of_step, begin, follow = map(np.concatenate, zip(*(parts or [empty]), strict=True))
-    return Cells(of_rank, of_step, begin, follow, device, host)
+    empty = (np.empty(0, np.int64),) * 5
+    of_rank, of_step, begin, follow, away = map(np.concatenate, zip(*(parts or [empty]), strict=True))
+    return Cells(of_rank, of_step, begin, follow, away, device, host)
 
 
 def _begins(step: Array, start: Array) -> tuple[Array, Array]:
@@ -105,10 +111,10 @@ def _begins(step: Array, start: Array) -> tuple[Array, Array]:
     return names[kept], first[kept]
 
 
-def _next_first(names: Array, first: Array) -> Array:
-    """Per step: when the step that follows it begins; the least int64 where that one was not recorded."""
+def _of_next(names: Array, values: Array, none: int) -> Array:
+    """Per step: the value of the step that follows it; `none` where that one was not recorded."""
     follows = np.append(names[1:] - 1 == names[:-1], False)
-    return np.where(follows, np.append(first[1:], 0), _EVER.min)
+    return np.where(follows, np.append(values[1:], 0), none)
 
 
 def _windows_of(rank: int, names: Array, windows: Table[StepWindow] | None) -> tuple[Array, Array]:

@@ -44,8 +44,8 @@ class Timeline:
     cells: Cells
     axis: Axis
     window: Spans
-    """Per cell: from its first kernel or collective to the end of its last one, or to the beginning of the next step
-    if that is later. The pause between two steps belongs to the one in which it begins, as in the profiler's Free."""
+    """Per cell: from its first kernel or collective to its last, and through the pause before the next step: a pause
+    belongs to the step in which it begins, as in the profiler's own Free."""
     compute: Spans
     comm: Spans
     p2p: Spans
@@ -116,9 +116,7 @@ def _laid_out(
     cells: Cells, parts: tuple[Events, Events, Events], collectives: Table[Collective], tasks: Table[DeviceTask]
 ) -> Timeline:
     compute, comm, other = parts
-    end = np.maximum(cells.begin, cells.follow)
-    for busy in (compute, comm):
-        np.maximum.at(end, busy.cell, busy.end)
+    end = _ends(cells, (compute, comm))
     axis = apart(
         np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
         np.concatenate([*(p.start for p in parts), cells.begin]),
@@ -142,6 +140,19 @@ def _laid_out(
         waits=spans(waits),
         work=_work((compute, comm, copies)),
     )
+
+
+def _ends(cells: Cells, parts: tuple[Events, Events]) -> Array:
+    """Per cell: the end of its last kernel or collective, or the beginning of the next step if that is later.
+
+    A pause for most of which the host was in no step (the job did something else, or captures were strung together)
+    is not part of the step before it.
+    """
+    end = cells.begin.copy()
+    for events in parts:
+        np.maximum.at(end, events.cell, events.end)
+    pause = np.where(cells.follow > end, cells.follow - end, 0)
+    return np.where(2 * cells.away <= pause, end + pause, end)
 
 
 def _work(parts: tuple[Events, Events, Events]) -> Work:

@@ -36,7 +36,7 @@ def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle:
         peer_free_us=peers.medians_of_others(means["free_us"]),
         meetings=met,
         last_share=np.divide(last, met, out=np.full(len(rank), np.nan), where=met > 0),
-        made_wait_us=np.where(np.isnan(met), np.nan, waited / ranks.sizes),
+        made_wait_us=np.where(met > 0, waited / ranks.sizes, np.nan),
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from advisor.analysis.overlap import overlaps
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
-from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime
+from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
 from advisor.facts.table import Table, read_table
 from advisor.run import Parallel, Run
 
@@ -157,3 +157,17 @@ def test_neither_kernels_nor_sums_is_a_missing_fact():
 def test_empty_kernels_without_sums_are_a_missing_fact_too():
     with pytest.raises(FactMissing):
         split(kernels=Table.empty(Kernel))
+
+
+def two_steps_and_their_windows(second_opens: int) -> list[object]:
+    kernels = read_table(Kernel, "step start_ns duration_us\n7 1000 1\n8 500000 1")
+    windows = read_table(StepWindow, f"step start_ns end_ns\n7 0 5000\n8 {second_opens} 600000")
+    return [row["free_us"] for row in split(kernels=kernels, windows=windows).rows()]
+
+
+def test_a_pause_during_which_the_host_was_in_no_step_belongs_to_none():
+    assert two_steps_and_their_windows(second_opens=400_000) == [0.0, 0.0]
+
+
+def test_a_pause_within_the_steps_of_the_host_counts():
+    assert two_steps_and_their_windows(second_opens=6_000) == [498.0, 0.0]

@@ -244,20 +244,23 @@ def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Pro
 
     chosen = sorted({str(place) for place in layout.places})
     names = [str(place) for place in range(layout.width)]
-    blocks = arrow.open_csv(
-        path,
-        arrow.ReadOptions(
-            column_names=names,
-            skip_rows=layout.lines,
-            use_threads=False,
-            block_size=BLOCK_BYTES,
-            encoding="latin1" if progress.bytewise else "utf8",
-        ),
-        arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven if progress.bytewise else None),
-        arrow.ConvertOptions(include_columns=chosen, column_types=dict.fromkeys(chosen, pa.binary()), check_utf8=False),
-    )
-    for block in blocks:
-        _take(block, wanted, progress)
+    with path.open("rb") as file:  # not its name: pyarrow takes only names in UTF-8
+        blocks = arrow.open_csv(
+            file,
+            arrow.ReadOptions(
+                column_names=names,
+                skip_rows=layout.lines,
+                use_threads=False,
+                block_size=BLOCK_BYTES,
+                encoding="latin1" if progress.bytewise else "utf8",
+            ),
+            arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven if progress.bytewise else None),
+            arrow.ConvertOptions(
+                include_columns=chosen, column_types=dict.fromkeys(chosen, pa.binary()), check_utf8=False
+            ),
+        )
+        for block in blocks:
+            _take(block, wanted, progress)
 
 
 def _take(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -24,6 +25,11 @@ _GPU = (
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
 WANTED = "give a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, or a folder of many ranks"
+
+
+def shown(path: Path | str) -> str:
+    """A name as text that can be written anywhere, on one line; bytes that are no UTF-8 are shown as such."""
+    return " ".join(os.fsencode(path).decode("utf-8", "backslashreplace").splitlines())
 
 
 def head(path: Path) -> bytes:
@@ -60,13 +66,13 @@ def refused(path: Path, found: Found) -> InputError:
         return _unparsed(found.unparsed[0])
     if found.legacy:
         return InputError(
-            f"{path} holds output of the old MindSpore Insight profiler, which is not readable yet", WANTED
+            f"{shown(path)} holds output of the old MindSpore Insight profiler, which is not readable yet", WANTED
         )
     if found.raw and not any(map(_holds_data, found.raw)):
-        return InputError(f"{path} holds output of msprof, and every file of it is empty (0 bytes)", WANTED)
+        return InputError(f"{shown(path)} holds output of msprof, and every file of it is empty (0 bytes)", WANTED)
     if found.raw:
         return InputError(
-            f"{path} holds output of msprof, which is not readable yet",
+            f"{shown(path)} holds output of msprof, which is not readable yet",
             "record with torch_npu.profiler instead, or give the *_ascend_pt folder if there is one",
         )
     return _by_content(path, found)
@@ -83,9 +89,9 @@ def _holds_data(folder: Path) -> bool:
 def _unparsed(folder: Path) -> InputError:
     module = "mindspore" if folder.name.endswith("_ascend_ms") else "torch_npu"
     return InputError(
-        f"{folder} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
+        f"{shown(folder)} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
         f'on a machine with CANN run: python -c "from {module}.profiler.profiler import analyse; '
-        f"analyse(profiler_path='{folder.parent}')\"",
+        f"analyse(profiler_path='{shown(folder.parent)}')\"",
     )
 
 
@@ -94,10 +100,10 @@ def _by_content(path: Path, found: Found) -> InputError:
     if trace is not None:
         return gpu(path)
     if found.unreadable and not found.files:
-        return InputError(f"{path} cannot be listed", "check the permissions of the folder")
+        return InputError(f"{shown(path)} cannot be listed", "check the permissions of the folder")
     if not found.files:
-        return InputError(f"{path} is empty: no file in it or in {5} levels of folders below", WANTED)
-    return InputError(f"{path} holds no Ascend profile; it holds {described(path)}", WANTED)
+        return InputError(f"{shown(path)} is empty: no file in it or in {5} levels of folders below", WANTED)
+    return InputError(f"{shown(path)} holds no Ascend profile; it holds {shown(described(path))}", WANTED)
 
 
 def _gpu_traces(files: Iterable[Path]) -> Iterator[Path]:
@@ -107,6 +113,6 @@ def _gpu_traces(files: Iterable[Path]) -> Iterator[Path]:
 def gpu(path: Path) -> InputError:
     """About a trace of a GPU."""
     return InputError(
-        f"{path} is a trace of the PyTorch profiler on a GPU or CPU (Kineto), which is not readable yet",
+        f"{shown(path)} is a trace of the PyTorch profiler on a GPU or CPU (Kineto), which is not readable yet",
         "give an Ascend profile: " + WANTED.removeprefix("give "),
     )

@@ -26,6 +26,7 @@ from advisor.loaders.discovery import (
     is_cluster,
     of_file,
 )
+from advisor.loaders.foreign import shown
 from advisor.loaders.groups import Sizes, parallel
 from advisor.loaders.groups import recorded as recorded_groups
 from advisor.loaders.reading import Folder, Members, Shelf
@@ -45,7 +46,7 @@ def open_input(path: Path, progress: Progress = silent) -> tuple[Run, list[Sourc
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
     if not path.exists():
-        raise InputError(f"{path} does not exist", "check the path; " + foreign.WANTED)
+        raise InputError(f"{shown(path)} does not exist", "check the path; " + foreign.WANTED)
     found = find(path) if path.is_dir() else _around(path)
     base = _base(path, found)
     _one_framework(path, found)
@@ -72,7 +73,7 @@ def _around(path: Path) -> Found:
             raise foreign.gpu(path)
         return Found([Spot(path.parent, path.parent, (path.name,), "trace_view.json")])
     what = "is empty (0 bytes)" if not start else "is no file of an Ascend profile"
-    raise InputError(f"{path} {what}", foreign.WANTED)
+    raise InputError(f"{shown(path)} {what}", foreign.WANTED)
 
 
 def _base(path: Path, found: Found) -> Path:
@@ -85,7 +86,8 @@ def _base(path: Path, found: Found) -> Path:
 def _one_framework(path: Path, found: Found) -> None:
     if any(spot.mindspore for spot in found.captures) and any(spot.pytorch for spot in found.captures):
         raise InputError(
-            f"{path} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)", "give one job at a time"
+            f"{shown(path)} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)",
+            "give one job at a time",
         )
 
 
@@ -110,12 +112,7 @@ def _folder(spot: Spot, base: Path) -> Folder:
 
 def _relative(root: Path, base: Path) -> str:
     name = root.relative_to(base).as_posix() if root.is_relative_to(base) else root.name
-    return "" if name == "." else printable(name)
-
-
-def printable(name: str) -> str:
-    """A file name as text that can be written anywhere; bytes that are no UTF-8 are shown as such."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "" if name == "." else shown(name)
 
 
 def _size(path: Path) -> int:
@@ -268,7 +265,7 @@ def _described(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:
     captures = tuple(describe(folder) for folder in folders)
     levels = [LEVELS.index(capture.level) for capture in captures if capture.level]
     return Run(
-        name=printable(path.resolve().name),
+        name=shown(path.resolve().name),
         framework=_framework(folders, about),
         cann_version=_first(found.version("cann_version") for found in about),
         torch_npu_version=_first(found.version("torch_npu_version") for found in about),
@@ -315,11 +312,13 @@ def _nothing(path: Path, folders: Sequence[Folder]) -> InputError:
     notes = [note for folder in folders for note in folder.notes.all()]
     again = "record again, or copy the capture again from the machine where it was recorded"
     if not any(sizes):
-        return InputError(f"{path} holds nothing: each of its {len(sizes)} files of results is empty (0 bytes)", again)
+        return InputError(
+            f"{shown(path)} holds nothing: each of its {len(sizes)} files of results is empty (0 bytes)", again
+        )
     if folders[0].databases and not notes:
-        return InputError(f"{path} holds a database with tables but without rows", again)
+        return InputError(f"{shown(path)} holds a database with tables but without rows", again)
     why = f": {notes[0].file} {notes[0].what}" if notes else ""
-    return InputError(f"{path} holds no measurement that can be read{why}", again)
+    return InputError(f"{shown(path)} holds no measurement that can be read{why}", again)
 
 
 def _exports(folder: Folder) -> list[Path]:
@@ -337,5 +336,7 @@ def _run_of_cluster(path: Path, found: Found) -> tuple[Run, list[Source]]:
     """The run of a cluster summary alone."""
     summary = _summary(path, found)
     if summary is None or not summary.ranks:
-        raise InputError(f"{path} holds a cluster summary without a readable rank", "run the cluster analysis again")
-    return summary.run(printable(path.resolve().name)), [summary]
+        raise InputError(
+            f"{shown(path)} holds a cluster summary without a readable rank", "run the cluster analysis again"
+        )
+    return summary.run(shown(path.resolve().name)), [summary]

@@ -11,7 +11,7 @@ from advisor.rules.catalog import read_rule
 HEAD = """\
 id: {id}
 since: 0.1.0
-title: {{en: Something of {{rank}}, zh: "{{rank}} 有情况"}}
+title: {{en: "Something of {{rank}}", zh: "{{rank}} 有情况"}}
 why: {{en: It matters., zh: 很重要。}}
 """
 FIX = """\

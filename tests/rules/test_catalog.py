@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import rule_texts
+import yaml
+
+from advisor.engine.prove import prove
+from advisor.errors import RuleError, UsageError
+from advisor.facts.derived import Overlap
+from advisor.facts.observed import Setting
+from advisor.rules.catalog import Catalog, lint, new_rule
+from advisor.rules.schema import json_schema
+from advisor.shipped import shipped
+
+
+def told(folder: Path) -> list[str]:
+    return [mistake.what for mistake in lint([folder])]
+
+
+def test_rules_come_ordered_by_id_with_the_tables_they_want(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, "host/idle", "requires: [settings]\n" + rule_texts.IDLE)
+    rule_texts.write(tmp_path, "comm/idle")
+    catalog = Catalog.load([tmp_path])
+    assert [rule.id for rule in catalog.rules] == ["comm/idle", "host/idle"]
+    assert catalog.facts() == {Overlap, Setting}
+    assert [rule.id for rule in catalog.select(["host/*"]).rules] == ["host/idle"]
+
+
+def test_a_later_directory_may_not_redefine_an_id(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path / "a")
+    rule_texts.write(tmp_path / "b")
+    with pytest.raises(RuleError) as caught:
+        Catalog.load([tmp_path / "a", tmp_path / "b"])
+    mistake = caught.value.mistakes[0]
+    assert mistake.what == "`host/idle` is defined twice"
+    assert mistake.place.file == (tmp_path / "b/host/idle.yaml").as_posix()
+    assert (tmp_path / "a/host/idle.yaml").as_posix() in mistake.hint
+
+
+def test_a_directory_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match="no such directory of rules"):
+        Catalog.load([tmp_path / "none"])
+
+
+def test_loading_does_not_look_at_the_tests_of_a_rule(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, tests="tests: [this, {is: wrong}]\n")
+    assert len(Catalog.load([tmp_path]).rules) == 1
+    assert "`tests.0` is a mapping" in told(tmp_path)
+
+
+def test_what_a_report_says_comes_from_the_rule(tmp_path: Path) -> None:
+    info = rule_texts.made(tmp_path).info()
+    assert (info.id, info.params[0].name, info.labels[0].label.zh) == ("host/idle", "tolerated", "空闲占比")
+    assert info.assumes is not None
+
+
+def test_a_new_rule_passes_its_own_tests_and_the_lint(tmp_path: Path) -> None:
+    path = tmp_path / "acme/slow-embedding.yaml"
+    path.parent.mkdir()
+    path.write_text(new_rule("acme/slow-embedding"), encoding="utf-8")
+    assert lint([tmp_path]) == []
+    assert prove(Catalog.load([tmp_path]).rules[0]) == []
+
+
+@pytest.mark.parametrize("rule_id", ["slow", "Acme/slow", "acme/slow embedding", "../etc/passwd", "a/b/c", ""])
+def test_a_new_rule_needs_an_id(rule_id: str) -> None:
+    with pytest.raises(UsageError):
+        new_rule(rule_id)
+
+
+def test_the_lint_is_silent_about_a_good_rule(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path)
+    assert told(tmp_path) == []
+
+
+def test_the_id_is_the_path(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path).rename(tmp_path / "host/other.yaml")
+    assert told(tmp_path) == ["the id is the path of the file: `host/other`"]
+
+
+def test_a_rule_has_three_cases_of_which_one_fires_and_one_is_quiet(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, tests="tests:\n  - {name: a, given: {overlaps: rank}, expect: skipped}\n")
+    assert told(tmp_path) == [
+        "a rule has at least 3 cases",
+        "no case in which the rule fires",
+        "no case in which the rule is quiet",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("when", "wrong"),
+    [
+        ("idle_share > 0.1 and idle_share > tolerated", ["the number 0.1 in `when` is a threshold"]),
+        ("idle_us > 5 * ms and idle_share > tolerated", ["the number 5 in `when` is a threshold"]),
+        ("idle_share > 3 * tolerated and idle_us > 0", []),
+        ("idle_share > tolerated and quantile(free_us, 0.9) > 1", []),
+    ],
+)
+def test_thresholds_are_params(tmp_path: Path, when: str, wrong: list[str]) -> None:
+    rule_texts.write(tmp_path, body=rule_texts.IDLE.replace("when: idle_share > tolerated", f"when: {when}"))
+    assert told(tmp_path) == wrong
+
+
+def test_a_param_nobody_uses_is_told(tmp_path: Path) -> None:
+    body = rule_texts.IDLE.replace("params:\n", "params:\n  spare: {value: 1, basis: {en: x, zh: 无}}\n")
+    rule_texts.write(tmp_path, body=body)
+    assert told(tmp_path) == ["param `spare` is not used"]
+
+
+def test_what_a_rule_explains_exists_and_is_not_itself(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, "host/idle", "explains: [host/idle, host/none, host/busy]\n" + rule_texts.IDLE)
+    rule_texts.write(tmp_path, "host/busy", "explains: [host/idle]\n" + rule_texts.IDLE)
+    assert told(tmp_path) == [
+        "`host/busy` explains itself by way of others",
+        "a rule does not explain itself",
+        "unknown rule `host/none`",
+    ]
+
+
+def test_wrong_cells_in_a_case_are_told(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, tests=rule_texts.CASES.replace("rank span_us", "rank spam_us", 1))
+    assert told(tmp_path)[0].startswith("overlaps has no column `spam_us`")
+
+
+def test_a_case_cannot_ask_for_rows_without_end(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, tests=rule_texts.CASES.replace("200\n", "200 x999999999999\n", 1))
+    assert told(tmp_path) == ["overlaps: more than 100000 rows"]
+
+
+def test_the_schema_accepts_every_shipped_rule_and_refuses_a_slip() -> None:
+    validator = jsonschema.Draft202012Validator(json_schema())
+    for path in sorted(shipped("rules").rglob("*.yaml")):
+        data = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8")), default=str))
+        assert list(validator.iter_errors(data)) == [], path
+        assert list(validator.iter_errors({**data, "whem": "true"}))
+
+
+def test_the_shipped_rules_are_clean() -> None:
+    assert [str(mistake) for mistake in lint([shipped("rules")])] == []

@@ -107,6 +107,7 @@ def meetings(calls: Table[CollectiveCall]) -> Table[Meeting]:
         longest_us=met.longest,
         waited_us=met.waited,
         last_rank=first["rank"],
+        exposed_us=met.groups.means(calls["exposed_us"][met.row]),
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.grouping import Groups, grouped, matched
 from advisor.facts.base import MISSING
-from advisor.facts.derived import LinkUse
+from advisor.facts.derived import LinkUse, Overlap
 from advisor.facts.observed import Link
 from advisor.facts.table import Array, Table, Texts
 
@@ -17,7 +17,7 @@ _LEAST_SPREAD = 0.01
 """Bandwidths that differ by less than one per cent of their median are taken as equal."""
 
 
-def link_uses(links: Table[Link]) -> Table[LinkUse]:
+def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse]:
     """Traffic per source, target and kind of link. Where both ends report a link, the sender's account is used."""
     links = links.take((links["source"] != MISSING) & (links["target"] != MISSING))
     links = _told_once(links)
@@ -43,7 +43,19 @@ def link_uses(links: Table[Link]) -> Table[LinkUse]:
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_gbps=typical,
         deviation=below,
+        exposed_share=_exposed(split, links["source"][first], links["target"][first]),
     )
+
+
+def _exposed(split: Table[Overlap] | None, source: Array, target: Array) -> Array:
+    """Per link: the exposed part of the communication of its ranks, the larger where both were captured."""
+    if split is None:
+        return np.full(len(source), np.nan)
+    ranks = grouped(split["rank"])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.append(ranks.sums(split["exposed_comm_us"]) / ranks.sums(split["comm_us"]), np.nan)
+    rank = split["rank"][ranks.first]
+    return np.fmax(part[matched(rank, source)], part[matched(rank, target)])
 
 
 def _told_once(links: Table[Link]) -> Table[Link]:

@@ -213,6 +213,7 @@ class Meeting(Fact):
     longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
     waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
     last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
+    exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
 
 
 class RankTime(Fact):
@@ -255,6 +256,7 @@ class LinkUse(Fact):
     alike: Annotated[float, Count("Links of the same kind that carried a comparable amount, itself included.")]
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
+    exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]
 
 
 class StageTime(Fact):

@@ -129,13 +129,15 @@ def _windows_of(rank: int, names: Array, windows: Table[StepWindow] | None) -> t
 
 
 def _host_calendar(cell: Array, names: Array, first: Array, opened: Array, closed: Array) -> Calendar:
-    """Each step from its start to the next one's, the last to its end; the device's borders where these are unknown."""
+    """Each step from its start to its end on the host; the device's borders where these are unknown."""
     if (names == MISSING).all():
         return Calendar(np.full(len(cell), _EVER.min), cell)
     if (opened == MISSING).any() or (closed == MISSING).any():
         return Calendar(*_sorted(first, cell))
-    border, cell = _sorted(opened, cell)
-    return Calendar(np.append(border, max(int(closed.max()), int(border[-1]))), np.append(cell, -1))
+    order = np.argsort(opened, kind="stable")
+    opened, closed, cell = opened[order], closed[order], cell[order]
+    closed[:-1] = np.minimum(closed[:-1], opened[1:])
+    return Calendar(np.stack([opened, closed], 1).reshape(-1), np.stack([cell, np.full(len(cell), -1)], 1).reshape(-1))
 
 
 def _sorted(border: Array, cell: Array) -> tuple[Array, Array]:

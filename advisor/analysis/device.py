@@ -117,6 +117,8 @@ def _laid_out(
 ) -> Timeline:
     compute, comm, other = parts
     end = _ends(cells, (compute, comm))
+    other = other.take(other.start < end[other.cell])
+    parts = compute, comm, other
     axis = apart(
         np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
         np.concatenate([*(p.start for p in parts), cells.begin]),

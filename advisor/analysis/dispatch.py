@@ -72,20 +72,26 @@ def tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
 
 
 def _idle_before(device: Timeline) -> Array:
-    """Per piece of work: ns for which its device had nothing to do when it began; NaN for the first of a rank."""
+    """Per piece of work: ns for which its device had nothing to do when it began.
+
+    NaN for the first of a rank, and for the first of a step when the pause before it belongs to no step.
+    """
     work = device.work
     names, rank = np.unique(device.cells.rank[work.cell], return_inverse=True)
-    shift = apart(rank, work.start, work.end, len(names)).shift
-    start, end = work.start + shift[rank], work.end + shift[rank]
+    axis = apart(rank, work.start, work.end, len(names))
+    start, end = work.start + axis.shift[rank], work.end + axis.shift[rank]
     busy = union(start, end)
     block = np.searchsorted(busy.start, start, "left")
     opens = (block < len(busy)) & (np.append(busy.start, 0)[block] == start) & (end > start)
     _, one = np.unique(start[opens], return_index=True)
     opens[np.flatnonzero(opens)] = np.isin(np.arange(opens.sum()), one)  # of several that begin at once, one
     before = start - np.append(busy.end, 0)[block - 1]
-    first = np.full(len(names), np.iinfo(np.int64).max)
-    np.minimum.at(first, rank[end > start], start[end > start])
-    return np.where(opens, np.where(start == first[rank], np.nan, before), 0.0)
+    cells = device.cells
+    reached = np.append(np.iinfo(np.int64).min, device.window.end - device.axis.shift)[:-1]
+    fresh = (reached < cells.begin) | np.append(True, np.diff(cells.rank) != 0)[: len(cells)]
+    alone = np.append(axis.owner(busy.end - 1), -1)[block - 1] != rank
+    unknown = alone | (fresh[work.cell] & (work.start - before <= cells.begin[work.cell]))
+    return np.where(opens, np.where(unknown, np.nan, before), 0.0)
 
 
 def _host_start(

@@ -72,7 +72,7 @@ def test_a_kernel_whose_stream_is_unknown_is_joined_by_its_start():
 
 
 def test_collectives_and_copies_are_launched_too():
-    kernels = read_table(Kernel, "start_ns duration_us op_type\n1000 1 MatMul")
+    kernels = read_table(Kernel, "start_ns duration_us op_type\n1000 1 MatMul\n9000 1 Mul")
     comm = read_table(Collective, "start_ns elapse_us op p2p\n3000 1 allReduce false")
     tasks = read_table(DeviceTask, "kind start_ns end_ns stream\ncopy 5000 6000 3\nwait 7000 8000 3")
     launches = Table.build(Launch, rank=0, device_start_ns=[1000, 3000, 5000, 7000], host_start_ns=900)

@@ -115,7 +115,8 @@ class Moments:
             if key[1] is not None and follower in self.first:
                 self.last[key] = max(self.last[key], self.first[follower])
         for rank, start, length, kind in task or []:
-            if length >= 0 and kind in ("copy", "wait") and (key := self._at(rank, start)):
+            key = self._at(rank, start) if length >= 0 and kind in ("copy", "wait") else None
+            if key and start < self.last[key]:
                 self.cells[key][kind] |= set(range(start, start + length))
 
     def _place(self, kernel: list[Any], comm: list[Any]) -> None:

@@ -26,6 +26,7 @@ _END = re.compile(r"\]\s*\Z")
 _END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}\s*\Z)")
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r",\s*(?=\{)")
+_DAMAGED = "event is no valid JSON"
 _SPACE = b" \t\r\n,"
 _BOM = b"\xef\xbb\xbf"
 _SCAN = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
@@ -146,10 +147,10 @@ def salvage(text: bytes, span: Span, layout: Layout, read: Callable[[bytes], T |
     while True:
         at = out.used = _past_blanks(chars, out.used)
         if at == len(chars):
-            return out
+            break
         if span.last and closing.match(chars, at):
             out.ended = True
-            return out
+            break
         end = _object_end(chars, at)
         if end is not None and (damaged_at is None or mark in chars[at:end]):
             _keep(out, text[at:end], at, read)
@@ -157,12 +158,14 @@ def salvage(text: bytes, span: Span, layout: Layout, read: Callable[[bytes], T |
             continue
         following = _next_object(chars, at, span)
         if following is None:
-            _give_up(out, chars, span, damaged_at is not None)
-            return out
+            break
         if damaged_at is None:
-            out.bad.append((at, "event is no valid JSON"))
+            out.bad.append((at, _DAMAGED))
             damaged_at = at
         out.used = following
+    if span.last:
+        _finish(out, chars, damaged_at, "}" if layout.wrapped else "]")
+    return out
 
 
 def _past_blanks(chars: str, at: int) -> int:
@@ -188,12 +191,31 @@ def _next_object(chars: str, at: int, span: Span) -> int | None:
     return found.end() if found else None
 
 
-def _give_up(out: Salvage[T], chars: str, span: Span, damaged: bool) -> None:
-    """The end of the chunk, inside an object. At the end of the file it is cut off, unless the brackets close."""
-    if span.last and chars.rstrip().endswith("]"):
+def _finish(out: Salvage[T], chars: str, damaged_at: int | None, bracket: str) -> None:
+    """The end of the file: its last object may be cut off, or damaged, or the array was closed behind it."""
+    if out.ended and damaged_at is None:
+        return
+    last = out.used if damaged_at is None else damaged_at
+    if _goes_on(chars, last):
+        del out.bad[len(out.bad) - (damaged_at is not None) :]
+        out.used, out.ended = last, False
+    elif chars.rstrip().endswith(bracket) and last < len(chars):
         out.ended = True
-        if not damaged:
-            out.bad.append((out.used, "event is no valid JSON"))
+        if damaged_at is None:
+            out.bad.append((last, _DAMAGED))
+
+
+def _goes_on(chars: str, at: int) -> bool:
+    """Whether nothing is wrong with an object but that the text ends inside it."""
+    if not chars.startswith("{", at):
+        return False
+    try:
+        _SCAN.raw_decode(chars, at)
+    except json.JSONDecodeError as wrong:
+        return wrong.pos >= len(chars.rstrip()) or wrong.msg.startswith("Unterminated")
+    except RecursionError:
+        return False
+    return False
 
 
 def _keep(out: Salvage[T], text: bytes, at: int, read: Callable[[bytes], T | None]) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from advisor.loaders.csvfile import refuse
 from advisor.loaders.reading import Notes
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def load(path: Path, notes: Notes) -> object:
@@ -41,7 +44,18 @@ def parsed(raw: bytes | str) -> object:
         found: object = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return found
+    return _writable(found) if _SURROGATE.search(text) else found
+
+
+def _writable(value: object) -> object:
+    """The same with halves of surrogate pairs replaced: JSON may hold them, no output can."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_writable(item) for item in value]
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    return value
 
 
 def mapping(value: object) -> Mapping[str, object]:
@@ -71,11 +85,13 @@ def integer(value: object) -> int | None:
     """A whole number that fits 64 bits, also one written as text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
+    if isinstance(value, float) and not value.is_integer():
+        return None
     try:
         found = int(value)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
-    return found if found == number(value) and abs(found) < 1 << 63 else None
+    return found if abs(found) < 1 << 63 else None
 
 
 def integers(value: object) -> tuple[int, ...]:

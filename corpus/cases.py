@@ -203,7 +203,7 @@ FAULTS: dict[str, Fault] = {
 
 _DATA_PARALLEL = Setup(layout=Layout(dp=4))
 _PIPELINE = Setup(
-    layout=Layout(pp=2, dp=2), workload=Transformer(layers=8, batch=1, micro_batches=12, steps=2, vocabulary=1024)
+    layout=Layout(pp=2, dp=2), workload=Transformer(layers=8, batch=2, micro_batches=16, steps=2, vocabulary=1024)
 )
 _LIGHT = Setup(layout=Layout(dp=4), workload=Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0))
 """A smaller model, whose host is not far ahead of the device."""

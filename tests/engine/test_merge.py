@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rule_texts import IDLE, made
+
+from advisor.engine.evaluate import evaluate
+from advisor.engine.merge import merge
+from advisor.engine.prove import Tables
+from advisor.facts.derived import LinkUse, OperatorShare, Overlap
+from advisor.facts.table import read_table
+from advisor.findings import Finding
+from advisor.rules.cases import run_of
+from advisor.run import Parallel
+
+ROWS = """
+rank step span_us free_us
+0    1    1000    200
+0    2    1000    300
+1    1    1000    400
+"""
+PER_STEP = IDLE.replace("[rank]", "[rank, step]")
+
+
+def merged(folder: Path, words: str, across: str = "worst", rows: str = ROWS) -> Finding:
+    body = PER_STEP.replace("  us: idle_us", f"  us: idle_us\n  across: {across}")
+    hits = evaluate(made(folder, body=body), Tables({Overlap: read_table(Overlap, rows)}), run_of(words)).hits
+    (finding,) = merge(hits)
+    return finding
+
+
+def test_one_problem_in_many_places_is_one_finding_worst_first(tmp_path: Path) -> None:
+    finding = merged(tmp_path, "step_count=2 rank_count=2")
+    assert [(p.rank, p.step, p.saving_us) for p in finding.seen] == [(1, 1, 400), (0, 2, 300), (0, 1, 200)]
+    assert finding.subject == {}
+    assert finding.evidence[0].value == 0.4
+    assert finding.severity.name == "high"
+
+
+@pytest.mark.parametrize(
+    ("across", "words", "us"),
+    [
+        ("worst", "step_count=2 rank_count=2", 250.0),  # rank 0: (200 + 300) / 2, rank 1: (400 + 0) / 2
+        ("mean", "step_count=2 rank_count=2", 225.0),
+        ("mean", "step_count=2 rank_count=10", 45.0),  # eight ranks save nothing
+        ("least", "step_count=2 rank_count=2", 200.0),
+        ("least", "step_count=2 rank_count=3", 0.0),
+        ("worst", "step_count=1 rank_count=2", 400.0),
+    ],
+)
+def test_steps_are_averaged_before_ranks_are_joined(tmp_path: Path, across: str, words: str, us: float) -> None:
+    finding = merged(tmp_path, words, across)
+    assert finding.saving.us == us
+    assert finding.saving.share == us / 1000
+
+
+def test_without_a_known_step_there_is_no_share(tmp_path: Path) -> None:
+    finding = merged(tmp_path, "step_us=- rank_count=2")
+    assert (finding.saving.us, finding.saving.share) == (400.0, 0.0)
+
+
+def test_groups_with_other_stable_keys_are_other_findings(tmp_path: Path) -> None:
+    body = """\
+for_each: [rank, op_type]
+in: operators
+when: sum(total_us) > 0
+severity: low
+saving: {us: sum(total_us), assumes: {en: x, zh: 无}}
+"""
+    rows = "rank op_type total_us\n0 Cast 5\n1 Cast 7\n0 Add 3"
+    tables = Tables({OperatorShare: read_table(OperatorShare, rows)})
+    found = merge(evaluate(made(tmp_path, body=body), tables, run_of("rank_count=2")).hits)
+    assert {f.subject["op_type"]: (len(f.seen), f.saving.us) for f in found} == {"Cast": (2, 7.0), "Add": (1, 3.0)}
+    assert len({f.fingerprint for f in found}) == 2
+
+
+def test_a_link_is_seen_on_its_sending_rank(tmp_path: Path) -> None:
+    body = "for_each: [source, target, link]\nin: link_uses\nwhen: max(deviation) > 1\nseverity: low\n"
+    rows = "source target link deviation\n3 4 HCCS 5\n3 5 HCCS 6"
+    found = merge(evaluate(made(tmp_path, body=body), Tables({LinkUse: read_table(LinkUse, rows)}), run_of("")).hits)
+    assert [(f.subject, [p.rank for p in f.seen]) for f in found] == [({"link": "HCCS"}, [3])]
+
+
+def test_the_stage_of_a_place_comes_from_the_parallel_layout(tmp_path: Path) -> None:
+    run = run_of("").model_copy(update={"parallel": Parallel(pp=2, stages=((0,), (1,)))})
+    hits = evaluate(made(tmp_path), Tables({Overlap: read_table(Overlap, ROWS)}), run).hits
+    assert [(p.rank, p.stage) for p in merge(hits)[0].seen] == [(1, 1), (0, 0)]

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.engine.rank import ranked
+from advisor.findings import Confidence, Finding, Place, Saving, Severity, fingerprint
+
+
+@dataclass(frozen=True)
+class Rule:
+    id: str
+    explains: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rules:
+    rules: tuple[Rule, ...]
+
+
+def finding(
+    rule: str, share: float = 0.0, severity: Severity = Severity.medium, ranks: tuple[int, ...] = (), name: str = ""
+) -> Finding:
+    subject = {"op_type": name} if name else {}
+    return Finding(
+        rule=rule,
+        fingerprint=fingerprint(rule, subject),
+        severity=severity,
+        confidence=Confidence.low,
+        saving=Saving(us=share * 1000, share=share),
+        subject=subject,
+        seen=tuple(Place(rank=rank) for rank in ranks),
+    )
+
+
+def order(findings: list[Finding], **explains: tuple[str, ...]) -> list[str]:
+    rules = Rules(tuple(Rule(f.rule, explains.get(f.rule.split("/")[1], ())) for f in findings))
+    return [f.rule.split("/")[1] for f in ranked(findings, rules)]
+
+
+def test_the_larger_saving_leads() -> None:
+    assert order([finding("host/a", 0.1), finding("host/b", 0.4), finding("host/c", 0.2)]) == ["b", "c", "a"]
+
+
+def test_a_cause_stands_above_its_symptom_even_if_it_saves_less() -> None:
+    found = [finding("host/symptom", 0.4), finding("host/cause", 0.3), finding("comm/other", 0.35)]
+    assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]
+
+
+def test_the_biggest_problem_leads_with_its_causes() -> None:
+    found = [
+        finding("comm/big", 0.6),
+        finding("host/idle", 0.2),
+        finding("host/late", 0.15),
+        finding("comm/small", 0.01),
+    ]
+    wanted = ["small", "big", "late", "idle"]
+    assert order(found, late=("host/idle",), small=("comm/big",)) == wanted
+
+
+def test_a_symptom_stays_with_a_larger_cause() -> None:
+    found = [finding("host/symptom", 0.1), finding("host/cause", 0.5), finding("comm/other", 0.3)]
+    assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]
+
+
+def test_what_makes_all_else_doubtful_leads_and_other_remarks_on_the_capture_come_last() -> None:
+    found = [
+        finding("capture/short", severity=Severity.low),
+        finding("env/unset", severity=Severity.low),
+        finding("host/a", 0.5),
+        finding("capture/damaged", severity=Severity.high),
+    ]
+    assert order(found) == ["damaged", "a", "unset", "short"]
+
+
+def test_causes_and_symptoms_are_linked_only_on_a_rank_they_share() -> None:
+    cause, symptom = finding("host/c", 0.1, ranks=(0, 1)), finding("host/s", 0.2, ranks=(2,))
+    whole = finding("comm/w", 0.3)
+    rules = Rules((Rule("host/c", ("host/s", "comm/w")), Rule("host/s"), Rule("comm/w")))
+    found = {f.rule: f for f in ranked([cause, symptom, whole], rules)}
+    assert found["host/c"].symptoms == (whole.fingerprint,)
+    assert found["comm/w"].causes == (cause.fingerprint,)
+    assert found["host/s"].causes == ()
+
+
+def test_an_old_id_still_names_its_rule() -> None:
+    rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
+    found = ranked([finding("host/new", 0.5), finding("host/c", 0.1)], rules)
+    assert [f.rule for f in found] == ["host/c", "host/new"]
+
+
+names = ["capture/a", "host/b", "host/c", "comm/d", "comm/e"]
+some_findings = st.lists(
+    st.tuples(
+        st.sampled_from(names),
+        st.sampled_from([0.0, 0.1, 0.5]),
+        st.sampled_from(list(Severity)),
+        st.sampled_from([(), (0,), (1,), (0, 1)]),
+        st.sampled_from(["", "Cast", "Add"]),
+    ),
+    max_size=8,
+    unique_by=lambda entry: (entry[0], entry[4]),
+)
+some_links = st.fixed_dictionaries({name: st.lists(st.sampled_from(names), max_size=3) for name in names})
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_findings, some_links, st.randoms())
+def test_the_order_is_total_loses_nothing_and_puts_causes_first(entries: list, links: dict, random: object) -> None:
+    found = [finding(*entry) for entry in entries]
+    rules = Rules(tuple(Rule(name, tuple(explained)) for name, explained in links.items()))
+    once = ranked(found, rules)
+    shuffled = list(found)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert ranked(shuffled, rules) == once
+    assert sorted(f.fingerprint for f in once) == sorted(f.fingerprint for f in found)
+    place = {f.fingerprint: number for number, f in enumerate(once)}
+    for f in once:
+        assert all(place[cause] < place[f.fingerprint] for cause in f.causes)
+        assert all(f.fingerprint in once[place[symptom]].causes for symptom in f.symptoms)
+
+
+def test_rules_that_explain_each_other_in_a_circle_lose_no_finding() -> None:
+    found = [finding("host/a", 0.1), finding("host/b", 0.2), finding("host/c", 0.3)]
+    rules = Rules((Rule("host/a", ("host/b",)), Rule("host/b", ("host/c",)), Rule("host/c", ("host/a",))))
+    orders = {tuple(f.rule for f in ranked(some, rules)) for some in itertools.permutations(found)}
+    assert len(orders) == 1
+    assert len(orders.pop()) == 3

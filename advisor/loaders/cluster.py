@@ -156,13 +156,18 @@ class ClusterSummary:
         content = self._content(name)
         return () if content is None else tuple(of_cluster(content, self.files[name], self.notes))
 
-    def _needed(self, fact: type[Fact], name: str) -> None:
+    def _needed(self, name: str) -> tuple[tuple[str, Entry], ...]:
+        """The entries of a file that a fact cannot do without."""
         if name not in self.files:
-            raise FactMissing([fact.table])
+            raise FactMissing([name])
+        found = self._operators if name == "cluster_communication.json" else self._entries(name)
+        if any(note.file == name and note.kind == "unreadable" for note in self.notes.all()):
+            raise Unreadable(name, "see the damage")
+        return found
 
     def _collectives(self) -> Table[Collective]:
-        self._needed(Collective, "cluster_communication.json")
-        rows = [(rank, entry, info) for _, entry in self._operators for rank, info in _by_rank(entry)]
+        operators = self._needed("cluster_communication.json")
+        rows = [(rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry)]
         us = {name: [microseconds(info, TIMES, f"{key} Time(ms)") for *_, info in rows] for name, key in _DURATIONS}
         kinds = [self.groups[e.group].kind or None if e.group in self.groups else None for _, e, _ in rows]
         table = Table.build(
@@ -184,13 +189,12 @@ class ClusterSummary:
         return table.take(whole).sorted_by("rank", "step", "start_ns")
 
     def _transfers(self) -> Table[Transfer]:
-        self._needed(Transfer, "cluster_communication.json")
-        found = ((rank, entry, info) for _, entry in self._operators for rank, info in _by_rank(entry))
+        operators = self._needed("cluster_communication.json")
+        found = ((rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry))
         return transfers.table(row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info))
 
     def _links(self) -> Table[Link]:
-        self._needed(Link, "cluster_communication_matrix.json")
-        found = self._entries("cluster_communication_matrix.json")
+        found = self._needed("cluster_communication_matrix.json")
         return links.table((cell for _, entry in found for cell in links.of_entry(entry, None)), {})
 
     def _groups(self) -> Table[Group]:

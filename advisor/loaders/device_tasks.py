@@ -107,8 +107,7 @@ def _text(folder: Folder) -> Table[DeviceTask]:
     if not len(rows):
         raise FactMissing([DeviceTask.table])
     name, task_type = slices.name.take(rows), slices.task_type.take(rows)
-    kind = np.where(task_type.isin(KERNEL_TYPES), _CODES["kernel"], kinds_by_name(name))
-    kind = np.where(kind < 0, kinds_by_type(task_type), kind)
+    kind = _kinds(name, task_type, task_type.isin(KERNEL_TYPES))
     size, direction = _copied(timeline, rows)
     inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
     return Table.build(
@@ -116,7 +115,7 @@ def _text(folder: Folder) -> Table[DeviceTask]:
         rank=np.full(len(rows), folder.rank, np.int64),
         stream=streams(timeline, rows),
         name=name,
-        kind=Texts(kind.astype(np.int32), KINDS),
+        kind=Texts(kind, KINDS),
         task_type=task_type,
         start_ns=slices.start_ns[rows],
         end_ns=slices.end_ns[rows],
@@ -137,15 +136,23 @@ def streams(timeline: Timeline, rows: Array) -> Array:
     return np.where(stream == MISSING, timeline.tracks.number[timeline.slices.track[rows]], stream)
 
 
-def kinds_by_name(name: Texts) -> Array:
-    """Codes of kinds of tasks that are no kernels, -1 where the name says nothing."""
-    return np.array([*(_CODES.get(KIND_OF_NAME.get(n, ""), -1) for n in name.names), -1])[name.codes]
+def waits_and_marks(timeline: Timeline) -> Array:
+    """Per slice: whether it is a task of the device that nothing is launched for."""
+    rows = hardware_rows(timeline)
+    name, task_type = timeline.slices.name.take(rows), timeline.slices.task_type.take(rows)
+    kind = _kinds(name, task_type, task_type.isin(KERNEL_TYPES))
+    found = np.zeros(len(timeline.slices), bool)
+    found[rows[(kind == _CODES["wait"]) | (kind == _CODES["mark"])]] = True
+    return found
 
 
-def kinds_by_type(task_type: Texts) -> Array:
-    """Codes of kinds by task type; what is unknown only marks a place."""
+def _kinds(name: Texts, task_type: Texts, kernel: Array) -> Array:
+    """Codes of kinds: by name where it tells, else by type; what is unknown only marks a place."""
     mark = _CODES["mark"]
-    return np.array([*(_CODES.get(KIND_OF_TYPE.get(t, ""), mark) for t in task_type.names), mark])[task_type.codes]
+    named = np.array([*(_CODES.get(KIND_OF_NAME.get(n, ""), -1) for n in name.names), -1], np.int32)[name.codes]
+    typed = np.array([*(_CODES.get(KIND_OF_TYPE.get(t, ""), mark) for t in task_type.names), mark], np.int32)
+    kind = np.where(named < 0, typed[task_type.codes], named)
+    return np.where(kernel, _CODES["kernel"], kind).astype(np.int32)
 
 
 def _copied(timeline: Timeline, rows: Array) -> tuple[Array, Array]:
@@ -182,8 +189,7 @@ def _database(folder: Folder) -> Table[DeviceTask]:
     # an FFTS+ launch has one task of its own around its parts, which the timeline does not show
     envelope = task_type.isin(KERNEL_TYPES) & ~kernel & kernel.any()
     keep = ~envelope & (found["start"] != MISSING) & (found["end"] >= found["start"])
-    kind = kinds_by_name(task_type)
-    kind = np.where(kernel | (task_type.isin(KERNEL_TYPES)), _CODES["kernel"], kind)
+    kind = _kinds(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
     size, direction = _copy_info(database, found["task"])
     return (
         Table.build(
@@ -191,7 +197,7 @@ def _database(folder: Folder) -> Table[DeviceTask]:
             rank=np.full(len(kind), folder.rank, np.int64),
             stream=found["stream"],
             name=_either(name_of, task_type),
-            kind=Texts(np.where(kind < 0, kinds_by_type(task_type), kind).astype(np.int32), KINDS),
+            kind=Texts(kind, KINDS),
             task_type=task_type,
             start_ns=found["start"],
             end_ns=found["end"],

@@ -12,7 +12,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table
 from advisor.loaders.database import Database, match
-from advisor.loaders.device_tasks import HARDWARE, KIND_OF_NAME, tasks
+from advisor.loaders.device_tasks import HARDWARE, KIND_OF_NAME, tasks, waits_and_marks
 from advisor.loaders.reading import Folder, Reading
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def _text(folder: Folder) -> Table[Launch]:
     if not len(links.track):
         raise FactMissing([Launch.table])
     starts, ends = np.flatnonzero(~links.end), np.flatnonzero(links.end)
+    ends = ends[~_to_nothing(timeline, ends)]
     start_of = _paired(timeline, starts, ends)
     starts, ends = starts[start_of[start_of >= 0]], ends[start_of >= 0]
     calls = _calls(timeline, links.track[starts], links.time_ns[starts])
@@ -44,6 +45,14 @@ def _text(folder: Folder) -> Table[Launch]:
         device_start_ns=links.time_ns[ends],
         stream=np.where(on_stream, timeline.tracks.number[track], MISSING),
     ).sorted_by("device_start_ns", "stream")
+
+
+def _to_nothing(timeline: Timeline, ends: Array) -> Array:
+    """Whether an arrow ends at an event or a place holder: newer exporters draw those, older ones do not."""
+    track, moment = timeline.links.track[ends], timeline.links.time_ns[ends]
+    found = _around(timeline, waits_and_marks(timeline), track, moment)
+    same: Array = (found >= 0) & (timeline.slices.start_ns[found] == moment)
+    return same
 
 
 def _paired(timeline: Timeline, starts: Array, ends: Array) -> Array:

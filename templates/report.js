@@ -63,6 +63,7 @@
     one("#no-match").hidden = shown > 0;
   };
   controls.addEventListener("input", filter);
+  controls.addEventListener("change", filter); // some browsers say only this of a list
   controls.addEventListener("submit", (event) => event.preventDefault());
   filter(); // a browser may restore what was typed before
 

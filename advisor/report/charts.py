@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 
 TIMEOUT_S = 60.0
@@ -24,6 +25,8 @@ class Renderer:
 
     def __init__(self, start: bool = True) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._work: Thread | None = None
+        self._asked: set[str] = set()
         self._drawn: dict[str, str] = {}
         if start:
             self.start()
@@ -42,22 +45,29 @@ class Renderer:
         except OSError:
             self._process = None  # the report then names the charts it lacks
 
+    def begin(self, specs: Mapping[str, object]) -> None:
+        """Has the named specs drawn beside what the caller does next. Each is asked for once, drawn or not."""
+        self._wait()
+        new = {line: name for name, line in _lines(specs).items() if line not in self._asked}
+        if new:
+            self._asked.update(new)
+            self.start()
+            self._work = Thread(target=self._draw, args=(new,), daemon=True)
+            self._work.start()
+
     def render(self, specs: Mapping[str, object]) -> dict[str, str]:
         """The SVG of each named spec. A chart that cannot be drawn is missing from the answer."""
-        asked = {name: json.dumps({"name": name, "spec": spec}, sort_keys=True) for name, spec in specs.items()}
-        new = [line for line in asked.values() if line not in self._drawn]
-        if new:
-            self.start()
-            answers = self._ask(new)
-            self._drawn.update({asked[name]: svg for name, svg in answers.items() if name in asked})
-        return {name: self._drawn[line] for name, line in asked.items() if line in self._drawn}
+        self.begin(specs)
+        self._wait()
+        return {name: self._drawn[line] for name, line in _lines(specs).items() if line in self._drawn}
 
     def close(self) -> None:
         """Ends the drawing process and waits for its end."""
-        process, self._process = self._process, None
+        process = self._process
         if process is not None:
             process.kill()
-            process.communicate()
+        self._wait()
+        self._reap()
 
     def __enter__(self) -> Renderer:
         return self
@@ -67,18 +77,36 @@ class Renderer:
     ) -> None:
         self.close()
 
-    def _ask(self, lines: list[str]) -> dict[str, str]:
-        """Sends the lines and the empty one that ends the process; reads all it has to say."""
-        process = self._process
-        if process is None:
-            return {}
+    def _draw(self, asked: Mapping[str, str]) -> None:
+        """Sends the lines and the empty one that ends the process; keeps all that comes back."""
+        if self._process is None:
+            return
+        content = "".join(f"{line}\n" for line in [*asked, ""]).encode()
         try:
-            said, _ = process.communicate("".join(f"{line}\n" for line in [*lines, ""]).encode(), timeout=TIMEOUT_S)
+            said, _ = self._process.communicate(content, timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired as late:
             said = late.stdout or b""
-        finally:
-            self.close()
-        return dict(_answer(line) for line in said.splitlines() if _answer(line)[1])
+            self._process.kill()
+        self._reap()
+        lines = {name: line for line, name in asked.items()}
+        for name, svg in map(_answer, said.splitlines()):
+            if svg and name in lines:
+                self._drawn[lines[name]] = svg
+
+    def _wait(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            work.join()
+
+    def _reap(self) -> None:
+        """Leaves neither a zombie nor an open pipe."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.communicate()
+
+
+def _lines(specs: Mapping[str, object]) -> dict[str, str]:
+    return {name: json.dumps({"name": name, "spec": spec}, sort_keys=True) for name, spec in specs.items()}
 
 
 def _answer(line: bytes) -> tuple[str, str]:

@@ -46,12 +46,20 @@ class Figure:
 
 def page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
+    with Renderer(start=False) as own:
+        return _page(diagnosis, language, renderer or own)
+
+
+def _page(diagnosis: Diagnosis, language: Language, renderer: Renderer) -> str:
     asked = charts(diagnosis.exhibits, language)
-    figures = _figures(asked, renderer) if asked else ()
-    drawn = {figure.chart.kind for figure in figures}
-    missing = tuple(chart.title for chart in asked if chart.kind not in drawn)
+    specs = {chart.kind: chart.spec for chart in asked}
+    renderer.begin(specs)  # drawn while the templates are compiled
     template = _environment(language).get_template("report.html.j2")
     script = Markup(shipped("templates").joinpath("report.js").read_text("utf-8"))  # noqa: S704 — our own file
+    drawn = renderer.render(specs) if specs else {}
+    # The drawing process let only the elements of a chart through, and the drawing library escapes the names in it.
+    figures = tuple(Figure(chart, Markup(drawn[chart.kind])) for chart in asked if chart.kind in drawn)  # noqa: S704
+    missing = tuple(chart.title for chart in asked if chart.kind not in drawn)
     text = ""
     for full in (FULL_CARDS, FULL_CARDS // 3, 5, 0):
         text = template.render(
@@ -86,17 +94,6 @@ def _environment(language: Language) -> Environment:
     environment.globals["language"] = language
     environment.globals["category_charts"] = CATEGORY_CHARTS
     return environment
-
-
-def _figures(asked: tuple[Chart, ...], renderer: Renderer | None) -> tuple[Figure, ...]:
-    specs = {chart.kind: chart.spec for chart in asked}
-    if renderer is None:
-        with Renderer() as own:
-            drawn = own.render(specs)
-    else:
-        drawn = renderer.render(specs)
-    # The drawing process let only the elements of a chart through, and the drawing library escapes the names in it.
-    return tuple(Figure(chart, Markup(drawn[chart.kind])) for chart in asked if chart.kind in drawn)  # noqa: S704
 
 
 def _hash(script: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from unicodedata import east_asian_width
 
 from advisor.findings import Exhibit, Scalar
 from advisor.report.prose import clean
@@ -17,6 +18,7 @@ Json = dict[str, object]
 
 WIDTH = 460
 LABEL, AMOUNT = 180, 64
+LABEL_COLUMNS = 24
 """Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
 MOST_COLUMNS = 64
 MOST_BARS = 24
@@ -140,7 +142,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> _Drawing
 def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> _Drawing | None:
     """Bars: what the device waits for."""
     bars = [
-        (known(CAUSES, str(row["cause"]), language) or clean(row["cause"], 40), us)
+        (known(CAUSES, str(row["cause"]), language) or _short(row["cause"]), us)
         for row in rows
         if (us := _number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
     ]
@@ -151,12 +153,19 @@ def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> _Drawin
 def _operators(rows: Sequence[Row], total: int, language: Language) -> _Drawing | None:
     """Bars: the operator types with most device time."""
     bars = [
-        (clean(row["op_type"], 40), us)
+        (_short(row["op_type"]), us)
         for row in rows
         if (us := _number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
     ]
     shown = min(len(bars), MOST_BARS)
     return _bars(bars, "compute", axis("top_of", language, shown=shown, total=total) if total > shown else "", language)
+
+
+def _short(name: Scalar) -> str:
+    """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
+    text = clean(name, 22)
+    wide = sum(east_asian_width(letter) in "WF" for letter in text)
+    return text if len(text) + wide <= LABEL_COLUMNS else clean(name, 11)
 
 
 def _bars(bars: Sequence[tuple[str, float]], colour: str, note: str, language: Language) -> _Drawing | None:
@@ -168,7 +177,7 @@ def _bars(bars: Sequence[tuple[str, float]], colour: str, note: str, language: L
     ]
     y = {"field": "place", "type": "ordinal", "title": None, "axis": None}
     x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
-    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": LABEL - 30}
+    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
     spec: Json = {
         "width": WIDTH - LABEL - AMOUNT,
         "height": {"step": 24},

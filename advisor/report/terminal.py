@@ -89,7 +89,7 @@ def _apart(one: Text, other: Text, language: Language) -> Text:
 
 def _bar(parts: Sequence[Part], width: int) -> Text:
     """The time split drawn over the width; every part has at least one cell, and the cells add up."""
-    room = max(width - len(parts), len(parts))
+    room = max(width - len(parts) + 1, len(parts))
     cells = [max(round(part.percent / 100 * room), 1) for part in parts]
     cells[0] += room - sum(cells)
     pieces = ((_SIGNS[part.key] * count, COLOURS[part.key]) for part, count in zip(parts, cells, strict=True))

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report in a real browser: quiet console, working controls, and nothing hostile comes alive."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_samples import rich
+
+from advisor.report import write
+from advisor.report.charts import Renderer
+
+webdriver: Any = pytest.importorskip("selenium.webdriver")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("chromedriver") and shutil.which("chromium")),
+    reason="chromium and chromedriver are not installed",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    for flag in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking", "window-size=1280,800"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    with webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))) as one:
+        yield one
+
+
+@pytest.fixture(params=["en", "zh"])
+def opened(browser: Any, request: pytest.FixtureRequest, renderer: Renderer, tmp_path: Path) -> Any:
+    """The sample report, freshly opened in each language."""
+    write(rich(), tmp_path / "report.html", request.param, renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    return browser
+
+
+def shown(browser: Any, selector: str) -> list[Any]:
+    return [one for one in browser.find_elements("css selector", selector) if one.is_displayed()]
+
+
+def test_the_console_is_quiet_and_nothing_hostile_runs(opened: Any) -> None:
+    for control in opened.find_elements("css selector", "button, summary"):
+        opened.execute_script("arguments[0].click()", control)
+    assert opened.get_log("browser") == []
+    assert opened.find_elements("css selector", "img, iframe, script + script, [onerror]") == []
+    assert not opened.execute_script("return window.hacked")
+    requests = opened.execute_script("return performance.getEntriesByType('resource').length")
+    assert requests == 0
+
+
+def test_the_first_screen_holds_verdict_time_split_and_the_first_findings(opened: Any) -> None:
+    for selector in ("h1", ".lead", ".bar", ".legend", ".ranking li:nth-child(3)"):
+        (one,) = shown(opened, selector)
+        assert one.rect["y"] + one.rect["height"] <= 800, selector
+
+
+def test_the_time_split_is_drawn_to_scale(opened: Any) -> None:
+    widths = [one.rect["width"] for one in shown(opened, ".bar span")]
+    assert [round(width / sum(widths), 2) for width in widths] == pytest.approx([0.70, 0.22, 0.08], abs=0.015)
+
+
+def test_search_shows_matching_findings_only(opened: Any) -> None:
+    search = opened.find_element("id", "search")
+    search.send_keys("TASK_QUEUE_ENABLE")
+    assert len(shown(opened, ".ranking li")) == len(shown(opened, "article")) == 1
+    search.send_keys(" no such words")
+    assert shown(opened, ".ranking li") == []
+    assert len(shown(opened, "#no-match")) == 1
+
+
+def test_filters_narrow_by_severity_and_category(opened: Any) -> None:
+    everything = len(shown(opened, "article"))
+    opened.find_element("css selector", "#by-severity option[value=low]").click()
+    assert len(shown(opened, "article")) == 9
+    opened.find_element("css selector", "#by-category option[value=host]").click()
+    assert shown(opened, "article") == []
+    opened.find_element("css selector", "#by-severity option[value='']").click()
+    assert len(shown(opened, "article")) == 2
+    opened.find_element("css selector", "#by-category option[value='']").click()
+    assert len(shown(opened, "article")) == everything
+
+
+def test_an_anchor_leads_to_its_finding_even_when_it_was_filtered_away(opened: Any) -> None:
+    target = rich().findings[2].fingerprint
+    opened.find_element("id", "search").send_keys("nothing like it")
+    opened.execute_script(f"location.hash = 'f-{target}'")
+    opened.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 50))")
+    assert len(shown(opened, f"#f-{target}")) == 1
+
+
+def test_keys_move_through_the_findings_and_into_the_search(opened: Any) -> None:
+    body = opened.find_element("tag name", "body")
+    fingerprints = [finding.fingerprint for finding in rich().findings]
+    body.send_keys("j")
+    assert opened.switch_to.active_element.get_attribute("id") == f"f-{fingerprints[0]}"
+    opened.switch_to.active_element.send_keys("j")
+    assert opened.switch_to.active_element.get_attribute("id") == f"f-{fingerprints[1]}"
+    opened.switch_to.active_element.send_keys("k")
+    assert opened.switch_to.active_element.get_attribute("id") == f"f-{fingerprints[0]}"
+    opened.switch_to.active_element.send_keys("/")
+    assert opened.switch_to.active_element.get_attribute("id") == "search"
+
+
+def test_the_theme_can_be_turned_and_reaches_the_charts(opened: Any) -> None:
+    def look() -> list[str]:
+        script = (
+            "return ['body', '.chart svg text'].map(s => getComputedStyle(document.querySelector(s)))"
+            ".map(s => s.backgroundColor + s.fill)"
+        )
+        return list(opened.execute_script(script))
+
+    opened.execute_script("document.documentElement.dataset.theme = 'light'")
+    before = look()
+    opened.find_element("id", "theme").click()
+    assert all(one != other for one, other in zip(before, look(), strict=True))
+    opened.execute_script("localStorage.clear()")
+
+
+def test_nothing_is_wider_than_a_phone(opened: Any) -> None:
+    metrics = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    width = opened.execute_script("return document.documentElement.scrollWidth")
+    opened.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert width <= 390
+
+
+def test_without_scripts_everything_is_still_there(opened: Any) -> None:
+    opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    opened.refresh()
+    try:
+        assert len(shown(opened, "article")) == len(rich().findings)
+        assert shown(opened, "#controls, .copy, #theme") == []
+    finally:
+        opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_a_copy_button_says_when_it_is_done(opened: Any) -> None:
+    button = opened.find_element("css selector", "button.copy")
+    done = button.get_attribute("data-done")
+    opened.execute_script("arguments[0].click()", button)
+    opened.execute_async_script("setTimeout(arguments[0], 200)")
+    assert button.text == done

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from report_samples import CONVERSION, EXPOSED, SHAPES, rich
+from rich.cells import cell_len
+from rich.console import Console
+
+from advisor.findings import Diagnosis
+from advisor.report.terminal import print_diagnosis, print_rule
+from advisor.text import Language
+
+
+def printed(diagnosis: Diagnosis, language: Language, width: int = 80, **more: object) -> str:
+    out = io.StringIO()
+    print_diagnosis(diagnosis, language, Console(file=out, width=width), **more)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(diagnosis: Diagnosis, language: Language, width: int) -> None:
+    lines = printed(diagnosis, language, width).splitlines()
+    assert lines
+    assert max(map(cell_len, lines)) <= width
+
+
+def test_the_first_line_is_the_verdict() -> None:
+    text = " ".join(printed(rich(), "en").split("\n\n")[0].split())
+    assert text.startswith("A step takes 117 ms: 70 % exposed communication, 22 % idle, 7.7 % compute. Fix first:")
+    assert "up to 57.0 ms per step (49 %)" in text
+
+
+def test_as_many_findings_as_asked_for_and_how_many_more() -> None:
+    text = printed(rich(), "en", top=2)
+    assert "reach a device that has run dry" in text
+    assert "The device is idle" not in text
+    assert "11 more findings" in text
+
+
+def test_each_finding_says_its_saving_its_place_and_its_first_step() -> None:
+    text = printed(rich(), "zh")
+    for words in (
+        "每步最多可省 57.0 ms（49 %）",
+        "rank 0–3，step 50–54",
+        "打开二级流水下发",
+        "export TASK_QUEUE_ENABLE=2",
+    ):
+        assert words in text
+
+
+def test_what_was_skipped_comes_with_how_to_record_it() -> None:
+    text = printed(SHAPES["blind"], "en")
+    assert "record with profiler_level=Level1 or above" in text
+    assert "This is no sign of health." in " ".join(text.split())
+
+
+def test_the_files_written_are_named() -> None:
+    assert "Report: out/report.html" in printed(rich(), "en", written=[Path("out/report.html")])
+
+
+def test_a_name_is_neither_markup_nor_an_escape_of_the_terminal() -> None:
+    text = printed(rich(), "en", top=20)
+    assert "[red]x[/red]" in text
+    assert "\x1b" not in text
+    assert "\x00" not in text
+    assert "\u202e" not in text
+
+
+def test_without_colour_the_parts_of_the_bar_are_still_told_apart() -> None:
+    bar = next(line for line in printed(rich(), "en").splitlines() if line.startswith("▓"))
+    assert {"▓", "░", "█"} <= set(bar)
+    assert cell_len(bar) == 80
+
+
+def test_a_small_part_of_the_time_still_has_a_cell() -> None:
+    split = rich().split
+    assert split is not None
+    tiny = split.model_copy(update={"compute_us": 0.001})
+    assert "█" in printed(rich().model_copy(update={"split": tiny}), "en").split("\n\n")[1].splitlines()[0]
+
+
+def test_a_rule_is_shown_with_thresholds_fixes_and_references(language: Language) -> None:
+    out = io.StringIO()
+    for info in (EXPOSED, CONVERSION):
+        print_rule(info, language, Console(file=out, width=80))
+    text = out.getvalue()
+    for words in ("comm/exposed-communication", "tolerated", "10 %", 'HCCL_ALGO="level0:NA;level1:H-D_R"'):
+        assert words in text
+    assert "javascript" not in text

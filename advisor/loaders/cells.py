@@ -66,8 +66,12 @@ def _view(values: Cells, dtype: type[np.generic]) -> Array:
 
 def floats(plain: Cells, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
     """Finite numbers times a factor, and which cells hold one; unless signed, none below zero."""
-    cells, good = _matching(plain, _NUMBER)
-    values = _spread(_view(cells.cast(pa.float64()), np.float64) * factor, good)
+    try:
+        values = _view(plain.cast(pa.float64()), np.float64) * factor
+        good = np.ones(len(values), bool)
+    except pa.ArrowInvalid:  # some cell is no number: tell them apart, which takes three times as long
+        cells, good = _matching(plain, _NUMBER)
+        values = _spread(_view(cells.cast(pa.float64()), np.float64) * factor, good)
     good &= np.isfinite(values)
     return values, good if signed else good & (values >= 0)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BLOCK_BYTES = 4 << 20
+_SMALLEST_BLOCK = 1 << 12
 _LONGEST_HEADING = 1 << 18
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
@@ -251,7 +252,7 @@ def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Pro
                 column_names=names,
                 skip_rows=layout.lines,
                 use_threads=False,
-                block_size=BLOCK_BYTES,
+                block_size=min(BLOCK_BYTES, max(path.stat().st_size, _SMALLEST_BLOCK)),
                 encoding="latin1" if progress.bytewise else "utf8",
             ),
             arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven if progress.bytewise else None),
@@ -286,16 +287,16 @@ def _converted(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
     if wanted.column.store == "text":
         return cells.text(raw, progress.names[wanted.name], bytewise=progress.bytewise)
     plain = cells.plain(raw)
-    given = cells.given(plain)
     if wanted.column.store == "float":
         values, good = cells.floats(plain, wanted.factor, signed=wanted.column.unit not in _NEVER_NEGATIVE)
     elif wanted.column.unit == "ns":
         values, good = cells.times(plain, wanted.factor)
     else:
         values, good = cells.integers(plain)
-    bad = ~good if wanted.required else given & ~good
-    progress.damaged(f"`{wanted.heading.spelling}` holds no usable number", bad)
-    values[~(given & good)] = wanted.column.missing
+    if not good.all():
+        bad = ~good if wanted.required else ~good & cells.given(plain)
+        progress.damaged(f"`{wanted.heading.spelling}` holds no usable number", bad)
+        values[~good] = wanted.column.missing
     return values
 
 

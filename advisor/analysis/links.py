@@ -55,7 +55,8 @@ def _exposed(split: Table[Overlap] | None, source: Array, target: Array) -> Arra
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.append(ranks.sums(split["exposed_comm_us"]) / ranks.sums(split["comm_us"]), np.nan)
     rank = split["rank"][ranks.first]
-    return np.fmax(part[matched(rank, source)], part[matched(rank, target)])
+    exposed: Array = np.fmax(part[matched(rank, source)], part[matched(rank, target)])
+    return exposed
 
 
 def _told_once(links: Table[Link]) -> Table[Link]:

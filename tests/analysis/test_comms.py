@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import statistics
+
+import pytest
+import timelines as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis.comms import collective_calls, meetings
+from advisor.analysis.ranks import rank_times
+from advisor.facts.derived import CollectiveCall, Gap, Overlap
+from advisor.facts.observed import Collective, Kernel
+from advisor.facts.table import Table, read_table
+from advisor.run import Parallel, Run
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, collectives):
+    found = collective_calls(Run(), tl.collectives(collectives), tl.kernels(kernels)).rows()
+    for row, (rank, _, start, length, _) in zip(found, collectives, strict=True):
+        own = [k for k in kernels if k[0] == rank]
+        hidden = tl.moments([k[2] for k in own], [k[2] + k[3] for k in own])
+        if length < 0 or not own:
+            assert row["exposed_us"] is None
+        else:
+            assert round(row["exposed_us"] * 1e3) == len(set(range(start, start + length)) - hidden)
+
+
+def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
+    calls = read_table(
+        Collective,
+        """
+        op        group start_ns elapse_us size_bytes p2p
+        allReduce dp    1000     10        1000000    false
+        allReduce dp    2000     30        1000000    false
+        allReduce dp    3000     20        1000100    false
+        allReduce dp    4000     500       64000000   false
+        allReduce tp    5000     700       1000000    false
+        """,
+    )
+    found = collective_calls(Run(), calls, None).rows()
+    assert [r["alike"] for r in found] == [3, 3, 3, 1, 1]
+    assert [r["typical_us"] for r in found] == [20, 20, 20, 500, 700]
+    assert found[0]["exposed_us"] is None
+
+
+MET = """
+rank step name                  op        group p2p   start_ns elapse_us
+0    1    hcom_allReduce__1_0_1 allReduce a     false 100      50
+1    1    hcom_allReduce__1_0_1 allReduce a     false 900100   20
+0    2    hcom_allReduce__1_0_1 allReduce a     false 200      70
+0    1    hcom_send__2_0_1      send      b     true  300      5
+1    1    hcom_receive__2_0_1   receive   b     true  300      90
+0    1    hcom_allGather__3_0_1 allGather c     false 400      8
+1    1    hcom_allGather__3_0_1 allGather c     false 400      8
+"""
+
+
+def test_the_rank_with_the_shortest_elapse_came_last():
+    rows = {r["op"]: r for r in meetings(read_table(CollectiveCall, MET)).rows()}
+    assert rows["allReduce"]["last_rank"] == 1 and rows["allReduce"]["waited_us"] == 15.0
+    assert rows["allReduce"]["shortest_us"] == 20.0 and rows["allReduce"]["longest_us"] == 50.0
+
+
+def test_clocks_of_ranks_are_never_compared():
+    moved = read_table(CollectiveCall, MET.replace("900100", "5"))
+    assert meetings(moved).rows() == meetings(read_table(CollectiveCall, MET)).rows()
+
+
+def test_send_of_one_rank_meets_receive_of_the_other():
+    rows = {r["op"]: r for r in meetings(read_table(CollectiveCall, MET)).rows()}
+    assert rows["send"]["ranks"] == 2.0 and rows["send"]["longest_us"] == 90.0
+
+
+def test_equal_durations_and_lone_ranks_make_no_meeting():
+    ops = {(r["op"], r["step"]) for r in meetings(read_table(CollectiveCall, MET)).rows()}
+    assert ops == {("allReduce", 1), ("send", 1)}
+
+
+def test_names_that_repeat_within_a_step_meet_in_order():
+    text = """
+    rank step name op        group p2p   start_ns elapse_us
+    0    1    x    allReduce a     false 100      5
+    0    1    x    allReduce a     false 200      90
+    1    1    x    allReduce a     false 8200     10
+    1    1    x    allReduce a     false 8100     50
+    """
+    found = meetings(read_table(CollectiveCall, text)).rows()
+    assert sorted((r["shortest_us"], r["longest_us"]) for r in found) == [(5.0, 50.0), (10.0, 90.0)]
+
+
+def test_point_to_point_calls_of_three_ranks_are_no_meeting():
+    text = "rank step name op group p2p start_ns elapse_us\n" + "\n".join(
+        f"{rank} 1 hcom_batchSendRecv__1_0_1 batchSendRecv a true 1 {rank + 3}" for rank in range(3)
+    )
+    assert not len(meetings(read_table(CollectiveCall, text)))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9)), unique_by=lambda r: r[:2]))
+def test_meetings_agree_with_plain_grouping(rows):
+    calls = Table.build(
+        CollectiveCall,
+        rank=[r for r, _, _ in rows],
+        step=1,
+        name=[f"op_{n}" for _, n, _ in rows],
+        op=["allReduce"] * len(rows),
+        group=["g"] * len(rows),
+        p2p=0,
+        start_ns=0,
+        elapse_us=[float(e) for _, _, e in rows],
+    )
+    if not rows:
+        calls = Table.empty(CollectiveCall)
+    found = {r["name"]: r for r in meetings(calls).rows()}
+    for number in {n for _, n, _ in rows}:
+        parts = [(elapse, rank) for rank, n, elapse in rows if n == number]
+        row = found.pop(f"op_{number}", None)
+        if len({e for e, _ in parts}) < 2:
+            assert row is None
+            continue
+        assert (row["shortest_us"], row["last_rank"]) == min(parts)
+        assert row["waited_us"] == pytest.approx(statistics.fmean(e for e, _ in parts) - min(parts)[0])
+    assert not found
+
+
+SPLIT = """
+rank step stage span_us compute_us comm_us exposed_comm_us free_us
+0    1    0     100     60         30      30              10
+1    1    0     100     40         50      50              10
+2    1    0     100     42         48      48              10
+3    1    1     300     200        50      50              50
+"""
+
+
+def test_peers_are_the_other_ranks_of_the_stage():
+    rows = rank_times(read_table(Overlap, SPLIT), None, None).rows()
+    assert [r["peers"] for r in rows] == [2, 2, 2, 0]
+    assert [r["peer_compute_us"] for r in rows] == [41, 51, 50, None]
+    assert all(r["meetings"] is None and r["host_gap_us"] is None for r in rows)
+
+
+def test_without_a_pipeline_all_ranks_are_peers():
+    text = "\n".join(line.replace(" 0     1", " -     1").replace(" 1     3", " -     3") for line in SPLIT.split("\n"))
+    assert {r["peers"] for r in rank_times(read_table(Overlap, text), None, None).rows()} == {3}
+
+
+def test_the_rank_that_came_last_is_charged_with_what_the_others_waited():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 1        10
+        1    1    x    allReduce a     false 1        40
+        2    1    x    allReduce a     false 1        60
+        0    1    y    allReduce a     false 2        10
+        3    1    y    allReduce a     false 2        90
+        0    1    z    send      b     true  3        1
+        1    1    z    receive   b     true  3        500
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()
+    assert [r["meetings"] for r in rows] == [1, 1, 1, 0]
+    assert [r["last_share"] for r in rows] == [1.0, 0.0, 0.0, None]
+    assert [r["made_wait_us"] for r in rows] == [40.0, 0.0, 0.0, None]
+
+
+def test_host_gaps_are_per_step_and_missing_without_a_timeline():
+    idle = read_table(Gap, "rank step duration_us host\n0 1 6 true\n0 1 4 false\n2 1 4 false")
+    rows = rank_times(read_table(Overlap, SPLIT), None, idle).rows()
+    assert [r["host_gap_us"] for r in rows] == [6.0, None, 0.0, None]
+
+
+def test_means_are_taken_over_steps():
+    split = read_table(Overlap, "rank step compute_us\n0 1 10\n0 2 30\n1 1 5")
+    rows = rank_times(split, None, None).rows()
+    assert [r["compute_us"] for r in rows] == [20.0, 5.0]
+
+
+def test_stages_follow_the_run():
+    calls = read_table(Collective, "rank start_ns elapse_us op p2p\n5 1 1 allReduce false\n6 1 1 allReduce false")
+    run = Run(parallel=Parallel(stages=((4,), (5,))))
+    assert [r["stage"] for r in collective_calls(run, calls, Table.empty(Kernel)).rows()] == [1, None]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import statistics
+
+import pytest
+import timelines as tl
+from hypothesis import given, settings
+
+from advisor.analysis.operators import operator_shapes, operators
+from advisor.facts.observed import Collective, Kernel
+from advisor.facts.table import Table, read_table
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_operator_totals_agree_with_plain_sums(kernels, collectives):
+    kernels = [(rank, step or 1, *rest) for rank, step, *rest in kernels]
+    collectives = [(rank, step or 1, *rest) for rank, step, *rest in collectives]
+    found = {
+        (r["rank"], r["op_type"]): r for r in operators(tl.kernels(kernels), tl.collectives(collectives), None).rows()
+    }
+    good = [row for row in kernels if row[3] >= 0]
+    assert found.keys() == {(row[0], row[4]) for row in good if row[4] is not None}
+    steps = {rank: {r[1] for r in good + collectives if r[0] == rank and r[3] >= 0} for rank in (0, 1)}
+    for (rank, op_type), row in found.items():
+        mine = [r for r in good if r[0] == rank and r[4] == op_type]
+        other = [r for r in good + collectives if r[0] == rank and r[3] >= 0 and r not in mine]
+        count = len(steps[rank])
+        own = tl.moments([r[2] for r in mine], [r[2] + r[3] for r in mine])
+        beside = tl.moments([r[2] for r in other], [r[2] + r[3] for r in other])
+        assert row["calls"] == pytest.approx(len(mine) / count)
+        assert row["total_us"] * 1e3 == pytest.approx(sum(r[3] for r in mine) / count)
+        assert row["alone_us"] * 1e3 == pytest.approx(len(own - beside) / count)
+        assert row["median_us"] * 1e3 == pytest.approx(statistics.median(r[3] for r in mine))
+        whole = sum(r[3] for r in good if r[0] == rank)
+        assert row["kernel_share"] == (pytest.approx(sum(r[3] for r in mine) / whole) if whole else None)
+
+
+KERNELS = """
+step start_ns duration_us op_type  core           op_state input_shapes input_dtypes mac_share blocks
+1    0        10          MatMul   AI_CORE        dynamic  2,2;2,2      FLOAT;FLOAT  0.5       8
+1    20000    30          MatMul   MIX_AIC        static   2,2;2,2      FLOAT;FLOAT  0.9       4
+2    60000    10          Cast     AI_VECTOR_CORE -        8            FLOAT        -         2
+2    80000    10          -        AI_CPU         -        -            -            -         -
+"""
+
+
+def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
+    cast, matmul = sorted(operators(read_table(Kernel, KERNELS), None, None).rows(), key=lambda r: r["op_type"])
+    assert matmul["total_us"] == 20.0 and matmul["calls"] == 1.0 and matmul["core"] == "MIX_AIC"
+    assert matmul["dynamic_share"] == 0.25 and matmul["shapes"] == 1.0 and not matmul["conversion"]
+    assert matmul["kernel_share"] == pytest.approx(40 / 60)
+    assert cast["conversion"] and cast["dynamic_share"] is None
+    assert matmul["step_share"] == pytest.approx(20 / ((60 + 30) / 2))
+
+
+def test_kernels_without_a_type_have_no_row_but_count_in_the_whole():
+    found = operators(read_table(Kernel, KERNELS), None, None)
+    assert None not in found.texts("op_type").values()
+    assert sum(found["kernel_share"]) == pytest.approx(50 / 60)
+
+
+def test_shapes_are_told_apart_by_core_and_inputs_and_weighted_by_time():
+    rows = {(r["op_type"], r["core"]): r for r in operator_shapes(read_table(Kernel, KERNELS), None, None).rows()}
+    assert rows.keys() == {("MatMul", "AI_CORE"), ("MatMul", "MIX_AIC"), ("Cast", "AI_VECTOR_CORE")}
+    same_core = KERNELS.replace("MIX_AIC", "AI_CORE")
+    rows = {r["op_type"]: r for r in operator_shapes(read_table(Kernel, same_core), None, None).rows()}
+    assert rows["MatMul"]["mac_share"] == pytest.approx((0.5 * 10 + 0.9 * 30) / 40)
+    assert rows["MatMul"]["mean_us"] == 20.0 and rows["MatMul"]["spread"] == pytest.approx(0.5)
+    assert rows["MatMul"]["blocks"] == 4.0
+    assert rows["Cast"]["mac_share"] is None and rows["Cast"]["spread"] == 0.0
+
+
+def test_what_level0_does_not_record_stays_missing():
+    kernels = read_table(Kernel, "start_ns duration_us op_type\n0 5 MatMul\n9000 5 MatMul")
+    (share,) = operators(kernels, None, None).rows()
+    (shape,) = operator_shapes(kernels, None, None).rows()
+    assert share["core"] is None and share["shapes"] is None and share["dynamic_share"] is None
+    assert shape["input_shapes"] is None and shape["blocks"] is None and shape["calls"] == 2.0
+
+
+def test_a_kernel_beside_a_collective_is_not_alone():
+    comm = read_table(Collective, "start_ns elapse_us p2p\n5000 100 false")
+    (row,) = operators(read_table(Kernel, "start_ns duration_us op_type\n0 10 MatMul"), comm, None).rows()
+    assert row["alone_us"] == 5.0
+
+
+def test_no_kernels_have_no_operators():
+    assert not len(operators(Table.empty(Kernel), None, None))
+    assert not len(operator_shapes(Table.empty(Kernel), None, None))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Links, stages, steps, memory and frequency: small tables made of small tables."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.analysis.frequency import frequency_uses
+from advisor.analysis.links import link_uses
+from advisor.analysis.memory import memory_peaks
+from advisor.analysis.pipeline import stage_times
+from advisor.analysis.steps import step_spans
+from advisor.errors import FactMissing
+from advisor.facts.derived import Overlap
+from advisor.facts.observed import Frequency, Kernel, Link, MemoryUse
+from advisor.facts.table import Table, read_table
+from advisor.run import Parallel, Run
+
+
+def ring(speeds: list[float], size: float = 1e9) -> Table[Link]:
+    count = len(speeds)
+    return Table.build(
+        Link,
+        rank=list(range(count)),
+        step=1,
+        source=list(range(count)),
+        target=[(at + 1) % count for at in range(count)],
+        link=["HCCS"] * count,
+        size_bytes=size,
+        transit_us=[size / speed / 1e3 for speed in speeds],
+    )
+
+
+def test_a_slow_link_stands_out_from_links_of_its_kind():
+    rows = link_uses(ring([20, 21, 19, 20, 5]), None).rows()
+    assert [round(r["bandwidth_gbps"]) for r in rows] == [20, 21, 19, 20, 5]
+    assert rows[4]["deviation"] > 5 > max(r["deviation"] for r in rows[:4])
+    assert rows[0]["alike"] == 5 and rows[0]["typical_gbps"] == pytest.approx(20)
+
+
+def test_equal_links_do_not_deviate():
+    assert {r["deviation"] for r in link_uses(ring([20.0] * 4), None).rows()} == {0.0}
+
+
+def test_links_of_another_kind_or_load_are_not_compared():
+    other = ring([2, 2]).having(link=["RDMA", "RDMA"])
+    light = ring([1, 1], size=100.0)
+    rows = link_uses(Table.concat(Link, [ring([20, 20, 20]), other, light]), None).rows()
+    assert all(r["deviation"] == 0 for r in rows if r["size_bytes"] < 1e9 or r["link"] == "RDMA")
+
+
+def test_a_link_told_by_both_ends_counts_once():
+    text = (
+        "rank step source target link size_bytes transit_us\n0 1 0 1 HCCS 100 1\n1 1 0 1 HCCS 100 1\n1 1 1 0 HCCS 70 1"
+    )
+    assert [r["size_bytes"] for r in link_uses(read_table(Link, text), None).rows()] == [100, 70]
+
+
+def test_traffic_is_per_step_and_a_link_without_time_keeps_its_recorded_bandwidth():
+    text = "step source target link size_bytes transit_us bandwidth_gbps\n1 0 1 HCCS 100 0 7\n2 0 1 HCCS 300 0 9"
+    (row,) = link_uses(read_table(Link, text), None).rows()
+    assert row["size_bytes"] == 200.0 and row["bandwidth_gbps"] == 8.0
+
+
+def test_exposure_of_a_link_is_that_of_its_ranks():
+    split = read_table(Overlap, "rank comm_us exposed_comm_us\n0 100 30\n1 100 60")
+    first, *_, last = link_uses(ring([20, 20, 20]), split).rows()
+    assert first["exposed_share"] == pytest.approx(0.6) and last["exposed_share"] == pytest.approx(0.3)
+
+
+STAGES = """
+rank step stage span_us compute_us exposed_comm_us bubble_us free_us
+0    1    0     100     50         30              10        20
+1    1    0     100     70         20              10        10
+2    1    1     100     90         5               0         5
+3    1    -     100     99         0               0         1
+"""
+
+
+def test_stage_times_are_means_over_ranks_and_the_slowest():
+    rows = stage_times(Run(parallel=Parallel(stages=((0, 1), (2,), (9,)))), read_table(Overlap, STAGES)).rows()
+    assert [(r["stage"], r["ranks"], r["stages"]) for r in rows] == [(0, 2, 3), (1, 1, 3)]
+    assert rows[0]["compute_us"] == 60 and rows[0]["slowest_compute_us"] == 70 and rows[0]["bubble_us"] == 10
+
+
+def test_unknown_stages_are_a_missing_fact():
+    with pytest.raises(FactMissing) as caught:
+        stage_times(Run(), read_table(Overlap, "rank step span_us\n0 1 5"))
+    assert caught.value.tables == ("groups",)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 50)), max_size=9))
+def test_steps_are_set_against_the_median_of_the_others(rows):
+    steps = [sum(r == rank for r, _ in rows[:at]) for at, (rank, _) in enumerate(rows)]
+    split = Table.build(Overlap, rank=[r for r, _ in rows], step=steps, span_us=[float(s) for _, s in rows])
+    for row in step_spans(split).rows():
+        mine = [span for rank, span in rows if rank == row["rank"]]
+        others = mine[: row["step"]] + mine[row["step"] + 1 :]
+        assert row["typical_us"] == (statistics.median(others) if others else None)
+        assert row["steps"] == len(mine)
+        assert row["edge"] == (row["step"] in (0, len(mine) - 1))
+
+
+MEMORY = """
+component time_ns allocated_bytes reserved_bytes
+PTA       10      50              100
+PTA       20      90              400
+PTA       30      95              400
+PTA       40      10              50
+APP       10      -               700
+GE        -       1               1
+"""
+
+
+def test_the_peak_is_the_first_moment_of_most_reserved_memory():
+    rows = {r["component"]: r for r in memory_peaks(Run(), read_table(MemoryUse, MEMORY)).rows()}
+    assert rows["PTA"]["time_ns"] == 20 and rows["PTA"]["allocated_bytes"] == 90
+    assert rows["PTA"]["reserved_bytes"] == 400 and rows["PTA"]["largest_allocated_bytes"] == 95
+    assert rows["APP"]["allocated_bytes"] is None and rows["APP"]["reserved_bytes"] == 700
+    assert "GE" not in rows
+
+
+@pytest.mark.parametrize(("chip", "known"), [("Ascend910B", False), ("", False), ("Ascend910B4-1", True)])
+def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
+    row = memory_peaks(Run(chip=chip), read_table(MemoryUse, MEMORY)).rows()[0]
+    assert (row["capacity_bytes"] is not None) == known
+
+
+def test_frequency_is_weighted_by_time():
+    samples = read_table(Frequency, "time_ns mhz\n0 1800\n3000 900")
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 1\n2 3000 1")
+    (row,) = frequency_uses(samples, kernels, None, None).rows()
+    assert row["mean_mhz"] == pytest.approx((1800 * 3 + 900 * 1) / 4)
+    assert row["low_share"] == pytest.approx(0.25) and row["compute_us"] == pytest.approx(0.5)
+    assert row["highest_mhz"] == 1800 and row["lowest_mhz"] == 900
+
+
+def test_a_lone_sample_is_the_whole():
+    (row,) = frequency_uses(read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None).rows()
+    assert row["mean_mhz"] == 1800 and row["low_share"] == 0 and row["compute_us"] is None
+
+
+def test_nothing_recorded_gives_empty_tables():
+    assert not len(link_uses(Table.empty(Link), None))
+    assert not len(memory_peaks(Run(), Table.empty(MemoryUse)))
+    assert not len(frequency_uses(Table.empty(Frequency), None, None, None))
+    assert not len(step_spans(Table.empty(Overlap)))

@@ -19,6 +19,7 @@ Cells = Any
 NOT_COLLECTED = ("", "N/A", "n/a", "NA", "None", "null")
 """Cells that say that nothing was collected."""
 
+_NEVER = "$^x"
 _NOTHING = f"^({'|'.join(NOT_COLLECTED)}|nan|NaN)$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^[+-]?[0-9]{1,18}(\.0*)?$"
@@ -88,14 +89,26 @@ def times(plain: Cells, factor: float = 1.0) -> tuple[Array, Array]:
 
     Exact: the text never goes through a float, which would be wrong by up to 128 ns today.
     """
-    cells, good = _matching(plain, _EXACT)
-    values = _spread(_view(cells.cast(pa.decimal128(22, 3)), np.int64)[::2], good)
-    if factor != 1.0:
-        good[:] = False
+    try:
+        if factor == 1.0:
+            return _thousandths(plain.cast(pa.decimal128(22, 3)))
+    except pa.ArrowInvalid:  # some cell is no such number: tell them apart
+        pass
+    cells, good = _matching(plain, _EXACT if factor == 1.0 else _NEVER)
+    values = _spread(_thousandths(cells.cast(pa.decimal128(22, 3)))[0], good)
     for row in np.flatnonzero(~good).tolist():
         exact = exact_ns(plain[row].as_buffer().to_pybytes().decode("ascii", "replace"), factor)
         if exact is not None:
             values[row], good[row] = exact, True
+    return values, good
+
+
+def _thousandths(decimals: Cells) -> tuple[Array, Array]:
+    """Decimals of three digits as whole thousandths, MISSING below zero; and which of them fit 64 bits."""
+    halves = _view(decimals, np.int64)
+    values, high = halves[::2].copy(), halves[1::2]
+    good = high == values >> 63
+    values[values < 0] = MISSING
     return values, good
 
 

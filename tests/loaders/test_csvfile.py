@@ -171,6 +171,20 @@ def test_no_text_is_too_strange_for_an_exact_time(text: str) -> None:
     assert exact_ns(text) is None
 
 
+@pytest.mark.parametrize("cell", ["9999999999999999999", "9223372036854776", "18446744073709551.616"])
+def test_times_beyond_64_bits_are_damage_not_another_time(file: Path, cell: str) -> None:
+    columns, notes = read(file, f"Name,Allocation Time(us)\nx,{cell}\ny,2\n")
+    assert columns["allocated_ns"].tolist() == [MISSING, 2000]  # type: ignore[union-attr]
+    assert [note.place for note in notes] == ["row 2"]
+
+
+@pytest.mark.parametrize("unit", ["ns", "ms", "s"])
+def test_times_in_other_units_are_exact_too(file: Path, unit: str) -> None:
+    whole = {"ns": "1736405443756384123", "ms": "1736405443756.384123", "s": "1736405443.756384123"}[unit]
+    columns, _ = read(file, f"Name,Allocation Time({unit})\nx,{whole}\t\ny,\n")
+    assert columns["allocated_ns"].tolist() == [1736405443756384123, MISSING]  # type: ignore[union-attr]
+
+
 def test_a_time_below_zero_is_not_known() -> None:
     assert exact_ns("-1") == MISSING
 

@@ -23,9 +23,9 @@ def excerpts(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]) -> lis
     wanted = rule.excerpt
     if wanted is None:
         return list(hits)
-    worst: dict[str, int] = {}
+    worst: dict[object, int] = {}
     for number, hit in enumerate(hits):
-        name = hit.fingerprint
+        name = hit.name
         if name not in worst or worst_first(hit) < worst_first(hits[worst[name]]):
             worst[name] = number
     chosen = set(worst.values())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.findings import Confidence, Evidence, Outcome, Place, Rows, Scalar, Severity, fingerprint
+from advisor.findings import Confidence, Evidence, Outcome, Place, Rows, Scalar, Severity
 from advisor.rules.bind import Rule
 from advisor.run import Run
 
@@ -35,36 +35,43 @@ class Hit:
         return {key: self.keys[key] for key in self.rule.identity}
 
     @property
-    def fingerprint(self) -> str:
-        return fingerprint(self.rule.id, self.subject)
+    def name(self) -> tuple[str, tuple[Scalar, ...]]:
+        """Hits of one name become one finding. Much cheaper than the fingerprint, which says the same."""
+        return self.rule.id, tuple(self.keys[key] for key in self.rule.identity)
 
     @property
     def rank(self) -> int | None:
         """The rank it was seen on; of a link the sending one, of a meeting the one that came last."""
-        for key in ("rank", "last_rank", "source"):
-            found = self.keys.get(key)
-            if isinstance(found, int):
-                return found
-        return None
+        return self._whole("rank", "last_rank", "source")
+
+    @property
+    def stage(self) -> int | None:
+        """The pipeline stage it was seen on, where that is known."""
+        stage, rank = self._whole("stage"), self.rank
+        return self.run.parallel.stage_of(rank) if stage is None and rank is not None else stage
+
+    @property
+    def step(self) -> int | None:
+        """The step it was seen in."""
+        return self._whole("step")
+
+    def _whole(self, *names: str) -> int | None:
+        """The first of these keys that is a whole number."""
+        return next((found for name in names if isinstance(found := self.keys.get(name), int)), None)
 
     @property
     def place(self) -> Place:
         """Where it was seen."""
-        stage, step, rank = self.keys.get("stage"), self.keys.get("step"), self.rank
-        if not isinstance(stage, int):
-            stage = self.run.parallel.stage_of(rank) if rank is not None else None
-        step = step if isinstance(step, int) else None
-        return Place(rank=rank, stage=stage, step=step, saving_us=self.saving_us)
+        return Place(rank=self.rank, stage=self.stage, step=self.step, saving_us=self.saving_us)
 
 
-Order = tuple[float, ...]
+Order = tuple[int, float, int, int, int, tuple[str, ...]]
 
 
-def worst_first(hit: Hit) -> tuple[int, float, Order, str]:
+def worst_first(hit: Hit) -> Order:
     """The order of hits of one subject: severity, saving, then the smallest rank, stage and step."""
-    place = hit.place
-    numbers = tuple(-1.0 if n is None else float(n) for n in (place.rank, place.stage, place.step))
-    return -int(hit.severity), -hit.saving_us, numbers, str(sorted((k, str(v)) for k, v in hit.keys.items()))
+    spot = (-1 if n is None else n for n in (hit.rank, hit.stage, hit.step))
+    return -int(hit.severity), -hit.saving_us, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
 
 
 @dataclass(frozen=True, slots=True)

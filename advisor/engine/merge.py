@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from advisor.engine.hit import Hit, worst_first
-from advisor.findings import Finding, Saving
+from advisor.findings import Finding, Saving, fingerprint
 
 
 def merge(hits: Iterable[Hit]) -> tuple[Finding, ...]:
@@ -16,17 +16,17 @@ def merge(hits: Iterable[Hit]) -> tuple[Finding, ...]:
 
 def with_worst(hits: Iterable[Hit]) -> tuple[tuple[Finding, Hit], ...]:
     """Each finding with its worst hit."""
-    groups: dict[str, list[Hit]] = {}
+    groups: dict[object, list[Hit]] = {}
     for hit in hits:
-        groups.setdefault(hit.fingerprint, []).append(hit)
-    return tuple(_finding(name, sorted(group, key=worst_first)) for name, group in groups.items())
+        groups.setdefault(hit.name, []).append(hit)
+    return tuple(_finding(sorted(group, key=worst_first)) for group in groups.values())
 
 
-def _finding(name: str, hits: list[Hit]) -> tuple[Finding, Hit]:
+def _finding(hits: list[Hit]) -> tuple[Finding, Hit]:
     worst = hits[0]
     finding = Finding(
         rule=worst.rule.id,
-        fingerprint=name,
+        fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=worst.severity,
         confidence=worst.confidence,
         saving=_saving(hits),
@@ -46,9 +46,8 @@ def _saving(hits: list[Hit]) -> Saving:
     run, rule = hits[0].run, hits[0].rule
     ranks: dict[int | None, dict[int | None, float]] = {}
     for hit in hits:
-        place = hit.place
-        steps = ranks.setdefault(place.rank, {})
-        steps[place.step] = max(steps.get(place.step, 0.0), hit.saving_us)
+        steps = ranks.setdefault(hit.rank, {})
+        steps[hit.step] = max(steps.get(hit.step, 0.0), hit.saving_us)
     recorded = run.step_count if "step" in rule.for_each else 1
     us = [sum(steps.values()) / max(len(steps), recorded) for _, steps in sorted(ranks.items(), key=_by_rank)]
     across = rule.saving.across if rule.saving is not None else "worst"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -100,7 +100,7 @@ class Rule:
     def category(self) -> str:
         return self.id.split("/", 1)[0]
 
-    @property
+    @cached_property
     def identity(self) -> tuple[str, ...]:
         """The keys that name the subject from one run to the next."""
         columns = self.fact.columns()

@@ -93,7 +93,7 @@ class CaseFile(_Part):
 
     name: str = Field(min_length=1)
     given: dict[str, str] = {}
-    expect: Literal["quiet", "skipped", "not applicable"] | list[dict[str, str | float | bool | None]]
+    expect: Literal["quiet", "skipped", "not applicable"] | list[dict[str, str | int | float | bool | None]]
 
 
 class RuleFile(_Part):

@@ -33,7 +33,7 @@ def test_a_rule_that_keeps_its_promises_is_silent(tmp_path: Path) -> None:
         ("places: 1", "places: 2", "finding 1: places: expected 2, got 1"),
         ("places: 1", "place: 1", "finding 1: nothing is called `place`; did you mean `places`?"),
         ("saving_us: 200", "idle_us: 201", "finding 1: idle_us: expected 201, got 200.0"),
-        ("rank: 0,", "rank: -,", "finding 1: rank: expected None, got 0"),
+        ("rank: 0,", "rank: -,", "finding 1: rank: expected -, got 0"),
         ("expect: skipped", "expect: quiet", "expected quiet, got skipped (values missing: `overlaps.free_us`)"),
         ("1000    100", "1000    101", "expected quiet, got 1 findings"),
         ("1000    200", "1000    20", "expected findings, got quiet"),

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.report.places import runs
-from advisor.report.prose import Prose, clean, code, prose, words
-from advisor.report.words import WORDS, known, say
+from advisor.report.prose import Piece, Prose, clean, code, prose, words
+from advisor.report.words import NOTES, WORDS, known, say
 from advisor.run import Run
 from advisor.text import Language
 from advisor.units import show
@@ -49,7 +49,7 @@ def run_facts(run: Run, language: Language) -> tuple[Fact, ...]:
         ("activities", code(_activities(run)) if _activities(run) else ()),
         ("size", words(show(sum(c.size_bytes for c in captures), "B")) if any(c.size_bytes for c in captures) else ()),
         ("incomplete", words(_incomplete(run, language))),
-        ("notes", prose(_notes(run, language))),
+        ("notes", _notes(run, language)),
     )
     return tuple(Fact(say(name, language), value) for name, value in known_facts if value and value[0].text)
 
@@ -80,6 +80,16 @@ def _incomplete(run: Run, language: Language) -> str:
     return say("rank" if len(ranks) == 1 else "ranks", language, items=runs(ranks, language)) if ranks else ""
 
 
-def _notes(run: Run, language: Language) -> str:
-    """Notes are `key=value` words of the loaders: shown as they are, as code."""
-    return say("comma", language).join(f"`{clean(note).replace('`', chr(39))}`" for note in run.notes[:_MOST_NOTES])
+def _notes(run: Run, language: Language) -> Prose:
+    """Notes are `key=value` words of the loaders; one that has no words here is shown as it is."""
+    pieces: list[Piece] = []
+    for note in run.notes[:_MOST_NOTES]:
+        name, _, value = note.partition("=")
+        said = known(NOTES, name, language)
+        pieces += words(say("semicolon", language)) if pieces else ()
+        pieces += prose(said, {"value": _value(value)}) if said else code(note)
+    return tuple(pieces)
+
+
+def _value(text: str) -> Piece:
+    return Piece(clean(text), code=not text.isdigit())

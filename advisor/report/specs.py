@@ -21,7 +21,7 @@ LABEL, AMOUNT = 180, 64
 LABEL_COLUMNS = 24
 """Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
 MOST_COLUMNS = 64
-MOST_BARS = 24
+MOST_BARS = 14
 MOST_NUMBERS = 30
 FLAT_TIME, FLAT_SPEED = 0.8, 0.5
 """A heat map spans at least from this part of its highest value, so that noise does not look like structure."""
@@ -255,9 +255,9 @@ def _rank_steps(rows: Sequence[Row], total: int, language: Language) -> _Drawing
         and (step := _number(row.get("step"))) is not None
         and (us := _number(row.get("span_us"))) is not None
     ]
-    if len(cells) < 2:  # noqa: PLR2004 — one cell shows nothing that the verdict does not say
-        return None
     ranks, steps = _classes(cell[0] for cell in cells), _classes(cell[1] for cell in cells)
+    if len(steps) < 2:  # noqa: PLR2004 — of one step, the time per rank says more
+        return None
     longest: dict[tuple[str, str], float] = {}
     for rank, step, us in cells:
         key = (ranks[rank], steps[step])
@@ -269,7 +269,11 @@ def _rank_steps(rows: Sequence[Row], total: int, language: Language) -> _Drawing
         for (rank, step), us in longest.items()
     ]
     spec = _heat(values, ("step", axis("step", language), steps), ("rank", axis("rank", language), ranks), "accent")
-    note = axis("stronger_longer", language, low=show(low, "us"), high=show(high, "us"))
+    note = (
+        axis("stronger_longer", language)
+        + say("colon", language)
+        + _between(show(low, "us"), show(high, "us"), language)
+    )
     if len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
         grouped = axis("cells_grouped", language, ranks=len(ranks), steps=len(steps))
         note = f"{grouped}{'；' if language == 'zh' else '; '}{note}"
@@ -308,7 +312,7 @@ def _links(rows: Sequence[Row], total: int, language: Language) -> _Drawing | No
     said = [
         axis("stronger_slower", language),
         *(
-            f"{kind} {axis('speeds', language, low=show(low, 'GB/s'), high=show(high, 'GB/s'))}"
+            f"{kind} {_between(show(low, 'GB/s'), show(high, 'GB/s'), language)}"
             for kind, (low, high) in bounds.items()
         ),
     ]
@@ -320,10 +324,14 @@ def _links(rows: Sequence[Row], total: int, language: Language) -> _Drawing | No
     return _Drawing(spec, ("；" if language == "zh" else "; ").join(said), heads, numbers)
 
 
+def _between(low: str, high: str, language: Language) -> str:
+    return low if low == high else axis("between", language, low=low, high=high)
+
+
 def _opacity(speed: float, bounds: tuple[float, float]) -> float:
     """The slower, the stronger."""
     low, high = bounds
-    return round(0.95 - 0.85 * (speed - min(low, high * FLAT_SPEED)) / (high - min(low, high * FLAT_SPEED)), 4)
+    return round(0.95 - 0.8 * (speed - min(low, high * FLAT_SPEED)) / (high - min(low, high * FLAT_SPEED)), 4)
 
 
 Classes = dict[int, str]

@@ -114,7 +114,7 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
     )
     yield _hanging(head, 4)
     yield Padding(tail, (0, 0, 0, 4))
-    if card.places:
+    if card.places and card.places[0].place != say("whole_run", language):
         more = f" {say('more_places', language, count=card.more_places)}" if card.more_places else ""
         yield Padding(Text(card.places[0].place + more, style="dim"), (0, 0, 0, 4))
     if card.actions:

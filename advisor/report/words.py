@@ -179,6 +179,23 @@ WORDS: Mapping[str, Text] = {
     "contents": _t("Contents", "目录"),
 }
 
+NOTES: Mapping[str, Text] = {
+    "other_captures": _t(
+        "{value} older captures of the same ranks were left aside", "同一 rank 的 {value} 份较早采集未使用"
+    ),
+    "chosen": _t("read in their place: {value}", "实际读取：{value}"),
+    "unparsed_captures": _t(
+        "{value} captures are not parsed yet and were left aside; `torch_npu.profiler.profiler.analyse` parses them",
+        "{value} 份采集尚未解析，未使用；可用 `torch_npu.profiler.profiler.analyse` 解析",
+    ),
+    "unreadable_folders": _t("{value} folders could not be opened", "{value} 个目录无法打开"),
+    "cluster_summary": _t(
+        "a `cluster_analysis_output` lies beside the captures", "采集数据旁有 `cluster_analysis_output`"
+    ),
+    "source": _t("made from `{value}`", "由 `{value}` 得到"),
+}
+"""How the input was chosen: what the `key=value` notes of a run say."""
+
 SEVERITIES: Mapping[str, Text] = {
     "critical": _t("critical", "严重"),
     "high": _t("high", "高"),
@@ -261,8 +278,8 @@ AXES: Mapping[str, Text] = {
         "{count} ranks; neighbours are drawn as one cell, with their slowest link",
         "共 {count} 个 rank，相邻 rank 合并为一格，取其中最慢的链路",
     ),
-    "stronger_longer": _t("the stronger the colour, the longer: {low} to {high}", "颜色越浓耗时越长：{low} 至 {high}"),
-    "speeds": _t("{low} to {high}", "{low} 至 {high}"),
+    "stronger_longer": _t("the stronger the colour, the longer", "颜色越浓耗时越长"),
+    "between": _t("{low} to {high}", "{low} 至 {high}"),
     "stronger_slower": _t("the stronger the colour, the slower", "颜色越浓带宽越低"),
     "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
     "total_launches": _t("{count} launches", "共 {count} 次下发"),

@@ -332,7 +332,7 @@ RUN = Run(
         )
         for rank in range(8)
     ),
-    notes=("other_captures=2",),
+    notes=("other_captures=2", "chosen=a`b", "new_note=1"),
 )
 
 SHAPES: dict[str, Diagnosis] = {

@@ -15,10 +15,10 @@ from advisor.report import WRITERS
 from advisor.report.charts import Renderer
 from advisor.report.columns import COLUMNS
 from advisor.report.terminal import print_diagnosis
-from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, OUTCOMES, SEVERITIES, WORDS
+from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, NOTES, OUTCOMES, SEVERITIES, WORDS
 from advisor.text import Text
 
-TABLES = (WORDS, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
+TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 NAMES = {
     *(

@@ -14,7 +14,8 @@ from pathlib import Path
 from advisor.loaders import jsonfile
 from advisor.loaders.groups import communicator
 from advisor.loaders.jsonfile import inside
-from advisor.loaders.reading import Folder, Notes
+from advisor.loaders.reading import Folder, Notes, Unreadable
+from advisor.loaders.sqltable import rows
 
 BYTES_PER_MB = 1e6
 """The communication files count in decimal megabytes (8.388608 MB is 8 MiB)."""
@@ -63,6 +64,20 @@ def entries(folder: Folder, name: str) -> tuple[Entry, ...]:
     """
     path = folder.files[name]
     return folder.once(name, lambda: tuple(of_rank(jsonfile.load(path, folder.notes), path, folder.notes)))
+
+
+def p2p_groups(folder: Folder) -> frozenset[str]:
+    """The communicators over which a rank sends or receives, by hash."""
+    if folder.databases:
+        found = rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
+        return frozenset(
+            communicator(str(group)) for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name)))
+        )
+    try:
+        listed = entries(folder, "communication.json") if "communication.json" in folder.files else ()
+    except Unreadable:  # noted; who talks to whom is not known
+        return frozenset()
+    return frozenset(entry.group for entry in listed if entry.p2p and entry.group)
 
 
 def of_rank(content: object, path: Path, notes: Notes) -> Iterator[Entry]:

@@ -33,9 +33,9 @@ CLUSTER_FILES = (
     "communication_group.json",
 )
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
-PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d+))?\.db$")
+PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
-PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d+))?\.json$")
+PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
 _RAW = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+")
 _LEGACY = re.compile(
     r"^(step_trace_raw_.*_detail_time\.csv|aicore_intermediate_.*_type\.csv|minddata_pipeline_raw_.*\.csv"

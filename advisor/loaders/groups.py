@@ -32,6 +32,10 @@ _SIZES = {
 }
 
 
+MOST_RANKS = 1 << 20
+"""A world larger than this is a damaged number."""
+
+
 def communicator(name: str) -> str:
     """The decimal hash that stands for a communicator in file names and collectives; a hash stays as it is.
 
@@ -85,19 +89,22 @@ class Sizes:
     def recorded(cls, distributed: object) -> Sizes:
         """From `distributed_args`; empty when there are none."""
         found = {short: integer(inside(distributed, name)) or 0 for short, name in _SIZES.items()}
-        return cls({k: v for k, v in found.items() if v > 0}, integer(inside(distributed, "world_size")) or 0)
+        world = integer(inside(distributed, "world_size")) or 0
+        return cls({k: v for k, v in found.items() if 0 < v <= MOST_RANKS}, world if 0 < world <= MOST_RANKS else 0)
 
 
-def parallel(sizes: Sizes, groups: Mapping[str, Members], stages: tuple[tuple[int, ...], ...] = ()) -> Parallel:
-    """The parallel layout, from the best source there is: `distributed_args`, then group sizes, then the cluster files.
+def parallel(
+    sizes: Sizes, groups: Mapping[str, Members], stages: tuple[tuple[int, ...], ...] = (), stages_from: str = "cluster"
+) -> Parallel:
+    """The parallel layout, from the best source there is: `distributed_args`, then the sizes of groups, then `stages`.
 
-    `stages` are those a cluster summary names.
+    `stages` are those a cluster summary names, or those that follow from who sends to whom; `stages_from` says which.
     """
     dimensions, source = dict(sizes.sizes), "distributed_args"
     if not dimensions:
         dimensions, source = _by_groups(groups), "parallel_group_info"
     if not dimensions and len(stages) > 1:
-        dimensions, source = {"pp": len(stages)}, "cluster"
+        dimensions, source = {"pp": len(stages)}, stages_from
     if not dimensions:
         return Parallel()
     depth = dimensions.get("pp", 0)
@@ -124,7 +131,7 @@ def _stages_by_groups(groups: Mapping[str, Members], depth: int) -> tuple[tuple[
 
 def _stages_by_order(world: int, depth: int) -> tuple[tuple[int, ...], ...]:
     """Megatron numbers ranks stage by stage: the pipeline is the slowest dimension."""
-    if depth < 2 or world % depth:  # noqa: PLR2004 - a pipeline of one stage is none
+    if depth < 2 or world % depth or world > MOST_RANKS:  # noqa: PLR2004 - a pipeline of one stage is none
         return ()
     width = world // depth
     return tuple(tuple(range(stage * width, (stage + 1) * width)) for stage in range(depth))

@@ -14,6 +14,7 @@ from advisor.facts.profile import Source
 from advisor.loaders import foreign
 from advisor.loaders.captures import chip, describe, holds_something
 from advisor.loaders.cluster import ClusterSummary
+from advisor.loaders.communication import p2p_groups
 from advisor.loaders.discovery import (
     ANALYSIS_DATABASES,
     OUTPUT,
@@ -27,7 +28,7 @@ from advisor.loaders.discovery import (
     of_file,
 )
 from advisor.loaders.foreign import shown
-from advisor.loaders.groups import Sizes, parallel
+from advisor.loaders.groups import Sizes, chained, parallel
 from advisor.loaders.groups import recorded as recorded_groups
 from advisor.loaders.reading import Folder, Members, Shelf
 from advisor.loaders.settings import LEVELS, Recorded, recorded
@@ -220,6 +221,8 @@ def _run_of_ranks(
     groups, sizes = _layout(folders)
     groups = groups or (summary.groups if summary else {})
     layout = parallel(sizes, groups, summary.stages if summary else ())
+    if not layout.source:
+        layout = parallel(sizes, groups, _stages_by_traffic(folders), "p2p")
     shelf, readable = Shelf(), []
     steps: set[int] = set()
     for done, folder in enumerate(folders, 1):
@@ -258,6 +261,19 @@ def _layout(folders: Iterable[Folder]) -> tuple[dict[str, Members], Sizes]:
         if not sizes.sizes:
             sizes = Sizes.recorded(found.metadata.get("distributed_args"))
     return groups, sizes
+
+
+def _stages_by_traffic(folders: Sequence[Folder]) -> tuple[tuple[int, ...], ...]:
+    """Stages by who shares a communicator for point-to-point traffic; only when every rank was captured."""
+    ranks = [folder.rank for folder in folders]
+    if len(ranks) < 2 or ranks != list(range(len(ranks))):  # noqa: PLR2004 - one rank is no pipeline
+        return ()
+    members: dict[str, list[int]] = defaultdict(list)
+    for folder in folders:
+        for group in p2p_groups(folder):
+            members[group].append(folder.rank)
+        folder.release()
+    return chained([tuple(group) for group in members.values() if len(group) > 1], len(ranks))
 
 
 def _described(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:

@@ -243,3 +243,35 @@ def test_every_real_folder_ends_in_a_run_or_one_sentence(real_data: Path) -> Non
             assert run.ranks, folder
         except InputError as wrong:
             assert "\n" not in wrong.what, folder
+
+
+def test_stages_follow_from_who_sends_to_whom_when_nothing_else_tells(tmp_path: Path) -> None:
+    for rank in range(4):
+        folder = make(tmp_path / f"h_{rank}_20250101000000000_ascend_pt", rank=rank)
+        sent = {f"hcom_send__1_0_1@{100 + rank % 2}": {}}
+        content = {"step1": {"p2p": sent, "collective": {}}}
+        (folder / "ASCEND_PROFILER_OUTPUT" / "communication.json").write_text(json.dumps(content))
+    run, sources = open_input(tmp_path)
+    assert run.parallel.stages == ((0, 1), (2, 3))
+    assert (run.parallel.pp, run.parallel.source) == (2, "p2p")
+    assert sources[3].read(StepTime)["stage"].tolist() == [1]
+
+
+def test_a_world_without_end_is_no_memory_without_end(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    sizes = {"pipeline_model_parallel_size": 2, "world_size": 1 << 60}
+    (folder / "profiler_metadata.json").write_text(json.dumps({"distributed_args": sizes}))
+    assert open_input(folder)[0].parallel.stages == ()
+
+
+def test_the_chip_is_read_from_what_is_left_of_the_raw_data(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    device = folder / "PROF_000001_20250101000000000_ABC" / "device_0"
+    device.mkdir(parents=True)
+    (device / "info.json.0.done").write_text("")
+    (device / "info.json.0").write_text(json.dumps({"platform_version": "5"}))
+    assert open_input(folder)[0].chip == "Ascend910B"
+
+
+def test_mindspore_writes_0_for_a_job_without_steps(tmp_path: Path) -> None:
+    assert open_input(make(tmp_path / "w_ascend_ms", step=0))[0].steps == ()

@@ -8,7 +8,7 @@ frequency and flows other than HostToDevice are dropped here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,11 +33,11 @@ _INT64 = range(-(2**63) + 1, 2**63)
 class Args(Struct, gc=False):
     """The arguments of an event that are kept, under the spellings of all exporters."""
 
-    connection: Scalar = msgspec.field(name="connection_id", default=None)
-    correlation: Scalar = msgspec.field(name="correlation_id", default=None)
-    task_type: Scalar = msgspec.field(name="Task Type", default=None)
-    physical_stream: Scalar = msgspec.field(name="Physic Stream Id", default=None)
-    stream: Scalar = msgspec.field(name="Stream Id", default=None)
+    connection: Scalar = msgspec.field(name="connection_id", default=MISSING)
+    correlation: Scalar = msgspec.field(name="correlation_id", default=MISSING)
+    task_type: str | None = msgspec.field(name="Task Type", default=None)
+    physical_stream: Scalar = msgspec.field(name="Physic Stream Id", default=MISSING)
+    stream: Scalar = msgspec.field(name="Stream Id", default=MISSING)
     size: Scalar = msgspec.field(name="data size(Byte)", default=None)
     size_newer: Scalar = msgspec.field(name="size(B)", default=None)
     direction: Scalar = msgspec.field(name="memcpy direction", default=None)
@@ -151,9 +151,9 @@ def _slices(piece: Piece, events: list[Any]) -> None:
         "track": piece.code(part, TRACK, [(e.pid, e.tid) for e in events]),
         "start_ns": starts,
         "end_ns": starts + np.rint(us * 1000).astype(np.int64),
-        "link": whole([a.correlation if a.connection is None else a.connection for a in args]),
-        "task_type": piece.code(part, "task_type", [_text(a.task_type) for a in args]),
-        "stream": whole([a.stream if a.physical_stream is None else a.physical_stream for a in args]),
+        "link": _either(whole([a.connection for a in args]), whole([a.correlation for a in args])),
+        "task_type": piece.code(part, "task_type", [a.task_type for a in args]),
+        "stream": _either(whole([a.physical_stream for a in args]), whole([a.stream for a in args])),
     }
     if "" in piece.distinct[part, "name"]:
         raise Odd("name is missing")
@@ -214,19 +214,24 @@ def _text(value: Scalar) -> str | None:
     return value if value is None or isinstance(value, str) else str(value)
 
 
+def _either(first: Array, second: Array) -> Array:
+    return np.where(first == MISSING, second, first)
+
+
 def whole(values: Sequence[Scalar]) -> Array:
     """Whole numbers as int64; what is none, or does not fit, is missing."""
-    return np.fromiter([v if type(v) is int and v in _INT64 else _whole(v) for v in values], np.int64, len(values))
+    try:
+        return np.fromiter(values, np.int64, len(values))
+    except (TypeError, ValueError, OverflowError):
+        return np.fromiter(map(_whole, values), np.int64, len(values))
 
 
 def _whole(value: Scalar) -> int:
-    if isinstance(value, str):
-        try:
-            found = int(value)
-        except ValueError:
-            return MISSING
-        return found if found in _INT64 else MISSING
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else MISSING
+    try:
+        found = int(value) if value is not None else MISSING
+    except (ValueError, OverflowError):
+        return MISSING
+    return found if found in _INT64 else MISSING
 
 
 def numbers(values: Iterable[Scalar]) -> Array:
@@ -322,5 +327,10 @@ _ARGUMENTS: tuple[tuple[str, str], ...] = tuple((f.name, f.encode_name) for f in
 
 
 def _arguments(found: dict[str, Any]) -> Args:
-    keep: Callable[[Any], Any] = lambda v: _clean(v) if isinstance(v, str) else v if type(v) in (int, float) else None  # noqa: E731
-    return Args(**{name: keep(found[key]) for name, key in _ARGUMENTS if key in found})
+    return Args(**{name: _argument(name, found[key]) for name, key in _ARGUMENTS if key in found})
+
+
+def _argument(name: str, value: object) -> Any:
+    if name == "task_type":
+        return _clean(value) if isinstance(value, str) else None
+    return _clean(value) if isinstance(value, str) else value if type(value) in (int, float) else None

@@ -368,7 +368,7 @@ def _ordinal(field: str, title: str, order: Sequence[str]) -> Json:
 def _classes(numbers: Iterable[int]) -> Classes:
     """Each number to the name of its class: itself, or a range of neighbours where there are too many."""
     ordered = sorted(set(numbers))
-    size = math.ceil(len(ordered) / MOST_COLUMNS)
+    size = max(math.ceil(len(ordered) / MOST_COLUMNS), 1)
     named = {}
     for i in range(0, len(ordered), size):
         group = ordered[i : i + size]

@@ -20,7 +20,7 @@ from advisor.engine.hit import Hit, RuleResult
 from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, group, is_missing
-from advisor.expr.language import run_values
+from advisor.expr.language import RUN_SCOPE, run_values
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Array, Table, Texts
 from advisor.findings import Evidence, Outcome, OutcomeName, Scalar
@@ -135,7 +135,9 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
             todo += rule.let[name].names if name in rule.let else ()
     columns = [n for n in sorted(names) if frame.has(n) and bool(np.any(is_missing(frame.column(n))))]
     empty = [n for n in columns if bool(np.all(is_missing(frame.column(n))))]
-    unknown = [n for n in sorted(names) if n in run_values(Run()) and frame.named.get(n) is None]
+    unknown = [n for n in sorted(names) if n in RUN_SCOPE and frame.named.get(n) is None]
+    if not columns and not unknown:
+        unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
     return _result(rule, "skipped", reason.of_missing_values(rule.fact, empty or columns, unknown))
 
 

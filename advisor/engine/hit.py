@@ -57,7 +57,11 @@ class Hit:
 
     def _whole(self, *names: str) -> int | None:
         """The first of these keys that is a whole number."""
-        return next((found for name in names if isinstance(found := self.keys.get(name), int)), None)
+        for name in names:
+            found = self.keys.get(name)
+            if isinstance(found, int):
+                return found
+        return None
 
     @property
     def place(self) -> Place:

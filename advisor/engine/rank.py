@@ -3,8 +3,10 @@
 
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
    Other `capture` findings come last.
-2. A symptom and its causes stand together, where the largest saving among them puts them.
-3. A cause stands above the symptoms it explains.
+2. A cause stands above the symptoms it explains, and as high as the largest of them would: the biggest problem leads,
+   and what brings it about stands right above it.
+3. A symptom that saves less than its cause is not lifted by it: it will go when the cause goes, and other problems
+   that save more come before it.
 4. Apart from that by saving, severity, rule id, subject, fingerprint: a total order.
 """
 
@@ -42,7 +44,7 @@ def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_alone)
     symptoms, causes = _links(ordered, catalog)
-    places = [_order(number, ordered, symptoms, causes) for number in range(len(ordered))]
+    places = [_order(number, ordered, symptoms) for number in range(len(ordered))]
     return tuple(
         ordered[number].model_copy(
             update={
@@ -104,23 +106,23 @@ def _levels(explains: Mapping[str, set[str]]) -> dict[str, int]:
     return level
 
 
-def _order(
-    number: int, findings: Sequence[Finding], symptoms: Links, causes: Links
-) -> tuple[int, float, float, int, float, float, int]:
-    """Where a finding stands: the largest weight of its clusters, then its own; `number` breaks ties."""
-    cluster, todo = {number}, [number]
+Standing = tuple[int, float, float, int, float, float, int]
+
+
+def _order(number: int, findings: Sequence[Finding], symptoms: Links) -> Standing:
+    """Where a finding stands: the largest weight of what it explains, then its own; `number` breaks ties."""
+    reached, todo = {number}, [number]
     while todo:
         for other in symptoms[todo.pop()]:
-            if other not in cluster:
-                cluster.add(other)
+            if other not in reached:
+                reached.add(other)
                 todo.append(other)
-    around = cluster | {cause for member in cluster for cause in causes[member]}
-    heaviest = max(_weight(findings[member]) for member in around)
+    heaviest = max(_weight(findings[member]) for member in reached)
     own = _weight(findings[number])
     return -heaviest[0], -heaviest[1], -heaviest[2], -own[0], -own[1], -own[2], number
 
 
-def _topological(places: Sequence[tuple[float, ...]], symptoms: Links, causes: Links) -> list[int]:
+def _topological(places: Sequence[Standing], symptoms: Links, causes: Links) -> list[int]:
     """Positions in order, each after its causes, the best placed first."""
     waiting = {number: len(causes[number]) for number in range(len(places))}
     ready = [places[number] for number, left in waiting.items() if left == 0]

@@ -25,11 +25,14 @@ def of_missing(missing: FactMissing) -> Text:
     return _joined(en + [remedy.en for remedy in said], zh + [remedy.zh for remedy in said])
 
 
-def of_missing_values(fact: type[Fact], columns: Sequence[str], run_names: Sequence[str]) -> Text:
-    """The table is there, but what the condition needs is missing in it."""
-    names = [f"`{fact.table}.{name}`" for name in columns] + [f"`{name}`" for name in run_names]
+def of_missing_values(fact: type[Fact], columns: Sequence[str], others: Sequence[str]) -> Text:
+    """The table is there, but what the condition needs is missing in it: columns, or names that got no value."""
+    names = [f"`{fact.table}.{name}`" for name in columns] + [f"`{name}`" for name in others]
     en = [f"values missing: {', '.join(names)}" if names else f"too little in `{fact.table}` to judge"]
     zh = [f"缺少数值：{'、'.join(names)}" if names else f"`{fact.table}` 中的数据不足以判断"]
+    if not columns and others:
+        en.append(f"not recorded for this run, nor to be told from `{fact.table}`")
+        zh.append(f"本次采集未记录，也无法由 `{fact.table}` 得出")
     if fact.record_with is not None and columns:
         en.append(fact.record_with.en)
         zh.append(fact.record_with.zh)

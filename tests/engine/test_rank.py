@@ -63,9 +63,14 @@ def test_the_biggest_problem_leads_with_its_causes() -> None:
     assert order(found, late=("host/idle",), small=("comm/big",)) == wanted
 
 
-def test_a_symptom_stays_with_a_larger_cause() -> None:
+def test_a_symptom_is_not_lifted_above_what_saves_more() -> None:
     found = [finding("host/symptom", 0.1), finding("host/cause", 0.5), finding("comm/other", 0.3)]
-    assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]
+    assert order(found, cause=("host/symptom",)) == ["cause", "other", "symptom"]
+
+
+def test_a_cause_of_a_cause_stands_as_high_as_what_it_brings_about() -> None:
+    found = [finding("host/end", 0.5), finding("host/middle", 0.1), finding("host/root", 0.0), finding("comm/x", 0.4)]
+    assert order(found, root=("host/middle",), middle=("host/end",)) == ["root", "middle", "end", "x"]
 
 
 def test_what_makes_all_else_doubtful_leads_and_other_remarks_on_the_capture_come_last() -> None:

@@ -12,7 +12,8 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO, Generic, TypeVar
+from io import BufferedReader
+from typing import Generic, TypeVar
 
 CHUNK = 2 << 20
 _WINDOW = 1 << 14
@@ -27,7 +28,6 @@ _END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}\s*\Z)")
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r",\s*(?=\{)")
 _DAMAGED = "event is no valid JSON"
-_SPACE = b" \t\r\n,"
 _BOM = b"\xef\xbb\xbf"
 _SCAN = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Finds where an object ends: NaN and control characters inside texts do not stop it."""
@@ -58,7 +58,7 @@ class Layout:
     """The array is a value of an object, so that other keys may follow it."""
 
 
-def find_array(file: BinaryIO, key: str) -> Layout:
+def find_array(file: BufferedReader, key: str) -> Layout:
     """Where the array lies in a file that is an array, or an object with an array under a key.
 
     Raises:
@@ -83,41 +83,49 @@ def find_array(file: BinaryIO, key: str) -> Layout:
         wanted *= 16
 
 
-def cut(file: BinaryIO, layout: Layout, chunk: int = CHUNK) -> Iterator[Span]:
-    """Spans of about `chunk` bytes that start at what looks like the boundary between two objects."""
+def cut(file: BufferedReader, layout: Layout, chunk: int = CHUNK) -> Iterator[Span]:
+    """Spans of about `chunk` bytes that start and end at what looks like the boundary between two objects."""
     start = layout.start
     while True:
-        at = _cut_after(file, start + chunk, layout.end)
-        if at is None:
+        found = _cut_after(file, start + chunk, layout.end)
+        if found is None:
             yield Span(start, layout.end, last=True)
             return
-        yield Span(start, at, last=False)
-        start = at
+        end, following = found
+        yield Span(start, end, last=False)
+        start = following
 
 
-def _cut_after(file: BinaryIO, at: int, end: int) -> int | None:
+def _cut_after(file: BufferedReader, at: int, end: int) -> tuple[int, int] | None:
+    """Where an object seems to end, and where the next one begins."""
     window = _WINDOW
     while at < end:
         file.seek(at)
         found = _CUT.search(file.read(window))
         if found:
-            return at + found.start() + 1
+            return at + found.start() + 1, at + found.end() - 1
         if at + window >= end:
             return None
         window *= 4
     return None
 
 
-def take(file: BinaryIO, span: Span) -> bytes:
+def take(file: BufferedReader, span: Span) -> bytes:
     """The bytes of a span."""
     file.seek(span.start)
     return file.read(span.end - span.start)
 
 
-def bracketed(text: bytes, span: Span) -> bytes:
-    """The bytes of a span as one JSON array; the last one brings its own end."""
-    body = text.lstrip(_SPACE)
-    return b"[" + body if span.last else b"[" + body + b"]"
+def bracketed(file: BufferedReader, span: Span) -> bytearray:
+    """The bytes of a span as one JSON array, read in place; the last span brings its own end."""
+    size = span.end - span.start
+    text = bytearray(size + 2)
+    text[0] = ord("[")
+    file.seek(span.start)
+    with memoryview(text) as view:
+        read = file.readinto(view[1 : size + 1])
+    text[read + 1 :] = b" " if span.last else b"]"
+    return text
 
 
 @dataclass(slots=True)

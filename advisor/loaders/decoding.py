@@ -8,6 +8,7 @@ import json
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class _Quick:
             msgspec.json.Decoder(list[NumberEvent]),
         ]
 
-    def __call__(self, text: bytes) -> Piece | None:
+    def __call__(self, text: bytearray) -> Piece | None:
         """The columns of a chunk, None when something in it is wrong."""
         for decoder in tuple(self._decoders):
             try:
@@ -90,15 +91,15 @@ class Pieces:
                     yield span, piece
                     continue
                 whole = span if pending is None else replace(span, start=pending)
-                found, pending = self._read(chunks.take(file, whole), whole)
+                found, pending = self._read(file, whole)
                 yield span, found
 
-    def _read(self, text: bytes, span: Span) -> tuple[Piece, int | None]:
+    def _read(self, file: BufferedReader, span: Span) -> tuple[Piece, int | None]:
         """The columns of a span, and where its unfinished end begins."""
-        piece = self._quick(chunks.bracketed(text, span))
+        piece = self._quick(chunks.bracketed(file, span))
         if piece is not None:
             return piece, None
-        saved = chunks.salvage(text, span, self.layout, _one)
+        saved = chunks.salvage(chunks.take(file, span), span, self.layout, _one)
         for at, what in saved.bad:
             first, times = self.bad.get(what, (span.start + at, 0))
             self.bad[what] = first, times + 1
@@ -138,4 +139,4 @@ _QUICK = _Quick()
 def _decode(path: Path, span: Span) -> Piece | None:
     gc.disable()
     with path.open("rb") as file:
-        return _QUICK(chunks.bracketed(chunks.take(file, span), span))
+        return _QUICK(chunks.bracketed(file, span))

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole command against msprof-analyze on the same captures in one run: wall time and peak memory.
+
+    python benchmarks/speed.py --ours .venv/bin/advisor --theirs /elsewhere/bin/msprof-analyze --output docs/speed.md
+
+Captures are made from one of the corpus by repetition (`enlarge.py`). Both commands write their HTML report; memory is
+that of the whole process tree. The best of some runs counts, for both. Without `--theirs` only ours is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from benchmarks.enlarge import enlarge, repeats_for, size_of
+from benchmarks.processes import Measured, best
+
+_CORPUS = Path(__file__).resolve().parent.parent / "corpus" / "host-bound-2-ranks"
+_TARGET_TIME = {"2M": 1 / 3, "1G": 1 / 30}
+"""Largest share of the other tool's time, by size."""
+_MIB = 2**20
+_FIXED_MEMORY, _MEMORY_PER_BYTE = 60 * _MIB, 0.35
+_VERSION_SECONDS = 0.150
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One size: how large the capture came out, and what both took."""
+
+    size: str
+    bytes: int
+    ours: Measured
+    theirs: Measured | None
+
+
+def main() -> int:
+    """Measure, print the table, and write it when asked; 1 when a target is missed."""
+    options = _parser().parse_args()
+    lines = [_line(size, options) for size in options.sizes]
+    version = best([options.ours, "--version"], 5)
+    text = _page(lines, version, options)
+    print(text)
+    if options.output:
+        options.output.write_text(text, encoding="utf-8")
+    return 0 if all(_misses(line) == [] for line in lines) and version.seconds <= _VERSION_SECONDS else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Compares advisor with msprof-analyze in time and memory")
+    parser.add_argument("--ours", default="advisor", help="the advisor command")
+    parser.add_argument("--theirs", default="", help="the msprof-analyze command; nothing measures ours alone")
+    parser.add_argument("--capture", type=Path, default=_CORPUS, help="a small text capture to enlarge")
+    parser.add_argument("--sizes", nargs="+", default=["2M", "200M", "1G"], help="of the timelines together")
+    parser.add_argument("--runs", type=int, default=3, help="of ours; theirs runs once above 100 MB")
+    parser.add_argument("--output", type=Path, help="a markdown file to write")
+    parser.add_argument("--work", type=Path, help="where the captures are kept; the default is removed at the end")
+    return parser
+
+
+def _line(size: str, options: argparse.Namespace) -> Line:
+    with tempfile.TemporaryDirectory() as temporary:
+        work = options.work or Path(temporary)
+        capture = work / f"capture-{size}"
+        if not capture.exists():
+            enlarge(options.capture, capture, repeats_for(options.capture, size_of(size)))
+        print(f"{size}: measuring", file=sys.stderr)
+        ours = best([options.ours, "diagnose", str(capture), "-o", str(work / "ours.html")], options.runs)
+        theirs = _theirs(capture, work / "theirs", options, 1 if size_of(size) > size_of("100M") else options.runs)
+        return Line(size, _tree_size(capture), ours, theirs)
+
+
+def _theirs(capture: Path, out: Path, options: argparse.Namespace, runs: int) -> Measured | None:
+    if not options.theirs:
+        return None
+    measured = best([options.theirs, "advisor", "all", "-d", str(capture), "-o", str(out)], runs)
+    shutil.rmtree(out, ignore_errors=True)
+    return measured
+
+
+def _tree_size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _misses(line: Line) -> list[str]:
+    """The targets a size does not reach."""
+    missed = []
+    target = _TARGET_TIME.get(line.size)
+    if line.theirs and target and line.ours.seconds > target * line.theirs.seconds:
+        missed.append("time")
+    if line.ours.peak_bytes > _FIXED_MEMORY + _MEMORY_PER_BYTE * line.bytes:
+        missed.append("memory")
+    return missed
+
+
+def _page(lines: list[Line], version: Measured, options: argparse.Namespace) -> str:
+    head = "| capture | advisor | msprof-analyze | time | advisor | msprof-analyze | targets |\n"
+    head += "|---|---|---|---|---|---|---|"
+    rows = "\n".join(_row(line) for line in lines)
+    return f"""# Speed
+
+Written by `benchmarks/speed.py`; the whole command from capture to HTML report, best of {options.runs} runs
+(the other tool once above 100 MB). Memory is the peak of the process tree.
+
+{head}
+{rows}
+
+`advisor --version`: {version.seconds * 1000:.0f} ms (target {_VERSION_SECONDS * 1000:.0f} ms).
+
+Targets: at most 1/3 of the other tool's time at 2 MB and 1/30 at 1 GB; at most 60 MiB and 0.35 of the capture in
+memory.
+
+{_machine(options)}
+"""
+
+
+def _row(line: Line) -> str:
+    ours, theirs = line.ours, line.theirs
+    missed = ", ".join(_misses(line))
+    other = f"{theirs.seconds:.2f} s" if theirs else "-"
+    ratio = f"1/{theirs.seconds / ours.seconds:.1f}" if theirs else "-"
+    memory = f"{theirs.peak_bytes / _MIB:.0f} MiB" if theirs else "-"
+    return (
+        f"| {line.bytes / 1e6:.0f} MB | {ours.seconds:.2f} s | {other} | {ratio} "
+        f"| {ours.peak_bytes / _MIB:.0f} MiB | {memory} | {f'missed: {missed}' if missed else 'met'} |"
+    )
+
+
+def _machine(options: argparse.Namespace) -> str:
+    """What the numbers depend on."""
+    model = next((line.partition(":")[2].strip() for line in _cpu_lines() if line.startswith("model name")), "unknown")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    facts = [
+        f"{os.cpu_count()} x {model}", f"{memory:.0f} GiB", platform.platform(terse=True),
+        f"Python {platform.python_version()}", _version(options.ours), _version_of_theirs(options.theirs),
+    ]  # fmt: skip
+    return "Machine: " + ", ".join(fact for fact in facts if fact) + "."
+
+
+def _cpu_lines() -> list[str]:
+    path = Path("/proc/cpuinfo")
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def _version(command: str) -> str:
+    run = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+    return " ".join(run.stdout.split())
+
+
+def _version_of_theirs(command: str) -> str:
+    if not command:
+        return ""
+    python = Path(command).parent / "python"
+    code = "import importlib.metadata as m; print('msprof-analyze', m.version('msprof-analyze'))"
+    run = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    return run.stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -77,6 +77,8 @@ class Found:
     unparsed: list[Path] = field(default_factory=list)
     raw: list[Path] = field(default_factory=list)
     legacy: list[Path] = field(default_factory=list)
+    hollow: list[Path] = field(default_factory=list)
+    """Outputs without a single file of the profiler."""
     json: list[Path] = field(default_factory=list)
     unreadable: list[Path] = field(default_factory=list)
     files: int = 0
@@ -142,6 +144,8 @@ def _sort_in(folder: Path, folders: frozenset[str], files: frozenset[str], found
     if is_output(files):
         root = folder.parent if folder.name == OUTPUT else folder
         found.captures.append(Spot(root, folder, tuple(sorted(files))))
+    elif folder.name == OUTPUT:
+        found.hollow.append(folder)
     elif is_cluster(files):
         found.clusters.append(folder)
     elif OUTPUT not in folders and any(_RAW.match(name) for name in folders):

@@ -96,6 +96,12 @@ def _unparsed(folder: Path) -> InputError:
 
 
 def _by_content(path: Path, found: Found) -> InputError:
+    if found.hollow:
+        return InputError(
+            f"{shown(path)} holds an ASCEND_PROFILER_OUTPUT without any file of results; "
+            f"it holds {shown(described(found.hollow[0]))}",
+            "copy the capture again, or parse it again where it was recorded",
+        )
     trace = next(_gpu_traces(found.json), None)
     if trace is not None:
         return gpu(path)

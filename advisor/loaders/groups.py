@@ -131,7 +131,7 @@ def _stages_by_groups(groups: Mapping[str, Members], depth: int) -> tuple[tuple[
 
 def _stages_by_order(world: int, depth: int) -> tuple[tuple[int, ...], ...]:
     """Megatron numbers ranks stage by stage: the pipeline is the slowest dimension."""
-    if depth < 2 or world % depth or world > MOST_RANKS:  # noqa: PLR2004 - a pipeline of one stage is none
+    if not 1 < depth <= world <= MOST_RANKS or world % depth:
         return ()
     width = world // depth
     return tuple(tuple(range(stage * width, (stage + 1) * width)) for stage in range(depth))

@@ -213,6 +213,6 @@ def records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tupl
         FactMissing: There is no such database.
         Unreadable: It is no database.
     """
-    if not set(columns) <= {name.lower() for name in columns_of(folder, origin)}:
+    if not {name.lower() for name in columns} <= {name.lower() for name in columns_of(folder, origin)}:
         return None
     return list(zip(*_fetched(folder, origin, columns), strict=True))

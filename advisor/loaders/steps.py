@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.errors import FactMissing
-from advisor.facts.base import MISSING
+from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
 from advisor.loaders import csvfile
 from advisor.loaders.reading import Folder, Reading
-from advisor.loaders.sqltable import Origin, rows, select
+from advisor.loaders.sqltable import Origin, records, rows, select
 
 HEADINGS = {
     "step": ("Step", "Step Id"),
@@ -38,17 +38,35 @@ FIELDS = {
 """Columns of StepTraceTime and ClusterStepTraceTime."""
 
 REQUIRED = ("compute_us", "free_us")
+_DEVICE = Column("Card on the host; no rank.", "int")
 
 
 def _text(folder: Folder) -> Table[StepTime]:
     path = folder.need(StepTime, "step_trace_time.csv")
-    columns = csvfile.read(path, StepTime.columns(), HEADINGS, folder.notes, REQUIRED)
-    return _of_rank(folder, Table.build(StepTime, **columns))
+    columns = {**StepTime.columns(), "device": _DEVICE}
+    headings = {**HEADINGS, "device": ("Device_id", "Device Id")}
+    found = csvfile.read(path, columns, headings, folder.notes, REQUIRED)
+    devices = found.pop("device", None)
+    table = _of_rank(folder, Table.build(StepTime, **found))
+    return table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, path.name)
 
 
 def _database(folder: Folder) -> Table[StepTime]:
-    columns = select(folder, Origin("analysis", "StepTraceTime"), StepTime, FIELDS, required=REQUIRED)
-    return _of_rank(folder, Table.build(StepTime, **columns))
+    origin = Origin("analysis", "StepTraceTime")
+    table = _of_rank(folder, Table.build(StepTime, **select(folder, origin, StepTime, FIELDS, required=REQUIRED)))
+    listed = records(folder, origin, ("deviceId",)) or []
+    devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed], np.int64)
+    return _of_one_device(folder, table, devices, folder.databases["analysis"].name)
+
+
+def _of_one_device(folder: Folder, table: Table[StepTime], devices: Array, file: str) -> Table[StepTime]:
+    """The rows of the first device: a rank has one, a file of several says which times belong to whom only by card."""
+    several = len(devices) == len(table) and len(np.unique(devices)) > 1
+    if not several:
+        return table
+    others = int(np.count_nonzero(devices != devices.min()))
+    folder.notes.add(file, "", "holds several devices for one rank; the first is read", rows=others)
+    return table.take(devices == devices.min())
 
 
 def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:

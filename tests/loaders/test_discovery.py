@@ -15,7 +15,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.facts.base import MISSING
-from advisor.facts.observed import RankCapture, StepTime
+from advisor.facts.observed import Damage, RankCapture, StepTime
 from advisor.loaders import Folder, open_input
 
 Capture = Callable[..., Path]
@@ -275,3 +275,20 @@ def test_the_chip_is_read_from_what_is_left_of_the_raw_data(tmp_path: Path) -> N
 
 def test_mindspore_writes_0_for_a_job_without_steps(tmp_path: Path) -> None:
     assert open_input(make(tmp_path / "w_ascend_ms", step=0))[0].steps == ()
+
+
+def test_an_output_without_files_of_results_is_named(tmp_path: Path) -> None:
+    output = tmp_path / "x" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output / "analysis.dat").write_bytes(b"x")
+    for path in (tmp_path, tmp_path / "x", output):
+        assert "without any file of results; it holds analysis.dat" in refusal(path).what
+
+
+def test_of_several_devices_in_one_rank_the_first_is_read_and_it_is_said(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    sheet = folder / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv"
+    sheet.write_text("Device_id," + STEPS + "3,1,5,1,0,1,4\n2,1,7,1,0,1,4\n")
+    _, (source,) = open_input(folder)
+    assert source.read(StepTime)["compute_us"].tolist() == [7]
+    assert [row["rows"] for row in source.read(Damage).rows()] == [1]

@@ -50,7 +50,7 @@ def collective_calls(run: Run, collectives: Table[Collective], kernels: Table[Ke
 
 def _size_class(size_bytes: Array) -> Array:
     """The power of two nearest to each size: alike enough for one bandwidth. Unknown and empty are classes too."""
-    known = size_bytes > 0
+    known = (size_bytes > 0) & np.isfinite(size_bytes)
     power = np.rint(np.log2(np.where(known, size_bytes, 1))).astype(np.int64)
     return np.where(known, power, np.where(np.isnan(size_bytes), -2, -1))
 

@@ -23,7 +23,9 @@ def frequency_uses(
     windows: Table[StepWindow] | None,
 ) -> Table[FrequencyUse]:
     """One row per rank; `compute_us` is the computation per step while the frequency was low."""
-    good = samples.take((samples["mhz"] > 0) & (samples["time_ns"] != MISSING)).sorted_by("rank", "time_ns")
+    good = samples.take((samples["mhz"] > 0) & np.isfinite(samples["mhz"]) & (samples["time_ns"] != MISSING)).sorted_by(
+        "rank", "time_ns"
+    )
     device = None if kernels is None else timeline(kernels, collectives, None, windows)
     ranks = np.unique(good["rank"]).tolist()
     return Table.concat(FrequencyUse, [_of_rank(good.take(good["rank"] == rank), device, rank) for rank in ranks])

@@ -19,7 +19,8 @@ _LEAST_SPREAD = 0.01
 
 def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse]:
     """Traffic per source, target and kind of link. Where both ends report a link, the sender's account is used."""
-    links = links.take((links["source"] != MISSING) & (links["target"] != MISSING))
+    finite = ~(np.isinf(links["size_bytes"]) | np.isinf(links["transit_us"]) | np.isinf(links["bandwidth_gbps"]))
+    links = links.take(finite & (links["source"] != MISSING) & (links["target"] != MISSING))
     links = _told_once(links)
     steps = max(len(np.unique(links["step"])), 1)
     ways = grouped(links["source"], links["target"], links.texts("link"))

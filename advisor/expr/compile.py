@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,23 +37,8 @@ from advisor.expr.evaluate import (
     text_test,
 )
 from advisor.expr.language import MOMENT
+from advisor.expr.parse import SPLIT, parse
 from advisor.units import FACTORS, Kind, Type
-
-_WORDS = {
-    "Attribute": "attribute access",
-    "Subscript": "indexing",
-    "Lambda": "a lambda",
-    "JoinedStr": "an f-string",
-    "NamedExpr": "`:=`",
-    "List": "a list outside `in`",
-    "Tuple": "a list outside `in`",
-    "ListComp": "a comprehension",
-    "SetComp": "a comprehension",
-    "DictComp": "a comprehension",
-    "GeneratorExp": "a comprehension",
-}
-_SIGNS = {"Pow": "**", "Mod": "%", "FloorDiv": "//", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "Invert": "~"}
-_SIGNS |= {"LShift": "<<", "RShift": ">>", "MatMult": "@", "Is": "is", "IsNot": "is not"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,61 +70,10 @@ def compile_expr(source: str, scope: Scope) -> Compiled:
         ExprError: It is not in the language, too long, or names, types or units do not fit.
     """
     text = source.replace("\n", " ").replace("\t", " ").replace("\r", " ")
-    tree = _parse(text)
-    _measure(text, tree)
+    tree = parse(text)
     compiler = _Compiler(text, scope)
     found, run = compiler.visit(tree)
     return Compiled(text, found, frozenset(compiler.used), run)
-
-
-def _parse(text: str) -> ast.expr:
-    if len(text) > language.MAX_SOURCE:
-        raise ExprError(f"expression is longer than {language.MAX_SOURCE} characters", text[:60] + " …", 0, _SPLIT)
-    lead = len(text) - len(text.lstrip())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text[lead:], mode="eval").body
-    except SyntaxError as error:
-        column = lead + max((error.offset or 1) - 1, 0)
-        raise ExprError("not an expression", text, min(column, len(text)), _syntax_hint(text)) from None
-    except (ValueError, RecursionError, MemoryError):
-        raise ExprError("not an expression", text[:60], 0) from None
-    for node in ast.walk(tree) if lead else ():
-        if isinstance(node, ast.expr | ast.keyword):
-            node.col_offset += lead
-    return tree
-
-
-_SPLIT = "split it with `let`"
-
-
-def _syntax_hint(text: str) -> str:
-    if "&&" in text or "||" in text or "!" in text.replace("!=", ""):
-        return "join with `and`, `or`, `not`"
-    bare = text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", "").replace("where=", "")
-    return "compare with `==`" if "=" in bare else ""
-
-
-def _measure(text: str, tree: ast.expr) -> None:
-    """Refuses what is too large, without recursion."""
-    nodes, level = 0, [tree]
-    for _ in range(language.MAX_DEPTH):
-        nodes += len(level)
-        if nodes > language.MAX_NODES:
-            raise ExprError(f"expression has more than {language.MAX_NODES} parts", text[:200], 0, _SPLIT)
-        level = [part for node in level for part in _parts(node)]
-        if not level:
-            return
-    raise ExprError(f"expression is nested more than {language.MAX_DEPTH} deep", text[:200], 0, _SPLIT)
-
-
-def _parts(node: ast.AST) -> Iterable[ast.expr]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield child
-        elif not isinstance(child, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop):
-            yield from _parts(child)
 
 
 Found = tuple[Type, Evaluate]
@@ -152,6 +85,7 @@ class _Compiler:
     def __init__(self, source: str, scope: Scope) -> None:
         self.source, self.scope, self.inside = source, scope, False
         self.used: set[str] = set()
+        self.parts = self.depth = 0
 
     def fail(self, node: ast.AST, what: str, hint: str = "") -> ExprError:
         offset = getattr(node, "col_offset", 0)
@@ -160,7 +94,7 @@ class _Compiler:
 
     def foreign(self, node: ast.AST, part: ast.AST) -> ExprError:
         name = type(part).__name__
-        word = f"`{_SIGNS[name]}`" if name in _SIGNS else _WORDS.get(name, f"`{name.lower()}`")
+        word = f"`{language.SIGNS[name]}`" if name in language.SIGNS else language.WORDS.get(name, f"`{name.lower()}`")
         hint = language.INSTEAD_OF_SYNTAX.get(name, "")
         return self.fail(node, f"{word} is not part of the rule language", hint)
 
@@ -168,7 +102,19 @@ class _Compiler:
         method = _VISITS.get(type(node))
         if method is None:
             raise self.foreign(node, node)
-        return method(self, node)
+        self.bounded(node, 1)
+        self.depth += 1
+        found = method(self, node)
+        self.depth -= 1
+        return found
+
+    def bounded(self, node: ast.expr, more: int) -> None:
+        """Refuses what is too large or too deep, before it is looked at."""
+        self.parts += more
+        if self.parts > language.MAX_NODES:
+            raise self.fail(node, f"expression has more than {language.MAX_NODES} parts", SPLIT)
+        if self.depth > language.MAX_DEPTH:
+            raise self.fail(node, f"expression is nested more than {language.MAX_DEPTH} deep", SPLIT)
 
     def number(self, node: ast.expr) -> Found:
         """An operand that must be a number, and not an absolute time."""
@@ -290,6 +236,7 @@ class _Compiler:
     def member(self, left: Found, left_node: ast.expr, node: ast.expr, negate: bool) -> Found:
         if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
             raise self.fail(node, "`in` needs a list of literals", 'such as `in ["a", "b"]`')
+        self.bounded(node, len(node.elts))
         kind = left[0].kind
         if kind == "bool" or left[0].unit == MOMENT:
             raise self.fail(left_node, f"expected a text or a number, found {left[0]}")

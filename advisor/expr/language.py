@@ -122,6 +122,36 @@ INSTEAD_OF_SYNTAX: dict[str, str] = {
 }
 
 
+WORDS: dict[str, str] = {
+    "Attribute": "attribute access",
+    "Subscript": "indexing",
+    "Lambda": "a lambda",
+    "JoinedStr": "an f-string",
+    "NamedExpr": "`:=`",
+    "List": "a list outside `in`",
+    "Tuple": "a list outside `in`",
+    "ListComp": "a comprehension",
+    "SetComp": "a comprehension",
+    "DictComp": "a comprehension",
+    "GeneratorExp": "a comprehension",
+}
+SIGNS: dict[str, str] = {
+    "Pow": "**",
+    "Mod": "%",
+    "FloorDiv": "//",
+    "BitAnd": "&",
+    "BitOr": "|",
+    "BitXor": "^",
+    "Invert": "~",
+    "LShift": "<<",
+    "RShift": ">>",
+    "MatMult": "@",
+    "Is": "is",
+    "IsNot": "is not",
+}
+"""What parts of Python that are not part of the language are called in messages: words, and signs."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunName:
     """A name every expression may use: a property of the run."""

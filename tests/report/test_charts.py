@@ -14,7 +14,8 @@ from report_samples import HOSTILE, exhibit, exhibits, rich, table
 from advisor.report import write
 from advisor.report.chart_process import safe
 from advisor.report.charts import Renderer
-from advisor.report.specs import MOST_BARS, MOST_COLUMNS, MOST_NUMBERS, Chart, charts
+from advisor.report.drawing import MOST_COLUMNS
+from advisor.report.specs import MOST_BARS, MOST_NUMBERS, Chart, charts
 from advisor.text import Language
 
 

@@ -145,11 +145,21 @@ def test_a_quote_that_is_never_closed_is_told(file: Path) -> None:
     assert "truncated" in {note.kind for note in notes}
 
 
-def test_a_cell_larger_than_a_block_ends_the_reading_not_the_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csvfile, "BLOCK_BYTES", 4096)
-    rows = "a,1\n" * 3000
-    columns, notes = read(file, "Name,Size(KB)\n" + rows + '"' + "x\n" * 9000 + '",2\nc,3\n')
-    assert len(columns["name"]) > 1000
+def with_long_cell(lines: int) -> str:
+    return "Name,Size(KB)\n" + "a,1\n" * 3000 + '"' + "x\n" * lines + '",2\nc,3\n'
+
+
+def test_a_cell_longer_than_a_block_is_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csvfile, "BLOCK_BYTES", 1024)
+    columns, notes = read(file, with_long_cell(5000))
+    assert len(columns["name"]) == 3002
+    assert not notes
+
+
+def test_a_cell_without_end_ends_the_reading_not_the_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csvfile, "BLOCK_BYTES", 1024)
+    columns, notes = read(file, with_long_cell(50_000))
+    assert 1000 < len(columns["name"]) <= 3000
     assert [note.kind for note in notes] == ["truncated"]
 
 

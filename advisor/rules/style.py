@@ -13,6 +13,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.cases import given
 from advisor.rules.schema import cases
 from advisor.rules.source import Document, nearest
+from advisor.units import UNITS
 
 FEWEST_CASES = 3
 _CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -23,6 +24,7 @@ def check(rule: Rule, document: Document, directory: Path, known: Collection[str
     yield from _name(rule, document, directory)
     yield from _tests(document)
     yield from _thresholds(rule, document)
+    yield from _units(rule, document)
     yield from _languages(rule, document)
     for number, name in enumerate(rule.explains):
         if name == rule.id:
@@ -83,6 +85,14 @@ def _thresholds(rule: Rule, document: Document) -> Iterator[Mistake]:
     for name in rule.params:
         if name not in used:
             yield document.mistake(("params", name), f"param `{name}` is not used", key=True)
+
+
+def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
+    """Evidence in a unit nobody reads, such as bytes per µs."""
+    for number, evidence in enumerate(rule.evidence):
+        if evidence.unit not in UNITS:
+            what = f"`{evidence.name}` is in {evidence.unit}, which a report cannot show"
+            yield document.mistake(("evidence", number, "show"), what, "say how with `as:`")
 
 
 def _names(rule: Rule) -> Iterator[frozenset[str]]:

@@ -106,6 +106,13 @@ def test_thresholds_are_params(tmp_path: Path, when: str, wrong: list[str]) -> N
     assert told(tmp_path) == wrong
 
 
+def test_evidence_in_a_unit_nobody_reads_is_told(tmp_path: Path) -> None:
+    body = rule_texts.IDLE.replace("let:\n", "let:\n  odd: max(free_us) * max(span_us)\n")
+    body = body.replace("evidence:\n", "evidence:\n  - {show: odd, en: Odd, zh: 怪}\n")
+    rule_texts.write(tmp_path, body=body)
+    assert told(tmp_path) == ["`odd` is in us*us, which a report cannot show"]
+
+
 def test_a_param_nobody_uses_is_told(tmp_path: Path) -> None:
     body = rule_texts.IDLE.replace("params:\n", "params:\n  spare: {value: 1, basis: {en: x, zh: 无}}\n")
     rule_texts.write(tmp_path, body=body)

@@ -31,6 +31,7 @@ _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
+_LARGEST = 1e300
 NOT_COLLECTED = ("", "N/A")
 
 Spellings = Mapping[str, Sequence[str]]
@@ -152,22 +153,22 @@ class Database:
         """
         return self._all(query, values)
 
-    def floats(self, query: str, *values: object) -> Array:
-        """The rows of a query over numbers, as a matrix of float64; NULL is missing.
+    def measured(self, query: str, *values: object) -> tuple[Array, Array]:
+        """The ids and the numbers of a query for pairs of them; what is no number is missing.
 
         Raises:
-            Unreadable: It cannot be answered, or a cell is no number.
+            Unreadable: It cannot be answered.
         """
-        blocks = []
+        ids, numbers = [np.empty(0, np.int64)], [np.empty(0)]
         try:
             cursor = self.connection.execute(query, values)
             while rows := cursor.fetchmany(_ROWS):
-                blocks.append(np.array(rows, np.float64))
-        except (sqlite3.Error, ValueError, TypeError) as wrong:
-            what = f"cannot be read ({wrong})"
-            self.notes.add(self.file, "", what, kind="unreadable")
-            raise Unreadable(self.file, what) from wrong
-        return np.concatenate(blocks) if blocks else np.empty((0, 0))
+                keys, cells = zip(*rows, strict=True)
+                ids.append(np.array([MISSING if found is None else found for found in map(_whole, keys)], np.int64))
+                numbers.append(np.array([_number(cell) for cell in cells]))
+        except sqlite3.Error as wrong:
+            raise self._unreadable(wrong) from wrong
+        return np.concatenate(ids), np.concatenate(numbers)
 
     def texts(self, ids: Array) -> Texts:
         """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
@@ -204,9 +205,12 @@ class Database:
         try:
             return self.connection.execute(query, values).fetchall()
         except sqlite3.Error as wrong:
-            what = f"cannot be read ({wrong})"
-            self.notes.add(self.file, "", what, kind="unreadable")
-            raise Unreadable(self.file, what) from wrong
+            raise self._unreadable(wrong) from wrong
+
+    def _unreadable(self, wrong: sqlite3.Error) -> Unreadable:
+        what = f"cannot be read ({wrong})"
+        self.notes.add(self.file, "", what, kind="unreadable")
+        return Unreadable(self.file, what)
 
     def _blocks(self, table: str, names: list[str], where: str) -> list[Array]:
         parts: list[list[Array]] = [[] for _ in names]
@@ -303,6 +307,10 @@ def _distinct(ids: Array) -> tuple[Array, Array]:
     distinct = np.flatnonzero(present)
     order = np.cumsum(present) - 1
     return np.where(distinct == len(present) - 1, MISSING, distinct + low), order[places]
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else np.nan
 
 
 def _code(value: object, index: dict[str, int]) -> int:

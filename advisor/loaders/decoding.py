@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,7 +19,10 @@ from advisor.loaders.chunks import Layout, Span
 from advisor.loaders.events import Event, NumberEvent, Odd, Piece, check, columns, usable
 from advisor.loaders.reading import Notes
 
-PARALLEL_FROM = 200 << 20
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+PARALLEL_FROM = 64 << 20
 """Files below this many bytes are read by one process: a second one costs more than it saves."""
 _IN_FLIGHT = 3
 """Pieces each process may be ahead of the one that collects them; bounds memory."""
@@ -84,7 +87,7 @@ class Pieces:
         pending: int | None = None
         with self.path.open("rb") as file:
             spans = list(chunks.cut(file, self.layout, self.chunk))
-            many = jobs > 1 and self.layout.end >= PARALLEL_FROM
+            many = jobs > 1 and self.layout.end >= PARALLEL_FROM and _can_fork()
             decoded = _parallel(self.path, spans, jobs) if many else ((span, None) for span in spans)
             for span, piece in decoded:
                 if piece is not None and pending is None:
@@ -119,18 +122,44 @@ class Pieces:
 
 def _parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tuple[Span, Piece | None]]:
     """Each span with its columns, None where it needs care; decoding is spread over processes."""
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     waiting: deque[tuple[Span, Future[Piece | None]]] = deque()
     with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
         for span in spans:
-            waiting.append((span, pool.submit(_decode, path, span)))
+            waiting.append((span, _submitted(pool, path, span)))
             if len(waiting) > jobs * _IN_FLIGHT:
-                first, future = waiting.popleft()
-                yield first, future.result()
-        for last, future in waiting:
-            yield last, future.result()
+                yield _taken(waiting)
+        while waiting:
+            yield _taken(waiting)
+
+
+def _submitted(pool: ProcessPoolExecutor, path: Path, span: Span) -> Future[Piece | None]:
+    from concurrent.futures import Future, process
+
+    try:
+        return pool.submit(_decode, path, span)
+    except process.BrokenProcessPool:  # a process was killed: whoever collects reads the rest alone
+        done: Future[Piece | None] = Future()
+        done.set_result(None)
+        return done
+
+
+def _taken(waiting: deque[tuple[Span, Future[Piece | None]]]) -> tuple[Span, Piece | None]:
+    from concurrent.futures import process
+
+    span, future = waiting.popleft()
+    try:
+        return span, future.result()
+    except process.BrokenProcessPool:
+        return span, None
+
+
+def _can_fork() -> bool:
+    from multiprocessing import get_all_start_methods
+
+    return "fork" in get_all_start_methods()
 
 
 _QUICK = _Quick()

@@ -236,10 +236,8 @@ def _shares(database: Database, task: Array) -> dict[str, Array]:
 
 
 def _counter(database: Database, counter: int, task: Array) -> Array:
-    rows = database.floats("SELECT globalTaskId, value FROM TASK_PMU_INFO WHERE name = ?", counter)
-    if not len(rows):
-        return np.full(len(task), np.nan)
-    return np.append(rows[:, 1], np.nan)[match(rows[:, 0].astype(np.int64), task)]
+    ids, values = database.measured("SELECT globalTaskId, value FROM TASK_PMU_INFO WHERE name = ?", counter)
+    return np.append(values, np.nan)[match(ids, task)]
 
 
 KERNELS = Reading(Kernel, text=_text, database=_database)

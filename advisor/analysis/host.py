@@ -17,7 +17,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table
 
-_COMPILE = re.compile(r"aclopCompile|opCompile|aclopExecuteWithCompile|aclGenGraph|aclopBuild", re.IGNORECASE)
+_COMPILE = re.compile(r"aclopCompile|opCompile", re.IGNORECASE)
 _SYNCHRONISE = re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)
 _BLOCKING_COPY = re.compile(r"(aclrt|rt)?(Memcpy|MemcpySync|MemCopySync)(2d)?$", re.IGNORECASE)
 _ANY_COPY = re.compile(r"(aclrt|rt)(Memcpy|MemCopy)", re.IGNORECASE)

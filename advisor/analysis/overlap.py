@@ -70,9 +70,8 @@ def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
 
 
 def _recorded(run: Run, recorded: Table[StepTime]) -> Table[Overlap]:
-    parts = [recorded[name] for name in ("compute_us", "exposed_comm_us", "free_us")]
-    finite: Array = ~np.isinf(parts).any(axis=0)
-    recorded = recorded.take(finite)
+    for name in ("compute_us", "exposed_comm_us", "free_us"):
+        recorded = recorded.take(~np.isinf(recorded[name]))
     parts = [recorded[name] for name in ("compute_us", "exposed_comm_us", "free_us")]
     stage = stages_of(run, recorded["rank"])
     return Table.build(

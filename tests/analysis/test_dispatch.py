@@ -98,3 +98,14 @@ def test_idle_time_before_tasks_agrees_with_sets_of_moments(kernels, collectives
             start, idle = row["start_ns"], round(row["idle_before_us"] * 1e3)
             assert not busy & set(range(start - idle, start))
             assert start - idle - 1 in busy and start in busy
+
+
+def test_a_pause_outside_of_every_step_makes_no_link_vertical():
+    kernels = read_table(Kernel, "step start_ns duration_us\n1 0 1000\n2 9000000 1000\n2 12000000 1000")
+    windows = read_table(StepWindow, "step start_ns end_ns\n1 -1000000 900000\n2 8900000 13000000")
+    launches = Table.build(
+        Launch, rank=0, device_start_ns=[0, 9_000_000, 12_000_000], host_start_ns=[-1, 8_990_000, 11_990_000]
+    )
+    found = dispatches(kernels, launches, None, None, windows).rows()
+    assert [r["vertical"] for r in found] == [None, None, True]
+    assert [r["idle_before_us"] for r in found] == [None, None, 2000.0]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.gaps import CAUSES, HOST_CAUSES, gaps
-from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, StepWindow
 from advisor.facts.table import Table, read_table
 
 MS = 1_000_000
@@ -162,3 +162,13 @@ def test_no_kernels_have_no_gaps():
     nothing = dict.fromkeys(("links", "collectives", "tasks", "calls", "windows"))
     assert not len(gaps(Table.empty(Kernel), **nothing))
     assert not len(gaps(read_table(Kernel, "start_ns duration_us\n0 1"), **nothing))
+
+
+def test_a_loader_between_two_steps_is_blamed_for_the_pause():
+    kernels = read_table(Kernel, "step start_ns duration_us op_type\n1 0 1000 A\n2 9000000 1000 B")
+    launches = Table.build(Launch, rank=0, device_start_ns=[0, 9 * MS], host_start_ns=[-MS, 9 * MS - 9000])
+    windows = read_table(StepWindow, "step start_ns end_ns\n1 -1000000 900000\n2 900500 9900000")
+    calls = read_table(HostCall, HEAD + "1 data_loader __next__ 950000 8800000 -")
+    links = dispatches(kernels, launches, None, None, windows)
+    (row,) = gaps(kernels, links=links, collectives=None, tasks=None, calls=calls, windows=windows).rows()
+    assert row["cause"] == "data_loader" and row["step"] == 1 and row["duration_us"] == 8000.0

@@ -15,7 +15,7 @@ from advisor.findings import Diagnosis, RuleInfo
 from advisor.report.cards import Card, outline, web_address
 from advisor.report.prose import Prose, clean, clean_block, flat, prose
 from advisor.report.view import Part, Unchecked, View, view
-from advisor.report.words import say
+from advisor.report.words import rules, say
 from advisor.text import Language
 from advisor.units import show
 
@@ -125,11 +125,12 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
 
 
 def _unchecked(groups: Sequence[Unchecked], blind: int, language: Language) -> Iterable[RenderableType]:
-    yield Text(f"{say('unchecked', language)} ({blind})", style="bold")
+    colon = say("colon", language)
+    yield Text(f"{say('unchecked', language)}{colon}{rules(blind, language)}", style="bold")
     for group in groups[:_MOST_REASONS]:
         names = say("comma", language).join(group.rules[:_MOST_RULES])
         more = "…" if len(group.rules) > _MOST_RULES else ""
-        yield _hanging(Text.assemble("  · ", _text(group.reason), (f"  {group.count}: {names}{more}", "dim")), 4)
+        yield _hanging(Text.assemble("  · ", _text(group.reason), (f"  {group.count}{colon}{names}{more}", "dim")), 4)
     if len(groups) > _MOST_REASONS:
         yield Text(f"  {say('and_more', language, count=len(groups))}", style="dim")
 
@@ -138,7 +139,7 @@ def _unread(shown: View) -> str:
     colon = say("colon", shown.language)
     total = len(shown.unread) + shown.more_unread
     first = shown.unread[0]
-    return f"{say('unread', shown.language)} ({total}){colon}{flat(first.file)} – {flat(first.what)}"
+    return f"{say('unread', shown.language)}{colon}{total} – {flat(first.file)} – {flat(first.what)}"
 
 
 def _written(path: Path, language: Language) -> Text:

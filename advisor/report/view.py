@@ -10,7 +10,7 @@ from advisor.findings import Diagnosis, Outcome, Severity, TimeSplit
 from advisor.report.cards import Card, cards, outline
 from advisor.report.prose import Prose, clean, code, prose, words
 from advisor.report.runview import Fact, run_facts, run_line
-from advisor.report.words import OUTCOMES, known, say
+from advisor.report.words import OUTCOMES, known, rules, say
 from advisor.text import Language
 from advisor.units import show
 
@@ -173,10 +173,10 @@ def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ..
     return tuple(
         Unchecked(
             prose(reason),
-            tuple(rules),
-            say("rules_one" if len(rules) == 1 else "rules_many", language, count=len(rules)),
+            tuple(names),
+            rules(len(names), language),
         )
-        for reason, rules in ordered
+        for reason, names in ordered
     )
 
 
@@ -226,11 +226,11 @@ def _counts(diagnosis: Diagnosis, language: Language) -> str:
 
 
 def _checked(diagnosis: Diagnosis, language: Language) -> tuple[Checked, ...]:
-    rules = {info.id: info for info in diagnosis.rules}
+    infos = {info.id: info for info in diagnosis.rules}
     return tuple(
         Checked(
             rule=clean(outcome.rule),
-            title=outline(rules[outcome.rule], language) if outcome.rule in rules else (),
+            title=outline(infos[outcome.rule], language) if outcome.rule in infos else (),
             outcome=outcome.outcome.replace(" ", "-"),
             word=known(OUTCOMES, outcome.outcome, language) or outcome.outcome,
             reason=prose(_reason(outcome, language)) if outcome.reason or outcome.needs else words(""),

@@ -292,6 +292,11 @@ def say(name: str, language: Language, /, **values: object) -> str:
     return _say(WORDS[name], language, values)
 
 
+def rules(count: int, language: Language) -> str:
+    """How many rules."""
+    return say("rules_one" if count == 1 else "rules_many", language, count=count)
+
+
 def axis(name: str, language: Language, /, **values: object) -> str:
     """A word of a chart, with its holes filled."""
     return _say(AXES[name], language, values)

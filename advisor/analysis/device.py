@@ -24,6 +24,10 @@ KERNEL, COMM, COPY = 0, 1, 2
 DAY_NS = 86_400 * 10**9
 """No capture lasts a day (a minute fills gigabytes): what lies further from the middle has a damaged clock."""
 
+_OF_COLLECTIVES = ("AicpuKernel", "AivKernel")
+"""Kernels by which HCCL runs a collective, such as allreduceAicpuKernel. Their time is that of the collective; the
+profiler does not count it as Computing either."""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -168,8 +172,11 @@ def _work(parts: tuple[Events, Events, Events]) -> Work:
 
 
 def kernel_times(kernels: Table[Kernel]) -> Events:
-    """Kernels with a believable time, in no cell yet."""
-    return _believable(kernels["start_ns"], _end(kernels["start_ns"], kernels["duration_us"]))
+    """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing and are left out."""
+    events = _believable(kernels["start_ns"], _end(kernels["start_ns"], kernels["duration_us"]))
+    names = kernels.texts("op_name")
+    driving = names.hits(name.endswith(_OF_COLLECTIVES) for name in names.names)
+    return events.take(~driving[events.row])
 
 
 def collective_times(collectives: Table[Collective]) -> Events:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.dispatch import LEAST_TOLERANCE_NS, MOST_TOLERANCE_NS, dispatches, tolerances
-from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch
+from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
 from advisor.facts.table import Table, read_table
 
 

@@ -171,3 +171,12 @@ def test_a_pause_during_which_the_host_was_in_no_step_belongs_to_none():
 
 def test_a_pause_within_the_steps_of_the_host_counts():
     assert two_steps_and_their_windows(second_opens=6_000) == [498.0, 0.0]
+
+
+def test_a_kernel_that_drives_a_collective_is_no_computation():
+    kernels = read_table(
+        Kernel, "op_name start_ns duration_us\nMatMul_1 0 10\nhcom_allreduceAicpuKernel 20000 30\nMatMul_2 60000 10"
+    )
+    comm = read_table(Collective, "start_ns elapse_us p2p\n20000 30 false")
+    (row,) = split(kernels=kernels, collectives=comm).rows()
+    assert row["compute_us"] == 20.0 and row["exposed_comm_us"] == 30.0

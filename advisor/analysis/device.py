@@ -172,7 +172,7 @@ def _work(parts: tuple[Events, Events, Events]) -> Work:
 
 
 def kernel_times(kernels: Table[Kernel]) -> Events:
-    """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing and are left out."""
+    """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing: left out."""
     events = _believable(kernels["start_ns"], _end(kernels["start_ns"], kernels["duration_us"]))
     names = kernels.texts("op_name")
     driving = names.hits(name.endswith(_OF_COLLECTIVES) for name in names.names)

@@ -35,7 +35,10 @@ class Overlap(Fact):
     rank: Rank
     step: Step
     stage: Stage
-    span_us: Annotated[float, Us("First to last device activity of the step.")]
+    span_us: Annotated[
+        float,
+        Us("From the first kernel or collective of the step to its last, and through the pause before the next step."),
+    ]
     compute_us: Annotated[float, Us("Union of the kernels.")]
     comm_us: Annotated[float, Us("Union of the collectives.")]
     exposed_comm_us: Annotated[float, Us("Collectives with no kernel beside them.")]
@@ -318,7 +321,7 @@ class FrequencyUse(Fact):
     lowest_mhz: Annotated[float, Mhz("Lowest recorded.")]
     mean_mhz: Annotated[float, Mhz("Mean over time.")]
     low_share: Annotated[float, Share("Part of the time below 95 % of the highest.")]
-    compute_us: Annotated[float, Us("Computation per step during that time.")]
+    compute_us: Annotated[float, Us("Computation per step during the time counted in `low_share`.")]
 
 
 DERIVED: tuple[type[Fact], ...] = (

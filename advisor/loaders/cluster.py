@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,11 +15,11 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.observed import Collective, Damage, Group, Link, RankCapture, StepTime, Transfer
 from advisor.facts.table import Array, Table, Texts, Values
-from advisor.loaders import csvfile, groups, jsonfile, links, transfers
+from advisor.loaders import clusterdb, csvfile, groups, jsonfile, links, transfers
 from advisor.loaders.communication import Entry, microseconds, of_cluster, op_of, ranks_of
-from advisor.loaders.discovery import CLUSTER_FILES
+from advisor.loaders.discovery import CLUSTER_DATABASE, CLUSTER_FILES
 from advisor.loaders.jsonfile import inside, mapping
-from advisor.loaders.reading import Members, Notes, Unreadable
+from advisor.loaders.reading import Folder, Members, Notes, Unreadable
 from advisor.loaders.steps import HEADINGS, REQUIRED
 from advisor.run import Capture, Parallel, Run
 
@@ -37,7 +37,16 @@ class ClusterSummary:
     def __init__(self, folder: Path, name: str = "") -> None:
         self.folder, self.name, self.notes = folder, name, Notes()
         self.files = {file: folder / file for file in CLUSTER_FILES if (folder / file).is_file()}
-        self.size_bytes = sum(path.stat().st_size for path in self.files.values())
+        database = folder / CLUSTER_DATABASE
+        self._database = Folder(
+            rank=0,
+            root=folder,
+            output=folder,
+            databases={"analysis": database} if database.is_file() else {},
+            notes=self.notes,
+        )
+        paths = (*self.files.values(), *self._database.databases.values())
+        self.size_bytes = sum(path.stat().st_size for path in paths)
 
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact, for all ranks of the summary.
@@ -108,7 +117,9 @@ class ClusterSummary:
         """cluster_step_trace_time.csv; nothing where it is missing or cannot be read."""
         path = self.files.get("cluster_step_trace_time.csv")
         try:
-            return csvfile.read(path, _COLUMNS, _NAMES, self.notes, REQUIRED) if path is not None else {}
+            if path is not None:
+                return csvfile.read(path, _COLUMNS, _NAMES, self.notes, REQUIRED)
+            return clusterdb.step_times(self._database)
         except Unreadable:
             return {}
 
@@ -142,9 +153,11 @@ class ClusterSummary:
         return Table.build(StepTime, **columns).take(rows).having(rank=ranks, stage=stages)
 
     def _content(self, name: str) -> object:
-        """What a file holds; nothing where it is missing or cannot be read, which is noted."""
+        """What a file, or the database in its place, holds; nothing where it cannot be read, which is noted."""
+        if name not in self.files:
+            return _IN_DATABASE[name](self._database) if self._database.databases else None
         try:
-            return jsonfile.load(self.files[name], self.notes) if name in self.files else None
+            return jsonfile.load(self.files[name], self.notes)
         except Unreadable:
             return None
 
@@ -154,11 +167,12 @@ class ClusterSummary:
 
     def _entries(self, name: str) -> tuple[tuple[str, Entry], ...]:
         content = self._content(name)
-        return () if content is None else tuple(of_cluster(content, self.files[name], self.notes))
+        path = self.files.get(name, self.folder / CLUSTER_DATABASE)
+        return () if content is None else tuple(of_cluster(content, path, self.notes))
 
     def _needed(self, name: str) -> tuple[tuple[str, Entry], ...]:
         """The entries of a file that a fact cannot do without."""
-        if name not in self.files:
+        if name not in self.files and not self._database.databases:
             raise FactMissing([name])
         found = self._operators if name == "cluster_communication.json" else self._entries(name)
         if any(note.file == name and note.kind == "unreadable" for note in self.notes.all()):
@@ -217,6 +231,11 @@ class ClusterSummary:
         return self.notes.table(rank, self.name)
 
 
+_IN_DATABASE: Mapping[str, Callable[[Folder], object]] = {
+    "cluster_communication.json": clusterdb.communication,
+    "cluster_communication_matrix.json": clusterdb.matrix,
+    "communication_group.json": clusterdb.groups,
+}
 _DURATIONS = (
     ("elapse_us", "Elapse"),
     ("transit_us", "Transit"),

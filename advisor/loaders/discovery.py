@@ -32,6 +32,7 @@ CLUSTER_FILES = (
     "cluster_communication_matrix.json",
     "communication_group.json",
 )
+CLUSTER_DATABASE = "cluster_analysis.db"
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
@@ -137,7 +138,7 @@ def is_output(files: Iterable[str]) -> bool:
 
 def is_cluster(files: Iterable[str]) -> bool:
     """Whether these are the files of a cluster summary; the groups alone say too little."""
-    return any(name in CLUSTER_FILES[:3] for name in files)
+    return any(name in CLUSTER_FILES[:3] or name == CLUSTER_DATABASE for name in files)
 
 
 def _sort_in(folder: Path, folders: frozenset[str], files: frozenset[str], found: Found) -> None:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from advisor.errors import FactMissing, InputError
+from advisor.facts.base import Fact
 from advisor.facts.observed import Collective, Damage, Group, Kernel, Link, RankCapture, StepTime, Transfer
 from advisor.loaders import open_input
 
@@ -21,6 +23,7 @@ ROWS = (
 )
 TIMES = {"Start Timestamp(us)": 1695115378810042.5, "Elapse Time(ms)": 3, "Wait Time(ms)": 1, "Transit Time(ms)": 2}
 SENT = {"HCCS": {"Size Distribution": {"1": [2, 0.5]}}, "SDMA": {"Size Distribution": {"1": [2, 0.5]}}}
+OPERATORS = [(0, "hcom_allReduce__1_0", "77"), (1, "hcom_allReduce__1_0", "77"), (1, "hcom_send__1_0", "88")]
 INFO = {"Communication Time Info": TIMES, "Communication Bandwidth Info": SENT}
 
 
@@ -91,6 +94,56 @@ def test_a_summary_without_a_rank_is_refused(tmp_path: Path, content: str) -> No
     (tmp_path / "cluster_step_trace_time.csv").write_text(content)
     with pytest.raises(InputError):
         open_input(tmp_path)
+
+
+def fill(connection: sqlite3.Connection, table: str, columns: str, rows: list[tuple[object, ...]]) -> None:
+    connection.execute(f"CREATE TABLE {table} ({columns})")
+    marks = ",".join("?" * len(rows[0]))
+    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """The summary above as cluster_analysis.db."""
+    folder = tmp_path / "as_database"
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "cluster_analysis.db")
+    steps = (
+        "step,type,index,computing,communication_not_overlapped,overlapped,communication,free,stage,bubble,preparing"
+    )
+    rows = [line.split(",") for line in ROWS.replace('"(0, 1)"', "(0; 1)").replace('"(2, 3)"', "(2; 3)").splitlines()]
+    sheet = [(*row[:2], row[2].replace(";", ","), *map(float, row[3:]), None) for row in rows]
+    fill(connection, "ClusterStepTraceTime", steps.replace("index", '"index"'), sheet)
+    times = "step,rank_id,hccl_op_name,group_name,start_timestamp,elapsed_time,transit_time,wait_time,"
+    times += "synchronization_time,idle_time"
+    start = TIMES["Start Timestamp(us)"]
+    done = [("step2", r, n, g, start, 3, 2, 1, None, None) for r, n, g in OPERATORS]
+    fill(connection, "ClusterCommunicationTime", times, [*done, ("step2", 0, "Total Op Info", "77", 0, 9, 9, 9, 9, 9)])
+    packets = "step,rank_id,hccl_op_name,group_name,band_type,package_size,count,total_duration"
+    sent = [("step2", r, n, g, link, 1, 2, 0.5) for r, n, g in OPERATORS for link in ("HCCS", "SDMA")]
+    fill(connection, "ClusterCommunicationBandwidth", packets, sent)
+    pairs = "step,hccl_op_name,group_name,src_rank,dst_rank,transport_type,transit_size,transit_time"
+    fill(connection, "ClusterCommunicationMatrix", pairs, [("step2", "hcom_send__1_0", "88", 1, 3, "RDMA", 2, None)])
+    named = "type,rank_set,group_name,group_id,pg_name"
+    fill(connection, "CommunicationGroupMapping", named, [("collective", "(0,1)", "77", "x", "")])
+    connection.commit()
+    connection.close()
+    return folder
+
+
+@pytest.mark.parametrize("fact", [StepTime, Collective, Transfer, Link, Group, RankCapture])
+def test_the_database_of_a_summary_holds_the_same(fact: type[Fact], summary: Path, database: Path) -> None:
+    (text_run, (text,)), (run, (source,)) = open_input(summary), open_input(database)
+    assert source.read(fact).rows() == text.read(fact).rows()
+    assert run.model_dump(exclude={"name"}) == text_run.model_dump(exclude={"name"})
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"SQLite format 3\0" + b"\xff" * 2000])
+def test_a_database_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "cluster_analysis.db").write_bytes(content)
+    for path in (tmp_path, tmp_path / "cluster_analysis.db"):
+        with pytest.raises(InputError):
+            open_input(path)
 
 
 def test_captures_win_over_the_summary_beside_them(capture: Capture, tmp_path: Path, summary: Path) -> None:

@@ -134,13 +134,22 @@ def _key_codes(frame: Frame, key: str) -> tuple[Array, int]:
         texts = frame.column(key)
         return texts.codes.astype(np.int64) + 1, len(texts.names) + 1
     stored = frame.table[key] if frame.index is None else frame.table[key][frame.index]
-    missing = stored == frame.table.fact.columns()[key].missing
-    known = stored[~missing]
-    low, high = (int(known.min()), int(known.max())) if len(known) and known.dtype != np.float64 else (0, _DIRECT)
-    if high - low >= _DIRECT or stored.dtype == np.float64:
-        distinct, inverse = np.unique(stored, return_inverse=True)
-        return inverse.astype(np.int64), len(distinct)
-    return np.where(missing, 0, stored.astype(np.int64) - low + 1), high - low + 2
+    absent = frame.table.fact.columns()[key].missing
+    if stored.dtype == np.float64 or not len(stored):
+        return _ranked(stored)
+    low, high = int(stored.min()), int(stored.max())
+    if high == absent:
+        return np.zeros(len(stored), np.int64), 1
+    if low == absent:
+        low = int(stored[stored != absent].min())
+    if high - low >= _DIRECT:
+        return _ranked(stored)
+    return np.maximum(stored.astype(np.int64), low - 1) - (low - 1), high - low + 2
+
+
+def _ranked(stored: Array) -> tuple[Array, int]:
+    distinct, inverse = np.unique(stored, return_inverse=True)
+    return inverse.astype(np.int64), len(distinct)
 
 
 def _dense(codes: Array, size: int) -> tuple[Array, int]:

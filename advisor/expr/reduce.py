@@ -14,6 +14,9 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 
+_RADIX = 1 << 16
+"""Up to here numpy sorts by counting, which is ten times as fast."""
+
 Reduce = Callable[[Array, Array, int], Array]
 
 
@@ -72,9 +75,9 @@ def first_text(codes: Array, values: Texts, groups: int) -> Texts:
 
 def quantile(codes: Array, values: Array, groups: int, part: float) -> Array:
     """The quantile of each group, linear between neighbours."""
-    order = np.argsort(values, kind="stable")
-    order = order[np.argsort(codes[order], kind="stable")]
-    ordered = values[order]
+    order = np.argsort(values)
+    small = codes.astype(np.uint16) if groups <= _RADIX else codes
+    ordered = values[order[np.argsort(small[order], kind="stable")]]
     many = np.bincount(codes, minlength=groups)
     begin = np.cumsum(many) - many
     out = np.full(groups, np.nan)

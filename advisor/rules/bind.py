@@ -147,7 +147,7 @@ def bind(document: Document, path: Path) -> Rule | list[Mistake]:
     """The rule a file describes, or everything wrong with it."""
     written, mistakes = shape(document)
     if written is None:
-        return mistakes
+        return sorted(mistakes, key=lambda mistake: mistake.place)
     rule = _Binder(document, path, written, mistakes).bound()
     return sorted(rule, key=lambda mistake: mistake.place) if isinstance(rule, list) else rule
 

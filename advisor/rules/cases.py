@@ -46,7 +46,10 @@ def given(case: CaseFile) -> Given:
             raise ValueError(f"unknown table `{name}`; {nearest(name, known)}")
         if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
             raise ValueError(f"{name}: more than {MAX_ROWS} rows")
-        found[known[name]] = read_table(known[name], text)
+        try:
+            found[known[name]] = read_table(known[name], text)
+        except OverflowError:
+            raise ValueError(f"{name}: a whole number is larger than 64 bits") from None
     ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}
     return Given(run_of(case.given.get("run", ""), ranks), found)
 

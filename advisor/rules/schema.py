@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -144,11 +145,23 @@ def shape(document: Document) -> tuple[RuleFile | None, list[Mistake]]:
     except ValidationError as error:
         slips = error.errors(include_url=False)
     told = {_path(slip["loc"], document.data): dict(slip) for slip in slips}
+    told = {path: slip for path, slip in told.items() if not _told_better(path, slip, told)}
     mistakes = [_told(document, path, slip) for path, slip in told.items()]
     try:
         return RuleFile.model_validate(_bridged(document.data, told)), mistakes
     except ValidationError:
         return None, mistakes
+
+
+def _told_better(path: Path_, slip: Mapping[str, Any], told: Iterable[Path_]) -> bool:
+    """Whether a mapping is only said to be no word, while what is wrong inside it is told too."""
+    inside = any(other[: len(path)] == path and other != path for other in told)
+    return slip["type"] == "literal_error" and inside
+
+
+def _close(word: str, known: Iterable[str]) -> str:
+    hint = nearest(word, known)
+    return hint if hint.startswith("did you mean") else ""
 
 
 def _bridged(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
@@ -207,8 +220,10 @@ def _told(document: Document, path: Path_, entry: dict[str, Any]) -> Mistake:
     if kind == "extra_forbidden":
         return document.mistake(path, f"unknown key `{path[-1]}`", nearest(str(path[-1]), _keys(path)), key=True)
     if kind == "literal_error":
-        given, expected = entry.get("input"), str(entry.get("ctx", {}).get("expected", ""))
-        return document.mistake(path, f"`{name}` is one of {expected.replace(chr(39), '`')}, not `{given}`")
+        given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
+        allowed = [word for word in re.findall(r"'([^']*)'", expected) if word]
+        what = f"`{name}` is one of {', '.join(allowed)}, not `{given}`"
+        return document.mistake(path, what, _close(given, allowed), key=path[-1] == given)
     if kind == "string_pattern_mismatch":
         wanted = "a web address" if name.endswith("url") else "written category/name, in small letters with dashes"
         return document.mistake(path, f"`{name}` is {wanted}")

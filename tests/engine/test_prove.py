@@ -36,6 +36,8 @@ def test_a_rule_that_keeps_its_promises_is_silent(tmp_path: Path) -> None:
         ("rank: 0,", "rank: -,", "finding 1: rank: expected -, got 0"),
         ("expect: skipped", "expect: quiet", "expected quiet, got skipped (values missing: `overlaps.free_us`)"),
         ("1000    100", "1000    101", "expected quiet, got 1 findings"),
+        ("        0    1000    200", "        99999999999999999999 1 1", "a whole number is larger than 64 bits"),
+        ("1000    200", "1000    '200", "given: No closing quotation"),
         ("1000    200", "1000    20", "expected findings, got quiet"),
         ("      overlaps", "      overlap", "given: unknown table `overlap`; did you mean `overlaps`?"),
         ("rank span_us", "rank span", "given: overlaps has no column `span`"),

@@ -202,9 +202,9 @@ def test_rows_are_grouped_by_equal_keys_and_groups_are_in_order(
 
 
 def test_numbers_far_apart_are_grouped_without_a_table_of_all_between() -> None:
-    ranks = [0, 10**15, 5, 10**15, None]
-    codes, values = group(Frame(Table.build(Sample, rank=ranks)), ("rank",))
-    assert [values["rank"][code] for code in codes] == ranks
+    for ranks in ([0, 10**15, 5, 10**15, None], [-(2**63) + 1, 2**63 - 1], [None, None], [-5, -5, 3], []):
+        codes, values = group(Frame(Table.build(Sample, rank=ranks)), ("rank",))
+        assert [values["rank"][code] for code in codes] == ranks
 
 
 def test_differences_of_absolute_times_are_exact() -> None:

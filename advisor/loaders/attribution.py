@@ -9,7 +9,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
-from advisor.loaders.database import Database, match
+from advisor.loaders.database import Database, match, pick
 from advisor.loaders.launches import LAUNCHES, launched
 from advisor.loaders.reading import Folder
 from advisor.loaders.step_windows import STEP_WINDOWS
@@ -52,7 +52,7 @@ def _moments(database: Database, connection: Array) -> Array:
     """When the host asked for each task: the framework operator, else the CANN call."""
     calls = database.integers("CANN_API", {"start": ["startNs"], "connection": ["connectionId"]})
     place = match(calls["connection"], connection)
-    launch = np.append(calls["start"], MISSING)[place]
+    launch = pick(calls["start"], place)
     operator = _operators(database, connection)
     return np.where(operator == MISSING, launch, operator)
 
@@ -61,11 +61,11 @@ def _operators(database: Database, connection: Array) -> Array:
     """The start of the first framework operator behind each connection id, MISSING without one."""
     calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"]}, f"type = {OPERATOR}")
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
-    starts = np.append(calls["start"], MISSING)[match(calls["id"], pairs["id"])]
+    starts = pick(calls["start"], match(calls["id"], pairs["id"]))
     order = np.lexsort((starts, pairs["connection"]))
     order = order[starts[order] != MISSING]
     place = match(pairs["connection"][order], connection)
-    return np.append(starts[order], MISSING)[place]
+    return pick(starts[order], place)
 
 
 def steps_of(windows: Table[StepWindow], host_ns: Array, start_ns: Array, end_ns: Array, asked_ns: Array) -> Array:

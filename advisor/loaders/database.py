@@ -265,6 +265,13 @@ def match(keys: Array, wanted: Array) -> Array:
     return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
 
 
+def pick(values: Array, place: Array, missing: float = MISSING) -> Array:
+    """The values at these places, missing where the place is -1."""
+    if not len(values):
+        return np.full(len(place), missing, values.dtype)
+    return np.where(place >= 0, values[place], missing)
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 

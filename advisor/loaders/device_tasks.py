@@ -12,7 +12,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts
-from advisor.loaders.database import Database, match
+from advisor.loaders.database import Database, match, pick
 from advisor.loaders.reading import Folder, Reading
 
 if TYPE_CHECKING:
@@ -227,8 +227,7 @@ def _kernel_names(database: Database, task: Array) -> tuple[Texts, Array]:
     """Names of the tasks that are compute kernels, and which those are."""
     info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "name": ["name"]})
     place = match(info["task"], task)
-    known = np.append(info["name"], MISSING)
-    return database.texts(known[place]), place >= 0
+    return database.texts(pick(info["name"], place)), place >= 0
 
 
 def _copy_info(database: Database, task: Array) -> tuple[Array, Array]:

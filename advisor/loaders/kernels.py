@@ -14,7 +14,7 @@ from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.loaders import csvfile
 from advisor.loaders.attribution import steps_in_database, steps_in_timeline
-from advisor.loaders.database import Database, match
+from advisor.loaders.database import Database, match, pick
 from advisor.loaders.device_tasks import KERNEL_TYPES, hardware_rows, streams, tasks
 from advisor.loaders.reading import Folder, Reading
 
@@ -191,7 +191,8 @@ def _database(folder: Folder) -> Table[Kernel]:
         raise FactMissing([Kernel.table])
     info, task = database.integers("COMPUTE_TASK_INFO", _INFO), tasks(database, folder.rank)
     place = match(task["task"], info["task"])
-    good = (place >= 0) & (task["start"][place] != MISSING) & (task["end"][place] >= task["start"][place])
+    begins, ends = pick(task["start"], place), pick(task["end"], place)
+    good = (begins != MISSING) & (ends >= begins)
     info, place = {name: values[good] for name, values in info.items()}, place[good]
     texts = {name: database.texts(info[name]) for name in _TEXTS}
     start = task["start"][place]
@@ -237,7 +238,7 @@ def _shares(database: Database, task: Array) -> dict[str, Array]:
 
 def _counter(database: Database, counter: int, task: Array) -> Array:
     ids, values = database.measured("SELECT globalTaskId, value FROM TASK_PMU_INFO WHERE name = ?", counter)
-    return np.append(values, np.nan)[match(ids, task)]
+    return pick(values, match(ids, task), np.nan)
 
 
 KERNELS = Reading(Kernel, text=_text, database=_database)

@@ -11,7 +11,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table
-from advisor.loaders.database import Database, match
+from advisor.loaders.database import Database, match, pick
 from advisor.loaders.device_tasks import HARDWARE, KIND_OF_NAME, tasks, waits_and_marks
 from advisor.loaders.reading import Folder, Reading
 
@@ -40,8 +40,8 @@ def _text(folder: Folder) -> Table[Launch]:
         Launch,
         rank=np.full(len(ends), folder.rank, np.int64),
         thread=np.where(known, timeline.tracks.number[links.track[starts]], MISSING),
-        host_start_ns=np.where(known, slices.start_ns[calls], links.time_ns[starts]),
-        host_end_ns=np.where(known, slices.end_ns[calls], MISSING),
+        host_start_ns=np.where(known, pick(slices.start_ns, calls), links.time_ns[starts]),
+        host_end_ns=pick(slices.end_ns, calls),
         device_start_ns=links.time_ns[ends],
         stream=np.where(on_stream, timeline.tracks.number[track], MISSING),
     ).sorted_by("device_start_ns", "stream")
@@ -51,7 +51,7 @@ def _to_nothing(timeline: Timeline, ends: Array) -> Array:
     """Whether an arrow ends at an event or a place holder: newer exporters draw those, older ones do not."""
     track, moment = timeline.links.track[ends], timeline.links.time_ns[ends]
     found = _around(timeline, waits_and_marks(timeline), track, moment)
-    same: Array = (found >= 0) & (timeline.slices.start_ns[found] == moment)
+    same: Array = pick(timeline.slices.start_ns, found) == moment
     return same
 
 

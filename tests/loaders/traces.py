@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from advisor.facts.table import Table
 from advisor.loaders import timeline
-from advisor.loaders.reading import Notes
+from advisor.loaders.reading import Folder, Notes
 from advisor.loaders.timeline import Timeline
 
 Json = dict[str, Any]
@@ -54,3 +55,21 @@ def kept(found: Timeline) -> list[tuple[str | None, int, int]]:
     """Name, start and end of what was kept."""
     slices = found.slices
     return list(zip(slices.name.values(), slices.start_ns.tolist(), slices.end_ns.tolist(), strict=True))
+
+
+def captured(root: Path, trace: Iterable[Mapping[str, Any]] | None = None, **tables: str) -> Folder:
+    """A capture with these files: `kernel_details="…"` is kernel_details.csv."""
+    files = {}
+    for name, content in tables.items():
+        path = root / f"{name}.{'json' if content.startswith('{') else 'csv'}"
+        path.write_text(content, encoding="utf-8")
+        files[path.name] = path
+    if trace is not None:
+        files["trace_view.json"] = write(root / "trace_view.json", trace)
+    return Folder(rank=3, root=root, output=root, files=files)
+
+
+def of(way: Callable[[Folder], Table[Any]] | None, folder: Folder) -> list[dict[str, object]]:
+    """The rows one export gives."""
+    assert way is not None
+    return way(folder).rows()

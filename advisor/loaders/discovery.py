@@ -116,11 +116,15 @@ def _walk(path: Path, found: Found) -> Iterator[tuple[Path, list[str], list[str]
 
 
 def _listing(folder: Path) -> tuple[list[str], list[str]]:
+    """Names of folders and of files; pipes and sockets are neither, opening one may wait for ever."""
     folders: list[str] = []
     files: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            (folders if entry.is_dir() else files).append(entry.name)
+            if entry.is_dir():
+                folders.append(entry.name)
+            elif entry.is_file():
+                files.append(entry.name)
     return sorted(folders), sorted(files)
 
 

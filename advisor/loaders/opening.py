@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -46,8 +47,7 @@ def open_input(path: Path, progress: Progress = silent) -> tuple[Run, list[Sourc
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
-    if not path.exists():
-        raise InputError(f"{shown(path)} does not exist", "check the path; " + foreign.WANTED)
+    _reachable(path)
     found = find(path) if path.is_dir() else _around(path)
     base = _base(path, found)
     _one_framework(path, found)
@@ -57,6 +57,18 @@ def open_input(path: Path, progress: Progress = silent) -> tuple[Run, list[Sourc
     if found.clusters:
         return _run_of_cluster(path, found)
     raise foreign.refused(path, found)
+
+
+def _reachable(path: Path) -> None:
+    """Refuse what is neither a folder nor a file that can be looked at."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise InputError(f"{shown(path)} does not exist", "check the path; " + foreign.WANTED) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown(path)} cannot be looked at ({error})", foreign.WANTED) from error
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise InputError(f"{shown(path)} is neither a folder nor a file", foreign.WANTED)
 
 
 def _around(path: Path) -> Found:
@@ -140,7 +152,7 @@ def _about(spot: Spot) -> tuple[dict[str, Path], int | None]:
 
 def _names(folder: Path) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
+        return [name for name in sorted(os.listdir(folder)) if (folder / name).is_file()]
     except OSError:
         return []
 

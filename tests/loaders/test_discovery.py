@@ -157,6 +157,11 @@ def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "prof").what
 
 
+def test_a_path_the_system_refuses_is_refused(tmp_path: Path) -> None:
+    refusal(tmp_path / ("x" * 5000))
+    refusal(tmp_path / "file" / "below")
+
+
 def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path) -> None:
     assert "is empty" in refusal(tmp_path).what
 
@@ -292,3 +297,11 @@ def test_of_several_devices_in_one_rank_the_first_is_read_and_it_is_said(tmp_pat
     _, (source,) = open_input(folder)
     assert source.read(StepTime)["compute_us"].tolist() == [7]
     assert [row["rows"] for row in source.read(Damage).rows()] == [1]
+
+
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    os.mkfifo(folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")
+    os.mkfifo(folder / "profiler_metadata.json")
+    assert open_input(folder)[0].ranks == (0,)
+    assert "neither a folder nor a file" in refusal(folder / "profiler_metadata.json").what

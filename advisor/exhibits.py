@@ -170,7 +170,7 @@ def _mean(values: Array) -> float | None:
 
 def _plain(values: Array) -> list[Scalar]:
     if values.dtype == np.float64:
-        return [None if math.isnan(value) else value for value in values.tolist()]
+        return [value if math.isfinite(value) else None for value in values.tolist()]
     return [None if value == MISSING else value for value in values.tolist()]
 
 

@@ -14,6 +14,8 @@ from advisor.text import Language
 from advisor.units import show
 
 _MOST_NOTES = 20
+FEW_STEPS = 3
+"""One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ def run_facts(run: Run, language: Language) -> tuple[Fact, ...]:
         ("run_name", code(run.name) if run.name else ()),
         ("source", words(_sources(run, language))),
         ("captured", words(_captured(run, language))),
-        ("recorded_steps", words(runs(run.steps, language) if run.steps else say("no_steps", language))),
+        ("recorded_steps", words(_steps(run, language))),
         ("parallel", code(_parallel(run)) if _parallel(run) else ()),
         ("framework", code(run.framework) if run.framework else ()),
         ("chip", code(run.chip) if run.chip else ()),
@@ -57,6 +59,13 @@ def run_facts(run: Run, language: Language) -> tuple[Fact, ...]:
 def _sources(run: Run, language: Language) -> str:
     kinds = dict.fromkeys(capture.source for capture in run.captures)
     return say("comma", language).join(known(WORDS, kind, language) or clean(kind) for kind in kinds)
+
+
+def _steps(run: Run, language: Language) -> str:
+    if not run.steps:
+        return say("no_steps", language)
+    recorded = runs(run.steps, language)
+    return recorded if len(run.steps) >= FEW_STEPS else say("few_steps", language, steps=recorded)
 
 
 def _captured(run: Run, language: Language) -> str:

@@ -130,6 +130,10 @@ WORDS: Mapping[str, Text] = {
     "captured_of": _t("{ranks} ({count} of {world})", "{ranks}（{world} 中的 {count} 个）"),
     "captured_all": _t("{ranks} ({count})", "{ranks}（{count} 个）"),
     "recorded_steps": _t("Steps recorded", "已采集 step"),
+    "few_steps": _t(
+        "{steps} – too few to tell what recurs from what happened once; record five after a warm-up",
+        "{steps}；步数过少，难以区分常态与偶发，建议预热后采集 5 个 step",
+    ),
     "no_steps": _t("none marked (prof.step() was not called)", "未标记（未调用 prof.step()）"),
     "parallel": _t("Parallel sizes", "并行规模"),
     "source": _t("Read from", "数据来源"),

@@ -129,7 +129,7 @@ def _few_micro_batches(setup: Setup, strength: float) -> tuple[Setup, dict[str, 
 
 
 def _casts(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
-    return _workload(setup, casts=max(1, round(6 * strength))), {"op_type": "Cast"}
+    return _workload(setup, casts=max(1, round(2 * strength))), {"op_type": "Cast"}
 
 
 def _conversions(setup: Setup, strength: float) -> tuple[Setup, dict[str, Any]]:
@@ -220,7 +220,7 @@ _BASE: dict[str, Setup] = dict.fromkeys(_ON_LIGHT, _LIGHT) | {
 MIXTURES: dict[str, tuple[Setup, dict[str, float]]] = {
     "host-bound-2-ranks": (
         _SMALL,
-        {"python-busy": 4.0, "synchronise-per-layer": 0.25, "slow-rank-compute": 0.4, "cast-excess": 0.3},
+        {"python-busy": 3.0, "synchronise-per-layer": 0.25, "slow-rank-compute": 1.0},
     ),
 }
 

@@ -43,7 +43,7 @@ class Transformer:
     batched_p2p: bool = False
 
     python_us: float = 0.0
-    """Python between the operators of a layer, per pass."""
+    """Python between the operators of a layer, per pass, half of it before a synchronisation where there is one."""
     loader_stall_us: dict[int, float] = field(default_factory=dict)
     """Further time of the data loader, by rank; -1 stands for all."""
     syncs_per_layer: int = 0
@@ -244,30 +244,38 @@ class _Step:
         yield do.Free(1000)
 
     def _faults(self, layer: int) -> Iterator[do.Instruction]:
-        w, hidden = self.w, (self.tokens, self.w.hidden)
+        yield from self._host_faults(layer)
+        yield from self._needless_operators()
+        if self.w.compile_us:
+            yield self._compiled(layer)
+        for _ in range(self.w.blocking_copies):
+            yield do.Copy("aten::copy_", "host to device", 1 << 20, 55.0, blocking=True)
+
+    def _host_faults(self, layer: int) -> Iterator[do.Instruction]:
+        w = self.w
         if w.python_us:
-            yield do.Host(f"model.py({50 + layer}): build_mask", w.python_us, "python")
+            yield do.Host(f"model.py({50 + layer}): build_mask", w.python_us / 2, "python")
+        for _ in range(w.syncs_per_layer):
+            yield do.Synchronize(stack=_stack(20 + layer))
+        if w.python_us:
+            yield do.Host(f"model.py({80 + layer}): log_norms", w.python_us / 2, "python")
         if w.collection_us and w.collection_offset and layer == self.rank % self.layers:
             yield do.Host("GC", w.collection_us / 2, "gc")
         if w.churn_us:
             yield do.Churn(w.churn_us, 320 * 2**20)
+
+    def _needless_operators(self) -> Iterator[do.Instruction]:
+        w = self.w
         for _ in range(w.casts):
-            yield cast(hidden, self.host)
+            yield cast((self.tokens, 5 * w.hidden // self.layout.tp), self.host)
         for _ in range(w.conversions):
             yield convert_format((w.batch, 64, 64, self.sequence * w.hidden // 4096), self.host)
         if w.aicpu_us:
-            yield vector(
-                "aten::index", "IndexPut", (self.tokens,), self.host, dtype="INT64", core="AI_CPU", us=w.aicpu_us
-            )
-        if w.compile_us:
-            yield self._compiled(hidden, layer)
-        for _ in range(w.blocking_copies):
-            yield do.Copy("aten::copy_", "host to device", 1 << 20, 55.0, blocking=True)
-        for _ in range(w.syncs_per_layer):
-            yield do.Synchronize(stack=_stack(20 + layer))
+            shape = (self.tokens,)
+            yield vector("aten::index", "IndexPut", shape, self.host, dtype="INT64", core="AI_CPU", us=w.aicpu_us)
 
-    def _compiled(self, hidden: tuple[int, int], layer: int) -> do.Launch:
-        plain = vector("aten::mul", "Mul", (hidden[0] + layer, hidden[1]), self.host, inputs=2)
+    def _compiled(self, layer: int) -> do.Launch:
+        plain = vector("aten::mul", "Mul", (self.tokens + layer, self.w.hidden), self.host, inputs=2)
         return do.Launch(plain.op, plain.api, plain.kernels, plain.host_us, self.w.compile_us)
 
 

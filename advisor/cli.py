@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 
 if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
     from advisor.findings import Diagnosis
     from advisor.report.bar import Bar
     from advisor.report.charts import Renderer
@@ -61,9 +63,6 @@ def parser() -> argparse.ArgumentParser:
     _add_render(commands)
     _add_rules(commands)
     return top
-
-
-Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_diagnose(commands: Commands) -> None:
@@ -221,7 +220,7 @@ def _render(arguments: argparse.Namespace) -> int:
 
 
 def _hand_out(
-    diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Path], settings: Settings, charts: object
+    diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Path], settings: Settings, charts: Renderer
 ) -> int:
     from advisor import report
     from advisor.findings import Severity
@@ -353,8 +352,8 @@ def _settings(path: Path | None) -> Settings:
 
 
 def _language(asked: str | None) -> Language:
-    if asked in ("en", "zh"):
-        return asked
+    if asked is not None:
+        return "zh" if asked == "zh" else "en"
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     return "zh" if locale.lower().startswith("zh") else "en"
 

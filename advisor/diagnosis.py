@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +21,7 @@ from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage
 from advisor.facts.profile import Found, Profile, Source
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis, Unread
+from advisor.findings import Diagnosis, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
 from advisor.rules.catalog import Catalog
 
@@ -51,7 +52,8 @@ def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) ->
 
     profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Damage])
     _place_in_time(profile)
-    findings, outcomes = [], []
+    findings: list[Finding] = []
+    outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, profile.run)
         outcomes.append(result.outcome)
@@ -121,7 +123,9 @@ def _unread(profile: Profile) -> tuple[Unread, ...]:
     damages = _maybe(profile, Damage)
     if damages is None:
         return ()
+    files, places, what = (damages.texts(name).values() for name in ("file", "place", "what"))
+    rows = damages.floats("rows").tolist()
     return tuple(
-        Unread(file=str(row["file"]), place=str(row["place"] or ""), what=str(row["what"]), rows=int(row["rows"] or 0))
-        for row in damages.rows()
+        Unread(file=file or "", place=place or "", what=why or "", rows=0 if math.isnan(many) else int(many))
+        for file, place, why, many in zip(files, places, what, rows, strict=True)
     )

@@ -115,8 +115,8 @@ def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
 
 
 def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
-    heads = (Head(name="source"), Head(name="target"), Head(name="link"), Head(name="bandwidth_gbps", unit="GB/s"))
-    heads = (*heads, Head(name="size_bytes", unit="B"))
+    names = (("source", ""), ("target", ""), ("link", ""), ("bandwidth_gbps", "GB/s"), ("size_bytes", "B"))
+    heads = tuple(Head(name=name, unit=unit) for name, unit in names)
     head = links.take(np.arange(min(len(links), MOST_LINKS)))
     cells = zip(
         _plain(head["source"]),

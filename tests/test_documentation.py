@@ -36,7 +36,8 @@ def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
     _, settings = blocks("docs/writing-rules.md", "yaml")
     (tmp_path / "advisor.yaml").write_text(settings, "utf-8")
     catalog = Catalog.load([shipped("rules")], Settings.read(tmp_path / "advisor.yaml"))
-    moved = {p.value for rule in catalog.rules if rule.id == "host/free-time" for p in rule.info().params if p.overridden}
+    (rule,) = catalog.select(["host/free-time"]).rules
+    moved = {param.value for param in rule.info().params if param.overridden}
     assert moved == {0.15}
     assert "memory/near-capacity" not in {rule.id for rule in catalog.rules}
 

@@ -73,9 +73,9 @@ def test_idle_causes_are_per_rank_and_step_longest_first() -> None:
 def test_operators_are_means_over_the_ranks() -> None:
     operators = read_table(
         OperatorShare,
-        "rank op_type core total_us calls\n0 Cast AI_VECTOR_CORE 10 4\n1 Cast AI_VECTOR_CORE 20 4\n0 MatMul AI_CORE 50 1",
+        "rank op_type core total_us calls\n0 Cast AIV 10 4\n1 Cast AIV 20 4\n0 MatMul AIC 50 1",
     )
-    assert drawn("operators", operators).rows == (("MatMul", "AI_CORE", 25, 0.5), ("Cast", "AI_VECTOR_CORE", 15, 4))
+    assert drawn("operators", operators).rows == (("MatMul", "AIC", 25, 0.5), ("Cast", "AIV", 15, 4))
 
 
 def test_links_keep_who_speaks_to_whom() -> None:

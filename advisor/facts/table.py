@@ -145,7 +145,7 @@ class Table(Generic[F]):
         return found
 
     def floats(self, name: str) -> Array:
-        """A column as float64 with NaN for missing. Subtract absolute times before, not after: 2**53 ns are 104 days."""
+        """A column as float64 with NaN for missing. Subtract absolute times first: 2**53 ns are 104 days."""
         values = self[name]
         if values.dtype == np.float64:
             return values
@@ -186,7 +186,7 @@ class Table(Generic[F]):
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a DataFrame: nullable integers, categoricals, floats."""
-        import pandas as pd  # noqa: PLC0415 - costs 260 ms, wanted only in notebooks
+        import pandas as pd  # costs 260 ms, wanted only in notebooks
 
         series: dict[str, Any] = {}
         for name, column in self.fact.columns().items():

@@ -29,6 +29,9 @@ F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 
 
+SMALL_ROWS = 256
+"""Tables of up to so many rows are remembered; they weigh less than a page of a file."""
+
 ABOUT = ("profiler_info.json", "profiler_metadata.json")
 """Files about the recording itself; a database export has them too."""
 
@@ -151,10 +154,10 @@ class Folder:
     """The parallel layout of the run."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
-    facts: Mapping[type[Fact], Table[Any]] = field(default_factory=dict)
-    """Facts known from elsewhere in the run, used where the capture holds none itself."""
     shelf: Shelf = field(default_factory=Shelf)
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    _small: dict[type[Fact], Table[Any]] = field(default_factory=dict, repr=False)
+    """Small tables read before: opening the input asks for some that rules ask for again."""
 
     @property
     def exports_text(self) -> bool:
@@ -228,6 +231,15 @@ class Folder:
         Raises:
             FactMissing: Neither holds it, or what holds it cannot be read.
         """
+        if fact in self._small:
+            return self._small[fact]
+        table = self._first(fact)
+        if len(table) <= SMALL_ROWS and fact is not Damage:
+            self._small[fact] = table
+        return table
+
+    def _first(self, fact: type[F]) -> Table[F]:
+        """What the best way gives that gives any rows."""
         empty: Table[F] | None = None
         unreadable: list[str] = []
         for way in _ways(fact, self):
@@ -241,14 +253,9 @@ class Folder:
                 if len(table):
                     return table
                 empty = table if empty is None else empty
-        return self._fallen_back(fact, empty, unreadable)
-
-    def _fallen_back(self, fact: type[F], empty: Table[F] | None, unreadable: list[str]) -> Table[F]:
-        if fact in self.facts:
-            return self.facts[fact]
-        if empty is not None:
-            return empty
-        raise FactMissing([fact.table], unreadable)
+        if empty is None:
+            raise FactMissing([fact.table], unreadable)
+        return empty
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}, "shelf": Shelf()}

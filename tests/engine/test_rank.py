@@ -93,6 +93,13 @@ def test_causes_and_symptoms_are_linked_only_on_a_rank_they_share() -> None:
     assert found["host/s"].causes == ()
 
 
+def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
+    late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
+    found = ranked([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))
+    assert [f.rule for f in found] == ["ranks/late", "comm/w"]
+    assert found[1].causes == (late.fingerprint,)
+
+
 def test_an_old_id_still_names_its_rule() -> None:
     rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
     found = ranked([finding("host/new", 0.5), finding("host/c", 0.1)], rules)

@@ -8,6 +8,7 @@ communication.json), what its time went to (communication.json) and what it carr
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ COMMUNICATION = "communication.json"
 LANES = ("HCCL", "Communication")
 _GROUP_THREAD = "Group "
 _TIMES = "Communication Time Info"
+_ROUNDING_NS = 1000
+"""Starts of one operator in two files are this near; starts of 2023 have no digits below a µs."""
 
 DTYPE_BYTES: Mapping[str, int] = {
     "INT8": 1,
@@ -221,22 +224,42 @@ def _times(entry: Entry) -> Split:
 
 
 def _carrying(calls: Iterable[Call], timeline: Timeline | None) -> Iterator[Call]:
-    """Each call with its payload, found by name and start, or by name alone."""
-    known = _payloads(timeline) if timeline is not None else {}
+    """Each call with the payload of the slice of its name that begins nearest, and with the start of that slice.
+
+    The table cuts off what is below a nanosecond and the timeline rounds it, so that starts differ by one; launches
+    end where the timeline says.
+    """
+    known = _seen(timeline) if timeline is not None else {}
     for call in calls:
-        payload = known.get((call.name, call.start_ns)) or known.get((call.name, MISSING))
-        yield call if payload is None else replace(call, payload=payload)
+        start, payload = _nearest(known.get(call.name, []), call.start_ns)
+        near = abs(start - call.start_ns) <= _ROUNDING_NS
+        yield replace(call, payload=payload, start_ns=start if near else call.start_ns)
 
 
-def _payloads(timeline: Timeline) -> dict[tuple[str, int], Payload]:
+def _nearest(seen: list[tuple[int, Payload]], start: int) -> tuple[int, Payload]:
+    if not seen:
+        return start, Payload()
+    place = bisect_left(seen, start, key=lambda found: found[0])
+    return min(seen[max(place - 1, 0) : place + 1], key=lambda found: abs(found[0] - start))
+
+
+def _seen(timeline: Timeline) -> dict[str, list[tuple[int, Payload]]]:
+    """Starts and payloads of the operators the timeline shows, by name, in order of start."""
     payloads, slices = timeline.payloads, timeline.slices
-    names, starts = slices.name.take(payloads.row).values(), slices.start_ns[payloads.row].tolist()
-    counts = payloads.count.tolist()
-    found: dict[tuple[str, int], Payload] = {}
-    rows = zip(names, starts, counts, payloads.dtype.values(), payloads.algorithm.values(), strict=True)
-    for name, start, count, dtype, algorithm in rows:
-        payload = Payload(count, _recorded(dtype), _recorded(algorithm))
-        found[name or "", start] = found[name or "", MISSING] = payload
+    carried = zip(
+        payloads.row.tolist(),
+        payloads.count.tolist(),
+        payloads.dtype.values(),
+        payloads.algorithm.values(),
+        strict=True,
+    )
+    of_row = {row: Payload(count, _recorded(dtype), _recorded(algo)) for row, count, dtype, algo in carried}
+    rows = operator_rows(timeline)
+    rows = rows[np.argsort(slices.start_ns[rows], kind="stable")]
+    found: dict[str, list[tuple[int, Payload]]] = {}
+    names = slices.name.take(rows).values()
+    for row, name, start in zip(rows.tolist(), names, slices.start_ns[rows].tolist(), strict=True):
+        found.setdefault(name or "", []).append((start, of_row.get(row, Payload())))
     return found
 
 

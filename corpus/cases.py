@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -230,16 +230,28 @@ def names() -> tuple[str, ...]:
     return ("healthy", "healthy-light", "healthy-pipeline", *FAULTS, *MIXTURES)
 
 
-def job(name: str, seed: int = 0, *, setup: Setup | None = None, strength: float = 1.0, **strengths: float) -> Job:
+def job(
+    name: str,
+    seed: int = 0,
+    *,
+    setup: Setup | None = None,
+    strength: float = 1.0,
+    without: Collection[str] = (),
+    **strengths: float,
+) -> Job:
     """Simulate one case: a fault of FAULTS, a mixture, or `healthy`.
 
-    `strengths` adds further faults, with `_` for `-` in their names. The truth of a cause is the step time of the same
+    `strengths` adds further faults, with `_` for `-` in their names; `without` leaves some of the case out, as if
+    they had been fixed. The truth of a cause is the step time of the same
     job without it, by running that job.
 
     Raises:
-        KeyError: No case or fault has this name.
+        KeyError: No case or fault has this name, or the case has no such fault to leave out.
     """
     base, faults = _recipe(name, setup, strength)
+    for fault in without:
+        if faults.pop(fault, None) is None:
+            raise KeyError(f"case `{name}` has no fault `{fault}`")
     faults |= {fault.replace("_", "-"): value for fault, value in strengths.items()}
     broken, places = _apply(base, faults)
     ranks = _run(broken, seed)

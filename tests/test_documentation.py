@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,25 @@ def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
 def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def said(command: str, folder: Path) -> list[str]:
+    """What a command prints on a terminal of 100 columns; it may run `advisor` and `python -m corpus`."""
+    script = f'advisor() {{ "{sys.executable}" -m advisor "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; {command}'
+    environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": str(TOP), "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["bash", "-euc", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    return [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
+    (tmp_path / "corpus").symlink_to(TOP / "corpus")
+    for block in blocks("docs/tutorial.md", "console"):
+        for command, *shown in (part.splitlines() for part in block.split("$ ")[1:]):
+            printed = "\n".join(said(command, tmp_path))
+            for passage in "\n".join(shown).split("…\n"):
+                assert passage.strip("\n…") in printed, command
 
 
 def test_the_readme_holds_exactly_two_commands() -> None:

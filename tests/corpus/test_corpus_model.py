@@ -189,3 +189,13 @@ def test_windows_follow_each_other(made: Job) -> None:
 def test_step_numbers_are_those_of_the_host(made: Job) -> None:
     trace: RankTrace = made.ranks[0]
     assert [f"ProfilerStep#{row.step}" for row in step_times(trace)] == [call.name for call in trace.steps()]
+
+
+def test_a_fault_left_out_gives_the_step_time_its_truth_promised() -> None:
+    broken = corpus.job("host-bound-2-ranks")
+    cause = next(cause for cause in broken.causes if cause.name == "python-busy")
+    fixed = corpus.job("host-bound-2-ranks", without=["python-busy"])
+    assert fixed.step_us == cause.step_us_without < broken.step_us
+    assert "python-busy" not in {cause.name for cause in fixed.causes}
+    with pytest.raises(KeyError, match="no fault `data-loader`"):
+        corpus.job("host-bound-2-ranks", without=["data-loader"])

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmarks count what a command's children use, too."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.processes import best, measure
+
+MIB = 2**20
+PARENT = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", "import time; held = bytearray(80 << 20); time.sleep(0.6); print('child')"])
+print("parent")
+sys.exit(3)
+"""
+pytestmark = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="memory is read from /proc")
+
+
+def test_memory_of_children_counts() -> None:
+    measured = measure([sys.executable, "-c", PARENT])
+    assert 80 * MIB < measured.peak_bytes < 200 * MIB
+    assert measured.seconds >= 0.6
+
+
+def test_the_exit_code_and_the_output_are_kept() -> None:
+    measured = measure([sys.executable, "-c", "print('x' * 300000); raise SystemExit(3)"])
+    assert measured.code == 3
+    assert measured.output.count("x") == 300_000
+
+
+def test_the_best_of_runs_is_the_fastest(tmp_path: Path) -> None:
+    marker = tmp_path / "ran"
+    slow_once = (
+        f"import pathlib, time; p = pathlib.Path({str(marker)!r}); time.sleep(0 if p.exists() else 2); p.touch()"
+    )
+    assert best([sys.executable, "-c", slow_once], 2).seconds < 2

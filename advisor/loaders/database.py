@@ -25,6 +25,8 @@ from advisor.loaders.reading import Notes, Unreadable
 if TYPE_CHECKING:
     from advisor.loaders.reading import Folder
 
+FAILURES = (sqlite3.Error, UnicodeDecodeError)
+"""What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
 BLOCK = 1 << 17
 _ROWS = 1 << 15
 _LOOKUPS = 500
@@ -64,7 +66,7 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         connection = _copied(path) if _has_log(path) else _connected(path, "mode=ro&immutable=1")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.execute("SELECT name FROM sqlite_master").fetchall()
-    except sqlite3.Error as wrong:
+    except FAILURES as wrong:
         raise _refused(path, notes, f"cannot be opened ({wrong})") from wrong
     except OSError as wrong:
         raise _refused(path, notes, f"cannot be opened ({(wrong.strerror or 'unknown reason').lower()})") from wrong
@@ -166,7 +168,7 @@ class Database:
                 keys, cells = zip(*rows, strict=True)
                 ids.append(np.array([MISSING if found is None else found for found in map(_whole, keys)], np.int64))
                 numbers.append(np.array([_number(cell) for cell in cells]))
-        except sqlite3.Error as wrong:
+        except FAILURES as wrong:
             raise self._unreadable(wrong) from wrong
         return np.concatenate(ids), np.concatenate(numbers)
 
@@ -204,10 +206,10 @@ class Database:
     def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(query, values).fetchall()
-        except sqlite3.Error as wrong:
+        except FAILURES as wrong:
             raise self._unreadable(wrong) from wrong
 
-    def _unreadable(self, wrong: sqlite3.Error) -> Unreadable:
+    def _unreadable(self, wrong: Exception) -> Unreadable:
         what = f"cannot be read ({wrong})"
         self.notes.add(self.file, "", what, kind="unreadable")
         return Unreadable(self.file, what)
@@ -224,7 +226,7 @@ class Database:
         while True:
             try:
                 count, reached, *columns = self.connection.execute(query, (last,)).fetchone()
-            except sqlite3.Error as wrong:
+            except FAILURES as wrong:
                 self._broken(table, wrong, any(parts))
                 break
             if not count:
@@ -235,7 +237,7 @@ class Database:
             last = reached
         return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
 
-    def _broken(self, table: str, wrong: sqlite3.Error, some: bool) -> None:
+    def _broken(self, table: str, wrong: Exception, some: bool) -> None:
         what = f"cannot be read further ({wrong})"
         self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
         if not some:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.loaders import jsonfile
+from advisor.loaders.database import FAILURES
 from advisor.loaders.reading import Folder, Unreadable
 
 FETCH_ROWS = 50_000
@@ -42,7 +42,7 @@ def columns_of(folder: Folder, origin: Origin) -> tuple[str, ...]:
     connection = folder.connection(origin.which)
     try:
         return tuple(row[1] for row in connection.execute(f'PRAGMA table_info("{origin.table}")'))
-    except sqlite3.Error as error:
+    except FAILURES as error:
         _note(folder, origin, error, 0)
         return ()
 
@@ -96,12 +96,12 @@ def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[lis
             rows += len(block)
             for cells, more in zip(lists, zip(*block, strict=True), strict=True):
                 cells.extend(more)
-    except sqlite3.Error as error:
+    except FAILURES as error:
         _note(folder, origin, error, rows)
     return lists
 
 
-def _note(folder: Folder, origin: Origin, error: sqlite3.Error, rows: int) -> None:
+def _note(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
     name = folder.databases[origin.which].name
     what = f"{origin.table} cannot be read further ({error})"
     folder.notes.add(name, f"{origin.table}, after row {rows}", what, kind="truncated")
@@ -202,7 +202,7 @@ def rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
     """The rows of a small query about the recording; none when there is no such database or table."""
     try:
         return folder.connection(which).execute(query).fetchall()
-    except (FactMissing, Unreadable, sqlite3.Error):
+    except (FactMissing, Unreadable, *FAILURES):
         return []
 
 

@@ -163,3 +163,14 @@ def test_an_emptied_database_is_refused(capture: Capture, tmp_path: Path) -> Non
         connection.close()
     with pytest.raises(InputError, match="tables but without rows"):
         open_input(folder)
+
+
+def test_a_schema_with_odd_bytes_is_an_unreadable_database(capture: Capture, tmp_path: Path) -> None:
+    """SQLite's message repeats the bytes, and Python cannot decode it."""
+    folder = one_rank(capture, "database", tmp_path)
+    for path in folder.rglob("*.db"):
+        whole = path.read_bytes()
+        for name in (b"tableCommAnalyzerTime", b"tableStepTraceTime", b"tableTASK", b"tableSTRING_IDS"):
+            path.write_bytes(whole.replace(name, name[:-1] + b"\xa9"))
+            read_everything(folder)
+        path.write_bytes(whole)

@@ -27,11 +27,11 @@ def steps_in_timeline(folder: Folder, asked_ns: Array) -> Array:
     """The step of device moments, from the timeline; missing when the job never called step()."""
     assert STEP_WINDOWS.text and LAUNCHES.text  # noqa: S101 - both are declared with a text way
     try:
-        launches = LAUNCHES.text(folder)
+        windows, launches = STEP_WINDOWS.text(folder), LAUNCHES.text(folder)
     except FactMissing:
         return np.full(len(asked_ns), MISSING, np.int64)
     starts = launches["device_start_ns"]
-    return steps_of(STEP_WINDOWS.text(folder), launches["host_start_ns"], starts, starts, asked_ns)
+    return steps_of(windows, launches["host_start_ns"], starts, starts, asked_ns)
 
 
 _Known = tuple[Table[StepWindow], Array, Array, Array]

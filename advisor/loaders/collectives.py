@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,13 +24,14 @@ from advisor.loaders.communication import Entry, entries, is_p2p, microseconds, 
 from advisor.loaders.database import Database
 from advisor.loaders.groups import communicator
 from advisor.loaders.jsonfile import inside, number
-from advisor.loaders.kernels import COMMUNICATION_CORES, DETAILS, details
+from advisor.loaders.kernels import COMMUNICATION_CORES, details
 from advisor.loaders.reading import Folder, Reading, Unreadable
 from advisor.loaders.sqltable import Origin, records
 
 if TYPE_CHECKING:
     from advisor.loaders.timeline import Timeline
 
+T = TypeVar("T")
 COMMUNICATION = "communication.json"
 LANES = ("HCCL", "Communication")
 _GROUP_THREAD = "Group "
@@ -145,24 +146,30 @@ def _group(folder: Folder, call: Call) -> str:
 
 
 def _text(folder: Folder) -> Table[Collective]:
-    timeline = _timeline(folder)
-    told = entries(folder, COMMUNICATION) if folder.file(COMMUNICATION) is not None else ()
-    if folder.file(DETAILS) is not None:
-        calls = list(_of_details(details(folder)))
+    timeline, told = _readable(folder.timeline), _readable(lambda: _entries(folder))
+    rows = _readable(lambda: details(folder))
+    if rows is not None:
+        calls = _of_details(rows)
     elif timeline is not None:
-        calls = list(_of_timeline(folder, timeline))
-    elif folder.file(COMMUNICATION) is not None:
-        calls = list(_of_entries(told))
+        calls = _of_timeline(folder, timeline)
+    elif told is not None:
+        calls = _of_entries(told)
     else:
         raise FactMissing([Collective.table])
-    return _table(folder, _carrying(_split(calls, told), timeline))
+    return _table(folder, _carrying(_split(calls, told or ()), timeline))
 
 
-def _timeline(folder: Folder) -> Timeline | None:
+def _readable(read: Callable[[], T]) -> T | None:
+    """What can be read; None when it was not recorded, or is damaged as a whole (which is noted where it is read)."""
     try:
-        return folder.timeline()
-    except (FactMissing, Unreadable):  # not recorded, or noted as damage: payloads stay unknown
+        return read()
+    except (FactMissing, Unreadable):
         return None
+
+
+def _entries(folder: Folder) -> tuple[Entry, ...]:
+    folder.need(Collective, COMMUNICATION)
+    return entries(folder, COMMUNICATION)
 
 
 def _of_details(columns: Mapping[str, Values]) -> Iterator[Call]:
@@ -269,7 +276,9 @@ def _recorded(word: str | None) -> str | None:
 
 def _database(folder: Folder) -> Table[Collective]:
     database = Database.of(folder)
-    if not database.fields("COMMUNICATION_OP"):
+    if not database.has_rows("COMMUNICATION_OP"):
+        if database.has_rows("TASK"):
+            return Table.empty(Collective)  # one rank alone talks to nobody
         raise FactMissing([Collective.table])
     wanted = {
         "name": ["opName"],

@@ -106,7 +106,7 @@ def _text(folder: Folder) -> Table[DeviceTask]:
     slices, rows = timeline.slices, hardware_rows(timeline)
     if not len(rows):
         raise FactMissing([DeviceTask.table])
-    name, task_type = slices.name.take(rows), slices.task_type.take(rows)
+    name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
     kind = _kinds(name, task_type, task_type.isin(KERNEL_TYPES))
     size, direction = _copied(timeline, rows)
     inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
@@ -132,14 +132,14 @@ def hardware_rows(timeline: Timeline) -> Array:
 
 def streams(timeline: Timeline, rows: Array) -> Array:
     """The stream of each slice: as its arguments say, else the number of its thread."""
-    stream = timeline.slices.stream[rows]
+    _, stream = timeline.tasks.of(rows)
     return np.where(stream == MISSING, timeline.tracks.number[timeline.slices.track[rows]], stream)
 
 
 def waits_and_marks(timeline: Timeline) -> Array:
     """Per slice: whether it is a task of the device that nothing is launched for."""
     rows = hardware_rows(timeline)
-    name, task_type = timeline.slices.name.take(rows), timeline.slices.task_type.take(rows)
+    name, (task_type, _) = timeline.slices.name.take(rows), timeline.tasks.of(rows)
     kind = _kinds(name, task_type, task_type.isin(KERNEL_TYPES))
     found = np.zeros(len(timeline.slices), bool)
     found[rows[(kind == _CODES["wait"]) | (kind == _CODES["mark"])]] = True
@@ -181,7 +181,7 @@ def _given(connection: Array) -> Array:
 
 def _database(folder: Folder) -> Table[DeviceTask]:
     database = Database.of(folder)
-    if not database.fields("TASK"):
+    if not database.has_rows("TASK"):
         raise FactMissing([DeviceTask.table])
     found = tasks(database, folder.rank)
     name_of, kernel = _kernel_names(database, found["task"])

@@ -22,6 +22,8 @@ from advisor.loaders.exact_time import exact_ns, ns_of
 
 FREQUENCY = "AI Core Freq"
 LINK = "HostToDevice"
+OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
+"""Slices of the lane Overlap Analysis: sums the exporter drew, which we draw ourselves."""
 PROCESS, THREAD = "process_name", "thread_name"
 
 Scalar = int | str | float | None
@@ -139,6 +141,7 @@ def columns(events: Sequence[AnyEvent]) -> Piece:
 
 
 def _slices(piece: Piece, events: list[Any]) -> None:
+    events = [e for e in events if e.name not in OVERLAP or e.cat is not None]
     args = [e.args or _NO_ARGS for e in events]
     starts = _times(events)
     us = np.fromiter([e.dur for e in events], np.float64, len(events))
@@ -152,13 +155,22 @@ def _slices(piece: Piece, events: list[Any]) -> None:
         "start_ns": starts,
         "end_ns": starts + np.rint(us * 1000).astype(np.int64),
         "link": _either(whole([a.connection for a in args]), whole([a.correlation for a in args])),
-        "task_type": piece.code(part, "task_type", [a.task_type for a in args]),
-        "stream": _either(whole([a.physical_stream for a in args]), whole([a.stream for a in args])),
     }
     if "" in piece.distinct[part, "name"]:
         raise Odd("name is missing")
+    _tasks(piece, args)
     _copies(piece, args)
     _payloads(piece, args)
+
+
+def _tasks(piece: Piece, args: list[Args]) -> None:
+    rows = [i for i, a in enumerate(args) if a.task_type is not None]
+    chosen = [args[i] for i in rows]
+    piece.parts["tasks"] = {
+        "row": np.array(rows, np.int64),
+        "task_type": piece.code("tasks", "task_type", [a.task_type for a in chosen]),
+        "stream": _either(whole([a.physical_stream for a in chosen]), whole([a.stream for a in chosen])),
+    }
 
 
 def _copies(piece: Piece, args: list[Args]) -> None:

@@ -29,6 +29,8 @@ def _database(folder: Folder) -> Table[Frequency]:
 
 def _table(folder: Folder, time_ns: Array, mhz: Array) -> Table[Frequency]:
     good = (time_ns != MISSING) & (mhz > 0)
+    if not good.any():
+        raise FactMissing([Frequency.table])
     rank = np.full(int(good.sum()), folder.rank, np.int64)
     return Table.build(Frequency, rank=rank, time_ns=time_ns[good], mhz=mhz[good]).sorted_by("time_ns")
 

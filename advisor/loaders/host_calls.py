@@ -70,6 +70,8 @@ def _text(folder: Folder) -> Table[HostCall]:
     slices = timeline.slices
     kinds = _kinds(slices.category, slices.name)
     rows = np.flatnonzero(kinds >= 0)
+    if not len(rows):
+        raise FactMissing([HostCall.table])
     kinds = kinds[rows].astype(np.int32)
     layered = np.isin(kinds, [_KIND_CODES[kind] for kind in (*BY_LAYER.values(), *_QUEUES.values())])
     return Table.build(
@@ -112,7 +114,7 @@ def _database(folder: Folder) -> Table[HostCall]:
     database = Database.of(folder)
     tables = {"PYTORCH_API": _framework, "CANN_API": _cann, "GC_RECORD": _collections}
     parts = [read(folder, database) for table, read in tables.items() if database.fields(table)]
-    if not parts:
+    if not any(map(len, parts)):
         raise FactMissing([HostCall.table])
     return Table.concat(HostCall, parts)
 

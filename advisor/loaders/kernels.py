@@ -16,7 +16,7 @@ from advisor.loaders import csvfile
 from advisor.loaders.attribution import steps_in_database, steps_in_timeline
 from advisor.loaders.database import Database, match, pick
 from advisor.loaders.device_tasks import KERNEL_TYPES, hardware_rows, streams, tasks
-from advisor.loaders.reading import Folder, Reading
+from advisor.loaders.reading import Folder, Reading, Unreadable
 
 DETAILS = "kernel_details.csv"
 
@@ -104,9 +104,12 @@ def _text_of(columns: Mapping[str, Values], name: str) -> Texts:
 
 
 def _text(folder: Folder) -> Table[Kernel]:
-    if folder.file(DETAILS) is None:
+    try:
+        columns = details(folder)
+    except (FactMissing, Unreadable):
+        if folder.file("trace_view.json") is None:
+            raise
         return _timeline(folder)
-    columns = details(folder)
     names = Kernel.columns().keys() & columns.keys()
     found: dict[str, Values | None] = {name: columns[name] for name in names}
     found |= {name: _largest(columns, parts) for name, parts in COUNTERS.items()}
@@ -153,7 +156,7 @@ def _timeline(folder: Folder) -> Table[Kernel]:
     """Kernels as the timeline shows them: names, times and streams."""
     timeline = folder.timeline()
     slices, rows = timeline.slices, hardware_rows(timeline)
-    chosen = slices.task_type.take(rows).isin(KERNEL_TYPES)
+    chosen = timeline.tasks.of(rows)[0].isin(KERNEL_TYPES)
     chosen &= ~slices.name.take(rows).hits(is_communication(n) for n in slices.name.names)
     rows = rows[chosen]
     if not len(rows):
@@ -187,7 +190,7 @@ _TEXTS = ("op_name", "op_type", "core", "op_state", "input_shapes", "input_dtype
 
 def _database(folder: Folder) -> Table[Kernel]:
     database = Database.of(folder)
-    if not database.fields("COMPUTE_TASK_INFO") or not database.fields("TASK"):
+    if not database.has_rows("COMPUTE_TASK_INFO") or not database.has_rows("TASK"):
         raise FactMissing([Kernel.table])
     info, task = database.integers("COMPUTE_TASK_INFO", _INFO), tasks(database, folder.rank)
     place = match(task["task"], info["task"])

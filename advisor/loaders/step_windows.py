@@ -35,6 +35,8 @@ def _database(folder: Folder) -> Table[StepWindow]:
 
 
 def _table(folder: Folder, step: Array, start: Array, end: Array) -> Table[StepWindow]:
+    if not len(step):
+        raise FactMissing([StepWindow.table])
     rank = np.full(len(step), folder.rank, np.int64)
     return Table.build(StepWindow, rank=rank, step=step, start_ns=start, end_ns=end).sorted_by("start_ns", "step")
 

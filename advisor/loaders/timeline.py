@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.loaders import chunks
 from advisor.loaders.decoding import Pieces
@@ -47,11 +48,27 @@ class Slices:
     end_ns: Array
     link: Array
     """connection_id, or correlation_id of the task queue."""
-    task_type: Texts
-    stream: Array
 
     def __len__(self) -> int:
         return len(self.track)
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """Type and stream of slices that are tasks of the device; `row` counts slices, ascending."""
+
+    row: Array
+    task_type: Texts
+    stream: Array
+
+    def of(self, rows: Array) -> tuple[Texts, Array]:
+        """Type and stream of each of these slices, missing for those that have none."""
+        place = np.searchsorted(self.row, rows)
+        known = np.append(self.row, -1)[place] == rows
+        codes = np.where(known, np.append(self.task_type.codes, -1)[place], -1)
+        return Texts(codes.astype(np.int32), self.task_type.names), np.where(
+            known, np.append(self.stream, MISSING)[place], MISSING
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +115,7 @@ class Timeline:
 
     tracks: Tracks
     slices: Slices
+    tasks: Tasks
     copies: Copies
     payloads: Payloads
     links: Links
@@ -193,8 +211,8 @@ class _Collected:
         return self._codes.setdefault(("", TRACK) if column == TRACK else (part, column), {})
 
     def timeline(self) -> Timeline:
-        slices, copies, payloads, links, frequencies = (
-            self._parts[part] for part in ("slices", "copies", "payloads", "links", "frequencies")
+        slices, tasks, copies, payloads, links, frequencies = (
+            self._parts[part] for part in ("slices", "tasks", "copies", "payloads", "links", "frequencies")
         )
         return Timeline(
             self._tracks(),
@@ -205,9 +223,8 @@ class _Collected:
                 start_ns=slices["start_ns"],
                 end_ns=slices["end_ns"],
                 link=slices["link"],
-                task_type=self._texts("slices", "task_type"),
-                stream=slices["stream"],
             ),
+            Tasks(tasks["row"], self._texts("tasks", "task_type"), tasks["stream"]),
             Copies(copies["row"], copies["size_bytes"], self._texts("copies", "direction")),
             Payloads(
                 row=payloads["row"],

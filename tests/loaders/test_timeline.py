@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,8 +208,9 @@ def test_lanes_and_threads_are_named_wherever_their_names_stand(tmp_path: Path) 
 def test_arguments_that_are_not_there_are_missing_not_zero(tmp_path: Path) -> None:
     found, _ = read(write(tmp_path / "t.json", [event("k", "1.000", args={"connection_id": "x", "Task Type": None})]))
     assert found.slices.link.tolist() == [MISSING]
-    assert found.slices.task_type.values() == [None]
-    assert found.slices.stream.tolist() == [MISSING]
+    task_type, stream = found.tasks.of(np.array([0]))
+    assert task_type.values() == [None]
+    assert stream.tolist() == [MISSING]
 
 
 def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,3 +225,9 @@ def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pyte
     two = timeline.read(path, together, jobs=2, chunk=500)
     assert kept(one) == kept(two)
     assert alone.all() == together.all()
+
+
+def test_what_the_exporter_summed_up_itself_is_left_out(tmp_path: Path) -> None:
+    trace = [event("Free", "1.000"), event("Free", "2.000", cat="cpu_op")]
+    found, _ = read(write(tmp_path / "t.json", trace))
+    assert kept(found) == [("Free", 2_000, 3_000)]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,20 @@ def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pyte
     two = timeline.read(path, together, jobs=2, chunk=500)
     assert kept(one) == kept(two)
     assert alone.all() == together.all()
+
+
+def _die(path: Path, span: object) -> None:
+    os._exit(1)
+
+
+def test_a_process_that_is_killed_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [event("a", f"{i}.125") for i in range(300)]
+    path = write(tmp_path / "t.json", found)
+    monkeypatch.setattr(decoding, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(decoding, "_decode", _die)
+    notes = Notes()
+    assert kept(timeline.read(path, notes, jobs=2, chunk=500)) == kept(read(path)[0])
+    assert not len(notes)
 
 
 def test_what_the_exporter_summed_up_itself_is_left_out(tmp_path: Path) -> None:

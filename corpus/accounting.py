@@ -57,14 +57,14 @@ class Lanes:
 
 
 def lanes(trace: RankTrace) -> Lanes:
-    """Merged device intervals; free is what neither computes nor communicates from the first to the last activity."""
+    """Merged device intervals; free is what neither computes nor communicates between the first and the last that does.
+
+    Copies before the first kernel are outside, as in all recordings of the msinsight matrix.
+    """
     computing = union((k.start, k.end) for k in trace.tasks if k.kind == "kernel")
     communication = union((c.start, c.end) for c in trace.collectives)
-    everything = [(t.start, t.end) for t in trace.tasks] + communication
-    if not everything:
-        return Lanes([], [], [], [])
-    window = [(min(start for start, _ in everything), max(end for _, end in everything))]
     busy = union(computing + communication)
+    window = [(busy[0][0], busy[-1][1])] if busy else []
     return Lanes(computing, communication, subtract(communication, computing), subtract(window, busy))
 
 

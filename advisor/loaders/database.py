@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
+LONGEST = 64 << 20
+"""Longest text or blob that is made; a column may be computed by an expression that comes from the file."""
 BLOCK = 1 << 17
 _ROWS = 1 << 15
 _LOOKUPS = 500
@@ -71,6 +73,11 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     except OSError as wrong:
         raise _refused(path, notes, f"cannot be opened ({(wrong.strerror or 'unknown reason').lower()})") from wrong
     return connection
+
+
+def _only_tables(action: int, first: str | None, second: str | None, base: str | None, view: str | None) -> int:
+    """Lets tables be read, but no views: the query behind one comes from the file and may never end."""
+    return sqlite3.SQLITE_OK if view is None else sqlite3.SQLITE_DENY
 
 
 def _refused(path: Path, notes: Notes, what: str) -> Unreadable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -152,8 +153,6 @@ def test_a_capture_of_empty_files_is_refused(capture: Capture, tmp_path: Path) -
 
 
 def test_an_emptied_database_is_refused(capture: Capture, tmp_path: Path) -> None:
-    import sqlite3
-
     folder = one_rank(capture, "database", tmp_path)
     for path in folder.rglob("*.db"):
         with sqlite3.connect(path) as connection:
@@ -174,3 +173,22 @@ def test_a_schema_with_odd_bytes_is_an_unreadable_database(capture: Capture, tmp
             path.write_bytes(whole.replace(name, name[:-1] + b"\xa9"))
             read_everything(folder)
         path.write_bytes(whole)
+
+
+def test_queries_that_come_with_a_database_are_not_run(capture: Capture, tmp_path: Path) -> None:
+    """A view may never end, a computed column may fill the memory."""
+    folder = one_rank(capture, "database", tmp_path)
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
+    profiler = next(folder.rglob("ascend_pytorch_profiler_*.db"))
+    for table, columns in (("TASK", "startNs endNs globalTaskId"), ("CANN_API", "startNs endNs type name")):
+        with sqlite3.connect(profiler) as connection:
+            connection.execute(f"DROP TABLE {table}")
+            listed = ", ".join(f"x AS {column}" for column in columns.split())
+            connection.execute(f"CREATE VIEW {table} AS {endless} {listed} FROM n")
+        connection.close()
+    with sqlite3.connect(profiler) as connection:
+        connection.execute("DROP TABLE NPU_INFO")
+        connection.execute("CREATE TABLE NPU_INFO(id, name AS (hex(zeroblob(400000000))))")
+        connection.execute("INSERT INTO NPU_INFO(id) VALUES (0)")
+    connection.close()
+    assert read_everything(folder)["step_times"] == 3

@@ -67,6 +67,8 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
             raise _refused(path, notes, "is empty")
         connection = _copied(path) if _has_log(path) else _connected(path, "mode=ro&immutable=1")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        connection.set_authorizer(_only_tables)
         connection.execute("SELECT name FROM sqlite_master").fetchall()
     except FAILURES as wrong:
         raise _refused(path, notes, f"cannot be opened ({wrong})") from wrong

@@ -19,7 +19,7 @@ class Parallel(_Model):
     cp: int = 0
     ep: int = 0
     source: str = ""
-    """Where the sizes come from: `distributed_args`, `parallel_group_info`, `cluster`, `p2p` (who sends to whom), or nothing."""
+    """Where the sizes come from: `distributed_args`, `parallel_group_info`, `cluster`, `p2p` (traffic), or nothing."""
     stages: tuple[tuple[int, ...], ...] = ()
     """Global ranks of each pipeline stage, first stage first; empty when there is no pipeline or it is unknown."""
 

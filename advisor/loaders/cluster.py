@@ -72,6 +72,9 @@ class ClusterSummary:
         except FactMissing:
             raise FactMissing([fact.table]) from None
 
+    def release(self) -> None:
+        """Nothing is kept: the files are small."""
+
     def run(self, name: str) -> Run:
         """The run as far as the summary tells."""
         layout = groups.parallel(groups.Sizes({}, 0), self.groups, self.stages)

@@ -32,6 +32,9 @@ class Canned:
             raise FactMissing([fact.table], ["broken.csv"] if fact is Frequency else [])
         return self.tables[fact]  # type: ignore[return-value]
 
+    def release(self) -> None:
+        self.read_order.append("release")
+
 
 def overlaps(kernels: Table[Kernel], run: Run) -> Table[Overlap]:
     return Table.build(Overlap, rank=kernels["rank"], compute_us=kernels["duration_us"])
@@ -64,7 +67,8 @@ def test_each_fact_is_read_once_from_each_capture_and_damage_last() -> None:
     profile.prepare([Damage, RankTime, Kernel, Overlap])
     profile.table(Overlap)
     profile.table(Damage)
-    assert Counter(source.read_order) == {"kernels": 1, "frequencies": 1, "damages": 1}
+    assert Counter(source.read_order) == {"kernels": 1, "frequencies": 1, "damages": 1, "release": 1}
+    assert source.read_order.index("release") > source.read_order.index("kernels")
     assert source.read_order[-1] == "damages"
 
 

@@ -18,8 +18,8 @@ from advisor import __version__
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
+    from advisor.errors import Both
     from advisor.findings import Diagnosis
-    from advisor.report.bar import Bar
     from advisor.report.charts import Renderer
     from advisor.rules.bind import Rule
     from advisor.rules.catalog import Catalog, Settings
@@ -37,12 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not hasattr(arguments, "command"):
         parser().print_help()
         return WRONG
-    from advisor.errors import AdvisorError, InputError, WorkerLost
+    from advisor.errors import AdvisorError, InputError, SpokenError, WorkerLost
 
     try:
         code: int = arguments.command(arguments)
     except AdvisorError as error:
-        print(f"advisor: {error}", file=sys.stderr)
+        said = error.say(_language(getattr(arguments, "lang", None))) if isinstance(error, SpokenError) else error
+        print(f"advisor: {said}", file=sys.stderr)
         return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - so that closing it at exit finds no pipe
@@ -182,14 +183,17 @@ def _positive(words: str) -> int:
 
 
 def _diagnose(arguments: argparse.Namespace) -> int:
-    settings = _settings(arguments.config)
-    outputs = _checked_outputs(arguments.output, arguments.path)
-    with _charts(outputs) as charts, _bar() as bar:
+    from advisor.report import check_outputs, outside_captures
+    from advisor.report.bar import Bar
+
+    settings = _settings(arguments)
+    outputs = check_outputs(arguments.output, arguments.path)
+    with _charts(outputs) as charts, Bar() as bar:
         catalog = _catalog(arguments.rules, settings, arguments.only)
         from advisor.diagnosis import diagnose, open_profile
 
         profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar)
-        _outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
+        outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
         diagnosis = diagnose(profile, catalog, bar)
         bar.close()
         return _hand_out(diagnosis, arguments, outputs, settings, charts)
@@ -198,25 +202,37 @@ def _diagnose(arguments: argparse.Namespace) -> int:
 def _render(arguments: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
-    from advisor.errors import InputError
+    from advisor.errors import Both, InputError
     from advisor.findings import Diagnosis
+    from advisor.report import check_outputs
 
-    outputs = _checked_outputs(arguments.output, arguments.path)
+    settings = _settings(arguments)
+    outputs = check_outputs(arguments.output, arguments.path)
     with _charts(outputs) as charts:
         try:
             diagnosis = Diagnosis.model_validate_json(arguments.path.read_bytes())
         except OSError as error:
             raise InputError(
-                f"{arguments.path} cannot be read: {error.strerror}", "give the .json of a diagnosis"
+                Both(
+                    f"{arguments.path} cannot be read: {error.strerror}",
+                    f"无法读取 {arguments.path}：{error.strerror}",
+                ),
+                Both("give the .json of a diagnosis", "请给出诊断输出的 .json 文件"),
             ) from error
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "the whole file"
             raise InputError(
-                f"{arguments.path} is not a diagnosis: {where}: {first['msg']}",
-                "give a .json written by `advisor diagnose … -o report.json`",
+                Both(
+                    f"{arguments.path} is not a diagnosis: {where}: {first['msg']}",
+                    f"{arguments.path} 不是诊断结果：{where}：{first['msg']}",
+                ),
+                Both(
+                    "give a .json written by `advisor diagnose … -o report.json`",
+                    "请给出由 `advisor diagnose … -o report.json` 写出的 .json 文件",
+                ),
             ) from error
-        return _hand_out(diagnosis, arguments, outputs, _settings(None), charts)
+        return _hand_out(diagnosis, arguments, outputs, settings, charts)
 
 
 def _hand_out(
@@ -225,7 +241,7 @@ def _hand_out(
     from advisor import report
     from advisor.findings import Severity
 
-    language = _language(arguments.lang or settings.language)
+    language = _language(arguments.lang)
     for path in outputs:
         report.write(diagnosis, path, language, charts)
     if not arguments.quiet:
@@ -238,8 +254,9 @@ def _hand_out(
 
 
 def _rules_list(arguments: argparse.Namespace) -> int:
+    catalog = _catalog(arguments.rules, _settings(arguments))
     language = _language(arguments.lang)
-    for rule in _catalog(arguments.rules, _settings(arguments.config)).rules:
+    for rule in catalog.rules:
         info = rule.info()
         print(f"{rule.id:<34} {info.status:<11} {info.title.say(language)}")
     return FINE
@@ -248,7 +265,7 @@ def _rules_list(arguments: argparse.Namespace) -> int:
 def _rules_show(arguments: argparse.Namespace) -> int:
     from advisor.report.terminal import print_rule
 
-    catalog = _catalog(arguments.rules, _settings(arguments.config))
+    catalog = _catalog(arguments.rules, _settings(arguments))
     print_rule(_named(catalog, arguments.id).info(), _language(arguments.lang))
     return FINE
 
@@ -256,26 +273,33 @@ def _rules_show(arguments: argparse.Namespace) -> int:
 def _named(catalog: Catalog, rule_id: str) -> Rule:
     from difflib import get_close_matches
 
-    from advisor.errors import UsageError
+    from advisor.errors import Both, UsageError
 
     found = {rule.id: rule for rule in catalog.rules}
     if rule_id in found:
         return found[rule_id]
     near = get_close_matches(rule_id, found, 1)
-    raise UsageError(
-        f"no rule `{rule_id}`"
-        + (f"\n    hint: did you mean `{near[0]}`?" if near else "\n    hint: advisor rules list")
-    )
+    meant = Both(f"did you mean `{near[0]}`?", f"是不是 `{near[0]}`？") if near else _listed()
+    raise UsageError(Both(f"no rule `{rule_id}`", f"没有规则 `{rule_id}`"), meant)
+
+
+def _listed() -> Both:
+    from advisor.errors import Both
+
+    return Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
 
 
 def _rules_new(arguments: argparse.Namespace) -> int:
-    from advisor.errors import UsageError
+    from advisor.errors import Both, UsageError
     from advisor.rules.catalog import new_rule
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"
     text = new_rule(arguments.id)
     if target.exists():
-        raise UsageError(f"{target} exists already")
+        raise UsageError(
+            Both(f"{target} exists already", f"{target} 已存在"),
+            Both("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     print(f"{target}\nnext: advisor rules test {arguments.dir}")
@@ -317,12 +341,15 @@ def _rules_schema(_: argparse.Namespace) -> int:
 
 
 def _folders(given: Sequence[Path]) -> list[Path]:
-    from advisor.errors import UsageError
+    from advisor.errors import Both, UsageError
     from advisor.shipped import shipped
 
     for folder in given:
         if not folder.exists():
-            raise UsageError(f"{folder} does not exist\n    hint: give a folder of rule files")
+            raise UsageError(
+                Both(f"{folder} does not exist", f"{folder} 不存在"),
+                Both("give a folder of rule files", "请给出存放规则文件的目录"),
+            )
     return list(given) or [shipped("rules")]
 
 
@@ -333,22 +360,30 @@ def _catalog(own: Sequence[Path], settings: Settings, only: Sequence[str] = ()) 
     catalog = Catalog.load([shipped("rules"), *_folders(own)] if own else [shipped("rules")], settings)
     if not only:
         return catalog
-    from advisor.errors import UsageError
+    from advisor.errors import Both, UsageError
 
     chosen = catalog.select(only)
     if not chosen.rules:
-        raise UsageError(f"no rule matches {', '.join(only)}\n    hint: advisor rules list")
+        patterns = ", ".join(only)
+        raise UsageError(Both(f"no rule matches {patterns}", f"没有规则匹配 {patterns}"), _listed())
     return chosen
 
 
-def _settings(path: Path | None) -> Settings:
-    from advisor.errors import UsageError
+def _settings(arguments: argparse.Namespace) -> Settings:
+    """The settings in force; their language is that of the command where it names none."""
+    from advisor.errors import Both, UsageError
     from advisor.rules.catalog import Settings
 
+    path: Path | None = getattr(arguments, "config", None)
     if path is not None and not path.is_file():
-        raise UsageError(f"{path} does not exist")
+        raise UsageError(
+            Both(f"{path} does not exist", f"{path} 不存在"),
+            Both(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
+        )
     found = path or Path(SETTINGS_FILE)
-    return Settings.read(found) if found.is_file() else Settings()
+    settings = Settings.read(found) if found.is_file() else Settings()
+    arguments.lang = arguments.lang or settings.language
+    return settings
 
 
 def _language(asked: str | None) -> Language:
@@ -356,40 +391,6 @@ def _language(asked: str | None) -> Language:
         return "zh" if asked == "zh" else "en"
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     return "zh" if locale.lower().startswith("zh") else "en"
-
-
-def _checked_outputs(outputs: Sequence[Path], source: Path) -> tuple[Path, ...]:
-    """The files to write, before the work starts: known suffix, existing folder, not the input itself."""
-    from advisor.errors import UsageError
-    from advisor.report import check_suffix
-
-    for path in outputs:
-        check_suffix(path)
-        if not path.resolve().parent.is_dir():
-            raise UsageError(f"{path}: the folder {path.parent} does not exist")
-        if path.is_dir():
-            raise UsageError(f"{path} is a folder; give a file name")
-        if path.resolve() == source.resolve():
-            raise UsageError(f"{path} is the input; give another file name")
-    return tuple(outputs)
-
-
-def _outside_captures(outputs: Sequence[Path], source: Path, captures: Sequence[str]) -> None:
-    """Refuses to write a report into a capture: what the profiler wrote stays as it is."""
-    from advisor.errors import UsageError
-
-    folders = [(source / capture).resolve() for capture in captures if (source / capture).is_dir()]
-    for path in outputs:
-        if any(path.resolve().is_relative_to(folder) for folder in folders):
-            raise UsageError(
-                f"{path} lies inside the capture; give a file outside of it, captures are never written to"
-            )
-
-
-def _bar() -> Bar:
-    from advisor.report.bar import Bar
-
-    return Bar()
 
 
 def _charts(outputs: Sequence[Path]) -> Renderer:

@@ -57,15 +57,40 @@ class AdvisorError(Exception):
     """The root of everything this package raises on purpose."""
 
 
-class InputError(AdvisorError):
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A sentence in English and in Chinese. Unlike `text.Text` it is kept as it is and costs no import."""
+
+    en: str
+    zh: str
+
+    def say(self, language: str) -> str:
+        """The sentence in one language."""
+        return self.zh if language == "zh" else self.en
+
+
+class SpokenError(AdvisorError):
+    """Something to tell the user in their language: one sentence, and what to do about it. `str` is the English."""
+
+    def __init__(self, what: Both, hint: Both | None = None) -> None:
+        self.what, self.hint = what, hint
+        super().__init__(what, hint)
+
+    def say(self, language: str) -> str:
+        """The message in one language."""
+        word = "提示：" if language == "zh" else "hint: "
+        hint = f"\n    {word}{self.hint.say(language)}" if self.hint else ""
+        return self.what.say(language) + hint
+
+    def __str__(self) -> str:
+        return self.say("en")
+
+
+class InputError(SpokenError):
     """Nothing in the given input can be read. Says what was found and what to do."""
 
-    def __init__(self, what: str, hint: str = "") -> None:
-        self.what, self.hint = what, hint
-        super().__init__(f"{what}\n    hint: {hint}" if hint else what)
 
-
-class UsageError(AdvisorError):
+class UsageError(SpokenError):
     """The command line or a setting asks for something that does not exist."""
 
 
@@ -89,18 +114,41 @@ class FactMissing(AdvisorError):
     """A table cannot be had because something was not recorded.
 
     `tables` names the observed facts that are absent, so that the report can say how to record them;
-    `unreadable` names the files that hold them but cannot be read.
+    `unreadable` names the files that hold them but cannot be read; `incomplete` tables that are there, but lack rows.
     """
 
-    def __init__(self, tables: Iterable[str], unreadable: Iterable[str] = ()) -> None:
+    def __init__(
+        self, tables: Iterable[str], unreadable: Iterable[str] = (), incomplete: Iterable[str] = ()
+    ) -> None:
         self.tables = tuple(dict.fromkeys(tables))
+        self.incomplete = tuple(dict.fromkeys(incomplete))
         self.unreadable = tuple(dict.fromkeys(unreadable))
         why = f" ({', '.join(self.unreadable)} cannot be read)" if self.unreadable else ""
-        super().__init__("not recorded: " + ", ".join(self.tables) + why)
+        parts = {"not recorded: ": self.tables, "rows missing in: ": self.incomplete}
+        super().__init__("; ".join(what + ", ".join(names) for what, names in parts.items() if names) + why)
+
+    @classmethod
+    def joined(cls, missing: Iterable[FactMissing]) -> FactMissing:
+        """Everything that any of these names."""
+        every = tuple(missing)
+        return cls(
+            (name for one in every for name in one.tables),
+            (file for one in every for file in one.unreadable),
+            (name for one in every for name in one.incomplete),
+        )
 
 
-class WorkerLost(AdvisorError):
+class WorkerLost(SpokenError):
     """A worker process was killed before it was done, usually because memory ran out."""
 
     def __init__(self) -> None:
-        super().__init__("a worker process was killed, probably for lack of memory\n    hint: try again with --jobs 1")
+        super().__init__(
+            Both(
+                "a worker process was killed, probably for lack of memory",
+                "一个工作进程被系统终止，很可能是内存不足",
+            ),
+            Both("try again with --jobs 1", "加 --jobs 1 重试"),
+        )
+
+    def __reduce__(self) -> tuple[type[WorkerLost], tuple[()]]:
+        return WorkerLost, ()

@@ -212,7 +212,7 @@ class Exhibit(_Model):
 
 
 class Unread(_Model):
-    """Something in the input that could not be read."""
+    """Something in the input that could not be read. Place and trouble are in English; `damage` has the Chinese."""
 
     file: str
     place: str = ""

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from advisor.errors import Both
+
 DEPTH = 5
 """Folders below the input that are looked into."""
 
@@ -178,12 +180,16 @@ def of_file(path: Path) -> Spot | None:
     return None
 
 
-def described(folder: Path, limit: int = 4) -> str:
+def described(folder: Path, limit: int = 4) -> Both:
     """The first few names in a folder, for a message."""
     try:
         folders, files = _listing(folder)
     except OSError:
-        return "nothing that can be listed"
+        return Both("nothing that can be listed", "无法列出的内容")
     names = [f"{name}/" for name in folders] + files
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more if names else "nothing"
+    if not names:
+        return Both("nothing", "空目录")
+    first, more = names[:limit], len(names) - limit
+    if more <= 0:
+        return Both(", ".join(first), "、".join(first))
+    return Both(f"{', '.join(first)} and {more} more", f"{'、'.join(first)} 等 {len(names)} 项")

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from advisor.errors import InputError
+from advisor.errors import Both, InputError
 from advisor.facts.profile import Source
 from advisor.loaders import foreign
 from advisor.loaders.captures import chip, describe, holds_something
@@ -64,11 +64,16 @@ def _reachable(path: Path) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise InputError(f"{shown(path)} does not exist", "check the path; " + foreign.WANTED) from None
+        raise InputError(
+            Both(f"{shown(path)} does not exist", f"{shown(path)} 不存在"),
+            Both(f"check the path; {foreign.WANTED.en}", f"请检查路径；{foreign.WANTED.zh}"),
+        ) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{shown(path)} cannot be looked at ({error})", foreign.WANTED) from error
+        what = Both(f"{shown(path)} cannot be looked at ({error})", f"无法访问 {shown(path)}（{error}）")
+        raise InputError(what, foreign.WANTED) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-        raise InputError(f"{shown(path)} is neither a folder nor a file", foreign.WANTED)
+        what = Both(f"{shown(path)} is neither a folder nor a file", f"{shown(path)} 既不是目录也不是文件")
+        raise InputError(what, foreign.WANTED)
 
 
 def _around(path: Path) -> Found:
@@ -85,8 +90,12 @@ def _around(path: Path) -> Found:
         if not foreign.is_ascend_trace(start):
             raise foreign.gpu(path)
         return Found([Spot(path.parent, path.parent, (path.name,), "trace_view.json")])
-    what = "is empty (0 bytes)" if not start else "is no file of an Ascend profile"
-    raise InputError(f"{shown(path)} {what}", foreign.WANTED)
+    if not start:
+        raise InputError(Both(f"{shown(path)} is empty (0 bytes)", f"{shown(path)} 为空（0 字节）"), foreign.WANTED)
+    raise InputError(
+        Both(f"{shown(path)} is no file of an Ascend profile", f"{shown(path)} 不是昇腾 profiling 数据文件"),
+        foreign.WANTED,
+    )
 
 
 def _base(path: Path, found: Found) -> Path:
@@ -99,8 +108,11 @@ def _base(path: Path, found: Found) -> Path:
 def _one_framework(path: Path, found: Found) -> None:
     if any(spot.mindspore for spot in found.captures) and any(spot.pytorch for spot in found.captures):
         raise InputError(
-            f"{shown(path)} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)",
-            "give one job at a time",
+            Both(
+                f"{shown(path)} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)",
+                f"{shown(path)} 中混有 PyTorch（_ascend_pt）和 MindSpore（_ascend_ms）的采集数据",
+            ),
+            Both("give one job at a time", "请一次只给出一个任务的数据"),
         )
 
 
@@ -338,15 +350,7 @@ def _nothing(path: Path, folders: Sequence[Folder]) -> InputError:
     """About captures that hold no measurement at all."""
     sizes = [_size(file) for folder in folders for file in (*folder.databases.values(), *_exports(folder))]
     notes = [note for folder in folders for note in folder.notes.all()]
-    again = "record again, or copy the capture again from the machine where it was recorded"
-    if not any(sizes):
-        return InputError(
-            f"{shown(path)} holds nothing: each of its {len(sizes)} files of results is empty (0 bytes)", again
-        )
-    if folders[0].databases and not notes:
-        return InputError(f"{shown(path)} holds a database with tables but without rows", again)
-    why = f": {notes[0].file} {notes[0].what}" if notes else ""
-    return InputError(f"{shown(path)} holds no measurement that can be read{why}", again)
+    return foreign.hollow(path, sizes, notes, any(folder.databases for folder in folders))
 
 
 def _exports(folder: Folder) -> list[Path]:
@@ -365,6 +369,10 @@ def _run_of_cluster(path: Path, found: Found) -> tuple[Run, list[Source]]:
     summary = _summary(path, found)
     if summary is None or not summary.ranks:
         raise InputError(
-            f"{shown(path)} holds a cluster summary without a readable rank", "run the cluster analysis again"
+            Both(
+                f"{shown(path)} holds a cluster summary without a readable rank",
+                f"{shown(path)} 的集群分析结果中没有可读取的 rank",
+            ),
+            Both("run the cluster analysis again", "请重新执行集群分析"),
         )
     return summary.run(shown(path.resolve().name)), [summary]

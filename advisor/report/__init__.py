@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from advisor.report.writers import WRITERS, check_suffix, write
+from advisor.report.writers import WRITERS, check_outputs, check_suffix, outside_captures, write
 
-__all__ = ["WRITERS", "check_suffix", "write"]
+__all__ = ["WRITERS", "check_outputs", "check_suffix", "outside_captures", "write"]

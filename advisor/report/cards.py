@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from advisor import damage
+from advisor.errors import Both
 from advisor.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar
 from advisor.findings import Rows as Table
 from advisor.findings import Step as Remedy
@@ -23,6 +25,11 @@ MOST_COLUMNS = 8
 MOST_SPOTS = 8
 MOST_LINKED = 12
 
+_DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
+    "what": damage.sentence,
+    "place": damage.place,
+    "kind": damage.kind,
+}
 _ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -178,7 +185,7 @@ class _Maker:
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=prose(info.title.say(self.language), holes),
             why=prose(info.why.say(self.language), holes),
-            subject=tuple((self.label(key, info), code(value)) for key, value in finding.subject.items()),
+            subject=tuple((self.label(key, info), self.cell(value, key, "")) for key, value in finding.subject.items()),
             saving=phrase,
             saving_time=time,
             share=share,
@@ -230,7 +237,7 @@ class _Maker:
         param = _held_against(item, info)
         return Measure(
             label=self.label(item.name, info),
-            value=(self.piece(item.value, unit),),
+            value=self.cell(item.value, item.name, unit),
             threshold="" if item.threshold is None else show(item.threshold, unit),
             basis=prose(param.basis.say(self.language)) if param else (),
             overridden=bool(param and param.overridden),
@@ -271,9 +278,16 @@ class _Maker:
         return Excerpt(heads, cells, note, "ns" in units)
 
     def cell(self, value: Scalar, column: str, unit: str) -> Prose:
-        if column == "cause" and isinstance(value, str) and (word := known(CAUSES, value, self.language)):
-            return words(word)
+        if isinstance(value, str) and (word := self.word(value, column)):
+            return prose(clean(word))
         return (self.piece(value, unit),)
+
+    def word(self, value: str, column: str) -> str | None:
+        """What a value out of a fixed set is called; None for a name from the profile."""
+        if column == "cause":
+            return known(CAUSES, value, self.language)
+        told = _DAMAGE[column](value) if column in _DAMAGE else None
+        return told.say(self.language) if told else None
 
     def where(self, place: str, saving_us: float) -> Where:
         return Where(place, show(saving_us, "us") if saving_us > 0 else "")

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from advisor import damage
+from advisor.errors import Both
 from advisor.findings import Diagnosis, Outcome, Severity, TimeSplit
 from advisor.report.cards import Card, cards, outline
 from advisor.report.prose import Prose, clean, code, prose, words
@@ -131,8 +133,8 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         unread=tuple(
             Lost(
                 code(item.file),
-                code(item.place) if item.place else (),
-                code(item.what),
+                _told(damage.place(item.place), item.place, language) if item.place else (),
+                _told(damage.sentence(item.what), item.what, language),
                 f"{item.rows:,}" if item.rows else "–",
             )
             for item in diagnosis.unread[:MOST_UNREAD]
@@ -140,6 +142,11 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         more_unread=max(len(diagnosis.unread) - MOST_UNREAD, 0),
         version=clean(diagnosis.version, 40),
     )
+
+
+def _told(known: Both | None, said: str, language: Language) -> Prose:
+    """Words of ours in the language of the report; what came with the file stays as it is."""
+    return prose(clean(known.say(language))) if known else code(said)
 
 
 def time_parts(split: TimeSplit, language: Language) -> tuple[Part, ...]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.errors import UsageError
+from advisor.errors import Both, UsageError
 
 if TYPE_CHECKING:
     from advisor.findings import Diagnosis
@@ -60,7 +60,48 @@ def check_suffix(path: Path) -> Writer:
         if path.suffix.lower() == writer.suffix:
             return writer
     known = ", ".join(writer.suffix for writer in WRITERS)
-    raise UsageError(f"{path}: no report is written as `{path.suffix or path.name}`; known suffixes are {known}")
+    suffix = path.suffix or path.name
+    raise UsageError(
+        Both(f"{path}: no report is written as `{suffix}`", f"{path}：不支持 `{suffix}` 格式的报告"),
+        Both(f"known suffixes are {known}", f"支持的后缀：{known}"),
+    )
+
+
+def check_outputs(outputs: Sequence[Path], source: Path) -> tuple[Path, ...]:
+    """The files to write, before the work starts: known suffix, existing folder, not the input itself.
+
+    Raises:
+        UsageError: One of them will not do.
+    """
+    another = Both("give another file name", "请换一个文件名")
+    for path in outputs:
+        check_suffix(path)
+        if not path.resolve().parent.is_dir():
+            missing = Both(f"{path}: the folder {path.parent} does not exist", f"{path}：目录 {path.parent} 不存在")
+            raise UsageError(missing, Both("make the folder first", "请先创建该目录"))
+        if path.is_dir():
+            raise UsageError(Both(f"{path} is a folder", f"{path} 是目录"), another)
+        if path.resolve() == source.resolve():
+            raise UsageError(Both(f"{path} is the input", f"{path} 是输入文件"), another)
+    return tuple(outputs)
+
+
+def outside_captures(outputs: Sequence[Path], source: Path, captures: Sequence[str]) -> None:
+    """Refuses to write a report into a capture: what the profiler wrote stays as it is.
+
+    Raises:
+        UsageError: A file would lie in a capture.
+    """
+    folders = [(source / capture).resolve() for capture in captures if (source / capture).is_dir()]
+    for path in outputs:
+        if any(path.resolve().is_relative_to(folder) for folder in folders):
+            raise UsageError(
+                Both(
+                    f"{path} lies inside the capture, and captures are never written to",
+                    f"{path} 位于采集目录内，采集目录不允许写入",
+                ),
+                Both("give a file outside of it", "请把输出写到采集目录之外"),
+            )
 
 
 def write(diagnosis: Diagnosis, path: Path, language: Language, renderer: Renderer | None = None) -> None:
@@ -83,4 +124,7 @@ def _replace(path: Path, content: bytes) -> None:
         os.replace(part, target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+        raise UsageError(
+            Both(f"{path} cannot be written: {error.strerror}", f"无法写入 {path}：{error.strerror}"),
+            Both("give a file in a folder you may write to", "请换到有写权限的目录"),
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.errors import UsageError
+from advisor.errors import Both, UsageError
 from advisor.rules.schema import ID
 
 _SKELETON = """\
@@ -85,5 +85,8 @@ def new_rule(rule_id: str) -> str:
         UsageError: The id is not written category/name.
     """
     if not re.fullmatch(ID, rule_id):
-        raise UsageError(f"`{rule_id}` is not an id: category/name, in small letters with dashes")
+        raise UsageError(
+            Both(f"`{rule_id}` is not the id of a rule", f"`{rule_id}` 不是规则 id"),
+            Both("category/name, in small letters with dashes", "格式为 category/name，小写字母加连字符"),
+        )
     return _SKELETON.format(id=rule_id)

@@ -36,7 +36,7 @@ def make(folder: Path, *, rank: int | None = 0, step: int = 1, end_ns: int = 0, 
 def refusal(path: Path) -> InputError:
     with pytest.raises(InputError) as caught:
         open_input(path)
-    assert "\n" not in caught.value.what
+    assert "\n" not in caught.value.what.en
     assert caught.value.hint
     return caught.value
 
@@ -145,7 +145,7 @@ def test_folders_of_captures_travel_to_other_processes(capture: Capture) -> None
 def test_pytorch_and_mindspore_are_not_mixed(tmp_path: Path) -> None:
     make(tmp_path / "w_1_ascend_pt")
     make(tmp_path / "w_2_ascend_ms", rank=1)
-    assert "mixes" in refusal(tmp_path).what
+    assert "mixes" in refusal(tmp_path).what.en
 
 
 def test_mindspore_captures_are_read_like_the_others(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_mindspore_captures_are_read_like_the_others(tmp_path: Path) -> None:
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert "does not exist" in refusal(tmp_path / "prof").what
+    assert "does not exist" in refusal(tmp_path / "prof").what.en
 
 
 def test_a_path_the_system_refuses_is_refused(tmp_path: Path) -> None:
@@ -163,12 +163,12 @@ def test_a_path_the_system_refuses_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path) -> None:
-    assert "is empty" in refusal(tmp_path).what
+    assert "is empty" in refusal(tmp_path).what.en
 
 
 def test_a_foreign_folder_is_described(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_bytes(b"x")
-    assert "photo.jpg" in refusal(tmp_path).what
+    assert "photo.jpg" in refusal(tmp_path).what.en
 
 
 def test_an_unparsed_capture_says_how_to_parse_it(tmp_path: Path) -> None:
@@ -177,8 +177,8 @@ def test_an_unparsed_capture_says_how_to_parse_it(tmp_path: Path) -> None:
     (folder / "FRAMEWORK").mkdir()
     for path in (folder, tmp_path):
         said = refusal(path)
-        assert "has not been parsed" in said.what
-        assert "from torch_npu.profiler.profiler import analyse" in said.hint
+        assert "has not been parsed" in said.what.en
+        assert "from torch_npu.profiler.profiler import analyse" in said.hint.en
 
 
 def test_an_unparsed_rank_beside_parsed_ones_is_noted(tmp_path: Path) -> None:
@@ -191,14 +191,14 @@ def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:
     output = tmp_path / "PROF_000001_20250101000000000_ABC" / "mindstudio_profiler_output"
     output.mkdir(parents=True)
     (output / "op_summary_20250101000000.csv").write_text("x")
-    assert "msprof, which is not readable yet" in refusal(tmp_path).what
+    assert "msprof, which is not readable yet" in refusal(tmp_path).what.en
     (output / "op_summary_20250101000000.csv").write_text("")
-    assert "0 bytes" in refusal(output).what
+    assert "0 bytes" in refusal(output).what.en
 
 
 def test_old_mindspore_output_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "step_trace_raw_0_detail_time.csv").write_text("x")
-    assert "MindSpore Insight" in refusal(tmp_path).what
+    assert "MindSpore Insight" in refusal(tmp_path).what.en
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -207,7 +207,7 @@ def test_a_gpu_trace_is_recognised_alone_and_in_a_folder(tmp_path: Path, packed:
     path = tmp_path / ("a.pt.trace.json.gz" if packed else "a.pt.trace.json")
     path.write_bytes(gzip.compress(trace) if packed else trace)
     for given in (path, tmp_path):
-        assert "Kineto" in refusal(given).what
+        assert "Kineto" in refusal(given).what.en
 
 
 def test_a_lone_timeline_is_a_capture_of_one_rank(tmp_path: Path, capture: Capture) -> None:
@@ -247,7 +247,7 @@ def test_every_real_folder_ends_in_a_run_or_one_sentence(real_data: Path) -> Non
             run, _ = open_input(folder)
             assert run.ranks, folder
         except InputError as wrong:
-            assert "\n" not in wrong.what, folder
+            assert "\n" not in wrong.what.en, folder
 
 
 def test_stages_follow_from_who_sends_to_whom_when_nothing_else_tells(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_an_output_without_files_of_results_is_named(tmp_path: Path) -> None:
     output.mkdir(parents=True)
     (output / "analysis.dat").write_bytes(b"x")
     for path in (tmp_path, tmp_path / "x", output):
-        assert "without any file of results; it holds analysis.dat" in refusal(path).what
+        assert "without any file of results; it holds analysis.dat" in refusal(path).what.en
 
 
 def test_of_several_devices_in_one_rank_the_first_is_read_and_it_is_said(tmp_path: Path) -> None:
@@ -304,4 +304,4 @@ def test_pipes_are_not_opened(tmp_path: Path) -> None:
     os.mkfifo(folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")
     os.mkfifo(folder / "profiler_metadata.json")
     assert open_input(folder)[0].ranks == (0,)
-    assert "neither a folder nor a file" in refusal(folder / "profiler_metadata.json").what
+    assert "neither a folder nor a file" in refusal(folder / "profiler_metadata.json").what.en

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One language throughout: whatever can be said to a user is said in theirs."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor import damage
+from advisor.cli import main
+from advisor.errors import Both, InputError, UsageError, WorkerLost
+
+PACKAGE = Path(advisor.__file__).parent
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+SPOKEN = {"add": 2, "refuse": 2, "_refused": 2, "Odd": 0, "NoEvents": 0, "damaged": 0, "Unreadable": 1}
+"""Calls that say what is wrong with a file, and which argument says it."""
+
+
+def literal(node: ast.AST) -> str:
+    """What a string says, with `7` where a value would stand; empty for other expressions."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(literal(part) or "7" for part in node.values)
+    return ""
+
+
+def damage_said() -> Iterator[tuple[str, str]]:
+    """Every sentence about damage that stands in the loaders, and its module."""
+    for path in sorted((PACKAGE / "loaders").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            said = _said(node)
+            if said and not said.startswith("7"):
+                yield path.name, said
+
+
+def _said(node: ast.AST) -> str:
+    if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "what" for t in node.targets):
+        return literal(node.value)
+    if not isinstance(node, ast.Call):
+        return ""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    place = SPOKEN.get(name, 99)
+    return literal(node.args[place]) if place < len(node.args) else ""
+
+
+def test_every_damage_the_loaders_note_has_its_chinese() -> None:
+    said = list(damage_said())
+    assert len(said) > 20
+    assert [one for one in said if damage.sentence(one[1]) is None] == []
+
+
+@pytest.mark.parametrize("known", [*damage.SENTENCES, *damage.PLACES, *damage.KINDS], ids=lambda known: known.en)
+def test_what_is_known_of_damage_keeps_its_holes(known: Both) -> None:
+    holes = re.compile(r"\{\w+\}")
+    assert sorted(holes.findall(known.en)) == sorted(holes.findall(known.zh))
+    assert CHINESE.search(known.zh)
+
+
+def test_a_reason_within_damage_is_said_too() -> None:
+    assert damage.told("cannot be read (permission denied)").zh == "无法读取（没有权限）"
+    assert damage.told("`Start Time(us)` holds no usable number").zh == "`Start Time(us)` 不是可用的数值"
+    place = damage.place("TASK, row 12")
+    assert place is not None
+    assert place.zh == "TASK 第 12 行"
+
+
+def test_what_is_not_known_stays_as_it_is() -> None:
+    assert damage.told("odd <b>") == Both("odd <b>", "odd <b>")
+    assert damage.place("step 1 p2p") is None
+
+
+def test_every_message_for_users_has_chinese_that_is_chinese() -> None:
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Both" and len(node.args) > 1:
+                english, chinese = map(literal, node.args[:2])
+                if CHINESE.search(english) or (chinese and re.search("[a-z]", english) and not CHINESE.search(chinese)):
+                    wrong.append(f"{path.name}:{node.lineno}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["diagnose", "{missing}"], 3),
+        (["diagnose", "{missing}", "-o", "report.pdf"], 2),
+        (["diagnose", "{missing}", "--config", "{missing}"], 2),
+        (["render", "{missing}"], 3),
+        (["rules", "show", "host/nothing-like-this"], 2),
+    ],
+)
+def test_a_refusal_speaks_the_language_asked_for(
+    words: list[str], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [word.format(missing=tmp_path / "missing") for word in words]
+    assert main([*given, "--lang", "zh"]) == code
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("advisor: ")
+    assert said[1].startswith("    提示：")
+    assert all(CHINESE.search(line) for line in said)
+    assert main([*given, "--lang", "en"]) == code
+    said = capsys.readouterr().err.splitlines()
+    assert said[1].startswith("    hint: ")
+    assert not any(CHINESE.search(line) for line in said)
+
+
+def test_the_locale_decides_where_nothing_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert main(["diagnose", "missing"]) == 3
+    assert "不存在" in capsys.readouterr().err
+    Path("advisor.yaml").write_text("language: en\n")
+    assert main(["diagnose", "missing"]) == 3
+    assert "does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error", [InputError(Both("a", "甲"), Both("b", "乙")), UsageError(Both("a", "甲")), WorkerLost()]
+)
+def test_an_error_crosses_processes_unchanged(error: InputError) -> None:
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert again.say("zh") == error.say("zh")

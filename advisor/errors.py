@@ -117,9 +117,7 @@ class FactMissing(AdvisorError):
     `unreadable` names the files that hold them but cannot be read; `incomplete` tables that are there, but lack rows.
     """
 
-    def __init__(
-        self, tables: Iterable[str], unreadable: Iterable[str] = (), incomplete: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, tables: Iterable[str], unreadable: Iterable[str] = (), incomplete: Iterable[str] = ()) -> None:
         self.tables = tuple(dict.fromkeys(tables))
         self.incomplete = tuple(dict.fromkeys(incomplete))
         self.unreadable = tuple(dict.fromkeys(unreadable))

@@ -37,7 +37,8 @@ def exhibits(profile: Profile) -> tuple[Exhibit, ...]:
 
 
 def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
-    """The mean step over all ranks and steps; None without any step."""
+    """The mean step over all ranks and steps; None without any step whose split is known."""
+    overlaps = _known(overlaps)
     if not len(overlaps):
         return None
     mean = {name: _mean(overlaps.floats(name)) for name in Overlap.columns() if name.endswith("_us")}
@@ -59,7 +60,13 @@ def step_us(overlaps: Table[Overlap]) -> float:
     return float(np.nanmax(spans)) if len(spans) and np.isfinite(spans).any() else 0.0
 
 
+def _known(overlaps: Table[Overlap]) -> Table[Overlap]:
+    """The steps whose split is known: not those that lack kernels."""
+    return overlaps.take(np.isfinite(overlaps["span_us"]))
+
+
 def _time_split_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
+    overlaps = _known(overlaps)
     groups, (ranks,) = _groups(overlaps["rank"])
     stages = _first(overlaps["stage"], groups, len(ranks))
     names = ("compute_us", "exposed_comm_us", "free_us")
@@ -71,7 +78,7 @@ def _idle_rows(gaps: Table[Gap], profile: Profile) -> Rows:
     """Idle time per cause and step, mean over the ranks, longest first."""
     causes = gaps.texts("cause")
     overlaps = profile.table(Overlap)
-    rank_steps = max(len(overlaps), 1)
+    rank_steps = max(int((~overlaps.texts("source").isin(["recorded", "incomplete"])).sum()), 1)
     known = causes.codes >= 0
     total = (
         np.bincount(causes.codes[known], gaps.floats("duration_us")[known], minlength=len(causes.names)) / rank_steps
@@ -109,7 +116,7 @@ def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
 
 
 def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
-    ordered = overlaps.sorted_by("rank", "step")
+    ordered = _known(overlaps).sorted_by("rank", "step")
     heads = (("rank", ""), ("step", ""), ("span_us", "us"))
     return _rows(heads, (ordered["rank"], ordered["step"], ordered.floats("span_us")), MOST_CELLS)
 

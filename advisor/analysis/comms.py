@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, grouped
 from advisor.analysis.intervals import cover, union
 from advisor.analysis.overlap import stages_of
-from advisor.facts.derived import CollectiveCall, Meeting
+from advisor.facts.derived import CollectiveCall, Meeting, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table, Texts
 from advisor.run import Run
@@ -26,8 +27,14 @@ _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2
 
 
-def collective_calls(run: Run, collectives: Table[Collective], kernels: Table[Kernel] | None) -> Table[CollectiveCall]:
-    """Every communication operator with its exposed part and the usual length of its like."""
+def collective_calls(
+    run: Run, collectives: Table[Collective], kernels: Table[Kernel] | None, split: Table[Overlap] | None = None
+) -> Table[CollectiveCall]:
+    """Every communication operator with its exposed part and the usual length of its like.
+
+    What is exposed is missing in steps whose list of kernels lacks rows.
+    """
+    lacking = incomplete(split, collectives["rank"], collectives["step"])
     alike = grouped(
         collectives["rank"],
         collectives.texts("op"),
@@ -42,7 +49,7 @@ def collective_calls(run: Run, collectives: Table[Collective], kernels: Table[Ke
         **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
         **{column: collectives[column] for column in ("transit_us", "wait_us", "idle_us", "size_bytes")},
         stage=stages_of(run, collectives["rank"]),
-        exposed_us=_exposed(collectives, kernels),
+        exposed_us=np.where(lacking, np.nan, _exposed(collectives, kernels)),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],
     )

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, Timeline, timeline
 from advisor.analysis.grouping import grouped, matched
 from advisor.analysis.intervals import apart, union
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Dispatch
+from advisor.facts.derived import Dispatch, Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -33,9 +34,18 @@ def dispatches(
     collectives: Table[Collective] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
+    *,
+    split: Table[Overlap] | None = None,
 ) -> Table[Dispatch]:
-    """Every kernel, collective and copy whose launch was recorded, in order of rank and device start."""
+    """Every kernel, collective and copy whose launch was recorded, in order of rank and device start.
+
+    Steps whose list of kernels lacks rows are left out: how long the device had been idle is not known there.
+
+    Raises:
+        FactMissing: No step has its kernels all listed.
+    """
     device = timeline(kernels, collectives, tasks, windows)
+    whole = only_whole(device, split)
     work = device.work
     idle = _idle_before(device)
     host = _host_start(device, kernels, tasks, launches)
@@ -47,7 +57,7 @@ def dispatches(
     late = (dry > 0) & (latency <= dry + tolerance) & (latency <= np.maximum(dry / 2, SLOW_START_NS))
     vertical = np.where(np.isnan(idle), -1, late.astype(np.int8))
     order = np.lexsort((work.start, rank))
-    order = order[known[order]]
+    order = order[(known & whole[work.cell])[order]]
     return Table.build(
         Dispatch,
         rank=rank[order],

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from advisor.analysis import host
+from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, Timeline, timeline
 from advisor.analysis.dispatch import names_of, tolerances
-from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, holder, intersect, subtract
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Dispatch, Gap
+from advisor.facts.derived import Dispatch, Gap, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -74,10 +75,16 @@ def gaps(
     tasks: Table[DeviceTask] | None,
     calls: Table[HostCall] | None,
     windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[Gap]:
-    """Every idle interval of every step with its cause, in order of rank, step and time."""
+    """Every idle interval of every step whose kernels are all listed, with its cause; by rank, step and time.
+
+    Raises:
+        FactMissing: No step has its kernels all listed.
+    """
     device = timeline(kernels, collectives, tasks, windows)
-    pieces = _pieces(device, Table.empty(Dispatch) if links is None else links)
+    free = _free_of(device, only_whole(device, split))
+    pieces = _pieces(device, free, Table.empty(Dispatch) if links is None else links)
     cause = _device_causes(device, pieces)
     call = np.full(len(pieces), -1)
     if calls is not None:
@@ -100,8 +107,14 @@ def gaps(
     )
 
 
-def _pieces(device: Timeline, links: Table[Dispatch]) -> _Pieces:
+def _free_of(device: Timeline, cells: Array) -> Spans:
+    """The free time of the cells of a mask."""
     free = device.free
+    kept = cells[device.axis.owner(free.start)]
+    return Spans(free.start[kept], free.end[kept])
+
+
+def _pieces(device: Timeline, free: Spans, links: Table[Dispatch]) -> _Pieces:
     stretches = subtract(free, device.copies)
     sets = (subtract(stretches, device.waits), intersect(free, device.copies), intersect(stretches, device.waits))
     order = np.argsort(np.concatenate([s.start for s in sets]), kind="stable")
@@ -132,17 +145,11 @@ def _pieces(device: Timeline, links: Table[Dispatch]) -> _Pieces:
     )
 
 
-def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
-    """Per wanted rank and moment: a row that has both, or -1."""
-    keys = grouped(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
-    return matched(keys[: len(rank)], keys[len(rank) :])
-
-
 def _device_causes(device: Timeline, pieces: _Pieces) -> Array:
     """The cause of each piece as far as the device and the links tell it."""
     work = device.work
     kind = np.append(work.kind, -1)
-    starting = kind[pieces.after] == COMM
+    starting = (kind[pieces.after] == COMM) & (pieces.launched != MISSING)  # else the host may have been late
     leaves = (pieces.after >= 0) & (np.append(work.cell, -1)[pieces.after] != pieces.cell)
     return np.select(
         [pieces.kind == _COPIED, pieces.late, pieces.kind == _WAITED, starting, leaves],

@@ -115,3 +115,9 @@ def matched(keys: Array, wanted: Array) -> Array:
     at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
     row = order[at]
     return np.where(keys[row] == wanted, row, -1)
+
+
+def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
+    """Per wanted rank and moment (or step): a row that has both (the first), or -1."""
+    keys = grouped(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
+    return matched(keys[: len(rank)], keys[len(rank) :])

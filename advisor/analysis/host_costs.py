@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.grouping import grouped
 from advisor.analysis.host import Calls, calls_of
 from advisor.analysis.intervals import Spans, cover, union, unions
-from advisor.facts.derived import HostCost
+from advisor.facts.derived import HostCost, Overlap
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table
 
@@ -26,11 +27,16 @@ def host_costs(
     kernels: Table[Kernel],
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[HostCost]:
-    """Calls by rank, step, kind and name; steps themselves and calls outside of every step are left out."""
+    """Calls by rank, step, kind and name; steps themselves and calls outside of every step are left out.
+
+    The idle time beside them is missing in steps whose list of kernels lacks rows.
+    """
     device = timeline(kernels, collectives, None, windows)
     ranks = np.unique(device.cells.rank).tolist()
-    return Table.concat(HostCost, [_of_rank(calls, device, rank) for rank in ranks])
+    costs = Table.concat(HostCost, [_of_rank(calls, device, rank) for rank in ranks])
+    return costs.having(idle_us=np.where(incomplete(split, costs["rank"], costs["step"]), np.nan, costs["idle_us"]))
 
 
 def _of_rank(table: Table[HostCall], device: Timeline, rank: int) -> Table[HostCost]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import COMM, KERNEL, Timeline, timeline
-from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.grouping import Groups, grouped, row_at
 from advisor.analysis.intervals import alone
-from advisor.facts.derived import OperatorShape, OperatorShare
+from advisor.facts.derived import OperatorShape, OperatorShare, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -26,17 +27,29 @@ class _Kernels:
     duration_us: Array
     steps: Array
     step_us: Array
+    whole: Array
+    """Whether these are all kernels of the steps they belong to."""
+    row: Array
+    """Row of `Timeline.work`."""
 
     def take(self, where: Array) -> _Kernels:
-        return _Kernels(self.table.take(where), self.duration_us[where], self.steps[where], self.step_us[where])
+        columns = (self.duration_us, self.steps, self.step_us, self.whole, self.row)
+        return _Kernels(self.table.take(where), *(column[where] for column in columns))
 
 
 def operators(
-    kernels: Table[Kernel], collectives: Table[Collective] | None, windows: Table[StepWindow] | None
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[OperatorShare]:
-    """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row."""
+    """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row.
+
+    Steps whose list of kernels lacks rows are left out; where all of a rank do, what is listed counts, as a part of
+    the step as the profiler summed it up, and what ran alone is missing.
+    """
     device = timeline(kernels, collectives, None, windows)
-    every = _in_steps(device, kernels)
+    every = _in_steps(device, kernels, split)
     typed = np.flatnonzero(every.table.texts("op_type").codes >= 0)
     chosen = every.take(typed)
     table, duration = chosen.table, chosen.duration_us
@@ -53,7 +66,7 @@ def operators(
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
-        alone_us=_alone(device, kernels, groups, typed) / chosen.steps[first] / 1e3,
+        alone_us=_alone(device, groups, every, typed) / chosen.steps[first] / 1e3,
         median_us=groups.medians(duration),
         longest_us=groups.largest(duration),
         kernel_share=_ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
@@ -64,10 +77,13 @@ def operators(
 
 
 def operator_shapes(
-    kernels: Table[Kernel], collectives: Table[Collective] | None, windows: Table[StepWindow] | None
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
-    chosen = _in_steps(timeline(kernels, collectives, None, windows), kernels)
+    chosen = _in_steps(timeline(kernels, collectives, None, windows), kernels, split)
     chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
     table, duration = chosen.table, chosen.duration_us
     keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
@@ -90,18 +106,32 @@ def operator_shapes(
     )
 
 
-def _in_steps(device: Timeline, kernels: Table[Kernel]) -> _Kernels:
-    work = device.work
-    mine = np.flatnonzero(work.kind == KERNEL)
-    names, of = np.unique(device.cells.rank, return_inverse=True)
-    per_rank = Groups(of, np.zeros(len(names), np.intp))
+def _in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> _Kernels:
+    cells, work = device.cells, device.work
+    names, of = np.unique(cells.rank, return_inverse=True)
+    whole = ~incomplete(split, cells.rank, cells.step)
+    some = np.bincount(of[whole], minlength=len(names)) > 0
+    counted = whole | ~some[of]
+    mine = np.flatnonzero((work.kind == KERNEL) & counted[work.cell])
     rank = of[work.cell[mine]]
+    per_rank = Groups(of[counted], np.zeros(len(names), np.intp))
     return _Kernels(
         kernels.take(work.row[mine]),
         (work.end[mine] - work.start[mine]) / 1e3,
         per_rank.sizes[rank],
-        per_rank.means(device.window.lengths / 1e3)[rank],
+        per_rank.means(np.where(whole, device.window.lengths / 1e3, _summed_up(device, split))[counted])[rank],
+        some[rank],
+        mine,
     )
+
+
+def _summed_up(device: Timeline, split: Table[Overlap] | None) -> Array:
+    """Per cell: its span as the split has it, µs; missing where it has none."""
+    if split is None:
+        return np.full(len(device.cells), np.nan)
+    at = row_at(split["rank"], split["step"], device.cells.rank, device.cells.step)
+    span: Array = np.append(split["span_us"], np.nan)[at]
+    return span
 
 
 def _of_whole(every: _Kernels) -> Array:
@@ -110,19 +140,21 @@ def _of_whole(every: _Kernels) -> Array:
     return groups.sums(every.duration_us)[groups.of]
 
 
-def _alone(device: Timeline, kernels: Table[Kernel], groups: Groups, typed: Array) -> Array:
-    """Per group, ns in which no other group's kernel, no kernel without a type and no collective ran beside it."""
+def _alone(device: Timeline, groups: Groups, every: _Kernels, typed: Array) -> Array:
+    """Per group, ns in which no other group's kernel, no kernel without a type and no collective ran beside it.
+
+    Missing where kernels are not all listed.
+    """
     work = device.work
-    mine = np.flatnonzero(work.kind == KERNEL)
     owner = np.full(len(work.cell), len(groups))  # whatever has no group of its own
-    owner[mine[typed]] = groups.of
+    owner[every.row[typed]] = groups.of
     used = np.flatnonzero((work.kind == KERNEL) | (work.kind == COMM))
     rank = device.cells.rank[work.cell]
     found = np.zeros(len(groups) + 1)
     for one in np.unique(rank).tolist():
         rows = used[rank[used] == one]
         found += alone(owner[rows], work.start[rows], work.end[rows], len(groups) + 1)
-    return found[:-1]
+    return np.where(every.whole[typed][groups.first], found[:-1], np.nan)
 
 
 def _ratio(part: Array, whole: Array) -> Array:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the device time of each step went: computing, communicating, both, or neither.
 
-Recomputed from intervals wherever kernels were recorded; only where they were not, as in a cluster summary, the
-profiler's own sums are taken. A step spans from its first kernel or collective to its last one, and on through the
-pause before the next step: copies at its borders do not widen it. So counts torch_npu (the Overlap Analysis lane and
-`_trace_step_time_parser.py`), and so both agree to the nanosecond on the captures at hand.
+Recomputed from intervals wherever kernels were recorded. The profiler's own sums are taken where they were not, as in
+a cluster summary, and where the list of kernels lacks rows (see `completeness`). A step spans from its first kernel or
+collective to its last one, and on through the pause before the next step: copies at its borders do not widen it. So
+counts torch_npu (the Overlap Analysis lane and `_trace_step_time_parser.py`), and so both agree to the nanosecond on
+the captures at hand.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.completeness import left_open, reconciled
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.intervals import intersect, subtract
 from advisor.errors import FactMissing
@@ -40,9 +42,9 @@ def overlaps(
         if recorded is None:
             raise FactMissing([Kernel.table, StepTime.table])
         return sums
-    split = _recomputed(run, timeline(kernels, collectives, tasks, windows), tasks=tasks is not None)
-    lacking = ~np.isin(sums["rank"], split["rank"])
-    return Table.concat(Overlap, [split, sums.take(lacking)]).sorted_by("rank", "step")
+    device = timeline(kernels, collectives, tasks, windows)
+    split = _recomputed(run, device, tasks=tasks is not None)
+    return reconciled(split, sums, left_open(device, kernels)).sorted_by("rank", "step")
 
 
 def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
@@ -65,6 +67,8 @@ def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
         copy_us=device.per_cell(intersect(free, device.copies)) if tasks else unknown,
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks else unknown,
         bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
+        listed_us=device.per_cell(device.compute),
+        unlisted_us=0.0,
         source="intervals",
     )
 

@@ -19,6 +19,10 @@ def of_missing(missing: FactMissing) -> Text:
     names = ", ".join(f"`{name}`" for name in missing.tables)
     en = [f"not recorded: {names}"] if names else []
     zh = [f"未采集：{names.replace(', ', '、')}"] if names else []
+    if missing.incomplete:
+        lacking = [f"`{name}`" for name in missing.incomplete]
+        en.append(f"rows are missing in {', '.join(lacking)}: give the files whole, as the profiler wrote them")
+        zh.append(f"{'、'.join(lacking)} 中缺少部分行：请提供 profiler 写出的完整文件")
     if missing.unreadable:
         en.insert(0, f"cannot be read: {', '.join(missing.unreadable)}")
         zh.insert(0, f"无法读取：{'、'.join(missing.unreadable)}")

@@ -27,7 +27,10 @@ from advisor.facts.base import (
 
 
 class Overlap(Fact):
-    """Where one rank's device time went in one step: `span = compute + exposed_comm + free`."""
+    """Where one rank's device time went in one step: `span = compute + exposed_comm + free`.
+
+    Where the list of kernels lacks rows, the profiler's own sums are given; without them the split is missing.
+    """
 
     table = "overlaps"
     observed = False
@@ -49,7 +52,21 @@ class Overlap(Fact):
         float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
     ]
     bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
-    source: Annotated[str, Key("`intervals` (recomputed from events) or `recorded` (the profiler's own sums).")]
+    listed_us: Annotated[float, Us("Union of the kernels that are in the list; missing when there is no list.")]
+    unlisted_us: Annotated[
+        float,
+        Us(
+            "How much of the step the list of kernels contradicts: the profiler's own sums where they were recorded, "
+            "else the idle time the rows themselves give; 0 for a list that is whole, missing when there is no list."
+        ),
+    ]
+    source: Annotated[
+        str,
+        Key(
+            "`intervals` (recomputed from events), `recorded` (the profiler's own sums), or `incomplete` "
+            "(kernels are missing from the list and no sums were recorded)."
+        ),
+    ]
 
 
 class Dispatch(Fact):
@@ -87,7 +104,9 @@ class Gap(Fact):
         Key(
             "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `dequeue`, `host_late` "
             "(host late, no closer cause seen), `wait` (event or another stream), `copy`, `comm_setup`, "
-            "`step_boundary`, `unknown`."
+            "`step_boundary`, `unknown`. A kernel that was launched long before and starts late on an idle device, "
+            "with no wait recorded (about 0.1 ms at a time in public captures), is `unknown`: the device or its driver "
+            "took that time, the files do not say for what. So is a gap whose ending task has no recorded launch."
         ),
     ]
     host: Annotated[bool, Flag("The cause lies on the host (the first eight causes).")]

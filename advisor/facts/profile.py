@@ -107,7 +107,7 @@ def _joined(fact: type[Fact], parts: Sequence[Found]) -> Found:
     if tables or not parts:
         return Table.concat(fact, tables)
     missing = [part for part in parts if isinstance(part, FactMissing)]
-    return FactMissing((n for m in missing for n in m.tables), (f for m in missing for f in m.unreadable))
+    return FactMissing.joined(missing)
 
 
 class _RankWork:
@@ -181,7 +181,7 @@ def _derive(
             missing.append(table)
         arguments[name] = None if isinstance(table, FactMissing) else table
     if missing:
-        raise FactMissing((n for m in missing for n in m.tables), (f for m in missing for f in m.unreadable))
+        raise FactMissing.joined(missing)
     return makers[fact](**arguments)
 
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an expert says of real captures is what the diagnosis says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor.cli import main
+from advisor.findings import Diagnosis, Severity
+from benchmarks.enlarge import enlarge
+
+MATRIX = [f"{export}/level{level}" for export in ("text", "db") for level in range(3)]
+
+
+@pytest.fixture(scope="module")
+def matrix(real_data: Path) -> dict[str, Diagnosis]:
+    """The six captures of one small CNN: two ranks, one step, text and database, Level0 to Level2."""
+    folder = real_data / "msinsight_pytorch_matrix"
+    if not folder.is_dir():
+        pytest.skip("these captures are not in the folder of real data")
+    return {name: advisor.diagnose(folder / name) for name in MATRIX}
+
+
+def ids(diagnosis: Diagnosis) -> list[str]:
+    return [finding.rule for finding in diagnosis.findings]
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_exposed_communication_leads_and_host_gaps_are_second(matrix: dict[str, Diagnosis], name: str) -> None:
+    found = matrix[name].findings
+    assert found[0].rule == "comm/exposed-communication"
+    assert found[1].rule.startswith("host/")
+    assert found[0].saving.share > 2 * max(finding.saving.share for finding in found[1:])
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_neither_a_slow_rank_nor_a_slow_link_is_named(matrix: dict[str, Diagnosis], name: str) -> None:
+    assert not [rule for rule in ids(matrix[name]) if rule.startswith("ranks/")]
+
+
+@pytest.mark.parametrize("level", range(3))
+def test_text_and_database_of_a_level_agree(matrix: dict[str, Diagnosis], level: int) -> None:
+    assert ids(matrix[f"text/level{level}"]) == ids(matrix[f"db/level{level}"])
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_no_rule_fails_and_nothing_is_unread(matrix: dict[str, Diagnosis], name: str) -> None:
+    assert not [outcome for outcome in matrix[name].outcomes if outcome.outcome == "failed"]
+    assert matrix[name].unread == ()
+
+
+def test_a_capture_repeated_gives_the_findings_of_one(real_data: Path, tmp_path: Path) -> None:
+    source = real_data / "msinsight_pytorch_matrix" / "text" / "level1" / "rank0_ascend_pt"
+    if not source.is_dir():
+        pytest.skip("this capture is not in the folder of real data")
+    once, often = advisor.diagnose(source), advisor.diagnose(enlarge(source, tmp_path / "often_ascend_pt", 7))
+    assert often.run.step_count == 7 * once.run.step_count
+    assert ids(often) == ids(once)
+    for one, many in zip(once.findings, often.findings, strict=True):
+        assert (many.fingerprint, many.severity) == (one.fingerprint, one.severity)
+        assert many.saving.us == pytest.approx(one.saving.us, rel=1e-3)
+
+
+def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(real_data: Path) -> None:
+    folder = real_data / "msinsight_server_testdata" / "cluster_analysis_output"
+    if not folder.is_dir():
+        pytest.skip("this summary is not in the folder of real data")
+    found = {finding.rule: finding for finding in advisor.diagnose(folder).findings}
+    exposed, bubble = found["comm/exposed-communication"], found["pipeline/bubble"]
+    assert exposed.severity >= Severity.high
+    assert len({place.rank for place in exposed.seen}) == 16
+    assert bubble.subject == {"stage": 1}
+    assert "ranks/slow-compute-rank" not in found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "msinsight_server_testdata/multiDevice",
+        "msinsight_server_testdata/msprof",
+        "msinsight_server_testdata/full_db",
+        "gpu_kineto_models",
+        "gpu_hta",
+        "mindinsight_legacy",
+    ],
+)
+def test_what_is_empty_or_foreign_is_never_healthy(
+    real_data: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not (real_data / name).exists():
+        pytest.skip("this folder is not in the folder of real data")
+    assert main(["diagnose", str(real_data / name)]) == 3
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 2
+
+
+def test_every_folder_of_real_data_ends_in_a_report_or_a_sentence(
+    real_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in sorted(path for path in real_data.rglob("*") if path.is_dir()):
+        assert main(["diagnose", str(folder), "-q"]) in (0, 3), folder
+        assert "Traceback" not in capsys.readouterr().err

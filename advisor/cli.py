@@ -188,7 +188,7 @@ def _diagnose(arguments: argparse.Namespace) -> int:
 
     settings = _settings(arguments)
     outputs = check_outputs(arguments.output, arguments.path)
-    with _charts(outputs) as charts, Bar() as bar:
+    with _charts(outputs) as charts, Bar(_language(arguments.lang or settings.language)) as bar:
         catalog = _catalog(arguments.rules, settings, arguments.only)
         from advisor.diagnosis import diagnose, open_profile
 

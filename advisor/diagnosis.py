@@ -40,7 +40,7 @@ def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = si
     from advisor.analysis import DERIVATIONS
     from advisor.loaders import open_input
 
-    run, sources = open_input(path, progress=progress)
+    run, sources = open_input(path, jobs=jobs, progress=progress)
     return Profile(run, sources, DERIVATIONS, gather=_Spread(_workers(jobs, sources), progress))
 
 

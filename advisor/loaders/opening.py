@@ -41,8 +41,10 @@ from advisor.run import Parallel, Run
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$")
 
 
-def open_input(path: Path, progress: Progress = silent) -> tuple[Run, list[Source]]:
+def open_input(path: Path, jobs: int | None = None, progress: Progress = silent) -> tuple[Run, list[Source]]:
     """What lies at a path: the run, and one source per rank, or the one of a cluster summary.
+
+    `jobs` is how many processes may decode the timeline of a single capture; as many as there are cores by default.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -53,7 +55,7 @@ def open_input(path: Path, progress: Progress = silent) -> tuple[Run, list[Sourc
     _one_framework(path, found)
     folders, others = _ranked([_folder(spot, base) for spot in found.captures])
     if folders:
-        return _run_of_ranks(path, found, folders, others, progress)
+        return _run_of_ranks(path, found, folders, others, jobs=jobs, progress=progress)
     if found.clusters:
         return _run_of_cluster(path, found)
     raise foreign.refused(path, found)
@@ -238,7 +240,7 @@ def _age(folder: Folder) -> tuple[str, int, str]:
 
 
 def _run_of_ranks(
-    path: Path, found: Found, folders: list[Folder], others: int, progress: Progress
+    path: Path, found: Found, folders: list[Folder], others: int, *, jobs: int | None, progress: Progress
 ) -> tuple[Run, list[Source]]:
     """The run of these captures; what is not theirs to say comes from a cluster summary beside them."""
     summary = _summary(path, found)
@@ -259,7 +261,7 @@ def _run_of_ranks(
     if not readable:
         raise _nothing(path, folders)
     if len(folders) == 1:
-        folders[0].jobs = os.cpu_count() or 1
+        folders[0].jobs, folders[0].progress = jobs or os.cpu_count() or 1, progress
     run = _described(path, folders, layout).model_copy(
         update={
             "world_size": sizes.world or _world(groups, summary.ranks if summary else ()),

@@ -18,6 +18,7 @@ from advisor.errors import AdvisorError, FactMissing
 from advisor.facts.base import Fact
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
+from advisor.progress import Progress, silent
 from advisor.run import Parallel
 
 if TYPE_CHECKING:
@@ -145,6 +146,9 @@ class Folder:
     """How damage names the folder: its path relative to the input, empty when it is the input."""
     notes: Notes = field(default_factory=Notes)
     jobs: int = 1
+    """Processes that may decode its timeline."""
+    progress: Progress = silent
+    """Told how much of the timeline is decoded, in bytes; only where this is the only folder."""
     size_bytes: int = 0
     groups: Mapping[str, Members] = field(default_factory=dict)
     """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
@@ -199,7 +203,7 @@ class Folder:
 
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"])
-        return timeline.read(self.files["trace_view.json"], notes=self.notes, jobs=self.jobs)
+        return timeline.read(self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress)
 
     def connection(self, which: str) -> sqlite3.Connection:
         """The database `profiler` or `analysis`, opened read-only.
@@ -258,7 +262,7 @@ class Folder:
         return empty
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_kept": {}, "shelf": Shelf()}
+        return {**self.__dict__, "_kept": {}, "shelf": Shelf(), "progress": silent}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from advisor.loaders import chunks
 from advisor.loaders.decoding import Pieces
 from advisor.loaders.events import PROCESS, THREAD, TRACK, Piece, whole
 from advisor.loaders.reading import Notes, Unreadable
+from advisor.progress import Progress, silent
 
 KEY = "traceEvents"
 
@@ -122,7 +123,7 @@ class Timeline:
     frequencies: Frequencies
 
 
-def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK) -> Timeline:
+def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, progress: Progress = silent) -> Timeline:
     """The timeline in a file.
 
     Events that cannot be used are left out and noted with the byte where they begin; so is the end of a file that was
@@ -140,6 +141,7 @@ def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK) -> 
         collected = _Collected(layout.end - layout.start)
         for span, piece in pieces(jobs):
             collected.add(piece, span.end - span.start)
+            progress("timeline", span.end, layout.end)
         pieces.tell(notes, collected.events)
         return collected.timeline()
     except (OSError, chunks.NoEvents) as wrong:

@@ -8,9 +8,13 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from advisor.report.words import say
+
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
+
+    from advisor.text import Language
 
 PATIENCE_S = 1.0
 
@@ -18,7 +22,8 @@ PATIENCE_S = 1.0
 class Bar:
     """Called with what is done (see `advisor.progress`); shows itself when that is worth looking at."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language = "en") -> None:
+        self._language = language
         self._since = time.monotonic()
         self._wanted = sys.stderr.isatty()
         self._shown: RichProgress | None = None
@@ -29,7 +34,7 @@ class Bar:
             return
         shown = self._shown or self._show()
         if what not in self._tasks:
-            self._tasks[what] = shown.add_task(what, total=total)
+            self._tasks[what] = shown.add_task(say(f"doing_{what}", self._language), total=total)
         shown.update(self._tasks[what], completed=done, total=total)
 
     def _show(self) -> RichProgress:

@@ -85,7 +85,7 @@ WORDS: Mapping[str, Text] = {
     "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
     "since_start": _t("times count from the start of the capture", "时间从采集开始算起"),
     "seen_at": _t("Where", "位置"),
-    "more_places": _t("{count} further places", "另有 {count} 处"),
+    "more_places": _t("and {count} more", "另有 {count} 处"),
     "whole_run": _t("the run as a whole", "整个运行"),
     "rank": _t("rank {items}", "rank {items}"),
     "ranks": _t("ranks {items}", "rank {items}"),
@@ -98,13 +98,13 @@ WORDS: Mapping[str, Text] = {
     "assumes": _t("The saving assumes", "收益的前提"),
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
-    "explains": _t("Explains", "由此引起"),
+    "explains": _t("Shows up as", "表现为"),
     "overridden": _t("set by the project", "由项目配置指定"),
     "preview": _t("preview", "试行"),
     "deprecated": _t("deprecated", "已弃用"),
-    "more_findings": _t("{count} further findings, in short", "另有 {count} 个问题，简要列出"),
+    "more_findings": _t("Further findings in short: {count}", "另有 {count} 个问题，简要列出"),
     "left_out": _t(
-        "{count} findings are left out here; the JSON output holds them all",
+        "Findings left out here: {count}; the JSON output holds them all",
         "此处略去 {count} 个问题，完整列表见 JSON 输出",
     ),
     "copy": _t("Copy", "复制"),
@@ -130,10 +130,15 @@ WORDS: Mapping[str, Text] = {
     "captured_of": _t("{ranks} ({count} of {world})", "{ranks}（{world} 中的 {count} 个）"),
     "captured_all": _t("{ranks} ({count})", "{ranks}（{count} 个）"),
     "recorded_steps": _t("Steps recorded", "已采集 step"),
+    "doing_captures": _t("opening captures", "打开采集数据"),
+    "doing_timeline": _t("reading the timeline", "读取时间线"),
+    "doing_ranks": _t("reading and analysing ranks", "读取并分析各 rank"),
+    "doing_rules": _t("applying rules", "执行规则"),
     "few_steps": _t(
-        "{steps} – too few to tell what recurs from what happened once; record five after a warm-up",
-        "{steps}；步数过少，难以区分常态与偶发，建议预热后采集 5 个 step",
+        "{count} ({steps}) – too few to tell what recurs from what happened once; record five after a warm-up",
+        "{count} 个（{steps}）；步数过少，难以区分常态与偶发，建议预热后采集 5 个 step",
     ),
+    "enough_steps": _t("{count} ({steps})", "{count} 个（{steps}）"),
     "no_steps": _t("none marked (prof.step() was not called)", "未标记（未调用 prof.step()）"),
     "parallel": _t("Parallel sizes", "并行规模"),
     "source": _t("Read from", "数据来源"),
@@ -167,11 +172,11 @@ WORDS: Mapping[str, Text] = {
     "place": _t("Place", "位置"),
     "what": _t("What was wrong", "问题"),
     "rows": _t("Rows left out", "略去行数"),
-    "more_unread": _t("{count} further entries are in the JSON output", "另有 {count} 条见 JSON 输出"),
+    "more_unread": _t("Further entries in the JSON output: {count}", "另有 {count} 条见 JSON 输出"),
     "written_to": _t("Report", "报告"),
-    "more_in_report": _t("{count} more findings in the report", "报告中另有 {count} 个问题"),
+    "more_in_report": _t("Further findings in the report: {count}", "报告中另有 {count} 个问题"),
     "more_findings_short": _t(
-        "{count} more findings; write a report with -o", "另有 {count} 个问题，用 -o 输出完整报告"
+        "Further findings: {count}; write a report with -o", "另有 {count} 个问题，用 -o 输出完整报告"
     ),
     # controls
     "search": _t("Search findings", "搜索问题"),
@@ -185,14 +190,14 @@ WORDS: Mapping[str, Text] = {
 
 NOTES: Mapping[str, Text] = {
     "other_captures": _t(
-        "{value} older captures of the same ranks were left aside", "同一 rank 的 {value} 份较早采集未使用"
+        "older captures of the same ranks left aside: {value}", "同一 rank 的 {value} 份较早采集未使用"
     ),
     "chosen": _t("read in their place: {value}", "实际读取：{value}"),
     "unparsed_captures": _t(
-        "{value} captures are not parsed yet and were left aside; `torch_npu.profiler.profiler.analyse` parses them",
+        "captures not parsed yet and left aside: {value}; `torch_npu.profiler.profiler.analyse` parses them",
         "{value} 份采集尚未解析，未使用；可用 `torch_npu.profiler.profiler.analyse` 解析",
     ),
-    "unreadable_folders": _t("{value} folders could not be opened", "{value} 个目录无法打开"),
+    "unreadable_folders": _t("folders that could not be opened: {value}", "{value} 个目录无法打开"),
     "cluster_summary": _t(
         "a `cluster_analysis_output` lies beside the captures", "采集数据旁有 `cluster_analysis_output`"
     ),
@@ -269,7 +274,7 @@ AXES: Mapping[str, Text] = {
     "target": _t("to rank", "目的 rank"),
     "ms": _t("ms", "ms"),
     "gbps": _t("GB/s", "GB/s"),
-    "others": _t("{count} others", "其余 {count} 项"),
+    "others": _t("others ({count})", "其余 {count} 项"),
     "ranks_grouped": _t(
         "{count} ranks in groups of up to {size}; each bar is the mean of its group",
         "共 {count} 个 rank，每 {size} 个一组，柱长为组内均值",
@@ -286,7 +291,7 @@ AXES: Mapping[str, Text] = {
     "between": _t("{low} to {high}", "{low} 至 {high}"),
     "stronger_slower": _t("the stronger the colour, the slower", "颜色越浓带宽越低"),
     "top_of": _t("{shown} of {total} operator types", "{total} 类算子中的前 {shown} 类"),
-    "total_launches": _t("{count} launches", "共 {count} 次下发"),
+    "total_launches": _t("launches: {count}", "共 {count} 次下发"),
     "total_idle": _t("{time} idle per step", "每步空闲 {time}"),
 }
 

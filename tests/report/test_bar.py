@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from advisor.report import bar
+from advisor.text import LANGUAGES, Language
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_nothing_is_drawn_where_no_terminal_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    with bar.Bar() as shown:
+        shown("rules", 1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("patience", "seen"), [(0.0, True), (1000.0, False)])
+def test_work_is_shown_only_once_it_has_lasted(patience: float, seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(bar, "PATIENCE_S", patience)
+    with bar.Bar() as shown:
+        shown("rules", 1, 2)
+    assert ("applying rules" in terminal.getvalue()) == seen
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("what", ["captures", "timeline", "ranks", "rules"])
+def test_every_part_of_the_work_has_a_name_in_both_languages(
+    what: str, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(bar, "PATIENCE_S", 0.0)
+    with bar.Bar(language) as shown:
+        shown(what, 1, 2)
+    assert any("\u4e00" <= sign <= "\u9fff" for sign in terminal.getvalue()) == (language == "zh")

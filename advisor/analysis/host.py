@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from advisor.analysis.grouping import matched
+from advisor.analysis.grouping import grouped, matched
 from advisor.analysis.intervals import Spans, cover, innermost, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table
 
-_COMPILE = re.compile(r"aclopCompile|opCompile", re.IGNORECASE)
+_DISPATCH = re.compile(r"aclopCompile", re.IGNORECASE)
+_BUILD = re.compile(r"opCompile", re.IGNORECASE)
 _SYNCHRONISE = re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)
 _BLOCKING_COPY = re.compile(r"(aclrt|rt)?(Memcpy|MemcpySync|MemCopySync)(2d)?$", re.IGNORECASE)
 _ANY_COPY = re.compile(r"(aclrt|rt)(Memcpy|MemCopy)", re.IGNORECASE)
@@ -27,6 +28,10 @@ FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 
 SPECIFIC = ("gc", "compile", "blocking_copy", "synchronise", "data_loader")
 """Activities that name a cause by themselves, the closest first: a loader may wait in a copy, not the reverse."""
+
+LONG_BUILD_NS = 10_000_000
+"""From this length on a call that may build an operator did. In public captures 190 calls that found theirs built last
+0.06 to 4.1 ms; building one takes the compiler tens of ms at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +68,33 @@ def activities(table: Table[HostCall]) -> dict[str, Array]:
     cann = kinds.isin(CANN)
     return {
         "gc": kinds.isin(["gc"]),
-        "compile": cann & names.hits(_COMPILE.match(name) is not None for name in names.names),
+        "compile": compiling(table),
         "blocking_copy": cann & names.hits(_BLOCKING_COPY.match(name) is not None for name in names.names),
         "synchronise": synchronising(table),
         "data_loader": kinds.isin(["data_loader"]),
     }
+
+
+def compiling(table: Table[HostCall]) -> Array:
+    """Per call: whether an operator is built in it.
+
+    `aclopCompileAndExecute` dispatches an operator, built before or not. It counts when `opCompile` fills more than
+    half of it (0.4 to 19 % of those that found theirs built), or when it is long.
+    """
+    cann, names = table.texts("kind").isin(CANN), table.texts("name")
+    outer, inner = (
+        cann & names.hits(word.match(name) is not None for name in names.names) for word in (_DISPATCH, _BUILD)
+    )
+    rows = np.flatnonzero((outer | inner) & (table["start_ns"] != MISSING) & (table["end_ns"] > table["start_ns"]))
+    start, end = table["start_ns"][rows], table["end_ns"][rows]
+    found = np.zeros(len(outer), bool)
+    found[rows] = end - start >= LONG_BUILD_NS
+    threads = grouped(table["rank"][rows], table["thread"][rows])
+    for thread in range(len(threads)):
+        own = threads.of == thread
+        builds, calls = own & inner[rows], own & outer[rows]
+        found[rows[calls]] |= mostly(union(start[builds], end[builds]), start[calls], end[calls])
+    return found
 
 
 def synchronising(table: Table[HostCall]) -> Array:

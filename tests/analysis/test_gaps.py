@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import timelines as tl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -79,8 +80,38 @@ def test_a_loader_that_fills_the_gap_is_blamed():
     assert found["cause"] == "data_loader" and found["call"] == "__next__"
 
 
-def test_online_compilation_is_blamed():
-    assert one_gap(HEAD + "1 acl aclopCompileAndExecute 1000000 2990000 7")["cause"] == "compile"
+def test_online_compilation_is_blamed_where_the_compiler_fills_the_call():
+    call = HEAD + "1 acl aclopCompileAndExecute 1000000 2990000 7\n"
+    assert one_gap(call + "1 acl opCompile 1200000 2900000 -")["cause"] == "compile"
+    assert one_gap(call + "1 acl opCompile 1200000 2000000 -")["cause"] == "host_late"
+    assert one_gap(call + "2 acl opCompile 1200000 2900000 -")["cause"] == "host_late"  # another thread's
+
+
+def test_an_operator_that_is_found_built_is_dispatched_not_compiled():
+    call = HEAD + "1 acl aclopCompileAndExecute 1000000 2990000 7"
+    found = one_gap(call)
+    assert found["cause"] == "host_late" and found["call"] == "aclopCompileAndExecute"
+    assert one_gap(call + "\n2 python train 0 9000000 -")["cause"] == "python"
+
+
+@pytest.mark.parametrize("name", ["aclopCompileAndExecute", "aclopCompileAndExecuteV2", "opCompile"])
+def test_a_long_call_compiled_whatever_was_recorded_inside_it(name):
+    assert one_gap(HEAD + f"1 acl {name} -7010000 2990000 7")["cause"] == "compile"
+    assert one_gap(HEAD + f"1 acl {name} -7000000 2990000 7")["cause"] == "host_late"
+
+
+def test_a_collective_whose_launch_is_not_recorded_may_have_been_late():
+    kernels = Table.build(Kernel, rank=0, step=1, start_ns=[0], duration_us=1000.0)
+    comm = Table.build(Collective, rank=0, step=1, start_ns=[3 * MS], elapse_us=1000.0, op="allReduce")
+
+    def cause(launches: Table[Launch]) -> list[str | None]:
+        links = dispatches(kernels, launches, comm, None, None)
+        found = gaps(kernels, links=links, collectives=comm, tasks=None, calls=None, windows=None)
+        return found.texts("cause").values()
+
+    early = Table.build(Launch, rank=0, device_start_ns=[3 * MS], host_start_ns=[-1 * MS])
+    assert cause(early) == ["comm_setup"]
+    assert cause(Table.empty(Launch)) == ["unknown"]
 
 
 def test_a_synchronising_call_that_was_waiting_when_the_device_ran_dry_is_blamed():

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A list of kernels that lacks rows makes time unknown, never idle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis import DERIVATIONS
+from advisor.analysis.comms import collective_calls
+from advisor.analysis.completeness import TOLERATED, incomplete
+from advisor.analysis.dispatch import dispatches
+from advisor.analysis.gaps import gaps
+from advisor.analysis.host_costs import host_costs
+from advisor.analysis.operators import operators
+from advisor.analysis.overlap import overlaps
+from advisor.errors import FactMissing
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Gap, Overlap
+from advisor.facts.observed import Collective, HostCall, Kernel, Launch, StepTime
+from advisor.facts.profile import Profile
+from advisor.facts.table import Table
+from advisor.loaders import open_input
+from advisor.run import Run
+
+LISTS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=1, max_size=14)
+"""Per kernel: idle µs before it and its length."""
+
+
+def listed(rows: Sequence[tuple[int, int]], per_step: int = 5) -> Table[Kernel]:
+    """One kernel after another on one stream, some to a step, with the wait that the text export writes."""
+    ends = np.cumsum([wait + length for wait, length in rows])
+    lengths = np.array([length for _, length in rows])
+    return Table.build(
+        Kernel,
+        rank=[0] * len(rows),
+        step=[1 + i // per_step for i in range(len(rows))],
+        start_ns=(ends - lengths) * 1000,
+        duration_us=lengths.astype(float),
+        wait_us=[0.0, *(float(wait) for wait, _ in rows[1:])],
+        op_type=["MatMul"] * len(rows),
+    )
+
+
+def split_of(
+    kernels: Table[Kernel], recorded: Table[StepTime] | None = None, collectives: Table[Collective] | None = None
+) -> Table[Overlap]:
+    return overlaps(Run(), kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=recorded)
+
+
+def summed_up(split: Table[Overlap]) -> Table[StepTime]:
+    """What the profiler itself writes of these steps."""
+    names = ("rank", "step", "compute_us", "comm_us", "exposed_comm_us", "overlapped_us", "free_us")
+    return Table.build(StepTime, **{name: split[name] for name in names})
+
+
+def without(kernels: Table[Kernel], gone: set[int]) -> Table[Kernel]:
+    return kernels.take(np.array([i not in gone for i in range(len(kernels))]))
+
+
+@given(LISTS, st.booleans())
+def test_nothing_changes_for_a_list_that_is_whole(rows, sums):
+    kernels = listed(rows)
+    plain = split_of(kernels.having(wait_us=np.full(len(rows), np.nan)))
+    held = split_of(kernels, summed_up(plain) if sums else None)
+    assert held.rows() == plain.rows()
+    assert set(held.texts("source").values()) == {"intervals"}
+    assert (held["unlisted_us"] == 0).all() and (held["listed_us"] == held["compute_us"]).all()
+
+
+@settings(max_examples=60)
+@given(LISTS, st.sets(st.integers(0, 13)), st.booleans())
+def test_rows_taken_out_never_make_a_device_idler_than_it_was(rows, gone, timed):
+    """But for what is tolerated, twice: once by the sums and once by the waits."""
+    kernels = listed(rows)
+    if not timed:
+        gone = {
+            i for i in gone if i // 5 == (len(rows) - 1) // 5
+        }  # without waits, only the last step ends nowhere else
+        kernels = kernels.having(wait_us=np.full(len(rows), np.nan))
+    truth = split_of(kernels)
+    left = without(kernels, gone)
+    found = split_of(left, summed_up(truth))
+    free = {row["step"]: (row["free_us"], row["span_us"]) for row in truth.rows()}
+    for row in found.rows():
+        most, span = free[row["step"]]
+        assert row["free_us"] <= most + 2 * TOLERATED * span + 1e-6
+
+
+@given(LISTS, st.sets(st.integers(0, 13)))
+def test_without_sums_the_waits_of_the_rows_tell_or_the_time_is_missing(rows, gone):
+    kernels = listed(rows, per_step=len(rows))
+    idle = sum(wait for wait, _ in rows[1:])
+    left = without(kernels, gone)
+    if not len(left):
+        return
+    (row,) = split_of(left).rows()
+    if not np.any(left["wait_us"] > 0):
+        return  # a column of zeros was not measured
+    assert row["free_us"] is None or row["free_us"] <= idle + TOLERATED * row["span_us"] + 1e-6
+
+
+TRIMMED = listed([(0, 10), (2, 10), (2, 10), (2, 10), (2, 10)]).take(np.array([0, 4]))
+"""Two kernels of five: 20 of 50 µs of computing; 38 µs are left open, of which 2 were idle."""
+SUMS = Table.build(StepTime, rank=[0], step=[1], compute_us=[50.0], comm_us=[0.0], exposed_comm_us=[0.0], free_us=[8.0])
+
+
+def test_the_profilers_own_sums_stand_where_the_list_contradicts_them():
+    (row,) = split_of(TRIMMED, SUMS).rows()
+    assert (row["source"], row["compute_us"], row["free_us"], row["span_us"]) == ("recorded", 50, 8, 58)
+    assert (row["listed_us"], row["unlisted_us"]) == (20, 30)
+
+
+def test_without_sums_the_split_of_a_trimmed_step_is_missing():
+    (row,) = split_of(TRIMMED).rows()
+    assert row["source"] == "incomplete"
+    assert row["free_us"] is row["span_us"] is row["compute_us"] is None
+    assert (row["listed_us"], row["unlisted_us"]) == (20, 36)
+
+
+def test_a_column_of_zeros_says_nothing_about_missing_rows():
+    (row,) = split_of(TRIMMED.having(wait_us=np.zeros(2))).rows()
+    assert (row["source"], row["free_us"]) == ("intervals", 36 + 2)
+
+
+@pytest.mark.parametrize("wrong", [{"compute_us": [float("nan")]}, {"compute_us": [-1.0]}, {"free_us": [-900.0]}])
+def test_sums_that_nobody_can_believe_overrule_nothing(wrong):
+    sums = SUMS.having(**{name: np.array(value) for name, value in wrong.items()})
+    (row,) = split_of(TRIMMED.having(wait_us=np.zeros(2)), sums).rows()
+    assert row["source"] == "intervals"
+
+
+def test_a_step_of_which_no_kernel_is_left_keeps_its_sums():
+    sums = Table.concat(StepTime, [SUMS, SUMS.having(step=np.array([2]))])
+    whole = listed([(0, 10), (2, 10), (2, 10), (2, 10), (2, 10)])
+    first, second = split_of(whole, sums).rows()
+    assert (first["source"], second["source"]) == ("intervals", "recorded")
+    assert (second["listed_us"], second["unlisted_us"]) == (0, 50)
+
+
+def test_sums_with_step_numbers_are_not_added_to_a_list_without():
+    kernels = listed([(0, 10), (2, 10)]).having(step=np.full(2, MISSING))
+    assert split_of(kernels, SUMS)["step"].tolist() == [MISSING]
+
+
+LINKS = Table.build(Launch, rank=[0, 0], host_start_ns=[0, 40_000], device_start_ns=TRIMMED["start_ns"])
+
+
+@pytest.mark.parametrize("sums", [None, SUMS])
+def test_gaps_and_vertical_links_of_a_trimmed_list_are_skipped_not_quiet(sums):
+    split = split_of(TRIMMED, sums)
+    with pytest.raises(FactMissing, match="rows missing in: kernels"):
+        dispatches(TRIMMED, LINKS, None, None, None, split=split)
+    with pytest.raises(FactMissing, match="rows missing in: kernels"):
+        gaps(TRIMMED, links=None, collectives=None, tasks=None, calls=None, windows=None, split=split)
+
+
+def test_whole_steps_beside_a_trimmed_one_keep_their_gaps():
+    kernels = without(listed([(3, 10)] * 10), {7, 8})
+    split = split_of(kernels)
+    assert split.texts("source").values() == ["intervals", "incomplete"]
+    idle = gaps(kernels, links=None, collectives=None, tasks=None, calls=None, windows=None, split=split)
+    assert idle["step"].tolist() == [1] * 5
+    links = Table.build(Launch, rank=[0] * 8, host_start_ns=kernels["start_ns"], device_start_ns=kernels["start_ns"])
+    assert dispatches(kernels, links, None, None, None, split=split)["step"].tolist() == [1] * 5
+
+
+@pytest.mark.parametrize("sums", [None, SUMS])
+def test_operators_of_a_trimmed_list_are_a_part_of_the_recorded_step_or_of_none(sums):
+    (row,) = operators(TRIMMED, None, None, split_of(TRIMMED, sums)).rows()
+    assert (row["total_us"], row["alone_us"]) == (20, None)
+    assert row["step_share"] == (None if sums is None else pytest.approx(20 / 58))
+
+
+def test_operators_count_the_whole_steps_only_where_there_are_some():
+    kernels = without(listed([(3, 10)] * 10), {7, 8})
+    (row,) = operators(kernels, None, None, split_of(kernels)).rows()
+    assert (row["calls"], row["total_us"], row["alone_us"]) == (5, 50, 50)
+
+
+def test_what_is_exposed_or_idle_beside_a_trimmed_list_is_missing():
+    split = split_of(TRIMMED, SUMS)
+    comm = Table.build(Collective, rank=[0], step=[1], start_ns=[20_000], elapse_us=[5.0])
+    calls = Table.build(
+        HostCall, rank=[0], thread=[1], kind=["acl"], name=["aclrtMalloc"], start_ns=[12_000], end_ns=[30_000]
+    )
+    assert np.isnan(collective_calls(Run(), comm, TRIMMED, split)["exposed_us"]).all()
+    assert collective_calls(Run(), comm, TRIMMED)["exposed_us"].tolist() == [5]
+    (cost,) = host_costs(calls, TRIMMED, None, None, split).rows()
+    assert (cost["total_us"], cost["idle_us"]) == (18, None)
+
+
+def test_an_event_without_a_step_counts_as_incomplete_once_one_step_is():
+    split = split_of(TRIMMED)
+    assert incomplete(split, np.array([0, 0, 1]), np.array([1, MISSING, MISSING])).tolist() == [True, True, False]
+    assert not incomplete(None, np.array([0]), np.array([1])).any()
+
+
+def opened(path: Path) -> Profile:
+    run, sources = open_input(path)
+    return Profile(run, sources, DERIVATIONS)
+
+
+@pytest.mark.parametrize("name", ["test_rank_0", "test_rank_1"])
+def test_kernels_trimmed_by_their_owner_leave_the_split_to_the_profilers_sums(real_data, name):
+    profile = opened(real_data / "msinsight_server_testdata" / name)
+    split, sums = profile.table(Overlap), profile.table(StepTime)
+    assert split.texts("source").values() == ["recorded"]
+    assert split["free_us"].tolist() == sums["free_us"].tolist()
+    with pytest.raises(FactMissing):
+        profile.table(Gap)
+
+
+def test_rows_picked_out_of_a_longer_list_say_nothing_about_idle_time(real_data):
+    profile = opened(real_data / "msprof_analyze_tests" / "ut" / "advisor" / "compute_advice" / "data")
+    (row,) = profile.table(Overlap).rows()
+    assert (row["source"], row["free_us"]) == ("incomplete", None)

@@ -217,7 +217,12 @@ class _Maker:
             return Piece(clean(value), code=True)
         if isinstance(value, bool) or value is None:
             return Piece(_truth(value))
-        return Piece(self.moment(value) if unit == "ns" else show(value, unit))
+        return Piece(self.moment(value) if unit == "ns" else self.number(value, unit))
+
+    def number(self, value: float, unit: str) -> str:
+        """A number with its unit; a ratio is said as in the language."""
+        said = show(value, unit)
+        return f"{said[:-1]} 倍" if self.language == "zh" and said.endswith("×") else said
 
     def moment(self, value: float) -> str:
         """An absolute time, as ms since the run began; a value from before that is no moment of this run."""
@@ -238,7 +243,7 @@ class _Maker:
         return Measure(
             label=self.label(item.name, info),
             value=self.cell(item.value, item.name, unit),
-            threshold="" if item.threshold is None else show(item.threshold, unit),
+            threshold="" if item.threshold is None else self.number(item.threshold, unit),
             basis=prose(param.basis.say(self.language)) if param else (),
             overridden=bool(param and param.overridden),
         )
@@ -248,7 +253,7 @@ class _Maker:
         return tuple(
             Measure(
                 label=self.label(param.name, info),
-                value=words(show(param.value, param.unit)),
+                value=words(self.number(param.value, param.unit)),
                 basis=prose(param.basis.say(self.language)),
                 overridden=param.overridden,
             )

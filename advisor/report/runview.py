@@ -64,8 +64,14 @@ def _sources(run: Run, language: Language) -> str:
 def _steps(run: Run, language: Language) -> str:
     if not run.steps:
         return say("no_steps", language)
-    recorded = runs(run.steps, language)
-    return recorded if len(run.steps) >= FEW_STEPS else say("few_steps", language, steps=recorded)
+    count, numbers = len(run.steps), runs(run.steps, language)
+    name = "step" if count == 1 else "steps"
+    return say(
+        "few_steps" if count < FEW_STEPS else "enough_steps",
+        language,
+        count=count,
+        steps=say(name, language, items=numbers),
+    )
 
 
 def _captured(run: Run, language: Language) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from advisor.findings import Diagnosis, RuleInfo
 from advisor.report.cards import Card, outline, web_address
+from advisor.report.flow import Flow
 from advisor.report.prose import Prose, clean, clean_block, flat, prose
 from advisor.report.view import Part, Unchecked, View, view
 from advisor.report.words import rules, say
@@ -51,7 +52,7 @@ def print_rule(info: RuleInfo, language: Language, console: Console | None = Non
 
 
 def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Iterable[RenderableType]:
-    yield _verdict(shown)
+    yield Flow(_verdict(shown))
     if shown.parts:
         yield Group(Text(), _bar(shown.parts, width), _legend(shown.parts))
     for card in shown.cards[:top]:
@@ -63,7 +64,7 @@ def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Itera
     if shown.unchecked:
         yield Group(Text(), *_unchecked(shown.unchecked, shown.blind, shown.language))
     if shown.unread:
-        yield Group(Text(), Text(_unread(shown), style="dim"))
+        yield Group(Text(), Flow(Text(_unread(shown), style="dim")))
     if written:
         yield Group(Text(), *(_written(path, shown.language) for path in written))
 
@@ -113,13 +114,13 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
         (f"  {card.category_word}", "dim"),
     )
     yield _hanging(head, 4)
-    yield Padding(tail, (0, 0, 0, 4))
+    yield Padding(Flow(tail), (0, 0, 0, 4))
     if card.places and card.places[0].place != say("whole_run", language):
         more = f" {say('more_places', language, count=card.more_places)}" if card.more_places else ""
-        yield Padding(Text(card.places[0].place + more, style="dim"), (0, 0, 0, 4))
+        yield Padding(Flow(Text(card.places[0].place + more, style="dim")), (0, 0, 0, 4))
     if card.actions:
         action = card.actions[0]
-        yield Padding(Text.assemble(("→ ", "green"), _text(action.do)), (0, 0, 0, 4))
+        yield Padding(_hanging(Text.assemble(("→ ", "green"), _text(action.do)), 2), (0, 0, 0, 4))
         if action.run or action.code:
             yield Padding(Text(action.run or action.code, style="cyan"), (0, 0, 0, 6))
 
@@ -151,7 +152,7 @@ def _rule_blocks(info: RuleInfo, language: Language) -> Iterable[RenderableType]
         (info.id, "bold"), ("" if info.status == "stable" else f"  {say(info.status, language)}", "yellow")
     )
     yield _text(outline(info, language), "bold")
-    yield Group(Text(), _text(prose(info.why.say(language))))
+    yield Group(Text(), Flow(_text(prose(info.why.say(language)))))
     if info.params:
         yield Group(Text(), _params(info, language))
     if info.fix:
@@ -164,7 +165,7 @@ def _rule_blocks(info: RuleInfo, language: Language) -> Iterable[RenderableType]
             care = Text.assemble(
                 (say("care", language) + say("colon", language), "yellow"), _text(prose(step.care.say(language)))
             )
-            yield Padding(care, (0, 0, 0, 4))
+            yield Padding(Flow(care), (0, 0, 0, 4))
     if info.references:
         yield Group(Text(), Text(say("references", language), style="bold"))
     for item in info.references:
@@ -178,7 +179,7 @@ def _params(info: RuleInfo, language: Language) -> Table:
     for param in info.params:
         own = f" ({say('overridden', language)})" if param.overridden else ""
         value = Text(show(param.value, param.unit) + own)
-        table.add_row(Text(param.name), value, _text(prose(param.basis.say(language))))
+        table.add_row(Text(param.name), value, Flow(_text(prose(param.basis.say(language)))))
     return table
 
 
@@ -187,7 +188,7 @@ def _hanging(text: Text, indent: int) -> Table:
     table = Table.grid(padding=0)
     table.add_column(width=indent, no_wrap=True)
     table.add_column()
-    table.add_row(text[:indent], text[indent:])
+    table.add_row(text[:indent], Flow(text[indent:]))
     return table
 
 

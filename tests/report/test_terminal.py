@@ -37,7 +37,7 @@ def test_as_many_findings_as_asked_for_and_how_many_more() -> None:
     text = printed(rich(), "en", top=2)
     assert "reach a device that has run dry" in text
     assert "The device is idle" not in text
-    assert "11 more findings" in text
+    assert "Further findings: 11" in text
 
 
 def test_each_finding_says_its_saving_its_place_and_its_first_step() -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.device import KERNEL, Timeline
+from advisor.analysis.device import Timeline, collective_times, kernel_times
 from advisor.analysis.grouping import row_at
+from advisor.analysis.intervals import unions
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
-from advisor.facts.observed import Kernel
+from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table
 
 TOLERATED = 0.05
@@ -25,35 +26,28 @@ half of the step and more; between them lies what a version of the profiler may 
 _SPLIT = ("span_us", "compute_us", "comm_us", "exposed_comm_us", "overlapped_us", "free_us", "bubble_us")
 
 
-def left_open(device: Timeline, kernels: Table[Kernel]) -> Array:
-    """Per cell: idle time before kernels beyond what their own rows say, µs; NaN where the rows do not say."""
-    work = device.work
-    mine = np.flatnonzero(work.kind == KERNEL)
-    mine = mine[np.lexsort((-kernels["wait_us"][work.row[mine]], work.start[mine]))]
-    rank = device.cells.rank[work.cell[mine]]
-    wait = kernels["wait_us"][work.row[mine]]
-    speaking = np.unique(rank[wait > 0])  # a column of zeros was not measured
-    wait = np.where(np.isin(rank, speaking) & (wait >= 0), wait, np.nan)
-    cell, start, end = device.on_clock(device.free)
-    ends = row_at(rank, work.start[mine], device.cells.rank[cell], end)
-    beyond = (end - start) / 1e3 - np.append(wait, np.nan)[ends]
-    told = ~np.isnan(beyond)
-    total = np.bincount(cell[told], weights=np.maximum(beyond[told], 0), minlength=len(device.cells))
-    seen = np.bincount(cell[told], minlength=len(device.cells)) > 0
-    return np.where(seen, total, np.nan)
-
-
-def reconciled(split: Table[Overlap], sums: Table[Overlap], opened: Array) -> Table[Overlap]:
+def reconciled(
+    split: Table[Overlap],
+    sums: Table[Overlap],
+    device: Timeline,
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+) -> Table[Overlap]:
     """The recomputed split where it stands, the profiler's sums where it does not, and both missing without sums.
 
-    Steps that only the sums know are added.
+    Steps that only the sums know are added. A step whose sums agree is whole, whatever the waits of its rows say.
     """
     at = row_at(sums["rank"], sums["step"], split["rank"], split["step"])
     differs, span = _difference(split, sums, at)
-    opened = np.nan_to_num(opened, nan=0.0)
+    idler = split["free_us"] - np.append(sums["free_us"], np.nan)[at]
+    agreed = np.maximum(differs, idler) <= TOLERATED * span
+    if agreed.all():
+        return Table.concat(Overlap, [split, _only_in_sums(split, sums)])
+    opened = left_open(device, kernels, collectives)
     contradicted = differs > TOLERATED * span
-    doubtful = contradicted | (opened > TOLERATED * np.where(np.isnan(span), split["span_us"], span))
-    unlisted = np.where(contradicted, np.fmax(differs, 0.0), opened)
+    doubtful = contradicted | (~agreed & (opened > TOLERATED * np.where(np.isnan(span), split["span_us"], span)))
+    doubtful |= ~agreed & ~np.isnan(span) & _running_on(split, doubtful)
+    unlisted = np.where(contradicted, differs, np.fmax(opened, 0.0))
     swap, lost = doubtful & ~np.isnan(span), doubtful & np.isnan(span)
     taken = sums.take(at[swap]).having(listed_us=split["listed_us"][swap], unlisted_us=unlisted[swap])
     unknown = split.take(lost).having(
@@ -62,6 +56,45 @@ def reconciled(split: Table[Overlap], sums: Table[Overlap], opened: Array) -> Ta
         source="incomplete",
     )
     return Table.concat(Overlap, [split.take(~doubtful), taken, unknown, _only_in_sums(split, sums)])
+
+
+def left_open(device: Timeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Array:
+    """Per cell: idle time before kernels beyond what their own rows say, µs; NaN where the rows do not say.
+
+    All rows count, those outside of every step too: the wait of a row is the gap to the one above it, whatever it is.
+    """
+    collectives = Table.empty(Collective) if collectives is None else collectives
+    compute, comm = kernel_times(kernels), collective_times(collectives)
+    ranks = kernels["rank"][compute.row]
+    rank, start, end = idle_between(
+        np.concatenate([ranks, collectives["rank"][comm.row]]),
+        np.concatenate([compute.start, comm.start]),
+        np.concatenate([compute.end, comm.end]),
+    )
+    wait = kernels["wait_us"][compute.row]
+    wait = np.where(np.isin(ranks, np.unique(ranks[wait > 0])) & (wait >= 0), wait, np.nan)  # zeros alone: not measured
+    order = np.lexsort((-wait, compute.start))
+    ended = row_at(ranks[order], compute.start[order], rank, end)
+    beyond = (end - start) / 1e3 - np.append(wait[order], np.nan)[ended]
+    cell = device.cells.at(rank, start)
+    told = ~np.isnan(beyond) & (cell >= 0)
+    total = np.bincount(cell[told], weights=np.maximum(beyond[told], 0), minlength=len(device.cells))
+    seen = np.bincount(cell[told], minlength=len(device.cells)) > 0
+    return np.where(seen, total, np.nan)
+
+
+def idle_between(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """Rank, start and end of the idle time between the intervals of each rank."""
+    names, of = np.unique(rank, return_inverse=True)
+    owner, begins, ends = unions(of, start, end, len(names))
+    same = np.diff(owner) == 0
+    return names[owner[1:][same]], ends[:-1][same], begins[1:][same]
+
+
+def _running_on(split: Table[Overlap], doubtful: Array) -> Array:
+    """Per step: whether its last pause ends in a step whose list lacks rows, perhaps its first ones."""
+    next_one = (np.diff(split["rank"]) == 0) & (np.diff(split["step"]) == 1)
+    return np.append(next_one & doubtful[1:], False)[: len(doubtful)]
 
 
 def _difference(split: Table[Overlap], sums: Table[Overlap], at: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.completeness import left_open, reconciled
+from advisor.analysis.completeness import reconciled
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.intervals import intersect, subtract
 from advisor.errors import FactMissing
@@ -44,7 +44,7 @@ def overlaps(
         return sums
     device = timeline(kernels, collectives, tasks, windows)
     split = _recomputed(run, device, tasks=tasks is not None)
-    return reconciled(split, sums, left_open(device, kernels)).sorted_by("rank", "step")
+    return reconciled(split, sums, device, kernels, collectives).sorted_by("rank", "step")
 
 
 def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:

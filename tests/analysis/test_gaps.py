@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import timelines as tl
 import pytest
+import timelines as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -29,6 +29,8 @@ FINE, FOUND, WRONG, UNREADABLE = 0, 1, 2, 3
 INTERRUPTED = 130
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
+ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
+EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,9 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """All commands and options, each with a sentence."""
-    top = argparse.ArgumentParser(
-        "advisor", description="Says what to fix first in an Ascend NPU profile, and what it wins"
-    )
+    top = argparse.ArgumentParser("advisor", description=ABOUT, epilog=EXAMPLE)
     top.add_argument("--version", action="version", version=f"advisor {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
     _add_diagnose(commands)
@@ -92,7 +92,10 @@ def _add_diagnose(commands: Commands) -> None:
         help=f"thresholds and switches (default: {SETTINGS_FILE} in this folder, where there is one)",
     )
     one.add_argument(
-        "--jobs", type=_positive, metavar="N", help="worker processes for many ranks (default: as many as help)"
+        "--jobs",
+        type=_positive,
+        metavar="N",
+        help="worker processes for many ranks (default: one per core, where it pays)",
     )
     one.set_defaults(command=_diagnose)
 
@@ -255,10 +258,9 @@ def _hand_out(
 
 def _rules_list(arguments: argparse.Namespace) -> int:
     catalog = _catalog(arguments.rules, _settings(arguments))
-    language = _language(arguments.lang)
     for rule in catalog.rules:
         info = rule.info()
-        print(f"{rule.id:<34} {info.status:<11} {info.title.say(language)}")
+        print(f"{rule.id:<34} {info.status:<11} {info.title.say(_language(arguments.lang))}")
     return FINE
 
 
@@ -387,10 +389,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 def _language(asked: str | None) -> Language:
-    if asked is not None:
-        return "zh" if asked == "zh" else "en"
-    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
-    return "zh" if locale.lower().startswith("zh") else "en"
+    said = asked or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "zh" if said.lower().startswith("zh") else "en"
 
 
 def _charts(outputs: Sequence[Path]) -> Renderer:

@@ -48,13 +48,13 @@ def print_rule(info: RuleInfo, language: Language, console: Console | None = Non
     out = console or Console(highlight=False)
     width = min(out.width, WIDEST)
     for block in _rule_blocks(info, language):
-        out.print(block, width=width, highlight=False)
+        out.print(block, width=width, highlight=False, crop=False)
 
 
 def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Iterable[RenderableType]:
     yield Flow(_verdict(shown))
     if shown.parts:
-        yield Group(Text(), _bar(shown.parts, width), _legend(shown.parts))
+        yield Group(Text(), _bar(shown.parts, width), Flow(_legend(shown.parts)))
     for card in shown.cards[:top]:
         yield Group(Text(), *_finding(card, shown.language))
     more = len(shown.cards) + len(shown.short) + shown.left_out - min(len(shown.cards), top)
@@ -169,7 +169,8 @@ def _rule_blocks(info: RuleInfo, language: Language) -> Iterable[RenderableType]
     if info.references:
         yield Group(Text(), Text(say("references", language), style="bold"))
     for item in info.references:
-        yield Text.assemble("    ", _text(prose(item.title)), ("  " + web_address(item.url), "dim"))
+        yield Text.assemble("    ", _text(prose(item.title)))
+        yield Text("    " + web_address(item.url), "dim", no_wrap=True, overflow="ignore")
 
 
 def _params(info: RuleInfo, language: Language) -> Table:

@@ -144,7 +144,9 @@ def shape(document: Document) -> tuple[RuleFile | None, list[Mistake]]:
         return RuleFile.model_validate(document.data), []
     except ValidationError as error:
         slips = error.errors(include_url=False)
-    told = {_path(slip["loc"], document.data): dict(slip) for slip in slips}
+    told: dict[Path_, dict[str, Any]] = {}
+    for slip in slips:  # of two alternatives that both fail, a word and a mapping, the word is the likelier
+        told.setdefault(_path(slip["loc"], document.data), dict(slip))
     told = {path: slip for path, slip in told.items() if not _told_better(path, slip, told)}
     mistakes = [_told(document, path, slip) for path, slip in told.items()]
     try:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _LANGUAGES = ("en", "zh")
 _FAIL_ON = ("none", *(level.name for level in Severity))
+OWN_RULES = "`advisor rules list` shows them all; rules of your own need `--rules DIR`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,11 @@ class Settings:
         former = {old: rule for rule in rules.values() for old in rule.formerly}
         if key.endswith("*"):
             if not any(name.startswith(key[:-1]) for name in rules):
-                yield self._mistake(path, f"no rule matches `{key}`", nearest(key, _patterns(rules)))
+                yield self._mistake(path, f"no rule matches `{key}`", nearest(key, _patterns(rules)) or OWN_RULES)
             return
         rule = rules.get(key) or former.get(key)
         if rule is None:
-            yield self._mistake(path, f"unknown rule `{key}`", nearest(key, rules))
+            yield self._mistake(path, f"unknown rule `{key}`", nearest(key, rules) or OWN_RULES)
             return
         for name in override.params:
             if name not in rule.params:

@@ -10,9 +10,9 @@ from advisor.rules.schema import ID
 
 _SKELETON = """\
 # yaml-language-server: $schema=../schema.json
-# Editors complete and check this file with the schema that `advisor rules schema` prints.
+# Editors complete and check this file once `advisor rules schema > schema.json` was run in the folder of your rules.
 # A rule reads as a sentence: for each rank in overlaps, let …, when … — see docs/writing-rules.md
-id: {id}                      # the path of this file, without its suffix
+id: {id:<35} # the path of this file, without its suffix
 since: 0.1.0
 status: preview                         # until the threshold has a source
 

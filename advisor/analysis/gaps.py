@@ -92,6 +92,8 @@ def gaps(
         for rank in np.unique(pieces.rank).tolist():
             late = np.flatnonzero((pieces.rank == rank) & pieces.late)
             _blame_host(pieces, late, calls, cause=cause, call=call)
+    if links is None:  # without launches nobody can say that the host was not late
+        cause[cause == _CODE["unknown"]] = -1
     called = Texts.constant(None, 0) if calls is None else calls.texts("name")
     ended = names_of(device, kernels, collectives)
     return Table.build(
@@ -101,7 +103,7 @@ def gaps(
         start_ns=pieces.start,
         duration_us=(pieces.end - pieces.start) / 1e3,
         cause=Texts(cause.astype(np.int32), CAUSES),
-        host=(cause < len(HOST_CAUSES)).astype(np.int8),
+        host=np.where(cause < 0, -1, cause < len(HOST_CAUSES)).astype(np.int8),
         call=Texts(np.append(called.codes, -1)[call].astype(np.int32), called.names),
         next_op=Texts(np.append(ended.codes, -1)[pieces.after].astype(np.int32), ended.names),
     )

@@ -41,11 +41,11 @@ def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle:
 
 
 def _host_gaps(rank: Array, ranks: Groups, idle: Table[Gap] | None) -> Array:
-    """Per rank and step: idle time the host is to blame for; missing for ranks without a timeline."""
+    """Per rank and step: idle time the host is to blame for; missing for ranks without launches."""
     if idle is None:
         return np.full(len(rank), np.nan)
     of = matched(rank, idle["rank"])
-    known = of >= 0
+    known = (of >= 0) & (idle["host"] >= 0)
     charged = np.where(idle["host"] == 1, idle["duration_us"], 0.0)
     total = np.bincount(of[known], weights=charged[known], minlength=len(rank))
     seen = np.bincount(of[known], minlength=len(rank)) > 0

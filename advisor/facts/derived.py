@@ -106,10 +106,11 @@ class Gap(Fact):
             "(host late, no closer cause seen), `wait` (event or another stream), `copy`, `comm_setup`, "
             "`step_boundary`, `unknown`. A kernel that was launched long before and starts late on an idle device, "
             "with no wait recorded (about 0.1 ms at a time in public captures), is `unknown`: the device or its driver "
-            "took that time, the files do not say for what. So is a gap whose ending task has no recorded launch."
+            "took that time, the files do not say for what. So is a gap whose ending task has no recorded launch; "
+            "where no launch at all was recorded, such a cause is missing."
         ),
     ]
-    host: Annotated[bool, Flag("The cause lies on the host (the first eight causes).")]
+    host: Annotated[bool, Flag("The cause lies on the host (the first eight causes); missing with the cause.")]
     call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
     next_op: Annotated[str, Key("Operator type, collective or copy that ended the interval.")]
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import timelines as tl
 from hypothesis import given, settings
@@ -98,6 +99,33 @@ def test_an_operator_that_is_found_built_is_dispatched_not_compiled():
 def test_a_long_call_compiled_whatever_was_recorded_inside_it(name):
     assert one_gap(HEAD + f"1 acl {name} -7010000 2990000 7")["cause"] == "compile"
     assert one_gap(HEAD + f"1 acl {name} -7000000 2990000 7")["cause"] == "host_late"
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES, tl.TASKS, tl.CALLS, st.data())
+def test_launches_that_a_cut_file_lost_never_make_the_host_late(kernels, collectives, tasks, calls, data):
+    tables = tl.kernels(kernels), tl.collectives(collectives), tl.tasks(tasks)
+    started = [(row[0], row[2]) for row in kernels + collectives]
+    leads = data.draw(st.lists(st.integers(-5, 40), min_size=20, max_size=20))
+    every = Table.build(
+        Launch,
+        rank=[rank for rank, _ in started],
+        host_start_ns=[start - lead for (_, start), lead in zip(started, leads, strict=False)],
+        device_start_ns=[start for _, start in started],
+    )
+    lost = data.draw(st.sets(st.integers(0, len(started))))
+
+    def late(launches: Table[Launch]) -> tuple[set[tuple[object, ...]], set[tuple[object, ...]]]:
+        links = dispatches(tables[0], launches, tables[1], tables[2], None)
+        found = gaps(
+            tables[0], links=links, collectives=tables[1], tasks=tables[2], calls=tl.calls(calls), windows=None
+        )
+        vertical = {(r["rank"], r["kind"], r["start_ns"]) for r in links.rows() if r["vertical"]}
+        return vertical, {(r["rank"], r["start_ns"], r["duration_us"]) for r in found.rows() if r["host"]}
+
+    some = late(every.take(np.array([i not in lost for i in range(len(started))], bool)))
+    for part, whole in zip(some, late(every), strict=True):
+        assert part <= whole
 
 
 def test_without_any_launch_recorded_the_cause_is_missing_not_unknown():

@@ -87,7 +87,7 @@ COLUMNS: Mapping[str, Text] = {
     "size_bytes": _t("Size", "大小"),
     "slowest_compute_us": _t("Compute of its slowest rank", "该 stage 最慢卡的计算"),
     "source": _t("From", "来源"),
-    "span_us": _t("Step", "单步耗时"),
+    "span_us": _t("Step time", "单步耗时"),
     "spread": _t("Spread", "离散度"),
     "stage": _t("Stage", "Stage"),
     "start_ns": _t("Start", "开始"),

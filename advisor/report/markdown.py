@@ -124,6 +124,9 @@ def _ranked(card: Card) -> tuple[str, ...]:
 
 def _notice(shown: View) -> Iterable[str]:
     if shown.unchecked:
+        if shown.blind_note:
+            yield f"> {words(shown.blind_note)}"
+            yield ">"
         more = " …" if len(shown.unchecked) > 1 else ""
         said = plain(say("record_more", shown.language, count=shown.blind))
         yield f"> {said}{say('colon', shown.language)}{words(shown.unchecked[0].reason)}{more}"
@@ -244,6 +247,9 @@ def _unchecked(shown: View) -> Iterable[str]:
         return
     yield f"## {plain(say('unchecked', shown.language))}"
     yield ""
+    if shown.blind_note:
+        yield words(shown.blind_note)
+        yield ""
     for group in shown.unchecked:
         rules = " ".join(span(rule) for rule in group.rules)
         yield f"- {words(group.reason)} — {plain(group.count)}{say('colon', shown.language)}{rules}"

@@ -15,7 +15,7 @@ from advisor.findings import Diagnosis, RuleInfo
 from advisor.report.cards import Card, outline, web_address
 from advisor.report.flow import Flow
 from advisor.report.prose import Prose, clean, clean_block, flat, prose
-from advisor.report.view import Part, Unchecked, View, view
+from advisor.report.view import Part, View, view
 from advisor.report.words import rules, say
 from advisor.text import Language
 from advisor.units import show
@@ -54,7 +54,7 @@ def print_rule(info: RuleInfo, language: Language, console: Console | None = Non
 def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Iterable[RenderableType]:
     yield Flow(_verdict(shown))
     if shown.parts:
-        yield Group(Text(), _bar(shown.parts, width), Flow(_legend(shown.parts)))
+        yield Group(Text(), _bar(shown.parts, width), _legend(shown.parts, width))
     for card in shown.cards[:top]:
         yield Group(Text(), *_finding(card, shown.language))
     more = len(shown.cards) + len(shown.short) + shown.left_out - min(len(shown.cards), top)
@@ -62,7 +62,7 @@ def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Itera
         name = "more_in_report" if written else "more_findings_short"
         yield Group(Text(), Text(say(name, shown.language, count=more), style="dim"))
     if shown.unchecked:
-        yield Group(Text(), *_unchecked(shown.unchecked, shown.blind, shown.language))
+        yield Group(Text(), *_unchecked(shown))
     if shown.unread:
         yield Group(Text(), Flow(Text(_unread(shown), style="dim")))
     if written:
@@ -97,12 +97,18 @@ def _bar(parts: Sequence[Part], width: int) -> Text:
     return Text(" ").join(Text(*piece) for piece in pieces)
 
 
-def _legend(parts: Sequence[Part]) -> Text:
-    said = (
-        Text.assemble((f"{_SIGNS[part.key]} ", COLOURS[part.key]), f"{part.name} {part.time} ", (part.share, "bold"))
-        for part in parts
-    )
-    return Text("   ").join(said)
+def _legend(parts: Sequence[Part], width: int) -> Text:
+    """The parts side by side; one that does not fit begins the next line."""
+    lines: list[Text] = []
+    for part in parts:
+        name = (f"{part.name} {part.time} ", "")
+        said = Text.assemble((f"{_SIGNS[part.key]} ", COLOURS[part.key]), name, (part.share, "bold"))
+        fits = lines and lines[-1].cell_len + 3 + said.cell_len <= width
+        if fits:
+            lines[-1] = Text("   ").join((lines[-1], said))
+        else:
+            lines.append(said)
+    return Text("\n").join(lines)
 
 
 def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
@@ -125,9 +131,12 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
             yield Padding(Text(action.run or action.code, style="cyan"), (0, 0, 0, 6))
 
 
-def _unchecked(groups: Sequence[Unchecked], blind: int, language: Language) -> Iterable[RenderableType]:
+def _unchecked(shown: View) -> Iterable[RenderableType]:
+    groups, language = shown.unchecked, shown.language
     colon = say("colon", language)
-    yield Text(f"{say('unchecked', language)}{colon}{rules(blind, language)}", style="bold")
+    yield Text(f"{say('unchecked', language)}{colon}{rules(shown.blind, language)}", style="bold")
+    if shown.blind_note:
+        yield Flow(_text(shown.blind_note))
     for group in groups[:_MOST_REASONS]:
         names = say("comma", language).join(group.rules[:_MOST_RULES])
         more = "…" if len(group.rules) > _MOST_RULES else ""

@@ -95,6 +95,8 @@ class View:
     checked: tuple[Checked, ...]
     unchecked: tuple[Unchecked, ...]
     blind: int
+    blind_note: Prose
+    """What to do before anything is recorded again; empty for ordinary captures."""
     unread: tuple[Lost, ...]
     more_unread: int
     version: str
@@ -130,6 +132,7 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         checked=_checked(diagnosis, language),
         unchecked=unchecked,
         blind=sum(len(group.rules) for group in unchecked),
+        blind_note=prose(say("summary_only", language)) if unchecked and _is_summary(diagnosis) else (),
         unread=tuple(
             Lost(
                 code(item.file),
@@ -142,6 +145,11 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         more_unread=max(len(diagnosis.unread) - MOST_UNREAD, 0),
         version=clean(diagnosis.version, 40),
     )
+
+
+def _is_summary(diagnosis: Diagnosis) -> bool:
+    """Whether all there is to read is a cluster summary."""
+    return bool(diagnosis.run.captures) and all(capture.source == "cluster" for capture in diagnosis.run.captures)
 
 
 def _told(known: Both | None, said: str, language: Language) -> Prose:

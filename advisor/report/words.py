@@ -157,6 +157,12 @@ WORDS: Mapping[str, Text] = {
     "thresholds": _t("Further thresholds in force", "其他生效阈值"),
     "checked": _t("What was checked", "检查了什么"),
     "unchecked": _t("What was not checked, and how to record it", "未检查的内容与补采方法"),
+    "summary_only": _t(
+        "A cluster summary holds step times and communication alone. Diagnose the folder of its captures "
+        "(`*_ascend_pt`) before recording anything again: most of what is missing here is in them.",
+        "集群分析结果只含 step 时间与通信数据。补采之前请先诊断各 rank 的采集目录（`*_ascend_pt`），"
+        "此处缺少的内容大多在其中。",
+    ),
     "unchecked_short": _t("Not checked", "未检查"),
     "record_more": _t("Not checked by {count} of the rules", "{count} 条规则未能检查"),
     "numbers": _t("Numbers", "数据"),

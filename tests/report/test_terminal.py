@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from advisor.findings import Diagnosis
+from advisor.report import write
 from advisor.report.terminal import print_diagnosis, print_rule
 from advisor.text import Language
 
@@ -90,3 +91,18 @@ def test_a_rule_is_shown_with_thresholds_fixes_and_references(language: Language
     for words in ("comm/exposed-communication", "tolerated", "10 %", 'HCCL_ALGO="level0:NA;level1:H-D_R"'):
         assert words in text
     assert "javascript" not in text
+
+
+def test_what_a_cluster_summary_lacks_is_looked_for_in_its_captures_first(tmp_path: Path) -> None:
+    run = rich().run
+    captures = tuple(capture.model_copy(update={"source": "cluster"}) for capture in run.captures)
+    summary = rich().model_copy(update={"run": run.model_copy(update={"captures": captures})})
+    assert captures
+    for said in (printed(summary, "en"), said_in(summary, tmp_path / "a.md"), said_in(summary, tmp_path / "a.html")):
+        assert "before recording anything" in " ".join(said.split())
+    assert "before recording anything" not in " ".join(printed(rich(), "en").split())
+
+
+def said_in(diagnosis: Diagnosis, path: Path) -> str:
+    write(diagnosis, path, "en")
+    return path.read_text("utf-8")

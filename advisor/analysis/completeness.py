@@ -22,6 +22,9 @@ from advisor.facts.table import Array, Table
 TOLERATED = 0.05
 """Part of a step that may be contradicted. Lists that are whole agree within 0.5 µs (16 real steps), trimmed ones miss
 half of the step and more; between them lies what a version of the profiler may count otherwise."""
+_TOLERATED_PART, _NEVER_BELOW = 0.1, 0.02
+"""Where communication fills the step, half of the kernels may be missing within that: so a tenth of the computing or of
+the exposed time may be contradicted, as long as that lies between 2 % of the step and what is tolerated of it."""
 
 _SPLIT = ("span_us", "compute_us", "comm_us", "exposed_comm_us", "overlapped_us", "free_us", "bubble_us")
 
@@ -38,13 +41,12 @@ def reconciled(
     Steps that only the sums know are added. A step whose sums agree is whole, whatever the waits of its rows say.
     """
     at = row_at(sums["rank"], sums["step"], split["rank"], split["step"])
-    differs, span = _difference(split, sums, at)
+    differs, contradicted, span = _difference(split, sums, at)
     idler = split["free_us"] - np.append(sums["free_us"], np.nan)[at]
-    agreed = np.maximum(differs, idler) <= TOLERATED * span
+    agreed = ~contradicted & (idler <= TOLERATED * span)
     if agreed.all():
         return Table.concat(Overlap, [split, _only_in_sums(split, sums)])
     opened = left_open(device, kernels, collectives)
-    contradicted = differs > TOLERATED * span
     doubtful = contradicted | (~agreed & (opened > TOLERATED * np.where(np.isnan(span), split["span_us"], span)))
     doubtful |= ~agreed & ~np.isnan(span) & _running_on(split, doubtful)
     unlisted = np.where(contradicted, differs, np.fmax(opened, 0.0))
@@ -97,12 +99,19 @@ def _running_on(split: Table[Overlap], doubtful: Array) -> Array:
     return np.append(next_one & doubtful[1:], False)[: len(doubtful)]
 
 
-def _difference(split: Table[Overlap], sums: Table[Overlap], at: Array) -> tuple[Array, Array]:
-    """Per recomputed step: by how much the profiler's sums differ, and their span; NaN without believable sums."""
+def _difference(split: Table[Overlap], sums: Table[Overlap], at: Array) -> tuple[Array, Array, Array]:
+    """Per recomputed step: by how much the profiler's sums differ, whether that is too much, and their span.
+
+    NaN and no without believable sums.
+    """
     known = {name: np.append(sums[name], np.nan)[at] for name in ("compute_us", "exposed_comm_us", "span_us")}
     believable = (known["compute_us"] >= 0) & (known["exposed_comm_us"] >= 0) & (known["span_us"] > 0)
-    apart = [np.abs(split[name] - known[name]) for name in ("compute_us", "exposed_comm_us")]
-    return np.where(believable, np.maximum(*apart), np.nan), np.where(believable, known["span_us"], np.nan)
+    span = np.where(believable, known["span_us"], np.nan)
+    apart = {name: np.abs(split[name] - known[name]) for name in ("compute_us", "exposed_comm_us")}
+    over = [
+        by > np.clip(_TOLERATED_PART * known[name], _NEVER_BELOW * span, TOLERATED * span) for name, by in apart.items()
+    ]
+    return np.where(believable, np.maximum(*apart.values()), np.nan), over[0] | over[1], span
 
 
 def _only_in_sums(split: Table[Overlap], sums: Table[Overlap]) -> Table[Overlap]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
@@ -153,6 +153,23 @@ def test_a_step_of_which_no_kernel_is_left_keeps_its_sums():
     assert (second["listed_us"], second["unlisted_us"]) == (0, 50)
 
 
+def test_kernels_that_fill_little_of_a_step_are_missed_too():
+    """Eight in ten of the step are communication; half of the computing is little of it."""
+    kernels = listed([(0, 10), (0, 10)])
+    comm = Table.build(Collective, rank=[0], step=[1], start_ns=[20_000], elapse_us=[380.0])
+    sums = summed_up(split_of(kernels, collectives=comm))
+    (row,) = split_of(without(kernels, {1}), sums, comm).rows()
+    assert (row["source"], row["free_us"], row["unlisted_us"]) == ("recorded", 0, 10)
+
+
+def test_a_version_that_counts_a_little_otherwise_contradicts_nothing():
+    whole = listed([(0, 1000)] * 2)
+    sums = summed_up(split_of(whole))
+    for part, source in ((0.051, "recorded"), (0.049, "intervals")):
+        other = sums.having(compute_us=sums["compute_us"] * (1 - part), free_us=sums["compute_us"] * part)
+        assert split_of(whole, other).texts("source").values() == [source]
+
+
 def test_a_pause_that_ends_in_a_trimmed_step_is_the_one_the_profiler_summed_up():
     whole = listed([(0, 10), (2, 10), (3, 10), (2, 10)], per_step=2)
     untold = whole.having(wait_us=np.full(4, np.nan))
@@ -238,3 +255,30 @@ def test_rows_picked_out_of_a_longer_list_say_nothing_about_idle_time(real_data)
     profile = opened(real_data / "msprof_analyze_tests" / "ut" / "advisor" / "compute_advice" / "data")
     (row,) = profile.table(Overlap).rows()
     assert (row["source"], row["free_us"]) == ("incomplete", None)
+
+
+@pytest.fixture(scope="module", params=["text/level0", "text/level1", "db/level1"])
+def capture(request: pytest.FixtureRequest, real_data: Path) -> Profile:
+    profile = opened(real_data / "msinsight_pytorch_matrix" / request.param)
+    profile.prepare([Kernel, Collective, StepTime, Overlap])
+    return profile
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(share=st.floats(0, 1), seed=st.integers(0, 2**32 - 1), together=st.booleans(), told=st.booleans())
+def test_kernels_taken_out_of_a_real_list_never_make_its_device_idler(capture, share, seed, together, told):
+    """Any of them, or a run of them; with the profiler's sums, or with nothing but the waits of the text export."""
+    kernels, comm = capture.table(Kernel), capture.table(Collective)
+    draw = np.random.default_rng(seed)
+    where = np.arange(len(kernels)) / len(kernels)
+    low = draw.uniform(0, 1 - share)
+    left = kernels.take(
+        ~((low <= where) & (where < low + share)) if together else draw.uniform(size=len(where)) >= share
+    )
+    if not len(left) or (not told and np.isnan(kernels["wait_us"]).all()):
+        return
+    truth = {(row["rank"], row["step"]): row for row in capture.table(Overlap).rows()}
+    for row in split_of(left, capture.table(StepTime) if told else None, comm).rows():
+        most = truth[row["rank"], row["step"]]
+        assert row["free_us"] is None or row["free_us"] <= most["free_us"] + TOLERATED * most["span_us"]
+        assert row["source"] != "recorded" or row["free_us"] == pytest.approx(most["free_us"], abs=0.5)

@@ -128,7 +128,7 @@ def _notice(shown: View) -> Iterable[str]:
             yield f"> {words(shown.blind_note)}"
             yield ">"
         more = " …" if len(shown.unchecked) > 1 else ""
-        said = plain(say("record_more", shown.language, count=shown.blind))
+        said = plain(shown.blind_words)
         yield f"> {said}{say('colon', shown.language)}{words(shown.unchecked[0].reason)}{more}"
         yield ""
 

@@ -102,6 +102,11 @@ class View:
     version: str
 
     @property
+    def blind_words(self) -> str:
+        """How many rules could not look."""
+        return say("record_more", self.language, rules=rules(self.blind, self.language))
+
+    @property
     def severities(self) -> tuple[tuple[str, str], ...]:
         """The severities among the cards, worst first, and their words."""
         present = {card.severity: card.severity_word for card in self.cards}

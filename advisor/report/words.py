@@ -164,7 +164,7 @@ WORDS: Mapping[str, Text] = {
         "此处缺少的内容大多在其中。",
     ),
     "unchecked_short": _t("Not checked", "未检查"),
-    "record_more": _t("Not checked by {count} of the rules", "{count} 条规则未能检查"),
+    "record_more": _t("{rules} could not look", "{rules}未能检查"),
     "numbers": _t("Numbers", "数据"),
     "rules_one": _t("1 rule", "1 条规则"),
     "rules_many": _t("{count} rules", "{count} 条规则"),

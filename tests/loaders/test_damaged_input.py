@@ -33,7 +33,7 @@ def read_everything(folder: Path) -> dict[str, int]:
     try:
         _, sources = open_input(folder)
     except InputError as wrong:
-        assert "\n" not in wrong.what
+        assert "\n" not in wrong.what.en
         assert str(folder) in wrong.what
     else:
         for source in sources:

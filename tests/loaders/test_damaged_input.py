@@ -34,7 +34,7 @@ def read_everything(folder: Path) -> dict[str, int]:
         _, sources = open_input(folder)
     except InputError as wrong:
         assert "\n" not in wrong.what.en
-        assert str(folder) in wrong.what
+        assert str(folder) in wrong.what.en
     else:
         for source in sources:
             found.update(rows_of(source))

@@ -7,6 +7,8 @@ device was free can be won back.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from advisor.analysis.completeness import incomplete
@@ -20,6 +22,9 @@ from advisor.facts.table import Array, Table
 
 MOST_PYTHON_NAMES = 200
 """Python functions kept per rank, those beside most idle time first: a stack has thousands, a reader looks at ten."""
+
+BLOCK_CALLS = 1 << 17
+"""Calls worked on at once: large enough for numpy, small enough that what it needs besides the table stays small."""
 
 
 def host_costs(
@@ -45,13 +50,26 @@ def _of_rank(table: Table[HostCall], device: Timeline, rank: int) -> Table[HostC
     cell = device.cells.on_host(table["rank"][calls.row], calls.start)
     kept = (cell >= 0) & ~table.texts("kind").isin(["step"])[calls.row] & _worth_naming(table, calls, free)
     calls, cell = calls.take(kept), cell[kept]
+    blocks = _blocks(cell, len(device.cells))
+    return Table.concat(HostCost, [_of_cells(table, calls.take(own), cell[own], device, free) for own in blocks])
+
+
+def _blocks(cell: Array, cells: int) -> Iterator[Array]:
+    """Positions of the calls, whole cells together and in ascending order, about `BLOCK_CALLS` at a time."""
+    order = np.argsort(cell, kind="stable")
+    ends = np.cumsum(np.bincount(cell, minlength=cells))
+    cuts = np.unique(ends[np.searchsorted(ends, np.arange(BLOCK_CALLS, len(cell), BLOCK_CALLS))])
+    yield from np.split(order, cuts[cuts < len(cell)])
+
+
+def _of_cells(table: Table[HostCall], calls: Calls, cell: Array, device: Timeline, free: Spans) -> Table[HostCost]:
     kinds, names = table.texts("kind").take(calls.row), table.texts("name").take(calls.row)
     groups = grouped(cell, kinds, names)
     owner, start, end = unions(groups.of, calls.start, calls.end, len(groups))
     covered = cover(free, start, end)
     return Table.build(
         HostCost,
-        rank=np.full(len(groups), rank),
+        rank=device.cells.rank[cell[groups.first]],
         step=device.cells.step[cell[groups.first]],
         kind=kinds.take(groups.first),
         name=names.take(groups.first),

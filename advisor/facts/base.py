@@ -143,6 +143,8 @@ class Fact:
     """Read from files (true) or derived from other facts (false)."""
     heavy: ClassVar[bool] = False
     """One row per event: read and derived from one rank at a time, not kept longer than needed."""
+    among_events: ClassVar[bool] = False
+    """Kept in the files of heavy facts: read together with them, before those files are let go."""
     across_ranks: ClassVar[bool] = False
     """Derived from the tables of all ranks together; other derived facts are made rank by rank."""
     record_with: ClassVar[Text | None] = None

@@ -63,6 +63,7 @@ class StepWindow(Fact):
     """The host's window of one step: ProfilerStep#N in the timeline, STEP_TIME in the database."""
 
     table = "step_windows"
+    among_events = True
     record_with = Text(
         en="call prof.step() at the end of every training step",
         zh="在每个训练 step 结束时调用 prof.step()",
@@ -166,6 +167,7 @@ class Collective(Fact):
     """One communication operator on one rank."""
 
     table = "collectives"
+    among_events = True
     record_with = _NPU
 
     rank: Rank
@@ -328,6 +330,7 @@ class Frequency(Fact):
     """AI Core frequency from one moment on."""
 
     table = "frequencies"
+    among_events = True
     record_with = _NPU
 
     rank: Rank

@@ -113,7 +113,8 @@ def _joined(fact: type[Fact], parts: Sequence[Found]) -> Found:
 class _RankWork:
     """The facts wanted of one source. A class, not a closure, so that a process pool can take it along.
 
-    What is large is read first, then let go as soon as nothing that is still wanted needs it.
+    Events are read first, together, so that the files that hold them can be let go; then their tables are let go as
+    soon as nothing that is still wanted needs them.
     """
 
     def __init__(self, run: Run, makers: Mapping[type[Fact], Derivation], wanted: Wanted) -> None:
@@ -122,8 +123,8 @@ class _RankWork:
     def __call__(self, source: Source) -> dict[type[Fact], Found]:
         found: dict[type[Fact], Found] = {}
         needed = {fact: _roots(fact, self.makers) for fact in self.wanted}
-        roots = dict.fromkeys(root for fact in self.wanted for root in needed[fact] if root is not Damage)
-        for fact in sorted(roots, key=lambda root: not root.heavy):
+        events = {root for roots in needed.values() for root in roots if root.heavy or root.among_events}
+        for fact in sorted(events, key=lambda root: root.table):
             _resolve(fact, self.run, self.makers, found, source.read)
         source.release()
         todo = sorted(self.wanted, key=lambda fact: (fact is Damage, not any(root.heavy for root in needed[fact])))

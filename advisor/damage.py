@@ -8,6 +8,7 @@ few sentences is said in Chinese. `{…}` holds what differs: a name of the file
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from advisor.errors import Both
@@ -67,12 +68,12 @@ PLACES: tuple[Both, ...] = (
     Both("{table}, after row {n}", "{table} 第 {n} 行之后"),
 )
 
-KINDS: tuple[Both, ...] = (
-    Both("row", "部分行"),
-    Both("truncated", "被截断"),
-    Both("unreadable", "无法读取"),
-    Both("clock", "时钟异常"),
-)
+KINDS: Mapping[str, Both] = {
+    "row": Both("some rows", "部分行"),
+    "truncated": Both("cut short", "被截断"),
+    "unreadable": Both("not readable at all", "完全无法读取"),
+    "clock": Both("odd clock", "时钟异常"),
+}
 
 _HOLE = re.compile(r"\{(\w+)\}")
 
@@ -94,7 +95,7 @@ def place(where: str) -> Both | None:
 
 def kind(name: str) -> Both | None:
     """A kind of damage in both languages, or None when it is none."""
-    return _among(KINDS, name)
+    return KINDS.get(name)
 
 
 def _among(known: tuple[Both, ...], said: str) -> Both | None:

@@ -57,7 +57,9 @@ def test_every_damage_the_loaders_note_has_its_chinese() -> None:
     assert [one for one in said if damage.sentence(one[1]) is None] == []
 
 
-@pytest.mark.parametrize("known", [*damage.SENTENCES, *damage.PLACES, *damage.KINDS], ids=lambda known: known.en)
+@pytest.mark.parametrize(
+    "known", [*damage.SENTENCES, *damage.PLACES, *damage.KINDS.values()], ids=lambda known: known.en
+)
 def test_what_is_known_of_damage_keeps_its_holes(known: Both) -> None:
     holes = re.compile(r"\{\w+\}")
     assert sorted(holes.findall(known.en)) == sorted(holes.findall(known.zh))

@@ -7,6 +7,7 @@ Exit codes: 0 fine, 1 findings at or above `--fail-on`, 2 wrong use or a wrong r
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 FINE, FOUND, WRONG, UNREADABLE = 0, 1, 2, 3
 INTERRUPTED = 130
+_MMAP_THRESHOLD = -3
+"""M_MMAP_THRESHOLD of glibc's mallopt(3)."""
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
 ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
@@ -68,7 +71,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_diagnose(commands: Commands) -> None:
     one = commands.add_parser("diagnose", help="read a profile and say what to fix first")
-    one.add_argument("path", type=Path, help="a *_ascend_pt folder, a folder of many, or cluster_analysis_output")
+    one.add_argument(
+        "path", type=_named_path, help="a *_ascend_pt folder, a folder of many, or cluster_analysis_output"
+    )
     _output_options(one)
     one.add_argument(
         "--rules",
@@ -102,7 +107,7 @@ def _add_diagnose(commands: Commands) -> None:
 
 def _add_render(commands: Commands) -> None:
     one = commands.add_parser("render", help="write a report again from a saved .json, without the capture")
-    one.add_argument("path", type=Path, help="a .json written by diagnose")
+    one.add_argument("path", type=_named_path, help="a .json written by diagnose")
     _output_options(one)
     one.set_defaults(command=_render)
 
@@ -178,6 +183,13 @@ def _rule_options(one: argparse.ArgumentParser) -> None:
     )
 
 
+def _named_path(words: str) -> Path:
+    """A path; no words, as an unset shell variable gives, name none."""
+    if not words:
+        raise argparse.ArgumentTypeError("empty; give a path")
+    return Path(words)
+
+
 def _positive(words: str) -> int:
     number = int(words)
     if number < 1:
@@ -185,10 +197,20 @@ def _positive(words: str) -> int:
     return number
 
 
+def _give_back_memory() -> None:
+    """Lets freed columns return to the system: glibc otherwise keeps blocks of up to 32 MiB for later use."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
+            ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 20)
+
+
 def _diagnose(arguments: argparse.Namespace) -> int:
     from advisor.report import check_outputs, outside_captures
     from advisor.report.bar import Bar
 
+    _give_back_memory()
     settings = _settings(arguments)
     outputs = check_outputs(arguments.output, arguments.path)
     with _charts(outputs) as charts, Bar(_language(arguments.lang or settings.language)) as bar:

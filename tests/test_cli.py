@@ -141,6 +141,19 @@ def test_wrong_use_ends_with_two_and_says_what_is_wrong(
     assert told in capsys.readouterr().err
 
 
+def test_a_reader_who_goes_away_is_no_finding() -> None:
+    command = f"{sys.executable} -m advisor diagnose {CASE} | true; exit ${{PIPESTATUS[0]}}"
+    environment = {**os.environ, "PYTHONPATH": str(CASE.parent.parent)}
+    done = subprocess.run(["bash", "-c", command], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_unset_variable_is_not_taken_for_this_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["diagnose", ""])
+    assert "give a path" in capsys.readouterr().err
+
+
 def test_a_report_is_never_written_into_a_capture(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inside = next(capture.glob("*_ascend_pt")) / "report.html"
     assert main(["diagnose", str(capture), "-o", str(inside)]) == 2

@@ -29,6 +29,13 @@ _MOST_REASONS = 4
 _MOST_RULES = 3
 
 
+class _Pipe(Console):
+    """A console that leaves a reader who went away to the command line; rich itself would end with exit code 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def print_diagnosis(
     diagnosis: Diagnosis,
     language: Language,
@@ -37,7 +44,7 @@ def print_diagnosis(
     written: Sequence[Path] = (),
 ) -> None:
     """Prints the answer: at most `top` findings, each with its saving and first step, and the files written."""
-    out = console or Console(highlight=False)
+    out = console or _Pipe(highlight=False)
     shown = view(diagnosis, language, full=max(top, 1))
     for block in _blocks(shown, top, written, min(out.width, WIDEST)):
         out.print(block, width=min(out.width, WIDEST), highlight=False)
@@ -45,7 +52,7 @@ def print_diagnosis(
 
 def print_rule(info: RuleInfo, language: Language, console: Console | None = None) -> None:
     """Prints all that is known of one rule."""
-    out = console or Console(highlight=False)
+    out = console or _Pipe(highlight=False)
     width = min(out.width, WIDEST)
     for block in _rule_blocks(info, language):
         out.print(block, width=width, highlight=False, crop=False)

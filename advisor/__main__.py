@@ -1,8 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m advisor`."""
+"""`python -m advisor`, and the command `advisor`."""
 
+from __future__ import annotations
+
+import gc
+import os
 import sys
 
 from advisor.cli import main
 
-sys.exit(main())
+
+def run() -> None:
+    """Runs the command and ends the process at once.
+
+    Python would first take hundreds of modules and all tables apart (0.1 s) and look for garbage every 700 objects
+    (0.04 s), of a process that is about to end. Both count where a small capture takes 0.7 s in all.
+    """
+    gc.set_threshold(100_000)
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -11,6 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -208,19 +209,22 @@ def _give_back_memory() -> None:
 
 def _diagnose(arguments: argparse.Namespace) -> int:
     from advisor.report import check_outputs, outside_captures
-    from advisor.report.bar import Bar
 
     _give_back_memory()
-    settings = _settings(arguments)
     outputs = check_outputs(arguments.output, arguments.path)
-    with _charts(outputs) as charts, Bar(_language(arguments.lang or settings.language)) as bar:
-        catalog = _catalog(arguments.rules, settings, arguments.only)
-        from advisor.diagnosis import diagnose, open_profile
+    with _charts(outputs) as charts:  # before anything large is imported: it wakes up beside that
+        from advisor.report.bar import Bar
+        from advisor.report.charts import begin
 
-        profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar)
-        outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
-        diagnosis = diagnose(profile, catalog, bar)
-        bar.close()
+        settings = _settings(arguments)
+        language = _language(arguments.lang)
+        with Bar(language) as bar:
+            catalog = _catalog(arguments.rules, settings, arguments.only)
+            from advisor.diagnosis import diagnose, open_profile
+
+            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar)
+            outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
+            diagnosis = diagnose(profile, catalog, bar, draw=partial(begin, charts, language))
         return _hand_out(diagnosis, arguments, outputs, settings, charts)
 
 

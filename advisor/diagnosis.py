@@ -21,7 +21,7 @@ from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage
 from advisor.facts.profile import Found, Profile, Source
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis, Finding, Outcome, Unread
+from advisor.findings import Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
 from advisor.rules.catalog import Catalog
 
@@ -44,14 +44,24 @@ def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = si
     return Profile(run, sources, DERIVATIONS, gather=_Spread(_workers(jobs, sources), progress))
 
 
-def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
-    """Every rule held against the profile; ranked findings, and what became of each rule."""
+def diagnose(
+    profile: Profile,
+    catalog: Catalog,
+    progress: Progress = silent,
+    draw: Callable[[tuple[Exhibit, ...]], None] = lambda _: None,
+) -> Diagnosis:
+    """Every rule held against the profile; ranked findings, and what became of each rule.
+
+    `draw` is told what charts will show as soon as it is known, so that they can be drawn beside the rules.
+    """
     from advisor.engine.evaluate import evaluate
     from advisor.engine.merge import merge
     from advisor.engine.rank import ranked
 
     profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Damage])
     _place_in_time(profile)
+    shown = exhibits(profile)
+    draw(shown)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
@@ -66,7 +76,7 @@ def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) ->
         findings=ranked(findings, catalog),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
-        exhibits=exhibits(profile),
+        exhibits=shown,
         unread=_unread(profile),
     )
 

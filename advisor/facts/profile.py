@@ -160,7 +160,9 @@ def _resolve(
     try:
         found[fact] = read(fact) if fact.observed else _derive(fact, run, makers, found, read)
     except FactMissing as missing:
-        found[fact] = missing
+        # what is kept would else keep every table of the frames it passed through
+        found[fact] = missing.with_traceback(None)
+        missing.__context__ = None
     return found[fact]
 
 

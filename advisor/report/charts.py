@@ -6,10 +6,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.findings import Exhibit
+    from advisor.text import Language
 
 TIMEOUT_S = 60.0
 """Longer than any bounded chart takes on a busy machine; after this the charts are given up, not the report."""
@@ -45,11 +50,16 @@ class Renderer:
         except OSError:
             self._process = None  # the report then names the charts it lacks
 
+    @property
+    def started(self) -> bool:
+        """Whether a drawing process waits for work."""
+        return self._process is not None
+
     def begin(self, specs: Mapping[str, object]) -> None:
         """Has the named specs drawn beside what the caller does next. Each is asked for once, drawn or not."""
-        self._wait()
         new = {line: name for name, line in _lines(specs).items() if line not in self._asked}
         if new:
+            self._wait()
             self._asked.update(new)
             self.start()
             self._work = Thread(target=self._draw, args=(new,), daemon=True)
@@ -103,6 +113,14 @@ class Renderer:
         process, self._process = self._process, None
         if process is not None:
             process.communicate()
+
+
+def begin(renderer: Renderer, language: Language, exhibits: Sequence[Exhibit]) -> None:
+    """Has the charts of a report drawn ahead, where it will be an HTML one: the renderer was started for it."""
+    if renderer.started:
+        from advisor.report.specs import charts
+
+        renderer.begin({chart.kind: chart.spec for chart in charts(exhibits, language)})
 
 
 def _lines(specs: Mapping[str, object]) -> dict[str, str]:

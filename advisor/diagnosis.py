@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 import advisor
 from advisor.errors import FactMissing, WorkerLost
@@ -91,8 +92,7 @@ def _workers(jobs: int | None, sources: Sequence[Source]) -> int:
 RankFacts = dict[type[Fact], Found]
 
 
-@dataclass(frozen=True, slots=True)
-class _Spread:
+class _Spread(Struct, frozen=True):
     """Like `map` over the ranks, in order; in worker processes where that pays."""
 
     workers: int

@@ -15,11 +15,11 @@ AdvisorError
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(Struct, frozen=True, order=True):
     """A spot in a file. Lines and columns count from 1; 0 means unknown."""
 
     file: str
@@ -32,8 +32,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     """One thing wrong in a file people write: where, what, the source with a caret, and what would be right."""
 
     place: Place
@@ -57,8 +56,7 @@ class AdvisorError(Exception):
     """The root of everything this package raises on purpose."""
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(Struct, frozen=True):
     """A sentence in English and in Chinese. Unlike `text.Text` it is kept as it is and costs no import."""
 
     en: str

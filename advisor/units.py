@@ -8,8 +8,9 @@ Units are few and fixed: `us` (durations), `ns` (absolute time), `B` (bytes), `G
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Kind = Literal["number", "text", "bool"]
 
@@ -29,8 +30,7 @@ FACTORS: dict[str, tuple[float, str]] = {
 """Unit names an expression may multiply by: the factor, and the base unit it gives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
+class Type(Struct, frozen=True):
     """What an expression or a column holds: a kind, a unit for numbers, and one value per row or per group."""
 
     kind: Kind

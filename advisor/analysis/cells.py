@@ -7,9 +7,8 @@ to no cell. Where nothing is numbered, the whole capture of a rank is one cell w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.grouping import grouped, matched
 from advisor.facts.base import MISSING
@@ -19,8 +18,7 @@ from advisor.facts.table import Array, Table
 _EVER = np.iinfo(np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """The steps of one rank in time: from each border on, events belong to that cell (-1: to none)."""
 
     border: Array
@@ -32,8 +30,7 @@ class Calendar:
         return np.where(found >= 0, self.cell[np.maximum(found, 0)], -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """All cells in order of rank and step, one entry per cell."""
 
     rank: Array

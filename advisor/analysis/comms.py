@@ -9,9 +9,9 @@ waiting.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import collective_times, kernel_times
@@ -78,8 +78,7 @@ def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> A
     return exposed
 
 
-@dataclass(frozen=True, slots=True)
-class Meetings:
+class Meetings(Struct, frozen=True):
     """Which calls of different ranks are one and the same operation."""
 
     row: Array

@@ -8,9 +8,8 @@ every rank at once and each formula is written once, for all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.intervals import Axis, Spans, apart, gaps, joined, union
@@ -29,8 +28,7 @@ _OF_COLLECTIVES = ("AicpuKernel", "AivKernel")
 profiler does not count it as Computing either."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """Kernels, collectives and copies of all cells, one row each, on the clock of the device."""
 
     cell: Array
@@ -41,8 +39,7 @@ class Work:
     end: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """The device time of every cell, on one axis."""
 
     cells: Cells
@@ -77,8 +74,7 @@ class Timeline:
         return cell, spans.start - self.axis.shift[cell], spans.end - self.axis.shift[cell]
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
+class Events(Struct, frozen=True):
     """Rows of one table that carry a believable time and belong to a cell."""
 
     row: Array

@@ -7,9 +7,8 @@ that one too late decides the whole stretch (see `dispatch`). Where it did, the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis import host
 from advisor.analysis.completeness import only_whole
@@ -44,8 +43,7 @@ _CODE = {cause: code for code, cause in enumerate(CAUSES)}
 _PLAIN, _COPIED, _WAITED = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Pieces:
+class _Pieces(Struct, frozen=True):
     """Parts of the free time, by the clock, each wholly inside or outside copies and waits."""
 
     cell: Array

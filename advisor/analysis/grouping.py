@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from advisor.facts.table import Array, Texts
 
 _LARGEST = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(Struct, frozen=True):
     """Rows by group: `of` is each row's group, `first` one row of each group; groups in order of their keys."""
 
     of: Array

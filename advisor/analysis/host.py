@@ -7,9 +7,9 @@ Names are those of CANN's interfaces (acl level and, at Level2, runtime level) w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.grouping import grouped, matched
 from advisor.analysis.intervals import Spans, cover, innermost, union
@@ -34,8 +34,7 @@ LONG_BUILD_NS = 10_000_000
 0.06 to 4.1 ms; building one takes the compiler tens of ms at least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(Struct, frozen=True):
     """The host calls of one rank that last at all, in order of start."""
 
     row: Array

@@ -8,17 +8,16 @@ Everything is one sort and a few passes, never pairwise, so that ten million int
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.facts.table import Array
 
 _A, _B = 1, 2
 
 
-@dataclass(frozen=True, slots=True)
-class Spans:
+class Spans(Struct, frozen=True):
     """A set of time: sorted intervals that neither overlap nor touch, none empty."""
 
     start: Array
@@ -166,8 +165,7 @@ def innermost(start: Array, end: Array, query_start: Array, query_end: Array) ->
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Struct, frozen=True):
     """Cells laid one after another, 1 ns apart: work on many steps, ranks or names then is one pass over one axis."""
 
     shift: Array

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import COMM, KERNEL, Timeline, timeline
@@ -19,8 +18,7 @@ CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "Tensor
 """Operators that change only data type or memory layout."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kernels:
+class _Kernels(Struct, frozen=True):
     """The kernels that belong to a step, and per row how many steps its rank has and how long one of them is."""
 
     table: Table[Kernel]

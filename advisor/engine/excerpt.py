@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from advisor.engine.hit import Hit, worst_first
 from advisor.expr.compile import Compiled
@@ -63,7 +63,8 @@ def _top(rows: Array, order: Array, columns: Sequence[Value], top: int) -> Array
         rows, keys = rows[near], keys[near]
     shown = [_plain(column, rows) for column in columns]
     tie = [str(cells) for cells in zip(*shown, strict=True)]
-    places = sorted(range(len(rows)), key=lambda i: (np.isnan(keys[i]), keys[i], tie[i]))
+    unknown, keys = np.isnan(keys), np.nan_to_num(keys)  # NaN is neither before nor after anything
+    places = sorted(range(len(rows)), key=lambda i: (unknown[i], keys[i], tie[i]))
     return rows[np.array(places[:top], np.intp)]
 
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.findings import Confidence, Evidence, Outcome, Place, Rows, Scalar, Severity
 from advisor.rules.bind import Rule
 from advisor.run import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One group in which a rule fired."""
 
     rule: Rule
@@ -78,8 +78,7 @@ def worst_first(hit: Hit) -> Order:
     return -int(hit.severity), -hit.saving_us, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class RuleResult:
+class RuleResult(Struct, frozen=True):
     """What became of one rule, and the groups in which it fired."""
 
     outcome: Outcome

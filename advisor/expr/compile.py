@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from advisor.errors import ExprError
 from advisor.expr import language, units
@@ -41,8 +42,7 @@ from advisor.expr.parse import SPLIT, parse
 from advisor.units import FACTORS, Kind, Type
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The names an expression may use. `keys` are columns that are one value per group outside of aggregates."""
 
     names: Mapping[str, Type]
@@ -53,8 +53,7 @@ class Scope:
         return Scope({**self.names, name: found}, self.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """A checked expression: its type, the names it uses, and the function that gives its value on a frame."""
 
     source: str

@@ -8,7 +8,8 @@ three-valued (`false and missing` is false, `true or missing` is true), dividing
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.run import Run
 from advisor.units import FACTORS, Type
@@ -23,8 +24,7 @@ MOMENT = "moment"
 """Unit of an absolute time. Two moments can be compared and subtracted (which gives ns), and nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One thing of the language: how it is written and what it means."""
 
     name: str
@@ -152,8 +152,7 @@ SIGNS: dict[str, str] = {
 """What parts of Python that are not part of the language are called in messages: words, and signs."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunName:
+class RunName(Struct, frozen=True):
     """A name every expression may use: a property of the run."""
 
     name: str

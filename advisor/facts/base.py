@@ -16,11 +16,11 @@ rule cases their cells, and the report the sentence "record with …".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, ClassVar, Literal, get_type_hints
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.text import Text
 from advisor.units import Kind, Type
@@ -31,8 +31,7 @@ MISSING = int(np.iinfo(np.int64).min)
 Store = Literal["text", "int", "float", "flag"]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """What one column holds."""
 
     doc: str

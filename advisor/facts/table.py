@@ -11,10 +11,10 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import MISSING, Column, Fact
@@ -26,8 +26,7 @@ Array = NDArray[Any]
 F = TypeVar("F", bound=Fact)
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """A text column: one int32 code per row into the distinct texts; -1 is missing."""
 
     codes: Array

@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from io import BufferedReader
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 CHUNK = 512 << 10
 """Small enough that the objects of one chunk stay in the cache: 2 MB cost a quarter more time, 128 KB a tenth."""
@@ -40,8 +41,7 @@ class NoEvents(ValueError):
     """The file holds no array of objects at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The bytes of a file from `start` to `end`; `last` when the array may end in them."""
 
     start: int
@@ -49,8 +49,7 @@ class Span:
     last: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where the array lies: from the byte after its bracket to the end of the file."""
 
     start: int
@@ -129,8 +128,7 @@ def bracketed(file: BufferedReader, span: Span) -> bytearray:
     return text
 
 
-@dataclass(slots=True)
-class Salvage(Generic[T]):
+class Salvage(Struct, Generic[T]):
     """What could be kept of a chunk that did not parse."""
 
     found: list[T] = field(default_factory=list)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
@@ -71,8 +72,7 @@ _OPERATOR = re.compile(r"hcom_", re.IGNORECASE)
 _NAME = re.compile(r"hcom_[A-Za-z]+_*?__(\d+)_\d+(?:_\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(Struct, frozen=True):
     """What the time of one operator went to, µs."""
 
     elapse: float = np.nan
@@ -82,8 +82,7 @@ class Split:
     idle: float = np.nan
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(Struct, frozen=True):
     """What one operator carried."""
 
     count: float = np.nan
@@ -97,8 +96,7 @@ class Payload:
         return self.count * DTYPE_BYTES.get(self.dtype or "", np.nan) if known else np.nan
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One operator, put together from where its parts are recorded."""
 
     name: str

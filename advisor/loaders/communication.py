@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from advisor.loaders import jsonfile
 from advisor.loaders.groups import communicator
@@ -26,8 +27,7 @@ _P2P = ("send", "receive", "recv", "batchsendrecv")
 _TOTAL = "total op info"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One communication operator in one step: its name, its communicator's hash, and what the file says of it."""
 
     step: int | None

@@ -11,12 +11,12 @@ import shutil
 import sqlite3
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
@@ -111,8 +111,7 @@ def _copied(path: Path) -> _Connection:
     return connection
 
 
-@dataclass(frozen=True, slots=True)
-class Database:
+class Database(Struct, frozen=True):
     """An open database, and where its damage is noted."""
 
     connection: sqlite3.Connection

@@ -7,12 +7,12 @@ import gc
 import json
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from advisor.loaders import chunks
 from advisor.loaders.chunks import Layout, Span

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 import numpy as np
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, field
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array
@@ -90,8 +89,7 @@ class Odd(ValueError):
 TRACK = "track"
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(Struct):
     """A batch of events as columns, by part and name; coded columns number the piece's own distinct values."""
 
     parts: dict[str, dict[str, Array]] = field(default_factory=dict)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.errors import FactMissing
 from advisor.facts.observed import Group
@@ -78,8 +79,7 @@ def from_cluster(content: object) -> dict[str, Members]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """What a framework wrote about its parallel dimensions."""
 
     sizes: Mapping[str, int]

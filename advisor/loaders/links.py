@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
@@ -25,8 +25,7 @@ _PAIR = re.compile(r"^(\d{1,9})-(\d{1,9})$")
 _REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What one operator, or all of one kind, moved between two ranks."""
 
     rank: int

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.errors import FactMissing
 from advisor.facts.observed import Setting
@@ -22,8 +23,7 @@ _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """What the profiler wrote down about itself and the job."""
 
     info: object

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
@@ -20,8 +20,7 @@ FETCH_ROWS = 50_000
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """A table of one of the databases of a capture."""
 
     which: str

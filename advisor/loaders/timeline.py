@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Hashable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
@@ -22,8 +22,7 @@ from advisor.progress import Progress, silent
 KEY = "traceEvents"
 
 
-@dataclass(frozen=True, slots=True)
-class Tracks:
+class Tracks(Struct, frozen=True):
     """The rows of the picture: one per pair of process and thread."""
 
     process: Texts
@@ -38,8 +37,7 @@ class Tracks:
         return self.process.isin(processes)
 
 
-@dataclass(frozen=True, slots=True)
-class Slices:
+class Slices(Struct, frozen=True):
     """Events with a duration."""
 
     name: Texts
@@ -54,8 +52,7 @@ class Slices:
         return len(self.track)
 
 
-@dataclass(frozen=True, slots=True)
-class Tasks:
+class Tasks(Struct, frozen=True):
     """Type and stream of slices that are tasks of the device; `row` counts slices, ascending."""
 
     row: Array
@@ -72,8 +69,7 @@ class Tasks:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Copies:
+class Copies(Struct, frozen=True):
     """Size and direction of slices that have them; `row` counts slices."""
 
     row: Array
@@ -81,8 +77,7 @@ class Copies:
     direction: Texts
 
 
-@dataclass(frozen=True, slots=True)
-class Payloads:
+class Payloads(Struct, frozen=True):
     """What collectives carry; `row` counts slices."""
 
     row: Array
@@ -91,8 +86,7 @@ class Payloads:
     algorithm: Texts
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Struct, frozen=True):
     """Both ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
 
     high: Array
@@ -102,16 +96,14 @@ class Links:
     end: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Frequencies:
+class Frequencies(Struct, frozen=True):
     """The counter AI Core Freq."""
 
     time_ns: Array
     mhz: Array
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """What is kept of one trace."""
 
     tracks: Tracks

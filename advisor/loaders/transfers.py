@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
@@ -24,8 +24,7 @@ SUMS = frozenset({"SDMA"})
 """Link names that only add others up."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Moved:
+class Moved(Struct, frozen=True, order=True):
     """Packets of one size that one operator moved over one kind of link."""
 
     rank: int

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from advisor import damage
 from advisor.errors import Both
@@ -33,8 +34,7 @@ _DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
 _ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """One evidence value, and what it was held against."""
 
     label: Prose
@@ -44,16 +44,14 @@ class Measure:
     overridden: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """One column of an excerpt."""
 
     label: Prose
     numeric: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """The rows behind a finding; `note` says which part of them is shown, `timed` whether moments are among them."""
 
     heads: tuple[Head, ...]
@@ -62,16 +60,14 @@ class Excerpt:
     timed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """Some places, in words, and what the problem costs there."""
 
     place: str
     saving: str
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """One step of the remedy."""
 
     do: Prose
@@ -80,24 +76,21 @@ class Action:
     care: Prose = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Where to read more; without an address when it is no web address."""
 
     title: Prose
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """Another finding of the same report."""
 
     title: Prose
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     """One finding, ready to be written in any format."""
 
     number: int

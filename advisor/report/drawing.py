@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.findings import Scalar
 
@@ -17,8 +18,7 @@ MOST_COLUMNS = 64
 """So many ranks or steps are drawn one by one; more are drawn in groups, and the chart says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """A Vega-Lite spec without its look, a note for its caption, and its numbers as a table."""
 
     spec: Json

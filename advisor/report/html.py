@@ -7,10 +7,10 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from msgspec import Struct
 
 from advisor.findings import Diagnosis
 from advisor.report.charts import Renderer
@@ -36,8 +36,7 @@ CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
 """The charts worth a look beside a finding of a category."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """A chart and its drawing."""
 
     chart: Chart

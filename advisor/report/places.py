@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.findings import Place
 from advisor.report.words import say
@@ -13,8 +14,7 @@ from advisor.text import Language
 _MOST_RUNS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """Places that share their stage and their steps, and the most that any of them costs, µs."""
 
     stage: int | None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.text import HOLE
 
@@ -23,8 +24,7 @@ _HIDDEN = re.compile(
 _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A stretch of text: words for people, or code (names, values, commands) to be set apart."""
 
     text: str

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor.report.places import runs
 from advisor.report.prose import Piece, Prose, clean, code, prose, words
@@ -18,8 +19,7 @@ FEW_STEPS = 3
 """One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """One line about the run."""
 
     label: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from unicodedata import east_asian_width
+
+from msgspec import Struct
 
 from advisor.findings import Exhibit, Scalar
 from advisor.report.drawing import MOST_COLUMNS, WIDTH, Drawing, Json, Row, at, number, ordinal
@@ -23,8 +24,7 @@ MOST_BARS = 14
 MOST_NUMBERS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """One chart to be drawn, and its numbers for those who do not see it."""
 
     kind: str

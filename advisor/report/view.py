@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from advisor import damage
 from advisor.errors import Both
@@ -21,8 +22,7 @@ SHORT_CARDS = 300
 MOST_UNREAD = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One class of device time in a mean step."""
 
     key: str
@@ -34,8 +34,7 @@ class Part:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The answer in one line: where the time goes, and what to fix first."""
 
     kind: str
@@ -46,8 +45,7 @@ class Verdict:
     """What to say where there is nothing to fix first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What became of one rule."""
 
     rule: str
@@ -57,8 +55,7 @@ class Checked:
     reason: Prose
 
 
-@dataclass(frozen=True, slots=True)
-class Unchecked:
+class Unchecked(Struct, frozen=True):
     """Rules that could not look, for one and the same reason."""
 
     reason: Prose
@@ -66,8 +63,7 @@ class Unchecked:
     count: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True):
     """Something in the input that could not be read."""
 
     file: Prose
@@ -76,8 +72,7 @@ class Lost:
     rows: str
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """All that a report shows."""
 
     language: Language

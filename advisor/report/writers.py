@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from advisor.errors import Both, UsageError
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from advisor.text import Language
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Struct, frozen=True):
     """A format: its suffix, what it is called, and how a diagnosis becomes its text."""
 
     suffix: str

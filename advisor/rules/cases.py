@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from advisor.expr.language import RUN_NAMES
 from advisor.facts.base import MISSING, Fact
@@ -23,8 +24,7 @@ _DEFAULTS = {"step_us": "1000", "step_count": "1", "rank_count": "1"}
 _LEVELS = {"-1": "Level_none", "0": "Level0", "1": "Level1", "2": "Level2", "-": ""}
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(Struct, frozen=True):
     """What a case starts from."""
 
     run: Run

@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 from advisor.errors import Mistake, Place, RuleError
 
@@ -34,8 +34,7 @@ _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-
 Path_ = tuple[str | int, ...]
 
 
-@dataclass(slots=True)
-class Document:
+class Document(Struct):
     """What a file says, and where it says it."""
 
     file: str

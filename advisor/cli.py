@@ -210,9 +210,9 @@ def _give_back_memory() -> None:
 def _diagnose(arguments: argparse.Namespace) -> int:
     from advisor.report import check_outputs, outside_captures
 
-    _give_back_memory()
     outputs = check_outputs(arguments.output, arguments.path)
     with _charts(outputs) as charts:  # before anything large is imported: it wakes up beside that
+        _give_back_memory()
         from advisor.report.bar import Bar
         from advisor.report.charts import begin
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+import secrets
+from collections.abc import Collection, Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -52,25 +53,48 @@ def page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = N
 def _page(diagnosis: Diagnosis, language: Language, renderer: Renderer) -> str:
     asked = charts(diagnosis.exhibits, language)
     specs = {chart.kind: chart.spec for chart in asked}
-    renderer.begin(specs)  # drawn while the templates are compiled
-    template = _environment(language).get_template("report.html.j2")
-    script = Markup(shipped("templates").joinpath("report.js").read_text("utf-8"))  # noqa: S704 — our own file
+    renderer.begin(specs)
+    draft = _Draft(diagnosis, language, asked)
+    text = draft.text(FULL_CARDS, specs)  # written while the charts are drawn
     drawn = renderer.render(specs) if specs else {}
-    # The drawing process let only the elements of a chart through, and the drawing library escapes the names in it.
-    figures = tuple(Figure(chart, Markup(drawn[chart.kind])) for chart in asked if chart.kind in drawn)  # noqa: S704
-    missing = tuple(chart.title for chart in asked if chart.kind not in drawn)
-    text = ""
-    for full in (FULL_CARDS, FULL_CARDS // 3, 5, 0):
-        text = template.render(
-            view=view(diagnosis, language, full),
-            figures=figures,
-            missing=missing,
-            script=script,
-            script_hash=_hash(script),
-        )
-        if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
+    if len(drawn) < len(asked):
+        text = draft.text(FULL_CARDS, drawn)
+    for fewer in (FULL_CARDS // 3, 5, 0):
+        if len(draft.with_charts(text, drawn).encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
             break
-    return text
+        text = draft.text(fewer, drawn)
+    return draft.with_charts(text, drawn)
+
+
+class _Draft:
+    """The page with a mark in the place of each chart. The mark is a secret, so that no name can look like one."""
+
+    def __init__(self, diagnosis: Diagnosis, language: Language, asked: Sequence[Chart]) -> None:
+        self._diagnosis, self._language, self._asked = diagnosis, language, asked
+        self._secret = secrets.token_hex(16)
+        self._template = _environment(language).get_template("report.html.j2")
+        script = shipped("templates").joinpath("report.js").read_text("utf-8")
+        self._script, self._script_hash = Markup(script), _hash(script)  # noqa: S704 - our own file
+
+    def text(self, full: int, kinds: Collection[str]) -> str:
+        """The page with this many full cards and the charts of these kinds; the others are named as missing."""
+        html: str = self._template.render(
+            view=view(self._diagnosis, self._language, full),
+            figures=[Figure(chart, Markup(self._mark(chart.kind))) for chart in self._asked if chart.kind in kinds],  # noqa: S704
+            missing=[chart.title for chart in self._asked if chart.kind not in kinds],
+            script=self._script,
+            script_hash=self._script_hash,
+        )
+        return html
+
+    def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
+        """The page with its charts. The drawing process let only the elements of a chart through."""
+        for kind, svg in drawn.items():
+            text = text.replace(self._mark(kind), svg)
+        return text
+
+    def _mark(self, kind: str) -> str:
+        return f"<!--{self._secret} {kind}-->"
 
 
 def tied(text: str) -> str:

@@ -208,14 +208,13 @@ def _give_back_memory() -> None:
 
 
 def _diagnose(arguments: argparse.Namespace) -> int:
-    from advisor.report import check_outputs, outside_captures
-
-    outputs = check_outputs(arguments.output, arguments.path)
-    with _charts(outputs) as charts:  # before anything large is imported: it wakes up beside that
+    with _charts(arguments.output) as charts:  # before anything large is imported: it wakes up beside that
         _give_back_memory()
+        from advisor.report import check_outputs, outside_captures
         from advisor.report.bar import Bar
         from advisor.report.charts import begin
 
+        outputs = check_outputs(arguments.output, arguments.path)
         settings = _settings(arguments)
         language = _language(arguments.lang)
         with Bar(language) as bar:

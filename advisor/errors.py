@@ -15,11 +15,10 @@ AdvisorError
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from msgspec import Struct
 
-
-class Place(Struct, frozen=True, order=True):
+class Place(NamedTuple):
     """A spot in a file. Lines and columns count from 1; 0 means unknown."""
 
     file: str
@@ -32,7 +31,7 @@ class Place(Struct, frozen=True, order=True):
         return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
 
 
-class Mistake(Struct, frozen=True):
+class Mistake(NamedTuple):
     """One thing wrong in a file people write: where, what, the source with a caret, and what would be right."""
 
     place: Place
@@ -56,7 +55,7 @@ class AdvisorError(Exception):
     """The root of everything this package raises on purpose."""
 
 
-class Both(Struct, frozen=True):
+class Both(NamedTuple):
     """A sentence in English and in Chinese. Unlike `text.Text` it is kept as it is and costs no import."""
 
     en: str

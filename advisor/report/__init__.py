@@ -3,6 +3,18 @@
 
 from __future__ import annotations
 
-from advisor.report.writers import WRITERS, check_outputs, check_suffix, outside_captures, write
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from advisor.report.writers import WRITERS, check_outputs, check_suffix, outside_captures, write
 
 __all__ = ["WRITERS", "check_outputs", "check_suffix", "outside_captures", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    """The writers, when first asked for: the drawing process is started before they are imported."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from advisor.report import writers
+
+    return getattr(writers, name)

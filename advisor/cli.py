@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FINE, FOUND, WRONG, UNREADABLE = 0, 1, 2, 3
 INTERRUPTED = 130
+LARGE_BYTES = 64 << 20
+"""From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of glibc's mallopt(3)."""
 LEVELS = ("info", "low", "medium", "high", "critical")
@@ -222,6 +224,8 @@ def _diagnose(arguments: argparse.Namespace) -> int:
             from advisor.diagnosis import diagnose, open_profile
 
             profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar)
+            if profile.size_bytes > LARGE_BYTES:
+                charts.rest()
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
             diagnosis = diagnose(profile, catalog, bar, draw=partial(begin, charts, language))
         return _hand_out(diagnosis, arguments, outputs, settings, charts)

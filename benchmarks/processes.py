@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _PROC = Path("/proc")
-_EVERY_S = 0.02
+_EVERY_S = 0.1
+"""Looking at every process takes a few ms of a core, which on a small machine the measured command would miss."""
 
 
 @dataclass(frozen=True, slots=True)

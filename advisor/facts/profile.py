@@ -62,6 +62,11 @@ class Profile:
         self._gather = gather
         self._found: dict[type[Fact], Found] = {}
 
+    @property
+    def size_bytes(self) -> int:
+        """How much input there is, over all ranks."""
+        return sum(source.size_bytes for source in self._sources)
+
     def table(self, fact: type[F]) -> Table[F]:
         """The rows of a fact over all ranks.
 

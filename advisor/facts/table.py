@@ -208,10 +208,9 @@ def _column(column: Column, value: Any, length: int) -> Values:
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
-    if value is None:
-        return np.full(length, column.missing, column.dtype)
-    if isinstance(value, int | float):
-        return np.full(length, value, column.dtype)
+    if value is None or isinstance(value, int | float):
+        # one cell seen `length` times: a constant column takes no memory
+        return np.broadcast_to(np.array(column.missing if value is None else value, column.dtype), length)
     if isinstance(value, np.ndarray):
         return value if value.dtype == column.dtype else value.astype(column.dtype)
     return np.array([column.missing if v is None else v for v in value], column.dtype)

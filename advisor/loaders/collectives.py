@@ -114,7 +114,7 @@ def _table(folder: Folder, calls: Iterable[Call]) -> Table[Collective]:
     groups = [_group(folder, call) for call in found]
     return Table.build(
         Collective,
-        rank=np.full(len(found), folder.rank, np.int64),
+        rank=folder.rank,
         step=np.array([call.step for call in found], np.int64),
         name=[call.name for call in found],
         op=ops,

@@ -112,7 +112,7 @@ def _text(folder: Folder) -> Table[DeviceTask]:
     inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
     return Table.build(
         DeviceTask,
-        rank=np.full(len(rows), folder.rank, np.int64),
+        rank=folder.rank,
         stream=streams(timeline, rows),
         name=name,
         kind=Texts(kind, KINDS),
@@ -194,7 +194,7 @@ def _database(folder: Folder) -> Table[DeviceTask]:
     return (
         Table.build(
             DeviceTask,
-            rank=np.full(len(kind), folder.rank, np.int64),
+            rank=folder.rank,
             stream=found["stream"],
             name=_either(name_of, task_type),
             kind=Texts(kind, KINDS),

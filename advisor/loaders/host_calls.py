@@ -76,7 +76,7 @@ def _text(folder: Folder) -> Table[HostCall]:
     layered = np.isin(kinds, [_KIND_CODES[kind] for kind in (*BY_LAYER.values(), *_QUEUES.values())])
     return Table.build(
         HostCall,
-        rank=np.full(len(rows), folder.rank, np.int64),
+        rank=folder.rank,
         thread=timeline.tracks.number[slices.track[rows]],
         kind=Texts(kinds, KINDS),
         name=_named(slices.name.take(rows), kinds, layered),
@@ -178,7 +178,7 @@ def _calls(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -
     thread = found["thread"][good]
     return Table.build(
         HostCall,
-        rank=np.full(len(thread), folder.rank, np.int64),
+        rank=folder.rank,
         thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
         kind=Texts(kinds[good].astype(np.int32), KINDS),
         name=name.take(good),

@@ -164,7 +164,7 @@ def _timeline(folder: Folder) -> Table[Kernel]:
     start = slices.start_ns[rows]
     table = Table.build(
         Kernel,
-        rank=np.full(len(rows), folder.rank, np.int64),
+        rank=folder.rank,
         step=steps_in_timeline(folder, start),
         stream=streams(timeline, rows),
         op_name=slices.name.take(rows),
@@ -201,7 +201,7 @@ def _database(folder: Folder) -> Table[Kernel]:
     start = task["start"][place]
     table = Table.build(
         Kernel,
-        rank=np.full(len(place), folder.rank, np.int64),
+        rank=folder.rank,
         step=steps_in_database(folder, start),
         stream=task["stream"][place],
         start_ns=start,

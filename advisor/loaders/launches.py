@@ -38,7 +38,7 @@ def _text(folder: Folder) -> Table[Launch]:
     on_stream = timeline.tracks.of(*HARDWARE)[track]
     return Table.build(
         Launch,
-        rank=np.full(len(ends), folder.rank, np.int64),
+        rank=folder.rank,
         thread=np.where(known, timeline.tracks.number[links.track[starts]], MISSING),
         host_start_ns=np.where(known, pick(slices.start_ns, calls), links.time_ns[starts]),
         host_end_ns=pick(slices.end_ns, calls),
@@ -114,7 +114,7 @@ def _database(folder: Folder) -> Table[Launch]:
     thread = calls["thread"][place]
     return Table.build(
         Launch,
-        rank=np.full(len(place), folder.rank, np.int64),
+        rank=folder.rank,
         thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
         host_start_ns=calls["start"][place],
         host_end_ns=calls["end"][place],

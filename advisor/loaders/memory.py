@@ -62,7 +62,7 @@ def _process(folder: Folder) -> Table[MemoryUse]:
 
 
 def _of_rank(folder: Folder, table: Table[F]) -> Table[F]:
-    return table.having(rank=np.full(len(table), folder.rank))
+    return table.having(rank=folder.rank)
 
 
 MEMORY_USES = Reading(MemoryUse, text=_uses_text, database=_uses_database)
@@ -84,7 +84,7 @@ def _modules_database(folder: Folder) -> Table[ModuleMemory]:
     reserved = np.where(found["reserved"] < 0, np.nan, found["reserved"].astype(np.float64))
     return Table.build(
         ModuleMemory,
-        rank=np.full(len(reserved), folder.rank),
+        rank=folder.rank,
         component=_named(found["module"], database.names("ENUM_MODULE")),
         time_ns=found["time"],
         reserved_bytes=reserved,

@@ -76,7 +76,7 @@ def _database(folder: Folder) -> Table[OperatorCall]:
     keep = good & ~name.hits(n.startswith(_STEP) for n in name.names)
     table = Table.build(
         OperatorCall,
-        rank=np.full(len(good), folder.rank, np.int64),
+        rank=folder.rank,
         name=name,
         input_shapes=_shapes(database.texts(found["shapes"]), database.texts(found["dtypes"])),
         call_stack=_stacks(database, found["stack"]),

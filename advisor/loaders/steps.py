@@ -74,7 +74,7 @@ def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:
     stage = folder.parallel.stage_of(folder.rank)
     unnumbered = folder.root.name.endswith("_ascend_ms") and not np.any(table["step"])
     return table.having(
-        rank=np.full(len(table), folder.rank),
+        rank=folder.rank,
         stage=np.full(len(table), MISSING if stage is None else stage),
         step=np.full(len(table), MISSING) if unnumbered else table["step"],
     )

@@ -34,7 +34,7 @@ def _operators_text(folder: Folder) -> Table[OperatorTotal]:
     headings = {"op_type": ("OP Type",), "core": ("Core Type",), **_AMOUNTS}
     columns = csvfile.read(path, OperatorTotal.columns(), headings, folder.notes, ("op_type", "total_us"))
     table = Table.build(OperatorTotal, **columns)
-    return table.having(rank=np.full(len(table), folder.rank))
+    return table.having(rank=folder.rank)
 
 
 def _operators_database(folder: Folder) -> Table[OperatorTotal]:
@@ -63,7 +63,7 @@ def _apis_text(folder: Folder) -> Table[ApiTotal]:
     headings = {"level": ("Level",), "name": ("API Name",), **_AMOUNTS}
     columns = csvfile.read(path, ApiTotal.columns(), headings, folder.notes, ("name", "total_us"))
     table = Table.build(ApiTotal, **columns)
-    return table.having(rank=np.full(len(table), folder.rank), level=_layers(table.texts("level")))
+    return table.having(rank=folder.rank, level=_layers(table.texts("level")))
 
 
 def _layers(levels: Texts) -> Texts:

@@ -29,6 +29,8 @@ class Renderer:
     """
 
     def __init__(self, start: bool = True) -> None:
+        self.wanted = start
+        """Whether there will be something to draw."""
         self._process: subprocess.Popen[bytes] | None = None
         self._work: Thread | None = None
         self._asked: set[str] = set()
@@ -50,10 +52,9 @@ class Renderer:
         except OSError:
             self._process = None  # the report then names the charts it lacks
 
-    @property
-    def started(self) -> bool:
-        """Whether a drawing process waits for work."""
-        return self._process is not None
+    def rest(self) -> None:
+        """Ends the drawing process until there is something to draw: it holds 60 MiB that a large capture can use."""
+        self.close()
 
     def begin(self, specs: Mapping[str, object]) -> None:
         """Has the named specs drawn beside what the caller does next. Each is asked for once, drawn or not."""
@@ -116,8 +117,8 @@ class Renderer:
 
 
 def begin(renderer: Renderer, language: Language, exhibits: Sequence[Exhibit]) -> None:
-    """Has the charts of a report drawn ahead, where it will be an HTML one: the renderer was started for it."""
-    if renderer.started:
+    """Has the charts of a report drawn ahead, where it will be an HTML one: the renderer is wanted for it."""
+    if renderer.wanted:
         from advisor.report.specs import charts
 
         renderer.begin({chart.kind: chart.spec for chart in charts(exhibits, language)})

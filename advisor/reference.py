@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from advisor.cli import parser
+from advisor.arguments import parser
 from advisor.expr.language import reference as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact

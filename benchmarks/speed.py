@@ -61,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--ours", default="advisor", help="the advisor command")
     parser.add_argument("--theirs", default="", help="the msprof-analyze command; nothing measures ours alone")
     parser.add_argument("--capture", type=Path, default=_CORPUS, help="a small text capture to enlarge")
+    parser.add_argument(
+        "--about", default="one rank of corpus/host-bound-2-ranks", help="what the capture is, in words"
+    )
     parser.add_argument("--sizes", nargs="+", default=["2M", "200M", "1G"], help="of the timelines together")
     parser.add_argument("--runs", type=int, default=3, help="of ours; theirs runs once above 100 MB")
     parser.add_argument("--output", type=Path, help="a markdown file to write")
@@ -110,7 +113,8 @@ def _page(lines: list[Line], version: Measured, options: argparse.Namespace) -> 
     return f"""# Speed
 
 Written by `benchmarks/speed.py`; the whole command from capture to HTML report, best of {options.runs} runs
-(the other tool once above 100 MB). Memory is the peak of the process tree.
+(the other tool once above 100 MB), on {options.about}, whose steps are repeated to the sizes below. Memory is the peak
+of the process tree.
 
 {head}
 {rows}

@@ -30,6 +30,8 @@ FINE, FOUND, WRONG, UNREADABLE = 0, 1, 2, 3
 INTERRUPTED = 130
 LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
+READ = ("timeline", "ranks")
+"""Parts of the work (see `progress`) after which a large capture is read."""
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of glibc's mallopt(3)."""
 
@@ -79,7 +81,12 @@ def _diagnose(arguments: argparse.Namespace) -> int:
             catalog = _catalog(arguments.rules, settings, arguments.only)
             from advisor.diagnosis import diagnose, open_profile
 
-            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar)
+            def told(what: str, done: int, total: int) -> None:
+                bar(what, done, total)
+                if done >= total and what in READ:
+                    charts.wake()
+
+            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told)
             if profile.size_bytes > LARGE_BYTES:
                 charts.rest()
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))

@@ -24,7 +24,7 @@ _SPOKEN = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 
 
 WARM_UP = {"data": {"values": [{"a": 1}]}, "mark": "bar"}
-"""Loading the library is nine tenths of the wait; a richer first chart would keep the first real one waiting."""
+"""Loading the library is nine tenths of the wait for the first chart."""
 
 
 def main() -> int:

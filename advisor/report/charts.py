@@ -31,6 +31,7 @@ class Renderer:
     def __init__(self, start: bool = True) -> None:
         self.wanted = start
         """Whether there will be something to draw."""
+        self._rests = False
         self._process: subprocess.Popen[bytes] | None = None
         self._work: Thread | None = None
         self._asked: set[str] = set()
@@ -54,7 +55,14 @@ class Renderer:
 
     def rest(self) -> None:
         """Ends the drawing process until there is something to draw: it holds 60 MiB that a large capture can use."""
+        self._rests = self.wanted
         self.close()
+
+    def wake(self) -> None:
+        """Starts the drawing process again after a rest."""
+        if self._rests:
+            self._rests = False
+            self.start()
 
     def begin(self, specs: Mapping[str, object]) -> None:
         """Has the named specs drawn beside what the caller does next. Each is asked for once, drawn or not."""

@@ -48,7 +48,7 @@ def main() -> int:
     """Measure, print the table, and write it when asked; 1 when a target is missed."""
     options = _parser().parse_args()
     lines = [_line(size, options) for size in options.sizes]
-    version = best([options.ours, "--version"], 5)
+    version = best([options.ours, "--version"], 5, watch=False)
     text = _page(lines, version, options)
     print(text)
     if options.output:
@@ -86,7 +86,7 @@ def _line(size: str, options: argparse.Namespace) -> Line:
 def _theirs(capture: Path, out: Path, options: argparse.Namespace, runs: int) -> Measured | None:
     if not options.theirs:
         return None
-    measured = best([options.theirs, "advisor", "all", "-d", str(capture), "-o", str(out)], runs)
+    measured = best([options.theirs, "advisor", "all", "-d", str(capture), "-o", str(out)], runs, watch=False)
     shutil.rmtree(out, ignore_errors=True)
     return measured
 
@@ -113,8 +113,8 @@ def _page(lines: list[Line], version: Measured, options: argparse.Namespace) -> 
     return f"""# Speed
 
 Written by `benchmarks/speed.py`; the whole command from capture to HTML report, best of {options.runs} runs
-(the other tool once above 100 MB), on {options.about}, whose steps are repeated to the sizes below. Memory is the peak
-of the process tree.
+(the other tool once above 100 MB), on {options.about}, whose steps are repeated to the sizes below. Memory is the
+peak of the process tree for advisor, of its largest process for the other tool.
 
 {head}
 {rows}

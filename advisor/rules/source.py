@@ -26,8 +26,18 @@ MAX_LINE = 2000
 MANY = 30
 """How many known names a hint lists at most."""
 
-_LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PREFIX = "tag:yaml.org,2002:"
+_PLAIN = {yaml.ScalarNode: _PREFIX + "str", yaml.SequenceNode: _PREFIX + "seq", yaml.MappingNode: _PREFIX + "map"}
+_SAFE: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SAFE):  # type: ignore[misc]
+    """The safe loader without guesses at what plain words mean: `_Reader.scalar` decides that, in a third less time."""
+
+    def resolve(self, kind: type[yaml.Node], value: object, implicit: object) -> str:
+        return _PLAIN[kind]
+
+
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})$")
 _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]{1,3})?$")
 
@@ -149,7 +159,7 @@ def parse(text: str, file: str, *, tests: bool = True) -> Document:
     body = text if tests else "\n".join(_without_tests(lines))
     _refuse_deep_nesting(file, text, lines)
     try:
-        root = yaml.compose(body, Loader=_LOADER)
+        root = yaml.compose(body, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         raise RuleError([_not_yaml(error, file, lines)]) from None
     except RecursionError:

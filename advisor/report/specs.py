@@ -87,10 +87,10 @@ _CONFIG: Json = {
 
 
 def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
-    """Stacked columns: where the time of each rank goes."""
+    """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
     parts = (("compute", "compute_us"), ("comm", "exposed_comm_us"), ("idle", "free_us"))
     ordered = sorted((row for row in rows if number(row.get("rank")) is not None), key=lambda row: at(row, "rank"))
-    if not ordered:
+    if len(ordered) < 2:  # noqa: PLR2004 - one is the bar under the verdict
         return None
     size = math.ceil(len(ordered) / MOST_COLUMNS)
     groups = [ordered[i : i + size] for i in range(0, len(ordered), size)]

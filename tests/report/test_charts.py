@@ -51,13 +51,17 @@ def test_a_name_in_a_chart_is_text_and_never_markup(renderer: Renderer) -> None:
     assert "<script" not in svg
 
 
-@pytest.mark.parametrize("ranks", [1, 63, 64, 65, 1000, 1024])
+@pytest.mark.parametrize("ranks", [2, 63, 64, 65, 1000, 1024])
 def test_ranks_are_drawn_one_by_one_up_to_a_bound_and_then_in_groups(ranks: int) -> None:
     one = chart("time_split", exhibits(ranks=ranks, steps=1)[0].rows)
     columns = {value["rank"] for value in values(one)}
     assert len(columns) <= MOST_COLUMNS
     assert (len(columns) == ranks) == (ranks <= MOST_COLUMNS)
     assert (str(ranks) in one.note) == (ranks > MOST_COLUMNS)
+
+
+def test_a_single_rank_is_left_to_the_bar_under_the_verdict() -> None:
+    assert charts([exhibits(ranks=1, steps=1)[0]], "en") == ()
 
 
 def test_every_chart_is_bounded(language: Language) -> None:
@@ -77,7 +81,10 @@ def test_a_group_of_ranks_shows_its_mean() -> None:
 
 
 def test_what_was_not_recorded_is_not_drawn_as_zero() -> None:
-    one = chart("time_split", table("rank stage compute_us exposed_comm_us free_us", (0, None, 5.0, None, 1.0)))
+    one = chart(
+        "time_split",
+        table("rank stage compute_us exposed_comm_us free_us", (0, None, 5.0, None, 1.0), (1, None, 5.0, None, 1.0)),
+    )
     assert {value["part"] for value in values(one)} == {"compute", "idle"}
     assert one.numbers[0][2] == "–"
 

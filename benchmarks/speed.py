@@ -3,8 +3,9 @@
 
     python benchmarks/speed.py --ours .venv/bin/advisor --theirs /elsewhere/bin/msprof-analyze --output docs/speed.md
 
-Captures are made from one of the corpus by repetition (`enlarge.py`). Both commands write their HTML report; memory is
-that of the whole process tree. The best of some runs counts, for both. Without `--theirs` only ours is measured.
+Captures are made from one of the corpus by repetition (`enlarge.py`). Both commands write their HTML report.
+Time is the best of some runs; memory is the peak of our whole process tree (watched in a run of its own) and of the
+other tool's largest process. Without `--theirs` only ours is measured.
 """
 
 from __future__ import annotations

@@ -78,8 +78,7 @@ def _diagnose(arguments: argparse.Namespace) -> int:
         settings = _settings(arguments)
         language = _language(arguments.lang)
         with Bar(language) as bar:
-            catalog = _catalog(arguments.rules, settings, arguments.only)
-            from advisor.diagnosis import diagnose, open_profile
+            from advisor.diagnosis import diagnose, open_profile, preview
 
             def told(what: str, done: int, total: int) -> None:
                 bar(what, done, total)
@@ -87,11 +86,15 @@ def _diagnose(arguments: argparse.Namespace) -> int:
                     charts.wake()
 
             profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told)
+            outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
+            draw = partial(begin, charts, language)
             if profile.size_bytes > LARGE_BYTES:
                 charts.rest()
-            outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
-            diagnosis = diagnose(profile, catalog, bar, draw=partial(begin, charts, language))
-        return _hand_out(diagnosis, arguments, outputs, settings, charts)
+            else:
+                draw(preview(profile))  # drawing takes as long as reading the rules
+            catalog = _catalog(arguments.rules, settings, arguments.only)
+            diagnosis = diagnose(profile, catalog, bar, draw)
+        return _hand_out(diagnosis, arguments, outputs, charts)
 
 
 def _render(arguments: argparse.Namespace) -> int:
@@ -101,7 +104,7 @@ def _render(arguments: argparse.Namespace) -> int:
     from advisor.findings import Diagnosis
     from advisor.report import check_outputs
 
-    settings = _settings(arguments)
+    _settings(arguments)
     outputs = check_outputs(arguments.output, arguments.path)
     with _charts(outputs) as charts:
         try:
@@ -127,23 +130,20 @@ def _render(arguments: argparse.Namespace) -> int:
                     "请给出由 `advisor diagnose … -o report.json` 写出的 .json 文件",
                 ),
             ) from error
-        return _hand_out(diagnosis, arguments, outputs, settings, charts)
+        return _hand_out(diagnosis, arguments, outputs, charts)
 
 
-def _hand_out(
-    diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Path], settings: Settings, charts: Renderer
-) -> int:
+def _hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Path], charts: Renderer) -> int:
     from advisor import report
     from advisor.findings import Severity
+    from advisor.report.terminal import print_diagnosis
 
     language = _language(arguments.lang)
     for path in outputs:
         report.write(diagnosis, path, language, charts)
     if not arguments.quiet:
-        from advisor.report.terminal import print_diagnosis
-
         print_diagnosis(diagnosis, language, top=arguments.top or 5, written=outputs)
-    level = arguments.fail_on or settings.fail_on
+    level = arguments.fail_on
     worst = max((finding.severity for finding in diagnosis.findings), default=None)
     return FOUND if level and worst is not None and worst >= Severity[level] else FINE
 
@@ -247,7 +247,7 @@ def _folders(given: Sequence[Path]) -> list[Path]:
     return list(given) or [shipped("rules")]
 
 
-def _catalog(own: Sequence[Path], settings: Settings, only: Sequence[str] = ()) -> Catalog:
+def _catalog(own: Sequence[Path], settings: Settings | None, only: Sequence[str] = ()) -> Catalog:
     from advisor.rules.catalog import Catalog
     from advisor.shipped import shipped
 
@@ -263,20 +263,24 @@ def _catalog(own: Sequence[Path], settings: Settings, only: Sequence[str] = ()) 
     return chosen
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
-    """The settings in force; their language is that of the command where it names none."""
-    from advisor.errors import Both, UsageError
-    from advisor.rules.catalog import Settings
-
+def _settings(arguments: argparse.Namespace) -> Settings | None:
+    """The settings in force, if any; what they say of language and exit code counts where the command says nothing."""
     path: Path | None = getattr(arguments, "config", None)
     if path is not None and not path.is_file():
+        from advisor.errors import Both, UsageError
+
         raise UsageError(
             Both(f"{path} does not exist", f"{path} 不存在"),
             Both(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
         )
     found = path or Path(SETTINGS_FILE)
-    settings = Settings.read(found) if found.is_file() else Settings()
+    if not found.is_file():
+        return None
+    from advisor.rules.settings import Settings
+
+    settings = Settings.read(found)
     arguments.lang = arguments.lang or settings.language
+    arguments.fail_on = getattr(arguments, "fail_on", None) or settings.fail_on
     return settings
 
 

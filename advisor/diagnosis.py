@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
 import advisor
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
+from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage
@@ -24,7 +22,9 @@ from advisor.facts.profile import Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
-from advisor.rules.catalog import Catalog
+
+if TYPE_CHECKING:
+    from advisor.rules.catalog import Catalog
 
 F = TypeVar("F", bound=Fact)
 
@@ -43,6 +43,12 @@ def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = si
 
     run, sources = open_input(path, jobs=jobs, progress=progress)
     return Profile(run, sources, DERIVATIONS, gather=_Spread(_workers(jobs, sources), progress))
+
+
+def preview(profile: Profile) -> tuple[Exhibit, ...]:
+    """What charts will show, before any rule is known. Reads every fact: for a capture that is small in memory."""
+    profile.prepare(FACTS.values())
+    return exhibits(profile)
 
 
 def diagnose(
@@ -102,6 +108,10 @@ class _Spread(Struct, frozen=True):
         if self.workers == 1:
             yield from self._counted(map(work, sources), len(sources))
             return
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
+
         method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
         with ProcessPoolExecutor(self.workers, multiprocessing.get_context(method)) as pool:
             try:

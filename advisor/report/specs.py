@@ -20,7 +20,7 @@ from advisor.units import show
 LABEL, AMOUNT = 180, 64
 LABEL_COLUMNS = 24
 """Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
-MOST_BARS = 14
+MOST_BARS = 10
 MOST_NUMBERS = 30
 
 

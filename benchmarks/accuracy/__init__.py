@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often the diagnosis is right: generated captures with known causes, marked. See `docs/accuracy.md`."""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which captures are diagnosed: every fault alone at three strengths, mixtures, healthy jobs; calibration and scoring.
+
+The two splits share neither seeds nor workloads: the jobs of the second have other models, machines and step counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from corpus.answers import HARMLESS, TIMELESS
+from corpus.cases import APPLIES, FAULTS, MIXTURES, Setup
+from corpus.workloads import WORKLOADS
+
+BELOW, AT, ABOVE = 0.25, 1.0, 2.0
+STRENGTHS = (BELOW, AT, ABOVE)
+SPLITS = ("calibration", "scoring")
+EXPORTS = (("text", 1), ("database", 1), ("text", 2), ("database", 2))
+_SEEDS = {"calibration": 1000, "scoring": 1}
+"""The first seed of each split."""
+HEALTHY_SEEDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One capture to diagnose."""
+
+    split: str
+    case: str
+    workload: str
+    strength: float
+    seed: int
+    export: str
+    level: int
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and logs."""
+        strength = "" if self.case == "healthy" else f" x{self.strength:g}"
+        return f"{self.case}{strength} on {self.workload}, seed {self.seed}, {self.export} Level{self.level}"
+
+
+def plan(split: str) -> Iterator[Case]:
+    """All cases of a split, in a fixed order."""
+    for number, (case, workload, strength) in enumerate(_recipes()):
+        export, level = EXPORTS[number % len(EXPORTS)]
+        yield Case(split, case, workload, strength, _SEEDS[split] + number, export, level)
+
+
+def _recipes() -> Iterator[tuple[str, str, float]]:
+    for workload in WORKLOADS:
+        yield from [("healthy", workload, 1.0)] * HEALTHY_SEEDS
+    for fault in FAULTS:
+        strengths = (AT,) if fault in TIMELESS else STRENGTHS
+        for workload in APPLIES[fault]:
+            yield from ((fault, workload, strength) for strength in strengths)
+    for mixture in MIXTURES:
+        yield from ((mixture, "", strength) for strength in (AT, ABOVE))
+
+
+def wanted(case: Case) -> bool:
+    """Whether there is something to find."""
+    return case.case != "healthy" and case.case not in HARMLESS and case.strength > BELOW
+
+
+def setup_of(case: Case, base: Setup) -> Setup:
+    """The setup of a case: in the scoring split another model on another machine than in calibration."""
+    return base if case.split == "calibration" else _other(base)
+
+
+def _other(base: Setup) -> Setup:
+    machine = base.machine
+    workload = _scaled(
+        base.workload, {"steps": lambda steps: steps + 1, "sequence": lambda length: length * 5 // 4 // 64 * 64}
+    )
+    return replace(
+        base,
+        workload=workload,
+        machine=replace(machine, link_gbps=machine.link_gbps * 1.1, noise=0.03, launch_us=machine.launch_us * 0.95),
+    )
+
+
+def _scaled(workload: Any, changes: Mapping[str, Any]) -> Any:
+    there = {field.name for field in fields(workload)}
+    return replace(
+        workload, **{name: change(getattr(workload, name)) for name, change in changes.items() if name in there}
+    )

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the captures of a plan, has them diagnosed and marked."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import advisor
+import corpus
+from advisor.findings import Diagnosis, Finding, Severity
+from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
+from benchmarks.accuracy.plan import Case, setup_of
+from corpus.answers import TIMELESS
+from corpus.cases import setup
+
+
+def made(case: Case) -> corpus.Job:
+    """The job of a case."""
+    base = setup_of(case, setup(case.case, case.workload or None))
+    return corpus.job(case.case, case.seed, setup=base, strength=case.strength)
+
+
+def causes(job: corpus.Job) -> list[Cause]:
+    """What was injected, and what fixing each would win."""
+    found = []
+    for cause in job.causes:
+        us = max(job.step_us - cause.step_us_without, 0.0)
+        found.append(Cause(cause.name, cause.place, us, us / job.step_us))
+    return found
+
+
+def diagnosed(case: Case) -> Mark:
+    """One case, marked. Nothing stays on disk."""
+    job = made(case)
+    with tempfile.TemporaryDirectory() as folder:
+        diagnosis = advisor.diagnose(corpus.write(job, Path(folder) / "capture", case.export, case.level))
+    return mark(case, causes(job), claims(diagnosis, job))
+
+
+def claims(diagnosis: Diagnosis, job: corpus.Job) -> list[Claim]:
+    """The findings that count. Those on the capture itself count where the capture is what is broken."""
+    broken = any(cause.name in TIMELESS for cause in job.causes)
+    return [_claim(finding) for finding in diagnosis.findings if _counts(finding, broken)]
+
+
+def _counts(finding: Finding, broken: bool) -> bool:
+    if finding.rule.startswith("capture/"):
+        return broken
+    return finding.severity >= Severity.medium and not finding.causes
+
+
+def _claim(finding: Finding) -> Claim:
+    return Claim(
+        finding.rule,
+        finding.saving.us,
+        frozenset(place.rank for place in finding.seen if place.rank is not None),
+        frozenset(place.stage for place in finding.seen if place.stage is not None),
+        dict(finding.subject),
+    )

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which rules name which fault: the key by which a diagnosis of a generated capture is marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+ANSWERS: Mapping[str, frozenset[str]] = {
+    fault: frozenset(rules.split())
+    for fault, rules in {
+        "host-bound": "host/python-bound",
+        "python-busy": "host/python-bound",
+        "data-loader": "io/data-loader",
+        "data-loader-one-rank": "io/data-loader",
+        "synchronise-per-layer": "host/device-to-host-reads host/synchronising-calls",
+        "blocking-copies": "host/blocking-copies",
+        "garbage-collection": "host/garbage-collection",
+        "garbage-collection-apart": "host/garbage-collection",
+        "online-compilation": "host/online-compilation",
+        "exposed-communication": "comm/late-gradient-reduction comm/exposed-communication",
+        "slow-rank-compute": "ranks/slow-compute-rank",
+        "slow-rank-data": "ranks/slow-compute-rank",
+        "slow-rank-host": "ranks/slow-host-rank",
+        "slow-link": "ranks/slow-link",
+        "low-bandwidth": "comm/slow-transfer comm/exposed-communication",
+        "retransmission-stall": "comm/retransmission-stall",
+        "uneven-stages": "pipeline/stage-imbalance",
+        "few-micro-batches": "pipeline/bubble",
+        "expert-imbalance": "ranks/expert-imbalance ranks/slow-compute-rank",
+        "cast-excess": "compute/cast-excess",
+        "transdata-excess": "compute/transdata-excess",
+        "aicpu-exposed": "compute/exposed-aicpu",
+        "small-packets": "comm/small-packets comm/many-collectives",
+        "dynamic-shapes": "host/online-compilation compute/dynamic-shapes",
+        "memory-churn": "memory/allocator-churn",
+        "low-frequency": "ranks/low-frequency-rank",
+        "launch-blocking": "env/launch-blocking",
+        "unfused-attention": "compute/unfused-attention",
+        "unfused-norm": "compute/unfused-norm",
+        "unfused-rotary": "compute/unfused-rotary",
+        "unfused-optimizer": "compute/unfused-optimizer",
+        "damaged-trace": "capture/damaged-input",
+        "killed-capture": "capture/profiler-not-stopped",
+    }.items()
+}
+"""Any of these rules names the fault. What a rule of another name says of it is wrong, unless the diagnosis itself
+calls it a symptom."""
+
+TIMELESS = frozenset({"damaged-trace", "killed-capture"})
+"""Faults that cost no step time: what is to be found is that the capture cannot be trusted."""
+
+HARMLESS = frozenset({"aicpu-hidden"})
+"""Troubles that an expert would leave alone, at any strength."""

@@ -36,15 +36,14 @@ def write(job: Job, folder: Path | str, export: str = "text", level: int = 1, **
     folder.mkdir(parents=True, exist_ok=True)
     _WRITERS[export](job, folder, Export(level=level, **variants))
     if job.damage == "truncated":
-        _truncate(folder)
+        _truncate(folder, next(c.place["rank"] for c in job.causes if c.name == "damaged-trace"))
     truth = {"case": job.name, "seed": job.seed, "step_us": job.step_us, "causes": [asdict(c) for c in job.causes]}
     (folder / "truth.json").write_text(json.dumps(truth, indent=2) + "\n", encoding="utf-8")
     return folder
 
 
-def _truncate(folder: Path) -> None:
-    """Cut the last rank's timeline in its middle, as a full disk or a killed analysis leaves it."""
+def _truncate(folder: Path, rank: int) -> None:
+    """Cut the timeline of one rank in its middle, as a full disk or a killed analysis leaves it."""
     traces = sorted(folder.rglob("trace_view.json")) or sorted(folder.rglob("ascend_pytorch_profiler_*.db"))
-    last = traces[-1]
-    content = last.read_bytes()
-    last.write_bytes(content[: len(content) * 3 // 5])
+    content = traces[rank].read_bytes()
+    traces[rank].write_bytes(content[: len(content) * 3 // 5])

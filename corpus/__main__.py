@@ -17,7 +17,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n".join(corpus.names()))
         return 0
     try:
-        job = corpus.job(options.case, options.seed, strength=options.strength, without=options.without)
+        job = corpus.job(
+            options.case, options.seed, workload=options.workload, strength=options.strength, without=options.without
+        )
     except KeyError as missing:
         print(missing.args[0], file=sys.stderr)
         return 2
@@ -32,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     write = commands.add_parser("write", help="write one case")
     write.add_argument("case")
     write.add_argument("folder", type=Path)
+    write.add_argument("--workload", help="the job to run in place of the one where the case shows best")
     write.add_argument("--seed", type=int, default=0)
     write.add_argument("--strength", type=float, default=1.0, help="1 is what an expert would call a problem")
     write.add_argument("--without", action="append", default=[], metavar="FAULT", help="as if it had been fixed")

@@ -1,283 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training jobs as programs: what each rank of a transformer does, step by step, with the faults it is given."""
+"""The healthy jobs: each a workload on a layout of ranks and a machine, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol
 
-from corpus import program as do
 from corpus.events import Layout
-from corpus.operators import attention, cast, convert_format, matmul, vector
-from corpus.schedule import Move, one_forward_one_backward
+from corpus.program import Instruction, Machine
+from corpus.transformer import Transformer
+from corpus.troubles import Troubles
 
-_LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
-_MODEL_STACK = "train.py(88): <module>;\ntrain.py(61): train_step;\nmodel.py({line}): forward"
-_ADAM_BYTES_PER_US = 0.9e6
-_FP32_BYTES = 4
+_GOOD_ENVIRONMENT = {
+    "ASCEND_GLOBAL_LOG_LEVEL": "3",
+    "ACLNN_CACHE_LIMIT": "100000",
+    "HOST_CACHE_CAPACITY": "20",
+    "PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True",
+}
+
+
+class Workload(Protocol):
+    """What runs: any frozen dataclass that says what each rank does, and what troubles it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def steps(self) -> int:
+        """How many steps are recorded."""
+
+    @property
+    def troubles(self) -> Troubles:
+        """The faults it has."""
+
+    def program(self, layout: Layout, rank: int) -> Iterator[Instruction]:
+        """Everything one rank does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Transformer:
-    """A dense decoder trained with mixed precision, and the faults it may have. Times in µs.
+class Setup:
+    """Everything a simulation needs."""
 
-    Without faults its queue stays deep and its gradients are reduced behind the backward pass.
-    """
-
-    layers: int = 4
-    steps: int = 3
-    first_step: int = 11
-    hidden: int = 2048
-    sequence: int = 2048
-    batch: int = 4
-    micro_batches: int = 1
-    vocabulary: int = 16384
-    host_us: float = 45.0
-    """Host time of one operator; framework operators take 61 in the median of the msinsight AlexNet capture,
-    which was recorded with stacks."""
-    loader_us: float = 120.0
-    overlap: bool = True
-    """Gradients are reduced while the backward pass goes on."""
-    gradient_bytes: int = 2
-    """Per parameter: 2 for BF16 gradients, 4 for FP32."""
-    batched_p2p: bool = False
-
-    python_us: float = 0.0
-    """Python between the operators of a layer, per pass, half of it before a synchronisation where there is one."""
-    loader_stall_us: dict[int, float] = field(default_factory=dict)
-    """Further time of the data loader, by rank; -1 stands for all."""
-    syncs_per_layer: int = 0
-    blocking_copies: int = 0
-    """Copies from the host per layer for which the main thread waits."""
-    collection_us: float = 0.0
-    """One garbage collection per step."""
-    collection_offset: bool = False
-    """Ranks collect in different layers."""
-    compile_us: float = 0.0
-    """Compilation of one operator per layer and step, because its shape is new."""
-    dynamic: bool = False
-    """Each step has another sequence length."""
-    casts: int = 0
-    conversions: int = 0
-    """Needless Cast and TransData per layer and pass."""
-    aicpu_us: float = 0.0
-    """An operator per layer that runs on the AI CPU."""
-    bucket_bytes: int = 0
-    """Gradients go out in buckets of this size; 0 is one per layer."""
-    churn_us: float = 0.0
-    """The allocator returns and takes segments, per layer."""
-    stage_layers: tuple[int, ...] = ()
-    """Layers of each pipeline stage; empty shares them evenly."""
+    workload: Workload = field(default_factory=Transformer)
+    layout: Layout = field(default_factory=lambda: Layout(dp=2))
+    machine: Machine = field(default_factory=Machine)
+    environment: dict[str, str] = field(default_factory=lambda: dict(_GOOD_ENVIRONMENT))
+    damage: str = ""
+    name: str = ""
+    """Its name in WORKLOADS."""
 
 
-def program(workload: Transformer, layout: Layout, rank: int) -> Iterator[do.Instruction]:
-    """Everything one rank does."""
-    for number in range(workload.steps):
-        yield do.Step(workload.first_step + number)
-        yield from _Step(workload, layout, rank, number).instructions()
-    yield do.Step(-1)
-
-
-class _Step:
-    """The instructions of one step of one rank."""
-
-    def __init__(self, workload: Transformer, layout: Layout, rank: int, number: int) -> None:
-        self.w, self.layout, self.rank, self.number = workload, layout, rank, number
-        self.stage = layout.stage_of(rank)
-        shares = workload.stage_layers or tuple([workload.layers // layout.pp] * layout.pp)
-        self.layers = shares[self.stage]
-        self.first, self.last = self.stage == 0, self.stage == layout.pp - 1
-        self.sequence = workload.sequence + (64 * (number * 3 % 7 - 3) if workload.dynamic else 0)
-        self.tokens = workload.batch * self.sequence
-        self.host = workload.host_us
-
-    def instructions(self) -> Iterator[do.Instruction]:
-        """From the data loader to the loss."""
-        yield from self._load()
-        for move, micro_batch in one_forward_one_backward(self.stage, self.layout.pp, self.w.micro_batches):
-            yield from self._move(move, micro_batch == self.w.micro_batches - 1)
-        yield from self._optimize()
-        if self.last:
-            yield do.Synchronize(stack=_MODEL_STACK.format(line=12))
-        else:
-            yield do.Synchronize("aten::item")
-
-    def _load(self) -> Iterator[do.Instruction]:
-        stall = self.w.loader_stall_us
-        yield do.Host(_LOADER, self.w.loader_us + stall.get(-1, 0) + stall.get(self.rank, 0))
-        yield do.Copy("aten::to", "host to device", 8 * self.tokens, 9.0)
-        if self.w.collection_us and not self.w.collection_offset:
-            yield do.Host("GC", self.w.collection_us, "gc")
-
-    def _move(self, move: Move, last: bool) -> Iterator[do.Instruction]:
-        if move is Move.FORWARD:
-            yield from self._forward()
-        elif move is Move.BACKWARD:
-            yield from self._backward(reduce=last)
-        else:
-            yield from self._exchange(move)
-
-    # Pipeline
-
-    def _exchange(self, move: Move) -> Iterator[do.Instruction]:
-        ahead = move in (Move.SEND_FORWARD, Move.RECEIVE_BACKWARD, Move.SEND_FORWARD_RECEIVE_BACKWARD)
-        plane = self.layout.tp * self.layout.dp
-        peer = self.rank + plane if ahead else self.rank - plane
-        size = 2 * self.tokens * self.w.hidden
-        stages = self.layout.group("pp", self.rank)
-        if self.w.batched_p2p:
-            pair = (min(self.rank, peer), max(self.rank, peer))
-            yield do.Communicate("c10d::batch_isend_irecv", "batchSendRecv", pair, size, "pp", "BFP16", stages)
-        else:
-            # Data that goes forward is sent first on both sides.
-            for kind in sorted(move.kinds(), reverse=ahead):
-                pair = (self.rank, peer) if kind == "send" else (peer, self.rank)
-                yield do.Communicate(f"c10d::{kind}", kind, pair, size, "pp", "BFP16", stages)
-        if "receive" in move.kinds():
-            yield do.AwaitCommunication()
-
-    # Compute
-
-    def _forward(self) -> Iterator[do.Instruction]:
-        w, hidden = self.w, (self.tokens, self.w.hidden)
-        if self.first:
-            yield vector("aten::embedding", "GatherV2", hidden, self.host)
-        for layer in range(self.layers):
-            yield from self._faults(layer)
-            yield from self._attention_forward(hidden)
-            yield vector("npu::npu_rms_norm", "RmsNorm", hidden, self.host, suffix="")
-            yield matmul(self.tokens, w.hidden, 5 * w.hidden // self.layout.tp, self.host, stack=_stack(40 + layer))
-            inner = (self.tokens, 5 * w.hidden // 2 // self.layout.tp)
-            yield vector("npu::npu_swiglu", "SwiGlu", inner, self.host, inputs=2, suffix="")
-            yield matmul(self.tokens, inner[1], w.hidden, self.host)
-            yield from self._tensor_parallel(hidden)
-            yield vector("aten::add", "Add", hidden, self.host, inputs=2)
-        if self.last:
-            yield matmul(self.tokens, w.hidden, w.vocabulary, self.host)
-            yield vector("aten::log_softmax", "LogSoftmaxV2", (self.tokens, w.vocabulary), self.host)
-            yield vector("aten::nll_loss_forward", "NLLLoss", (self.tokens,), self.host, dtype="FLOAT")
-
-    def _attention_forward(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
-        w, width = self.w, self.w.hidden // self.layout.tp
-        yield vector("npu::npu_rms_norm", "RmsNorm", hidden, self.host, suffix="")
-        yield matmul(self.tokens, w.hidden, 3 * width, self.host)
-        yield vector("npu::npu_rotary_mul", "RotaryMul", (self.tokens, width), self.host, inputs=2, suffix="")
-        yield attention(w.batch, self.sequence, width, self.host)
-        yield matmul(self.tokens, width, w.hidden, self.host)
-        yield from self._tensor_parallel(hidden)
-        yield vector("aten::add", "Add", hidden, self.host, inputs=2)
-
-    def _backward(self, reduce: bool) -> Iterator[do.Instruction]:
-        w, hidden = self.w, (self.tokens, self.w.hidden)
-        if self.last:
-            logits = (self.tokens, w.vocabulary)
-            yield vector("aten::_log_softmax_backward_data", "LogSoftmaxGrad", logits, self.host, inputs=2, suffix="")
-            yield from self._matmul_backward(self.tokens, w.hidden, w.vocabulary)
-        for layer in reversed(range(self.layers)):
-            yield from self._faults(layer)
-            yield from self._layer_backward(hidden)
-            yield do.Free(11)
-            if reduce and w.overlap:
-                yield from self._reduce_gradients()
-        if reduce and not w.overlap:
-            for _ in range(self.layers):
-                yield from self._reduce_gradients()
-        if reduce and self.layout.dp > 1:
-            yield do.AwaitCommunication()
-
-    def _layer_backward(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
-        w, width = self.w, self.w.hidden // self.layout.tp
-        inner = (self.tokens, 5 * w.hidden // 2 // self.layout.tp)
-        yield from self._matmul_backward(self.tokens, inner[1], w.hidden)
-        yield vector("npu::npu_swiglu_backward", "SwiGluGrad", inner, self.host, inputs=3, suffix="")
-        yield from self._matmul_backward(self.tokens, w.hidden, 5 * w.hidden // self.layout.tp)
-        yield vector("npu::npu_rms_norm_backward", "RmsNormGrad", hidden, self.host, inputs=2, suffix="")
-        yield from self._matmul_backward(self.tokens, width, w.hidden)
-        yield attention(w.batch, self.sequence, width, self.host, backward=True)
-        yield vector(
-            "npu::npu_rotary_mul_backward", "RotaryMulGrad", (self.tokens, width), self.host, inputs=2, suffix=""
-        )
-        yield from self._matmul_backward(self.tokens, w.hidden, 3 * width)
-        yield vector("npu::npu_rms_norm_backward", "RmsNormGrad", hidden, self.host, inputs=2, suffix="")
-        yield vector("aten::add", "Add", hidden, self.host, inputs=2)
-
-    def _matmul_backward(self, m: int, k: int, n: int) -> Iterator[do.Instruction]:
-        yield matmul(m, n, k, self.host, op="aten::mm")
-        yield matmul(k, m, n, self.host, op="aten::mm")
-
-    # Communication
-
-    def _tensor_parallel(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
-        if self.layout.tp > 1:
-            members = self.layout.group("tp", self.rank)
-            yield do.Communicate("c10d::allreduce_", "allReduce", members, 2 * hidden[0] * hidden[1], "tp", "BFP16")
-            yield do.AwaitCommunication()
-
-    def _reduce_gradients(self) -> Iterator[do.Instruction]:
-        if self.layout.dp == 1:
-            return
-        dtype = "FP32" if self.w.gradient_bytes == _FP32_BYTES else "BFP16"
-        members, total = self.layout.group("dp", self.rank), self.w.gradient_bytes * self._parameters()
-        bucket = self.w.bucket_bytes or total
-        for start in range(0, total, bucket):
-            size = min(bucket, total - start)
-            yield do.Communicate(
-                "c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), "dp", dtype
-            )
-
-    def _parameters(self) -> int:
-        """Parameters of one layer on one rank: attention 4 h², feed-forward 7.5 h²."""
-        return 23 * self.w.hidden**2 // 2 // self.layout.tp
-
-    # Optimizer and faults
-
-    def _optimize(self) -> Iterator[do.Instruction]:
-        yield do.Begin("Optimizer.step#AdamW.step")
-        for _ in range(self.layers):
-            us = 16.0 * self._parameters() / _ADAM_BYTES_PER_US
-            shape = (self._parameters(),)
-            yield vector("npu::npu_apply_adam_w", "ApplyAdamWV2", shape, self.host, dtype="FLOAT", us=us, suffix="")
-        yield do.End()
-        yield do.Begin("Optimizer.zero_grad#AdamW.zero_grad")
-        yield do.Host("aten::zero_", 30.0)
-        yield do.End()
-        yield do.Free(1000)
-
-    def _faults(self, layer: int) -> Iterator[do.Instruction]:
-        yield from self._host_faults(layer)
-        yield from self._needless_operators()
-        if self.w.compile_us:
-            yield self._compiled(layer)
-        for _ in range(self.w.blocking_copies):
-            yield do.Copy("aten::copy_", "host to device", 1 << 20, 55.0, blocking=True)
-
-    def _host_faults(self, layer: int) -> Iterator[do.Instruction]:
-        w = self.w
-        if w.python_us:
-            yield do.Host(f"model.py({50 + layer}): build_mask", w.python_us / 2, "python")
-        for _ in range(w.syncs_per_layer):
-            yield do.Synchronize(stack=_stack(20 + layer))
-        if w.python_us:
-            yield do.Host(f"model.py({80 + layer}): log_norms", w.python_us / 2, "python")
-        if w.collection_us and w.collection_offset and layer == self.rank % self.layers:
-            yield do.Host("GC", w.collection_us / 2, "gc")
-        if w.churn_us:
-            yield do.Churn(w.churn_us, 320 * 2**20)
-
-    def _needless_operators(self) -> Iterator[do.Instruction]:
-        w = self.w
-        for _ in range(w.casts):
-            yield cast((self.tokens, 5 * w.hidden // self.layout.tp), self.host)
-        for _ in range(w.conversions):
-            yield convert_format((w.batch, 64, 64, self.sequence * w.hidden // 4096), self.host)
-        if w.aicpu_us:
-            shape = (self.tokens,)
-            yield vector("aten::index", "IndexPut", shape, self.host, dtype="INT64", core="AI_CPU", us=w.aicpu_us)
-
-    def _compiled(self, layer: int) -> do.Launch:
-        plain = vector("aten::mul", "Mul", (self.tokens + layer, self.w.hidden), self.host, inputs=2)
-        return do.Launch(plain.op, plain.api, plain.kernels, plain.host_us, self.w.compile_us)
-
-
-def _stack(line: int) -> str:
-    return _MODEL_STACK.format(line=line)
+_PIPELINE = Transformer(layers=8, batch=2, micro_batches=16, steps=2, vocabulary=1024)
+_WORKLOADS: dict[str, Setup] = {
+    "dense": Setup(layout=Layout(dp=4)),
+    "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0), Layout(dp=4)),
+    "tensor": Setup(layout=Layout(tp=2, dp=2)),
+    "pipeline": Setup(_PIPELINE, Layout(pp=2, dp=2)),
+    "single": Setup(layout=Layout()),
+    "cluster": Setup(Transformer(steps=2), Layout(dp=16)),
+    "large": Setup(Transformer(layers=2, batch=1, steps=2, vocabulary=4096), Layout(dp=64)),
+}
+WORKLOADS = {name: replace(setup, name=name) for name, setup in _WORKLOADS.items()}
+"""The host of `light` is not far ahead of its device; all others launch far ahead."""

@@ -19,10 +19,11 @@ from corpus.cases import Setup, job
 from corpus.events import Job, Layout
 from corpus.export import EPOCH_NS
 from corpus.planes import group_hash
-from corpus.workloads import Transformer
+from corpus.transformer import Transformer
+from corpus.troubles import Troubles
 
 LEVELS = (0, 1, 2)
-SMALL = Setup(workload=Transformer(layers=1, steps=2, collection_us=900.0), layout=Layout(dp=2))
+SMALL = Setup(workload=Transformer(layers=1, steps=2, troubles=Troubles(collection_us=900.0)), layout=Layout(dp=2))
 VARIANTS: dict[str, dict[str, Any]] = {
     "plain": {},
     "device column": {"device_column": True},

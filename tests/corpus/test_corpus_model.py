@@ -16,12 +16,11 @@ from corpus.events import Job, Layout, RankTrace
 from corpus.links import transit_ns
 from corpus.program import Communicate, Machine
 from corpus.simulator import Deadlock, collectives_of, simulate
-from corpus.workloads import Transformer
+from corpus.transformer import Transformer
 
 CASES = corpus.names()
-PIPELINE = Setup(
-    workload=Transformer(layers=4, micro_batches=4, steps=2, hidden=1024, sequence=512), layout=Layout(tp=2, pp=4)
-)
+SMALL_PIPELINE = Transformer(layers=4, micro_batches=4, steps=2, hidden=1024, sequence=512)
+PIPELINE = Setup(SMALL_PIPELINE, Layout(tp=2, pp=4))
 
 
 @pytest.fixture(scope="module", params=CASES)
@@ -148,7 +147,7 @@ def test_a_healthy_job_is_busy_computing(name: str) -> None:
 def test_pipeline_and_tensor_groups_meet_in_any_layout() -> None:
     made = job("healthy", setup=PIPELINE)
     assert {c.op for trace in made.ranks for c in trace.collectives} == {"allReduce", "send", "receive"}
-    batched = replace(PIPELINE, workload=replace(PIPELINE.workload, batched_p2p=True))
+    batched = replace(PIPELINE, workload=replace(SMALL_PIPELINE, batched_p2p=True))
     made = job("healthy", setup=batched)
     assert {c.op for trace in made.ranks for c in trace.collectives} == {"allReduce", "batchSendRecv"}
 

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faults: each a change of a setup that makes it as bad as its strength says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from corpus.links import noise
+from corpus.transformer import Transformer
+from corpus.workloads import Setup
+
+Fault = Callable[[Setup, float, int], tuple[Setup, dict[str, Any]]]
+"""From a setup, a strength (1 is what an expert would call a problem) and a seed, which chooses where the fault
+strikes, to the setup with the fault and its place."""
+
+
+def _workload(setup: Setup, **changes: Any) -> Setup:
+    return replace(setup, workload=replace(setup.workload, **changes))
+
+
+def _machine(setup: Setup, **changes: Any) -> Setup:
+    return replace(setup, machine=replace(setup.machine, **changes))
+
+
+def _troubled(setup: Setup, **changes: Any) -> Setup:
+    return _workload(setup, troubles=replace(setup.workload.troubles, **changes))
+
+
+def _chosen(seed: int, what: str, count: int) -> int:
+    """One of so many, by the seed; seed 0 takes the last."""
+    return int((noise(seed, what) + 1) / 2 * count) % count if seed else count - 1
+
+
+def _one_rank(setup: Setup, seed: int) -> int:
+    return _chosen(seed, "rank", setup.layout.world)
+
+
+def _transformer(setup: Setup) -> Transformer:
+    assert isinstance(setup.workload, Transformer), setup.name  # noqa: S101 - APPLIES says where a fault makes sense
+    return setup.workload
+
+
+def _host_bound(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    slower = {rank: 1 + 2 * strength for rank in range(setup.layout.world)}
+    return _machine(setup, host_scale=slower), {}
+
+
+def _python(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, python_us=2000 * strength), {}
+
+
+def _loader(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, loader_stall_us={-1: 25000 * strength}), {}
+
+
+def _loader_of_one_rank(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    rank = _one_rank(setup, seed)
+    return _troubled(setup, loader_stall_us={rank: 25000 * strength}), {"rank": rank}
+
+
+def _synchronize(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """A read per layer leaves the queue empty; it hurts where the host is not much faster than the device."""
+    return _troubled(setup, syncs_per_layer=4 * strength), {"op": "aten::item"}
+
+
+def _blocking_copies(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, blocking_copies=16 * strength), {"op": "aten::copy_"}
+
+
+def _collect(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, collection_us=15000 * strength), {}
+
+
+def _collect_apart(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, collection_us=60000 * strength, collection_offset=True), {}
+
+
+def _compile(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, compile_us=2000 * strength), {}
+
+
+def _expose(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Gradients are reduced after the backward pass, over slower links the stronger the fault."""
+    return _machine(_troubled(setup, late_gradients=True), link_gbps=setup.machine.link_gbps / max(0.5, strength)), {}
+
+
+def _slow_compute(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    rank = _one_rank(setup, seed)
+    return _machine(setup, compute_scale={rank: 1 + 0.25 * strength}), {"rank": rank}
+
+
+def _slow_host(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    rank = _one_rank(setup, seed)
+    return _machine(setup, host_scale={rank: 1 + 2 * strength}), {"rank": rank}
+
+
+def _slow_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Both directions between two ranks of one group."""
+    source = _one_rank(setup, seed)
+    kind = next(kind for kind in ("dp", "tp", "pp") if len(setup.layout.group(kind, source)) > 1)
+    others = [rank for rank in setup.layout.group(kind, source) if rank != source]
+    link = sorted((source, others[_chosen(seed, "peer", len(others)) if seed else 0]))
+    slow = setup.machine.link_gbps / (1 + 2.5 * strength)
+    return _machine(setup, slow_links={(link[0], link[1]): slow, (link[1], link[0]): slow}), {"link": link}
+
+
+def _low_bandwidth(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _machine(setup, link_gbps=setup.machine.link_gbps / (1 + 4 * strength)), {}
+
+
+def _uneven_stages(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """One stage has layers that another should have."""
+    stages = setup.layout.pp
+    even = _transformer(setup).layers // stages
+    moved = min(even - 1, max(1, round(2 * strength)))
+    heavy = _chosen(seed, "stage", stages)
+    layers = [even] * stages
+    layers[heavy] += moved
+    layers[0 if heavy else stages - 1] -= moved
+    return _workload(setup, stage_layers=tuple(layers)), {"stage": heavy}
+
+
+def _few_micro_batches(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """The same work in fewer and larger pieces."""
+    workload, fewer = _transformer(setup), max(1, round(3 * strength))
+    pieces = max(1, workload.micro_batches // fewer)
+    return _workload(setup, micro_batches=pieces, batch=workload.batch * fewer), {}
+
+
+def _casts(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, casts=2 * strength), {"op_type": "Cast"}
+
+
+def _conversions(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, conversions=6 * strength), {"op_type": "TransData"}
+
+
+def _aicpu(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, aicpu_us=2000 * strength), {"op_type": "IndexPut"}
+
+
+def _small_packets(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    size = int(262144 / max(0.1, strength))
+    return _troubled(_machine(setup, packet_bytes=size), late_gradients=True), {}
+
+
+def _dynamic(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, dynamic=True, compile_us=5000 * strength), {}
+
+
+def _churn(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, churn_us=1500 * strength), {}
+
+
+def _frequency(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    rank = _one_rank(setup, seed)
+    slow = round(setup.machine.full_mhz / (1 + 0.25 * strength) / 50) * 50
+    return _machine(setup, mhz={rank: slow}), {"rank": rank}
+
+
+def _launch_blocking(setup: Setup, _: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    environment = setup.environment | {"ASCEND_LAUNCH_BLOCKING": "1"}
+    return replace(_machine(setup, launch_blocking=True), environment=environment), {}
+
+
+def _truncate(setup: Setup, _: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    return replace(setup, damage="truncated"), {"rank": _one_rank(setup, seed)}
+
+
+def _kill(setup: Setup, _: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return replace(setup, damage="killed"), {}
+
+
+FAULTS: dict[str, Fault] = {
+    "host-bound": _host_bound,
+    "python-busy": _python,
+    "data-loader": _loader,
+    "data-loader-one-rank": _loader_of_one_rank,
+    "synchronise-per-layer": _synchronize,
+    "blocking-copies": _blocking_copies,
+    "garbage-collection": _collect,
+    "garbage-collection-apart": _collect_apart,
+    "online-compilation": _compile,
+    "exposed-communication": _expose,
+    "slow-rank-compute": _slow_compute,
+    "slow-rank-host": _slow_host,
+    "slow-link": _slow_link,
+    "low-bandwidth": _low_bandwidth,
+    "uneven-stages": _uneven_stages,
+    "few-micro-batches": _few_micro_batches,
+    "cast-excess": _casts,
+    "transdata-excess": _conversions,
+    "aicpu-exposed": _aicpu,
+    "small-packets": _small_packets,
+    "dynamic-shapes": _dynamic,
+    "memory-churn": _churn,
+    "low-frequency": _frequency,
+    "launch-blocking": _launch_blocking,
+    "damaged-trace": _truncate,
+    "killed-capture": _kill,
+}
+
+
+_EVERYWHERE = ("dense", "tensor", "pipeline", "single", "cluster", "large", "light")
+_HOST_NEAR = ("light",)
+_SEVERAL_RANKS = ("dense", "tensor", "pipeline", "cluster", "large")
+_DATA_PARALLEL = ("dense", "cluster", "large")
+_PIPELINED = ("pipeline",)
+APPLIES: dict[str, tuple[str, ...]] = {
+    "host-bound": _HOST_NEAR,
+    "python-busy": _HOST_NEAR,
+    "data-loader": _EVERYWHERE,
+    "data-loader-one-rank": _SEVERAL_RANKS,
+    "synchronise-per-layer": _HOST_NEAR,
+    "blocking-copies": _HOST_NEAR,
+    "garbage-collection": _HOST_NEAR,
+    "garbage-collection-apart": ("dense",),
+    "online-compilation": _HOST_NEAR,
+    "exposed-communication": _DATA_PARALLEL,
+    "slow-rank-compute": _SEVERAL_RANKS,
+    "slow-rank-host": _HOST_NEAR,
+    "slow-link": _DATA_PARALLEL,
+    "low-bandwidth": _DATA_PARALLEL,
+    "uneven-stages": _PIPELINED,
+    "few-micro-batches": _PIPELINED,
+    "cast-excess": _EVERYWHERE,
+    "transdata-excess": _EVERYWHERE,
+    "aicpu-exposed": _EVERYWHERE,
+    "small-packets": _DATA_PARALLEL,
+    "dynamic-shapes": ("dense",),
+    "memory-churn": _HOST_NEAR,
+    "low-frequency": _SEVERAL_RANKS,
+    "launch-blocking": _HOST_NEAR,
+    "damaged-trace": _EVERYWHERE,
+    "killed-capture": _EVERYWHERE,
+}
+"""The workloads in which a fault makes sense and is the problem at strength 1; the first is where it shows best."""

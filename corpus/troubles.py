@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with a job whatever its model, and the instructions that make it so.
+
+A workload calls `at_head` when a step begins and `in_layer` in each layer (or block) and pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from corpus import program as do
+from corpus.operators import cast, convert_format, vector
+
+LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+"""How torch_npu names the wait for the next batch."""
+_STACK = "train.py(88): <module>;\ntrain.py(61): train_step;\nmodel.py({line}): forward"
+_COPIED_BYTES = 1 << 20
+_COPY_US = 55.0
+_CHURNED_BYTES = 320 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Troubles:
+    """The faults any workload may have. Times in µs; what is counted per layer strikes each pass, and a fraction
+    strikes some layers only."""
+
+    python_us: float = 0.0
+    """Python between the operators of a layer, half of it before a synchronisation where there is one."""
+    loader_stall_us: dict[int, float] = field(default_factory=dict)
+    """Further time of the data loader, by rank; -1 stands for all."""
+    syncs_per_layer: float = 0.0
+    blocking_copies: float = 0.0
+    """Copies from the host per layer for which the main thread waits."""
+    collection_us: float = 0.0
+    """One garbage collection per step."""
+    collection_offset: bool = False
+    """Ranks collect in different layers, for half of that time."""
+    compile_us: float = 0.0
+    """Compilation of one operator per layer, because its shape is new."""
+    dynamic: bool = False
+    """Each step has another sequence length or resolution; the workload sees to it."""
+    casts: float = 0.0
+    conversions: float = 0.0
+    """Needless Cast and TransData per layer."""
+    aicpu_us: float = 0.0
+    """An operator per layer that runs on the AI CPU, and that the next one waits for."""
+    churn_us: float = 0.0
+    """The allocator returns and takes segments, per layer."""
+    late_gradients: bool = False
+    """Gradients are reduced after the backward pass; the workload sees to it."""
+    more_data: dict[int, float] = field(default_factory=dict)
+    """Share of further tokens or samples a rank has; the workload sees to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a workload is: rank, layer of how many, and what its operators cost the host."""
+
+    rank: int
+    layer: int
+    layers: int
+    activation: tuple[int, int]
+    """Shape of what flows between the layers."""
+    host_us: float
+
+
+def at_head(troubles: Troubles, rank: int, loader_us: float, batch_bytes: int) -> Iterator[do.Instruction]:
+    """The data loader and the copy of the batch to the device."""
+    stall = troubles.loader_stall_us
+    yield do.Host(LOADER, loader_us + stall.get(-1, 0) + stall.get(rank, 0))
+    yield do.Copy("aten::to", "host to device", batch_bytes, 9.0)
+    if troubles.collection_us and not troubles.collection_offset:
+        yield do.Host("GC", troubles.collection_us, "gc")
+
+
+def in_layer(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
+    """What goes wrong in one layer and pass."""
+    yield from _on_host(troubles, at)
+    yield from _needless_operators(troubles, at)
+    if troubles.compile_us:
+        yield _compiled(troubles.compile_us, at)
+    for _ in range(_share(troubles.blocking_copies, at.layer)):
+        yield do.Copy("aten::copy_", "host to device", _COPIED_BYTES, _COPY_US, blocking=True)
+
+
+def stack(line: int) -> str:
+    """The Python frames above an operator of the model."""
+    return _STACK.format(line=line)
+
+
+def _share(per_layer: float, layer: int) -> int:
+    """How many of so many per layer fall on one layer."""
+    return int((layer + 1) * per_layer + 1e-9) - int(layer * per_layer + 1e-9)
+
+
+def _on_host(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
+    if troubles.python_us:
+        yield do.Host(f"model.py({50 + at.layer}): build_mask", troubles.python_us / 2, "python")
+    for _ in range(_share(troubles.syncs_per_layer, at.layer)):
+        yield do.Synchronize(stack=stack(20 + at.layer))
+    if troubles.python_us:
+        yield do.Host(f"model.py({80 + at.layer}): log_norms", troubles.python_us / 2, "python")
+    if troubles.collection_us and troubles.collection_offset and at.layer == at.rank % at.layers:
+        yield do.Host("GC", troubles.collection_us / 2, "gc")
+    if troubles.churn_us:
+        yield do.Churn(troubles.churn_us, _CHURNED_BYTES)
+
+
+def _needless_operators(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
+    for _ in range(_share(troubles.casts, at.layer)):
+        yield cast(at.activation, at.host_us)
+    for _ in range(_share(troubles.conversions, at.layer)):
+        yield convert_format(_four_dimensional(at.activation), at.host_us)
+    if troubles.aicpu_us:
+        rows = at.activation[:1]
+        yield vector("aten::index", "IndexPut", rows, at.host_us, dtype="INT64", core="AI_CPU", us=troubles.aicpu_us)
+
+
+def _four_dimensional(shape: tuple[int, int]) -> tuple[int, int, int, int]:
+    """As many elements in the layout of an image, 64 x 64 of them per channel."""
+    return 1, max(1, shape[0] * shape[1] // 4096), 64, 64
+
+
+def _compiled(compile_us: float, at: Place) -> do.Launch:
+    rows, width = at.activation
+    plain = vector("aten::mul", "Mul", (rows + at.layer, width), at.host_us, inputs=2)
+    return do.Launch(plain.op, plain.api, plain.kernels, plain.host_us, compile_us)

@@ -7,13 +7,14 @@ import math
 from collections import defaultdict
 from typing import Any
 
-from corpus.events import Collective, RankTrace
+from corpus.events import Collective, RankTrace, Transfer
 from corpus.export import Export
 from corpus.planes import group_hash
 
-_LARGE_BYTES = 32_000_000
+_LARGE_BYTES = {"HCCS": 32_000_000, "RDMA": 500_000}
+"""From which size on msprof calls a packet of a link large."""
 _LINKS = ("RDMA", "HCCS", "PCIE", "SDMA", "SIO")
-_TRANSPORT = {"ON_CHIP": "LOCAL", "HCCS": "HCCS"}
+_TRANSPORT = {"ON_CHIP": "LOCAL", "HCCS": "HCCS", "ROCE": "RDMA"}
 Document = dict[str, Any]
 
 
@@ -60,21 +61,30 @@ def _times(start_us: float, elapse: float, transit: float, wait: float) -> Docum
     }
 
 
+def _moved(collective: Collective) -> list[Transfer]:
+    """What carried data: signals of four bytes do not count."""
+    return [t for t in collective.transfers if t.link in _TRANSPORT and t.rdma in ("", "RDMA_SEND_PAYLOAD")]
+
+
 def _bandwidths(collective: Collective) -> Document:
+    found = dict.fromkeys(_LINKS, _link(0, 0) | {"Large Packet Ratio": 0, "Size Distribution": {}})
+    for link in ("HCCS", "RDMA"):
+        found[link] = _bandwidth(link, [t for t in _moved(collective) if _TRANSPORT[t.link] == link])
+    found["SDMA"] = found["HCCS"] | {"Large Packet Ratio": 0, "Size Distribution": {}}
+    return found
+
+
+def _bandwidth(link: str, transfers: list[Transfer]) -> Document:
     sizes: dict[float, list[float]] = {}
-    for transfer in collective.transfers:
-        if transfer.link in _TRANSPORT and transfer.link != "ON_CHIP":
-            count_and_time = sizes.setdefault(transfer.size / 1e6, [0, 0.0])
-            count_and_time[0] += 1
-            count_and_time[1] += (transfer.end - transfer.start) / 1e6
-    large = sum(count for size, (count, _) in sizes.items() if size * 1e6 >= _LARGE_BYTES)
+    for transfer in transfers:
+        count_and_time = sizes.setdefault(transfer.size / 1e6, [0, 0.0])
+        count_and_time[0] += 1
+        count_and_time[1] += transfer.transit / 1e6
+    large = sum(count for size, (count, _) in sizes.items() if size * 1e6 >= _LARGE_BYTES[link])
     packets = sum(count for count, _ in sizes.values())
     ratio = round(large / packets, 4) if packets else 0
     moved = _link(sum(size * count for size, (count, _) in sizes.items()), sum(time for _, time in sizes.values()))
-    hccs = moved | {"Large Packet Ratio": ratio, "Size Distribution": {str(size): cell for size, cell in sizes.items()}}
-    nothing = _link(0, 0) | {"Large Packet Ratio": 0, "Size Distribution": {}}
-    sdma = moved | {"Large Packet Ratio": 0, "Size Distribution": {}}
-    return {link: {"HCCS": hccs, "SDMA": sdma}.get(link, nothing) for link in _LINKS}
+    return moved | {"Large Packet Ratio": ratio, "Size Distribution": {str(size): cell for size, cell in sizes.items()}}
 
 
 def _link(size_mb: float, time_ms: float) -> Document:
@@ -146,11 +156,10 @@ def _representatives(op: str, group: str, collectives: list[Collective]) -> Docu
 
 def _links_of(collective: Collective) -> dict[str, Document]:
     moved: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-    for transfer in collective.transfers:
-        if transfer.link in _TRANSPORT:
-            cell = moved[f"{transfer.source}-{transfer.target}", _TRANSPORT[transfer.link]]
-            cell[0] += transfer.size
-            cell[1] += transfer.end - transfer.start
+    for transfer in _moved(collective):
+        cell = moved[f"{transfer.source}-{transfer.target}", _TRANSPORT[transfer.link]]
+        cell[0] += transfer.size
+        cell[1] += transfer.transit
     return {
         pair: {"Transport Type": transport} | _link(size / 1e6, time / 1e6) | {"Op Name": collective.name}
         for (pair, transport), (size, time) in moved.items()

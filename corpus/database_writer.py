@@ -25,7 +25,9 @@ _TASK_TYPE = {
     "DSA_SQE": "STARS_COMMON",
 }
 _DTYPE = {"INT8": 0, "INT32": 2, "FP16": 3, "FP32": 4, "INT64": 5, "BFP16": 11}
-_LINK = {"ON_CHIP": 0, "HCCS": 1, "INVALID_TYPE": 65535}
+_LINK = {"ON_CHIP": 0, "HCCS": 1, "ROCE": 3, "INVALID_TYPE": 65535}
+_RDMA = {name: number for number, name in schema.ENUMS["ENUM_HCCL_RDMA_TYPE"]} | {"": 65535}
+_TRANSPORT = {"Notify_Wait": 2, "RDMASend": 1}
 _NA = 65534
 _FRAMEWORK, _MEMORY = 1 << 28, 1 << 29
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -170,10 +172,10 @@ class _Database:
             empty = (self._name("N/A"), NOT_COLLECTED, group, 0, _NA, NOT_COLLECTED, NOT_COLLECTED, _NA, -1, _NA, _NA)
             self.out["COMMUNICATION_TASK_INFO"].append((empty[0], task, *empty, number))
             return
-        transport = 2 if transfer.name == "Notify_Wait" else 0
+        transport = _TRANSPORT.get(transfer.name, 0)
         self.out["COMMUNICATION_TASK_INFO"].append((
-            name, task, self._name(transfer.name), transfer.plane, group, 100 + transfer.plane, 65535, transfer.source,
-            transfer.target, transport, transfer.size, 65535, _LINK[transfer.link], number,
+            name, task, self._name(transfer.name), transfer.plane, group, 100 + transfer.plane, _RDMA[transfer.rdma],
+            transfer.source, transfer.target, transport, transfer.size, 65535, _LINK[transfer.link], number,
         ))  # fmt: skip
 
     # Host

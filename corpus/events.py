@@ -94,6 +94,15 @@ class Transfer:
     size: int
     link: str
     task: Task
+    rdma: str = ""
+    """What it is of an RDMA packet: RDMA_SEND_PAYLOAD, RDMA_SEND_NOTIFY, RDMA_PAYLOAD_CHECK …"""
+    moving: int = 0
+    """Until its data was acknowledged, where that is longer than the task: a send to a network card returns at once."""
+
+    @property
+    def transit(self) -> int:
+        """How long its data was under way, in ns."""
+        return self.moving or self.end - self.start
 
 
 @dataclass(slots=True)
@@ -184,6 +193,12 @@ class Layout:
     tp: int = 1
     dp: int = 1
     pp: int = 1
+    ranks_per_node: int = 0
+    """0 puts all on one node."""
+
+    def node_of(self, rank: int) -> int:
+        """The node a rank runs on."""
+        return rank // self.ranks_per_node if self.ranks_per_node else 0
 
     @property
     def world(self) -> int:

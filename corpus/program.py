@@ -145,6 +145,14 @@ class Machine:
     slow_links: dict[tuple[int, int], float] = field(default_factory=dict)
     """Links with another bandwidth, by (source, target)."""
     packet_overhead_us: float = 4.0
+    ranks_per_node: int = 0
+    """Ranks of different nodes reach each other over RDMA; 0 puts all on one node."""
+    rdma_gbps: float = 24.5
+    """One network card of 200 Gb/s, one direction: packets of 21 and 66 MB move at 24.3 and 24.4 GB/s in the 16-rank
+    capture that Ascend/msinsight publishes with its tests (server/test_rank_0), where one of 4 bytes takes 9.4 µs."""
+    rdma_overhead_us: float = 9.4
+    losses: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
+    """By RDMA link (source, target): what the n-th collective over it (from 0) waits for a lost packet, in µs."""
     setup_us: float = 25.0
     packet_bytes: int = 0
     """Largest packet; 0 sends each peer's share in one piece."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from corpus import program as do
 from corpus.allocator import Allocator
 from corpus.events import Collective, HostCall, RankTrace, Task
-from corpus.links import noise, ns
+from corpus.links import Route, noise, ns
 from corpus.planes import Planes, dtype_bytes, group_name, operator_name
 
 _COMPUTE_STREAM = 2
@@ -24,7 +24,7 @@ class Met:
 
     meeting: int
     everyone_there: int
-    transit: int
+    route: Route
 
 
 _Work = Callable[[int, int], int]
@@ -38,7 +38,7 @@ class RankMachine:
         self.machine = machine
         self.seed = seed
         pid = 3178000 + 997 * rank
-        self.trace = RankTrace(rank=rank, device=rank % 8, pid=pid)
+        self.trace = RankTrace(rank=rank, device=rank % (machine.ranks_per_node or 8), pid=pid)
         self.main_thread, self.queue_thread = pid, pid + 3539
         self.main = self.queue = 0
         self.comm_ready = 0
@@ -265,17 +265,18 @@ class RankMachine:
         stream = self._comm_stream(wanted.members)
         members = wanted.communicator or wanted.members
         group = group_name(wanted.group, members)
-        start, end = self.comm_ready, met.everyone_there + ns(self.machine.setup_us) + met.transit
+        start, end = self.comm_ready, met.everyone_there + ns(self.machine.setup_us) + met.route.transit
         done = Collective(
             op=wanted.kind, name=operator_name(wanted.kind, group, self._met[group]), group=group, members=members,
             index=self._met[group], meeting=met.meeting, start=start, end=end, connection=launch.connection,
             step=self._step, count=wanted.size // dtype_bytes(wanted.dtype), dtype=wanted.dtype,
-            wait=met.everyone_there - start, transit=met.transit, launch_start=launch.start,
+            wait=met.everyone_there - start, transit=met.route.transit, launch_start=launch.start,
             launch_thread=launch.thread, origin=origin,
         )  # fmt: skip
         self._met[group] += 1
         self._tasks[stream] += 1
-        done.transfers = Planes(done, wanted, self.trace.rank, self.machine).transfers(stream, self._tasks[stream])
+        planes = Planes(done, wanted, self.trace.rank, self.machine, met.route)
+        done.transfers = planes.transfers(stream, self._tasks[stream])
         self.trace.collectives.append(done)
         self.trace.tasks.extend(transfer.task for transfer in done.transfers)
         origin.launched.append(launch.connection)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from corpus.events import Collective, RankTrace
-from corpus.links import transit_ns
+from corpus.links import Link, Route, ns, route
 from corpus.program import Communicate, Instruction, Machine
 from corpus.rank import Met, RankMachine
 
@@ -39,9 +39,9 @@ def simulate(programs: Sequence[Iterable[Instruction]], machine: Machine, seed: 
     ranks = [_start(rank, program, machine, seed) for rank, program in enumerate(programs)]
     for rank in ranks:
         _advance(rank, None)
-    meetings = count()
+    network = _Network(machine)
     while any(rank.waiting for rank in ranks):
-        _meet(ranks, machine, meetings)
+        _meet(ranks, network)
     return [rank.machine.finish() for rank in ranks]
 
 
@@ -57,7 +57,27 @@ def _advance(rank: _Rank, answer: Met | None) -> None:
         rank.waiting = None
 
 
-def _meet(ranks: list[_Rank], machine: Machine, meetings: Iterator[int]) -> None:
+class _Network:
+    """Numbers the collectives, and knows which of them lose a packet on which link."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.meetings: Iterator[int] = count()
+        self._crossed = dict.fromkeys(machine.losses, 0)
+
+    def route(self, wanted: Communicate) -> Route:
+        """How a collective moves its data this time."""
+        held: dict[Link, int] = {}
+        usual = route(wanted.kind, wanted.size, wanted.members, self.machine)
+        for link, losses in self.machine.losses.items():
+            if usual.crosses(*link):
+                if self._crossed[link] in losses:
+                    held[link] = ns(losses[self._crossed[link]])
+                self._crossed[link] += 1
+        return route(wanted.kind, wanted.size, wanted.members, self.machine, held) if held else usual
+
+
+def _meet(ranks: list[_Rank], network: _Network) -> None:
     """Let every collective whose members are all there take place."""
     met = False
     for rank in ranks:
@@ -66,19 +86,19 @@ def _meet(ranks: list[_Rank], machine: Machine, meetings: Iterator[int]) -> None
             continue
         members = [ranks[i] for i in wanted.members]
         if all(m.waiting is not None and m.waiting.members == wanted.members for m in members):
-            _communicate(members, machine, next(meetings))
+            _communicate(members, network)
             met = True
     if not met:
         raise Deadlock([(rank.machine.trace.rank, rank.waiting) for rank in ranks])
 
 
-def _communicate(members: list[_Rank], machine: Machine, meeting: int) -> None:
+def _communicate(members: list[_Rank], network: _Network) -> None:
     wanted = members[0].waiting
     assert wanted is not None  # noqa: S101 - every member waits for the same
     everyone_there = max(member.machine.comm_ready for member in members)
-    transit = transit_ns(wanted.kind, wanted.size, wanted.members, machine)
+    met = Met(next(network.meetings), everyone_there, network.route(wanted))
     for member in members:
-        _advance(member, Met(meeting, everyone_there, transit))
+        _advance(member, met)
 
 
 def collectives_of(traces: list[RankTrace]) -> dict[int, list[Collective]]:

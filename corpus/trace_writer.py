@@ -18,6 +18,7 @@ _PREFIX = {"acl": "AscendCL@", "node": "Node@", "hccl": "Hccl@", "runtime": "Run
 _CATEGORY = {"op": "cpu_op", "step": "cpu_op", "python": "python_function", "gc": "GC"}
 _SQE = {"record": "EVENT_RECORD_SQE", "wait": "EVENT_WAIT_SQE"}
 _INVALID = 18446744073709551615
+_TRANSPORT = {"Notify_Wait": "LOCAL", "RDMASend": "RDMA"}
 
 
 def write_trace(trace: RankTrace, path: Path, export: Export) -> None:
@@ -206,15 +207,15 @@ class TraceWriter:
                 yield self._transfer_event(transfer, tid + 1 + transfer.plane)
 
     def _transfer_event(self, transfer: Transfer, tid: int) -> Event:
-        took = transfer.end - transfer.start
-        task, moves = transfer.task, transfer.size > 0
+        took, task, moves = transfer.end - transfer.start, transfer.task, transfer.size > 0
+        tells = not moves or transfer.rdma == "RDMA_SEND_NOTIFY"
         args = {
-            "notify_id": str(_INVALID) if moves else str(100 + transfer.plane), "duration estimated(us)": us(took),
+            "notify_id": str(100 + transfer.plane if tells else _INVALID), "duration estimated(us)": us(took),
             "stream id": task.stream, "task id": task.task_id, "context id": task.context,
             "task type": transfer.name, "src rank": transfer.source, "dst rank": transfer.target,
-            "transport type": "LOCAL" if transfer.name == "Notify_Wait" else "SDMA", "size(Byte)": transfer.size,
+            "transport type": _TRANSPORT.get(transfer.name, "SDMA"), "size(Byte)": transfer.size,
             "data type": "INVALID_TYPE", "link type": transfer.link,
-            "bandwidth(GB/s)": transfer.size / took if moves else 0.0, "model id": NOT_COLLECTED,
+            "bandwidth(GB/s)": transfer.size / transfer.transit if moves else 0.0, "model id": NOT_COLLECTED,
         }  # fmt: skip
         at = us_text(self.export.device(transfer.start))
         return {"name": transfer.name, "pid": self.pids["HCCL"], "tid": tid, "ts": at, "dur": us(took), "args": args,

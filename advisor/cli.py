@@ -30,7 +30,7 @@ FINE, FOUND, WRONG, UNREADABLE = 0, 1, 2, 3
 INTERRUPTED = 130
 LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
-READ = ("timeline", "ranks")
+READ = ("timeline", "database", "ranks")
 """Parts of the work (see `progress`) after which a large capture is read."""
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of glibc's mallopt(3)."""

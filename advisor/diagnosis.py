@@ -120,6 +120,7 @@ class _Spread(Struct, frozen=True):
                 raise WorkerLost from lost
 
     def _counted(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
+        self.progress("ranks", 0, total)
         for done, part in enumerate(parts, 1):
             self.progress("ranks", done, total)
             yield part

@@ -10,7 +10,7 @@ class Progress(Protocol):
     """Told of each part of the work as it is done."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """`done` of `total` units (bytes, ranks or rules) of `what` are finished."""
+        """`done` of `total` units (bytes, rows, ranks or rules) of `what` are finished."""
         ...
 
 

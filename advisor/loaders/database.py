@@ -7,6 +7,7 @@ several times faster than a Python object per cell; anything but whole numbers i
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 import warnings
@@ -21,6 +22,8 @@ from msgspec import Struct
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.loaders.reading import Notes, Unreadable
+from advisor.loaders.rows_read import TIMES_READ, RowsRead
+from advisor.progress import silent
 
 if TYPE_CHECKING:
     from advisor.loaders.reading import Folder
@@ -37,6 +40,9 @@ _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
 _LARGEST = 1e300
 NOT_COLLECTED = ("", "N/A")
+
+NOBODY = RowsRead(silent, {})
+"""Where nobody is told of the rows read."""
 
 Spellings = Mapping[str, Sequence[str]]
 """Per column wanted: its names in the generations of the schema, the best first."""
@@ -112,11 +118,12 @@ def _copied(path: Path) -> _Connection:
 
 
 class Database(Struct, frozen=True):
-    """An open database, and where its damage is noted."""
+    """An open database, where its damage is noted, and who is told of the rows read."""
 
     connection: sqlite3.Connection
     file: str
     notes: Notes
+    told: RowsRead = NOBODY
 
     @classmethod
     def of(cls, folder: Folder, which: str = "profiler") -> Database:
@@ -126,7 +133,7 @@ class Database(Struct, frozen=True):
             FactMissing: There is none.
             Unreadable: There is one, and it is no database.
         """
-        return cls(folder.connection(which), folder.databases[which].name, folder.notes)
+        return cls(folder.connection(which), folder.databases[which].name, folder.notes, rows_read(folder))
 
     def fields(self, table: str) -> tuple[str, ...]:
         """The names of a table's columns; none when there is no such table."""
@@ -242,7 +249,9 @@ class Database(Struct, frozen=True):
             for part, name, text in zip(parts, names, columns, strict=True):
                 values = _numbers(text, count)
                 part.append(self._slowly(table, name, where, last) if values is None else values)
+            self.told(table, count)
             last = reached
+        self.told.through(table)
         return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
 
     def _broken(self, table: str, wrong: Exception, some: bool) -> None:
@@ -263,6 +272,26 @@ class Database(Struct, frozen=True):
         if bad:
             self.notes.add(self.file, f"{table} row {bad[0]}", f"{table}.{name} is no whole number", rows=len(bad))
         return np.array([MISSING if value is None else value for value in values], np.int64)
+
+
+def rows_read(folder: Folder) -> RowsRead:
+    """What counts the rows read of a capture's databases; of one to which nobody listens, none are counted."""
+    if folder.progress is silent:
+        return NOBODY
+    if folder.rows_read is None:
+        times = {table: many for which in folder.databases for table, many in TIMES_READ[which].items()}
+        folder.rows_read = RowsRead(folder.progress, _rows_there(folder), times)
+    return folder.rows_read
+
+
+def _rows_there(folder: Folder) -> dict[str, int]:
+    """How many rows the large tables have: SQLite counts pages, in less than a hundredth of the time to read them."""
+    found: dict[str, int] = {}
+    for which in folder.databases:
+        for table in TIMES_READ[which]:
+            with contextlib.suppress(Unreadable, *FAILURES):  # said when the table is read
+                found[table] = folder.connection(which).execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
+    return found
 
 
 def match(keys: Array, wanted: Array) -> Array:

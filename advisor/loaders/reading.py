@@ -24,6 +24,7 @@ from advisor.run import Parallel
 if TYPE_CHECKING:
     import sqlite3
 
+    from advisor.loaders.rows_read import RowsRead
     from advisor.loaders.timeline import Timeline
 
 F = TypeVar("F", bound=Fact)
@@ -148,7 +149,9 @@ class Folder:
     jobs: int = 1
     """Processes that may decode its timeline."""
     progress: Progress = silent
-    """Told how much of the timeline is decoded, in bytes; only where this is the only folder."""
+    """Told how much of the timeline is decoded, in bytes, or of the databases read; only for the only folder."""
+    rows_read: RowsRead | None = None
+    """Counts for `progress` what is read of the databases."""
     size_bytes: int = 0
     groups: Mapping[str, Members] = field(default_factory=dict)
     """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
@@ -262,7 +265,7 @@ class Folder:
         return empty
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_kept": {}, "shelf": Shelf(), "progress": silent}
+        return {**self.__dict__, "_kept": {}, "shelf": Shelf(), "progress": silent, "rows_read": None}
 
 
 @dataclass(frozen=True)

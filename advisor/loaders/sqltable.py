@@ -13,7 +13,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.loaders import jsonfile
-from advisor.loaders.database import FAILURES
+from advisor.loaders.database import FAILURES, rows_read
 from advisor.loaders.reading import Folder, Unreadable
 
 FETCH_ROWS = 50_000
@@ -88,13 +88,15 @@ def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[lis
     """The cells of some columns, column by column; those before the damage when the file is damaged."""
     lists: list[list[object]] = [[] for _ in columns]
     names = ", ".join(f'"{column}"' for column in columns)
-    rows = 0
+    rows, told = 0, rows_read(folder)
     try:
         cursor = folder.connection(origin.which).execute(f'SELECT {names} FROM "{origin.table}"')  # noqa: S608 - names of the schema
         while block := cursor.fetchmany(FETCH_ROWS):
             rows += len(block)
+            told(origin.table, len(block))
             for cells, more in zip(lists, zip(*block, strict=True), strict=True):
                 cells.extend(more)
+        told.through(origin.table)
     except FAILURES as error:
         _note(folder, origin, error, rows)
     return lists

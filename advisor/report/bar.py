@@ -28,11 +28,18 @@ class Bar:
         self._wanted = sys.stderr.isatty()
         self._shown: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
+        self._begun: dict[str, tuple[int, int]] = {}
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        if not self._wanted or (self._shown is None and time.monotonic() - self._since < PATIENCE_S):
+        if not self._wanted:
+            return
+        if self._shown is None and time.monotonic() - self._since < PATIENCE_S:
+            self._begun[what] = done, total
             return
         shown = self._shown or self._show()
+        self._draw(shown, what, done, total)
+
+    def _draw(self, shown: RichProgress, what: str, done: int, total: int) -> None:
         if what not in self._tasks:
             self._tasks[what] = shown.add_task(say(f"doing_{what}", self._language), total=total)
         shown.update(self._tasks[what], completed=done, total=total)
@@ -44,6 +51,9 @@ class Bar:
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
         self._shown = Progress(*columns, console=Console(stderr=True), transient=True)
         self._shown.start()
+        for what, (done, total) in self._begun.items():
+            if done < total:
+                self._draw(self._shown, what, done, total)
         return self._shown
 
     def close(self) -> None:

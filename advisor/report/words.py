@@ -132,6 +132,7 @@ WORDS: Mapping[str, Text] = {
     "recorded_steps": _t("Steps recorded", "已采集 step"),
     "doing_captures": _t("opening captures", "打开采集数据"),
     "doing_timeline": _t("reading the timeline", "读取时间线"),
+    "doing_database": _t("reading the database", "读取数据库"),
     "doing_ranks": _t("reading and analysing ranks", "读取并分析各 rank"),
     "doing_rules": _t("applying rules", "执行规则"),
     "few_steps": _t(

@@ -31,7 +31,7 @@ def test_work_is_shown_only_once_it_has_lasted(patience: float, seen: bool, monk
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("what", ["captures", "timeline", "ranks", "rules"])
+@pytest.mark.parametrize("what", ["captures", "timeline", "database", "ranks", "rules"])
 def test_every_part_of_the_work_has_a_name_in_both_languages(
     what: str, language: Language, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,3 +40,15 @@ def test_every_part_of_the_work_has_a_name_in_both_languages(
     with bar.Bar(language) as shown:
         shown(what, 1, 2)
     assert any("\u4e00" <= sign <= "\u9fff" for sign in terminal.getvalue()) == (language == "zh")
+
+
+def test_work_begun_before_the_bar_is_shown_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    clock = iter([0.0, 0.1, 0.2, 5.0])
+    monkeypatch.setattr(bar.time, "monotonic", lambda: next(clock, 5.0))
+    with bar.Bar() as shown:
+        shown("captures", 1, 1)
+        shown("ranks", 0, 1)
+        shown("database", 1, 2)
+    assert "analysing ranks" in terminal.getvalue()
+    assert "opening captures" not in terminal.getvalue()

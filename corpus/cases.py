@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from corpus.accounting import step_us
@@ -105,4 +105,4 @@ def _apply(setup: Setup, faults: dict[str, float], seed: int) -> tuple[Setup, di
 
 def _run(setup: Setup, seed: int) -> list[RankTrace]:
     programs = [setup.workload.program(setup.layout, rank) for rank in range(setup.layout.world)]
-    return simulate(programs, setup.machine, seed)
+    return simulate(programs, replace(setup.machine, ranks_per_node=setup.layout.ranks_per_node), seed)

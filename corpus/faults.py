@@ -100,14 +100,39 @@ def _slow_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[st
     """Both directions between two ranks of one group."""
     source = _one_rank(setup, seed)
     kind = next(kind for kind in ("dp", "tp", "pp") if len(setup.layout.group(kind, source)) > 1)
-    others = [rank for rank in setup.layout.group(kind, source) if rank != source]
+    node = setup.layout.node_of(source)
+    others = [r for r in setup.layout.group(kind, source) if r != source and setup.layout.node_of(r) == node]
     link = sorted((source, others[_chosen(seed, "peer", len(others)) if seed else 0]))
     slow = setup.machine.link_gbps / (1 + 2.5 * strength)
     return _machine(setup, slow_links={(link[0], link[1]): slow, (link[1], link[0]): slow}), {"link": link}
 
 
 def _low_bandwidth(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    return _machine(setup, link_gbps=setup.machine.link_gbps / (1 + 4 * strength)), {}
+    slower, machine = 1 + 4 * strength, setup.machine
+    return _machine(setup, link_gbps=machine.link_gbps / slower, rdma_gbps=machine.rdma_gbps / slower), {}
+
+
+def _network_pair(setup: Setup, seed: int) -> tuple[int, int]:
+    """A rank and the one at its place in the next node."""
+    source = _one_rank(setup, seed)
+    return source, (source + setup.layout.ranks_per_node) % setup.layout.world
+
+
+def _slow_network_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """A port between two nodes, in both directions."""
+    source, target = _network_pair(setup, seed)
+    slow = setup.machine.rdma_gbps / (1 + 10 * strength)
+    links = {(source, target): slow, (target, source): slow}
+    return _machine(setup, slow_links=links), {"link": sorted((source, target))}
+
+
+def _lost_packets(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """A packet between two nodes is lost and sent again after the network card's timeout: 4.096 µs x 2^20, the default
+    of HCCL_RDMA_TIMEOUT (CANN 8.5), once per strength; below 1 the timeout is shorter, a millisecond at 0.25."""
+    source, target = _network_pair(setup, seed)
+    timeout_us = 4.096 * 2**20 * round(strength) if strength >= 1 else 4.096 * 2 ** (32 * strength)
+    lost = {_chosen(seed, "loss", 6): timeout_us}
+    return _machine(setup, losses={(source, target): lost}), {"link": sorted((source, target))}
 
 
 def _uneven_stages(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -187,6 +212,8 @@ FAULTS: dict[str, Fault] = {
     "slow-rank-compute": _slow_compute,
     "slow-rank-host": _slow_host,
     "slow-link": _slow_link,
+    "slow-network-link": _slow_network_link,
+    "retransmission-stall": _lost_packets,
     "low-bandwidth": _low_bandwidth,
     "uneven-stages": _uneven_stages,
     "few-micro-batches": _few_micro_batches,
@@ -222,6 +249,8 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "slow-rank-compute": _SEVERAL_RANKS,
     "slow-rank-host": _HOST_NEAR,
     "slow-link": _DATA_PARALLEL,
+    "slow-network-link": ("cluster", "large"),
+    "retransmission-stall": ("cluster", "large"),
     "low-bandwidth": _DATA_PARALLEL,
     "uneven-stages": _PIPELINED,
     "few-micro-batches": _PIPELINED,

@@ -57,8 +57,8 @@ _WORKLOADS: dict[str, Setup] = {
     "tensor": Setup(layout=Layout(tp=2, dp=2)),
     "pipeline": Setup(_PIPELINE, Layout(pp=2, dp=2)),
     "single": Setup(layout=Layout()),
-    "cluster": Setup(Transformer(steps=2), Layout(dp=16)),
-    "large": Setup(Transformer(layers=2, batch=1, steps=2, vocabulary=4096), Layout(dp=64)),
+    "cluster": Setup(Transformer(steps=2), Layout(dp=16, ranks_per_node=8)),
+    "large": Setup(Transformer(layers=2, batch=1, steps=2, vocabulary=4096), Layout(dp=64, ranks_per_node=8)),
 }
 WORKLOADS = {name: replace(setup, name=name) for name, setup in _WORKLOADS.items()}
 """The host of `light` is not far ahead of its device; all others launch far ahead."""

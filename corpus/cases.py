@@ -14,7 +14,7 @@ from corpus.simulator import simulate
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS, Setup
 
-__all__ = ["APPLIES", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names"]
+__all__ = ["APPLIES", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,15 @@ _HEALTHY = {"healthy": "dense", "healthy-light": "light", "healthy-pipeline": "p
 def names() -> tuple[str, ...]:
     """Every case there is."""
     return (*_HEALTHY, *FAULTS, *MIXTURES)
+
+
+def setup_of(case: str, workload: str | None = None) -> Setup:
+    """The healthy setup of a case: that of the named workload, or the one where the case shows best.
+
+    Raises:
+        KeyError: No case or workload has this name.
+    """
+    return _recipe(case, _named(workload), 1.0)[0]
 
 
 def job(

@@ -12,12 +12,12 @@ from advisor.findings import Diagnosis, Finding, Severity
 from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case, setup_of
 from corpus.answers import TIMELESS
-from corpus.cases import setup
+from corpus.cases import setup_of as healthy_setup
 
 
 def made(case: Case) -> corpus.Job:
     """The job of a case."""
-    base = setup_of(case, setup(case.case, case.workload or None))
+    base = setup_of(case, healthy_setup(case.case, case.workload or None))
     return corpus.job(case.case, case.seed, setup=base, strength=case.strength)
 
 

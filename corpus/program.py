@@ -87,6 +87,8 @@ class Copy:
     us: float
     blocking: bool = False
     host_us: float = 20.0
+    ahead: bool = False
+    """On a stream of its own, beside the computation, as a loader does that fetches the next batch early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,9 @@ class Communicate:
 
 @dataclass(frozen=True, slots=True)
 class AwaitCommunication:
-    """The compute stream waits for every collective launched so far."""
+    """The compute stream waits for every collective launched so far, or for those of some members only."""
+
+    members: tuple[int, ...] = ()
 
 
 Instruction = Step | Host | Begin | End | Launch | Free | Churn | Copy | Synchronize | Communicate | AwaitCommunication

@@ -15,6 +15,7 @@ from corpus.planes import Planes, dtype_bytes, group_name, operator_name
 
 _COMPUTE_STREAM = 2
 _FIRST_COMM_STREAM = 4
+_COPY_STREAM = 1
 _STREAM_OF_CORE = {"DSA_SQE": 3}
 
 
@@ -212,8 +213,9 @@ class RankMachine:
 
     def _copy_task(self, copy: do.Copy, op: HostCall, connection: int, at: int, thread: int) -> Task:
         call = HostCall("acl", "", thread, at, at, connection)
+        stream = _COPY_STREAM if copy.ahead else _COMPUTE_STREAM
         task = self._run_task(
-            "copy", "MEMCPY_ASYNC", _COMPUTE_STREAM, self._varied(copy.us, "copy"), launch=call, op=op
+            "copy", "MEMCPY_ASYNC", stream, self._varied(copy.us, "copy"), launch=call, op=op
         )
         task.size, task.direction = copy.size, copy.direction
         return task

@@ -65,11 +65,13 @@ class Place:
     host_us: float
 
 
-def at_head(troubles: Troubles, rank: int, loader_us: float, batch_bytes: int) -> Iterator[do.Instruction]:
-    """The data loader and the copy of the batch to the device."""
+def at_head(
+    troubles: Troubles, rank: int, loader_us: float, batch_bytes: int, *, copy_us: float = 9.0, ahead: bool = False
+) -> Iterator[do.Instruction]:
+    """The data loader and the copy of the batch to the device, beside the computation if it is made `ahead`."""
     stall = troubles.loader_stall_us
     yield do.Host(LOADER, loader_us + stall.get(-1, 0) + stall.get(rank, 0))
-    yield do.Copy("aten::to", "host to device", batch_bytes, 9.0)
+    yield do.Copy("aten::to", "host to device", batch_bytes, copy_us, ahead=ahead)
     if troubles.collection_us and not troubles.collection_offset:
         yield do.Host("GC", troubles.collection_us, "gc")
 
@@ -80,7 +82,7 @@ def in_layer(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
     yield from _needless_operators(troubles, at)
     if troubles.compile_us:
         yield _compiled(troubles.compile_us, at)
-    for _ in range(_share(troubles.blocking_copies, at.layer)):
+    for _ in range(share(troubles.blocking_copies, at.layer)):
         yield do.Copy("aten::copy_", "host to device", _COPIED_BYTES, _COPY_US, blocking=True)
 
 
@@ -89,15 +91,15 @@ def stack(line: int) -> str:
     return _STACK.format(line=line)
 
 
-def _share(per_layer: float, layer: int) -> int:
-    """How many of so many per layer fall on one layer."""
+def share(per_layer: float, layer: int) -> int:
+    """How many of so many per layer fall on one layer: a fraction strikes some layers only."""
     return int((layer + 1) * per_layer + 1e-9) - int(layer * per_layer + 1e-9)
 
 
 def _on_host(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
     if troubles.python_us:
         yield do.Host(f"model.py({50 + at.layer}): build_mask", troubles.python_us / 2, "python")
-    for _ in range(_share(troubles.syncs_per_layer, at.layer)):
+    for _ in range(share(troubles.syncs_per_layer, at.layer)):
         yield do.Synchronize(stack=stack(20 + at.layer))
     if troubles.python_us:
         yield do.Host(f"model.py({80 + at.layer}): log_norms", troubles.python_us / 2, "python")
@@ -108,9 +110,9 @@ def _on_host(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
 
 
 def _needless_operators(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
-    for _ in range(_share(troubles.casts, at.layer)):
+    for _ in range(share(troubles.casts, at.layer)):
         yield cast(at.activation, at.host_us)
-    for _ in range(_share(troubles.conversions, at.layer)):
+    for _ in range(share(troubles.conversions, at.layer)):
         yield convert_format(_four_dimensional(at.activation), at.host_us)
     if troubles.aicpu_us:
         rows = at.activation[:1]

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
+from corpus.convolution import ConvolutionalNetwork
 from corpus.events import Layout
+from corpus.inference import SERVER, Decoder
 from corpus.program import Instruction, Machine
 from corpus.transformer import Transformer
 from corpus.troubles import Troubles
@@ -56,9 +58,11 @@ _WORKLOADS: dict[str, Setup] = {
     "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0), Layout(dp=4)),
     "tensor": Setup(layout=Layout(tp=2, dp=2)),
     "pipeline": Setup(_PIPELINE, Layout(pp=2, dp=2)),
+    "convolution": Setup(ConvolutionalNetwork(), Layout(dp=4)),
+    "inference": Setup(Decoder(), Layout(tp=2), SERVER),
     "single": Setup(layout=Layout()),
     "cluster": Setup(Transformer(steps=2), Layout(dp=16, ranks_per_node=8)),
-    "large": Setup(Transformer(layers=2, batch=1, steps=2, vocabulary=4096), Layout(dp=64, ranks_per_node=8)),
+    "large": Setup(Transformer(layers=2, steps=2, vocabulary=4096), Layout(dp=64, ranks_per_node=8)),
 }
 WORKLOADS = {name: replace(setup, name=name) for name, setup in _WORKLOADS.items()}
 """The host of `light` is not far ahead of its device; all others launch far ahead."""

@@ -48,6 +48,7 @@ def write_database(job: Job, folder: Path, export: Export) -> None:
 
 def _save(path: Path, tables: dict[str, str], indexes: tuple[str, ...], rows: Rows) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN")
         for name, columns in tables.items():
             if name in schema.WHEN_USED and not rows.get(name):
                 continue

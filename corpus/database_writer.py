@@ -13,7 +13,7 @@ from typing import Any
 from corpus import schema
 from corpus.communication import matrix, times_and_bandwidths
 from corpus.events import NOT_COLLECTED, HostCall, Job, RankTrace, Task, Tensors, Transfer
-from corpus.export import Export, folder_name, metadata, write_settings
+from corpus.export import Export, folder_name, host_name, metadata, write_settings
 from corpus.metrics import COLUMNS, metrics
 from corpus.rows import module_memory, step_rows
 
@@ -30,6 +30,7 @@ _RDMA = {name: number for number, name in schema.ENUMS["ENUM_HCCL_RDMA_TYPE"]} |
 _TRANSPORT = {"Notify_Wait": 2, "RDMASend": 1}
 _NA = 65534
 _FRAMEWORK, _MEMORY = 1 << 28, 1 << 29
+_HOST_UID = 3538958389648580163
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
@@ -100,7 +101,7 @@ class _Database:
         self.out |= {
             "SESSION_TIME_INFO": [(first, last)],
             "NPU_INFO": [(trace.device, "Ascend910B")],
-            "HOST_INFO": [("3538958389648580163", "node0")],
+            "HOST_INFO": [(str(_HOST_UID + trace.node), host_name(trace))],
             "RANK_DEVICE_MAP": [(trace.rank, trace.device)],
             "META_DATA": self._meta_data(),
         }

@@ -176,6 +176,8 @@ class RankTrace:
     allocations: list[Allocation] = field(default_factory=list)
     frequency: list[tuple[int, int]] = field(default_factory=list)
     end: int = 0
+    node: int = 0
+    """The host it ran on."""
 
     def steps(self) -> list[HostCall]:
         """The host's windows of the recorded steps, in order."""

@@ -58,9 +58,14 @@ def us(ns: int) -> float:
     return ns / 1000
 
 
+def host_name(trace: RankTrace) -> str:
+    """The host a rank ran on."""
+    return f"node{trace.node}"
+
+
 def folder_name(trace: RankTrace) -> str:
     """The folder of one rank: host, process, moment."""
-    return f"node0_{trace.pid}_20250109084754{trace.rank:03d}_ascend_pt"
+    return f"{host_name(trace)}_{trace.pid}_20250109084754{trace.rank:03d}_ascend_pt"
 
 
 def write_settings(job: Job, trace: RankTrace, folder: Path, export: Export, kind: str) -> None:

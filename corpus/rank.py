@@ -39,7 +39,8 @@ class RankMachine:
         self.machine = machine
         self.seed = seed
         pid = 3178000 + 997 * rank
-        self.trace = RankTrace(rank=rank, device=rank % (machine.ranks_per_node or 8), pid=pid)
+        node = rank // machine.ranks_per_node if machine.ranks_per_node else 0
+        self.trace = RankTrace(rank=rank, device=rank % (machine.ranks_per_node or 8), pid=pid, node=node)
         self.main_thread, self.queue_thread = pid, pid + 3539
         self.main = self.queue = 0
         self.comm_ready = 0
@@ -284,8 +285,10 @@ class RankMachine:
         origin.launched.append(launch.connection)
         self.streams[stream] = end
 
-    def _await_communication(self, _: do.AwaitCommunication) -> None:
-        for stream in self._comm_streams.values():
+    def _await_communication(self, wanted: do.AwaitCommunication) -> None:
+        for members, stream in self._comm_streams.items():
+            if wanted.members and members != wanted.members:
+                continue
             self._submit("record_event", self._event("record_event", stream, 0))
             self._submit("wait_event", self._event("wait_event", _COMPUTE_STREAM, self.streams[stream]))
 

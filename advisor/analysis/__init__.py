@@ -9,6 +9,7 @@ from __future__ import annotations
 from advisor.analysis.comms import collective_calls, meetings
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.frequency import frequency_uses
+from advisor.analysis.fusion import fusible_chains
 from advisor.analysis.gaps import gaps
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.interruptions import interruptions
@@ -29,6 +30,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     host_costs,
     operators,
     operator_shapes,
+    fusible_chains,
     collective_calls,
     meetings,
     rank_times,

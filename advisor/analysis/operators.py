@@ -18,7 +18,7 @@ CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "Tensor
 """Operators that change only data type or memory layout."""
 
 
-class _Kernels(Struct, frozen=True):
+class StepKernels(Struct, frozen=True):
     """The kernels that belong to a step, and per row how many steps its rank has and how long one of them is."""
 
     table: Table[Kernel]
@@ -30,9 +30,9 @@ class _Kernels(Struct, frozen=True):
     row: Array
     """Row of `Timeline.work`."""
 
-    def take(self, where: Array) -> _Kernels:
+    def take(self, where: Array) -> StepKernels:
         columns = (self.duration_us, self.steps, self.step_us, self.whole, self.row)
-        return _Kernels(self.table.take(where), *(column[where] for column in columns))
+        return StepKernels(self.table.take(where), *(column[where] for column in columns))
 
 
 def operators(
@@ -47,7 +47,7 @@ def operators(
     the step as the profiler summed it up, and what ran alone is missing.
     """
     device = timeline(kernels, collectives, None, windows)
-    every = _in_steps(device, kernels, split)
+    every = in_steps(device, kernels, split)
     typed = np.flatnonzero(every.table.texts("op_type").codes >= 0)
     chosen = every.take(typed)
     table, duration = chosen.table, chosen.duration_us
@@ -56,6 +56,13 @@ def operators(
     first = groups.first
     per_step = groups.sums(duration) / chosen.steps[first]
     names = types.take(first)
+    row, whole = every.row[typed], every.whole[typed][first]
+
+    def beside(comm: bool) -> Array:
+        """What ran with nothing beside it, µs per step; missing where kernels are not all listed."""
+        found = undisturbed(device, row, groups.of, len(groups), comm=comm)
+        return np.where(whole, found, np.nan) / chosen.steps[first] / 1e3
+
     return Table.build(
         OperatorShare,
         rank=table["rank"][first],
@@ -64,11 +71,12 @@ def operators(
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
-        alone_us=_alone(device, groups, every, typed) / chosen.steps[first] / 1e3,
+        alone_us=beside(comm=True),
+        unshared_us=beside(comm=False),
         median_us=groups.medians(duration),
         longest_us=groups.largest(duration),
-        kernel_share=_ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
-        step_share=_ratio(per_step, chosen.step_us[first]),
+        kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
+        step_share=ratio(per_step, chosen.step_us[first]),
         dynamic_share=_dynamic(groups, table.texts("op_state"), duration),
         shapes=_distinct(groups, table.texts("input_shapes")),
     )
@@ -81,7 +89,7 @@ def operator_shapes(
     split: Table[Overlap] | None = None,
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
-    chosen = _in_steps(timeline(kernels, collectives, None, windows), kernels, split)
+    chosen = in_steps(timeline(kernels, collectives, None, windows), kernels, split)
     chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
     table, duration = chosen.table, chosen.duration_us
     keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
@@ -97,14 +105,14 @@ def operator_shapes(
         calls=groups.sizes / chosen.steps[first],
         total_us=groups.sums(duration) / chosen.steps[first],
         mean_us=mean,
-        spread=_ratio(np.sqrt(apart), mean),
+        spread=ratio(np.sqrt(apart), mean),
         **{share: groups.means(table[share], duration) for share in shares},
         blocks=groups.smallest(table["blocks"]),
-        step_share=_ratio(groups.sums(duration) / chosen.steps[first], chosen.step_us[first]),
+        step_share=ratio(groups.sums(duration) / chosen.steps[first], chosen.step_us[first]),
     )
 
 
-def _in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> _Kernels:
+def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
     cells, work = device.cells, device.work
     names, of = np.unique(cells.rank, return_inverse=True)
     whole = ~incomplete(split, cells.rank, cells.step)
@@ -113,7 +121,7 @@ def _in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | 
     mine = np.flatnonzero((work.kind == KERNEL) & counted[work.cell])
     rank = of[work.cell[mine]]
     per_rank = Groups(of[counted], np.zeros(len(names), np.intp))
-    return _Kernels(
+    return StepKernels(
         kernels.take(work.row[mine]),
         (work.end[mine] - work.start[mine]) / 1e3,
         per_rank.sizes[rank],
@@ -132,30 +140,28 @@ def _summed_up(device: Timeline, split: Table[Overlap] | None) -> Array:
     return span
 
 
-def _of_whole(every: _Kernels) -> Array:
+def _of_whole(every: StepKernels) -> Array:
     """Per kernel: the time of all kernels of its rank."""
     groups = grouped(every.table["rank"])
     return groups.sums(every.duration_us)[groups.of]
 
 
-def _alone(device: Timeline, groups: Groups, every: _Kernels, typed: Array) -> Array:
-    """Per group, ns in which no other group's kernel, no kernel without a type and no collective ran beside it.
-
-    Missing where kernels are not all listed.
-    """
+def undisturbed(device: Timeline, row: Array, group: Array, groups: int, *, comm: bool) -> Array:
+    """Per group of kernels, ns in which no kernel of another group or of none ran beside it, and with `comm` no
+    collective either. `row` and `group` say which rows of the timeline's work belong to which group."""
     work = device.work
-    owner = np.full(len(work.cell), len(groups))  # whatever has no group of its own
-    owner[every.row[typed]] = groups.of
-    used = np.flatnonzero((work.kind == KERNEL) | (work.kind == COMM))
+    owner = np.full(len(work.cell), groups)
+    owner[row] = group
+    used = np.flatnonzero((work.kind == KERNEL) | ((work.kind == COMM) & comm))
     rank = device.cells.rank[work.cell]
-    found = np.zeros(len(groups) + 1)
+    found = np.zeros(groups + 1)
     for one in np.unique(rank).tolist():
         rows = used[rank[used] == one]
-        found += alone(owner[rows], work.start[rows], work.end[rows], len(groups) + 1)
-    return np.where(every.whole[typed][groups.first], found[:-1], np.nan)
+        found += alone(owner[rows], work.start[rows], work.end[rows], groups + 1)
+    return found[:-1]
 
 
-def _ratio(part: Array, whole: Array) -> Array:
+def ratio(part: Array, whole: Array) -> Array:
     """Part over whole; missing where the whole is nothing."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(whole > 0, part / whole, np.nan)
@@ -173,7 +179,7 @@ def _main_core(groups: Groups, cores: Texts, duration: Array) -> Texts:
 def _dynamic(groups: Groups, states: Texts, duration: Array) -> Array:
     """Part of each group's time in kernels with dynamic shape, of those whose state was recorded."""
     known = states.codes >= 0
-    return _ratio(groups.sums(duration * states.isin(["dynamic"])), groups.sums(duration * known))
+    return ratio(groups.sums(duration * states.isin(["dynamic"])), groups.sums(duration * known))
 
 
 def _distinct(groups: Groups, shapes: Texts) -> Array:

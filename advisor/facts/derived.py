@@ -161,6 +161,13 @@ class OperatorShare(Fact):
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     alone_us: Annotated[float, Us("The part per step in which nothing else ran on the device.")]
+    unshared_us: Annotated[
+        float,
+        Us(
+            "The part per step in which no kernel of another type ran; collectives beside it do not count. Without "
+            "these kernels what follows on the stream would start so much earlier."
+        ),
+    ]
     median_us: Annotated[float, Us("Median duration of one.")]
     longest_us: Annotated[float, Us("Longest of all.")]
     kernel_share: Annotated[float, Share("Part of the kernel time.")]
@@ -191,6 +198,30 @@ class OperatorShape(Fact):
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]
+
+
+class FusibleChain(Fact):
+    """Runs of small operators that one fused operator would replace, all of one kind on one rank, per step."""
+
+    table = "fusible_chains"
+    observed = False
+
+    rank: Rank
+    pattern: Annotated[str, Key("`attention`, `norm`, `rotary`, `swiglu` or `optimizer`, forward and backward.")]
+    chains: Annotated[float, Count("Chains per step.")]
+    kernels: Annotated[float, Count("Kernels per chain.")]
+    total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
+    unshared_us: Annotated[float, Us("The part per step in which no other kernel ran; missing as in `operators`.")]
+    longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
+    fused_us: Annotated[
+        float,
+        Us(
+            "What fused operators would still need per step: what is bound by memory as many passes over its tensors "
+            "as they must make, at the pace of the longest kernel of each chain; attention its matrix products."
+        ),
+    ]
+    gap_us: Annotated[float, Us("Pauses between the kernels of the chains, per step.")]
+    step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
 
 
 class CollectiveCall(Fact):
@@ -352,6 +383,7 @@ DERIVED: tuple[type[Fact], ...] = (
     HostCost,
     OperatorShare,
     OperatorShape,
+    FusibleChain,
     CollectiveCall,
     Meeting,
     RankTime,

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chains of small operators that do the work of one fused operator: norms, rotary embedding, attention, SwiGLU, Adam.
+
+A chain is a run of kernels on one stream, in start order, whose types follow one of a few patterns. Conversions and
+copies may stand between two members; they belong to the chain. Patterns are matched around their rarest member, all
+occurrences at once, the longest form first; a kernel belongs to one chain only.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.device import Timeline, timeline
+from advisor.analysis.grouping import grouped
+from advisor.analysis.operators import StepKernels, in_steps, ratio, undisturbed
+from advisor.facts.derived import FusibleChain, Overlap
+from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts
+
+_COPYING = (
+    "Cast TensorMove Transpose TransposeD TransData BroadcastTo BroadcastToD Expand ExpandD ViewCopy AsStrided "
+    "Identity ZerosLike Fill Zeros MemSet StatelessDropOutGenMask"
+)
+PASSED_OVER = frozenset(_COPYING.split())
+"""Types that change or copy data only: autocast, expansion and views put them between the members of any chain."""
+_BETWEEN = 2
+"""At most so many of them stand between two members."""
+
+_WORDS = {
+    "MUL": "Mul Muls",
+    "ADD": "Add Adds AddV2",
+    "DIV": "RealDiv Div Divs Mul Muls",
+    "SQUARE": "Pow Pows Square Mul",
+    "POWER": "Pow Pows",
+    "MEAN": "ReduceMean ReduceMeanD",
+    "SUM": "ReduceSum ReduceSumD",
+    "CUT": "Slice SliceD StridedSlice StridedSliceD Split SplitD SplitV SplitVD",
+    "JOIN": "Concat ConcatD ConcatV2 ConcatV2D",
+    "PRODUCT": "BatchMatMul BatchMatMulV2 BatchMatMulV3",
+    "MASK": "Add Adds AddV2 MaskedFill MaskedFillV2 Select SelectV2 Masked Where",
+    "SOFTMAX": "Softmax SoftmaxV2 SoftmaxV3 ScaledMaskedSoftmax",
+    "SOFTMAXGRAD": "SoftmaxGrad ScaledMaskedSoftmaxGrad ScaledMaskedSoftmaxGradV2",
+    "DROPOUT": "DropOutDoMask DropOutDoMaskV3 DropOutDoMaskV3D",
+    "SILU": "Swish Silu",
+    "SILUGRAD": "SwishGrad SiluGrad",
+    "LERP": "Lerp Lerps",
+    "ACCUMULATE": "Add AddV2 Axpy AxpyV2",
+}
+"""Spellings of one member, as CANN names the types."""
+
+
+class Pattern(Struct, frozen=True):
+    """The members of a chain in order: `?` after one that may be missing, `!` after the one it is looked for by."""
+
+    name: str
+    members: str
+    passes: float = 1.0
+    """Passes over the tensor the fused operator needs, over those of the longest member: a kernel bound by memory
+    takes time in proportion to the tensors it reads and writes. 0 where the products are what remains."""
+
+
+PATTERNS = (
+    # One pass over the scores for each member; fused, they never reach memory and the products remain.
+    Pattern("attention", "PRODUCT MUL? DIV? MASK? SOFTMAX! DROPOUT? MUL? PRODUCT", 0),
+    Pattern("attention", "PRODUCT PRODUCT DROPOUT? MUL? SOFTMAXGRAD! MASK? MUL? PRODUCT PRODUCT", 0),
+    # x * rsqrt(mean(x²) + ε) * γ: the longest member reads and writes x once, and so does RmsNorm.
+    Pattern("norm", "SQUARE MEAN ADD Rsqrt! MUL MUL?"),
+    Pattern("norm", "MEAN Sub SQUARE MEAN ADD Rsqrt! MUL MUL? ADD?"),
+    Pattern("norm", "MEAN Sub SQUARE MEAN ADD Sqrt! DIV MUL? ADD?"),
+    # Its gradient reads two tensors and writes one, as the longest member does.
+    Pattern("norm", "MUL MUL? SUM! MUL MUL? SUM POWER MUL MUL? DIV? POWER? MUL? MUL? ADD?"),
+    # x * cos + rotated(x) * sin: the last member makes three passes, RotaryMul two.
+    Pattern("rotary", "CUT? CUT? Neg! JOIN MUL MUL ADD", 2 / 3),
+    Pattern("rotary", "MUL CUT? CUT? Neg! JOIN MUL ADD", 2 / 3),
+    Pattern("rotary", "MUL MUL CUT? CUT? Neg! JOIN? ADD ADD?", 2 / 3),
+    # silu(a) * b: the product makes three passes, as SwiGlu does; its gradient five.
+    Pattern("swiglu", "CUT? CUT? SILU! MUL"),
+    Pattern("swiglu", "MUL MUL SILUGRAD! JOIN?", 5 / 3),
+    # One parameter tensor: Addcdiv makes four passes; the fused step reads four tensors and writes three.
+    Pattern("optimizer", "MUL? LERP MUL Addcmul! Maximum? Sqrt DIV? ADD Addcdiv", 7 / 4),
+    Pattern("optimizer", "MUL? MUL ACCUMULATE MUL Addcmul! Maximum? Sqrt DIV? ADD Addcdiv", 7 / 4),
+)
+
+
+class _Lanes(Struct, frozen=True):
+    """Kernels in start order, one stream of one step after another."""
+
+    row: Array
+    """Row of the kernels."""
+    lane: Array
+    member: Array
+    """Positions of those that are not passed over."""
+    code: Array
+    """Their types, by number."""
+
+
+class _Chains(Struct, frozen=True):
+    """Chains of one pattern: first and last position of each."""
+
+    pattern: int
+    first: Array
+    last: Array
+
+
+def fusible_chains(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+) -> Table[FusibleChain]:
+    """One row per rank and pattern that occurs."""
+    device = timeline(kernels, collectives, None, windows)
+    every = in_steps(device, kernels, split)
+    work = device.work
+    cell, start, end = (column[every.row] for column in (work.cell, work.start, work.end))
+    types = every.table.texts("op_type")
+    lanes = _lanes(types, grouped(cell, every.table["stream"]).of, start)
+    found = [chains for chains in _all_chains(lanes, types.names) if len(chains.first)]
+    if not found:
+        return Table.empty(FusibleChain)
+    return _summed(found, lanes, every, device, (start, end))
+
+
+def _lanes(types: Texts, stream: Array, start: Array) -> _Lanes:
+    order = np.lexsort((start, stream))
+    member = np.flatnonzero(~types.isin(PASSED_OVER)[order])
+    return _Lanes(order, stream[order], member, types.codes[order][member])
+
+
+def _all_chains(lanes: _Lanes, names: tuple[str, ...]) -> list[_Chains]:
+    """Chains of every form, none sharing a kernel with another: patterns in their order, long forms first."""
+    found = []
+    taken = np.zeros(len(lanes.member), bool)
+    for number, pattern in enumerate(PATTERNS):
+        at = np.flatnonzero(_spelled(_anchor(pattern), names)[lanes.code])
+        for form, place in _forms(pattern) if len(at) else ():
+            begin = _matches(at - place, [_spelled(word, names) for word in form], lanes, taken)
+            for step in range(len(form)):
+                taken[begin + step] = True
+            found.append(_Chains(number, lanes.member[begin], lanes.member[begin + len(form) - 1]))
+    return found
+
+
+def _anchor(pattern: Pattern) -> str:
+    return next(word[:-1] for word in pattern.members.split() if word.endswith("!"))
+
+
+def _forms(pattern: Pattern) -> list[tuple[tuple[str, ...], int]]:
+    """The words of every form of a pattern, longest first, each with the place of the member it is looked for by."""
+    choices = [(word, "") if word.endswith("?") else (word,) for word in pattern.members.split()]
+    anchor = _anchor(pattern)
+    forms = {tuple(word.rstrip("?!") for word in form if word) for form in product(*choices)}
+    return [(form, form.index(anchor)) for form in sorted(forms, key=lambda form: (-len(form), form))]
+
+
+def _spelled(word: str, names: tuple[str, ...]) -> Array:
+    """Per type, and last for a missing one: whether it is this member."""
+    spellings = _WORDS.get(word, word).split()
+    return np.array([*(name in spellings for name in names), False])
+
+
+def _matches(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> Array:
+    """The positions, among those given, at which a form begins; chains that overlap an earlier one are left out."""
+    length = len(wanted)
+    begin = begin[(begin >= 0) & (begin + length <= len(lanes.member))]
+    for step, spelled in enumerate(wanted):
+        at = begin + step
+        begin = begin[spelled[lanes.code[at]] & ~taken[at]]
+    for step in range(length - 1):
+        here, following = lanes.member[begin + step], lanes.member[begin + step + 1]
+        begin = begin[(following - here <= _BETWEEN + 1) & (lanes.lane[here] == lanes.lane[following])]
+    apart: Array = np.append(True, np.diff(begin) >= length)[: len(begin)]
+    return begin[apart]
+
+
+def _summed(
+    found: list[_Chains], lanes: _Lanes, every: StepKernels, device: Timeline, spans: tuple[Array, Array]
+) -> Table[FusibleChain]:
+    first = np.concatenate([chains.first for chains in found])
+    size = np.concatenate([chains.last for chains in found]) - first + 1
+    pattern = np.repeat([chains.pattern for chains in found], [len(chains.first) for chains in found])
+    begin = np.cumsum(size) - size
+    chain = np.repeat(np.arange(len(size)), size)
+    row = lanes.row[np.arange(len(chain)) - begin[chain] + first[chain]]
+    duration = every.duration_us[row]
+    total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)
+    product_us = np.bincount(chain, duration * every.table.texts("op_type").isin(_WORDS["PRODUCT"].split())[row])
+    passes = np.array([one.passes for one in PATTERNS])[pattern]
+    fused = np.minimum(np.where(passes > 0, passes * longest, product_us), total)
+    start, end = spans
+    lasted = (np.maximum.reduceat(end[row], begin) - np.minimum.reduceat(start[row], begin)) / 1e3
+    names = Texts.of(one.name for one in PATTERNS).take(pattern)
+    head = row[begin]
+    groups = grouped(every.table["rank"][head], names)
+    steps = every.steps[head[groups.first]]
+    whole = every.whole[head[groups.first]]
+    unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), comm=False) / 1e3
+    return Table.build(
+        FusibleChain,
+        rank=every.table["rank"][head[groups.first]],
+        pattern=names.take(groups.first),
+        chains=groups.sizes / steps,
+        kernels=groups.sums(size) / groups.sizes,
+        total_us=groups.sums(total) / steps,
+        unshared_us=np.where(whole, unshared, np.nan) / steps,
+        longest_us=groups.sums(longest) / steps,
+        fused_us=groups.sums(fused) / steps,
+        gap_us=groups.sums(np.maximum(lasted - total, 0)) / steps,
+        step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),
+    )

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import pairwise, product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis.fusion import _BETWEEN, _WORDS, PASSED_OVER, PATTERNS, Pattern, fusible_chains
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Table
+
+NORM = "Pow ReduceMean Add Rsqrt Mul Mul"
+ROTARY = "Slice Slice Neg ConcatD Mul Mul Add"
+ATTENTION = "BatchMatMulV2 Muls Add SoftmaxV2 DropOutDoMask BatchMatMulV2"
+ADAM = "Muls Lerp Muls Addcmul Sqrt RealDiv Adds Addcdiv"
+
+
+def ran(types: str, us: float = 10.0, pause_us: float = 1.0, **columns: Any) -> Table[Kernel]:
+    """Kernels of these types one after another, each `us` long; `Mul:30` sets the length of one."""
+    start, rows = 0, []
+    for word in types.split():
+        name, _, own = word.partition(":")
+        rows.append((name, start, float(own or us)))
+        start += round((rows[-1][2] + pause_us) * 1000)
+    return Table.build(
+        Kernel,
+        rank=0,
+        step=1,
+        op_type=[row[0] for row in rows],
+        start_ns=[row[1] for row in rows],
+        duration_us=[row[2] for row in rows],
+        **columns,
+    )
+
+
+def chains(kernels: Table[Kernel]) -> dict[str, dict[str, Any]]:
+    return {row["pattern"]: row for row in fusible_chains(kernels, None, None).rows()}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "types"),
+    [
+        ("norm", NORM),
+        ("norm", "Cast Square ReduceMeanD Adds Rsqrt Mul Cast Mul"),
+        ("norm", "ReduceMean Sub Pow ReduceMean Add Sqrt RealDiv Mul Add"),
+        ("norm", "Mul Mul ReduceSum Mul Mul ReduceSum Pows Muls Mul BroadcastTo RealDiv Muls Mul Add"),
+        ("rotary", ROTARY),
+        ("rotary", "Mul Neg ConcatD Mul Add"),
+        ("attention", ATTENTION),
+        ("attention", "BatchMatMulV3 SoftmaxV2 BatchMatMulV3"),
+        ("attention", "BatchMatMul BatchMatMul DropOutDoMask SoftmaxGrad MaskedFill Mul BatchMatMul BatchMatMul"),
+        ("swiglu", "Swish Mul"),
+        ("swiglu", "Mul Mul SiluGrad ConcatD"),
+        ("optimizer", ADAM),
+        ("optimizer", "Mul Mul Add Mul Addcmul Sqrt Add Addcdiv"),
+    ],
+)  # fmt: skip
+def test_a_chain_is_found_among_other_work(pattern, types):
+    found = chains(ran(f"MatMulV3 RmsNorm {types} MatMulV3 Sigmoid {types} MatMulV3"))
+    assert found.keys() == {pattern}
+    assert found[pattern]["chains"] == 2.0
+
+
+@pytest.mark.parametrize("types", [
+    "RmsNorm MatMulV3 RotaryMul FlashAttentionScore MatMulV3 Add SwiGlu MatMulV3 ApplyAdamWV2",
+    "BatchMatMulV2 Add Relu BatchMatMulV2 SoftmaxV2 MatMulV3",
+    "Pow ReduceMean MatMulV3 Add Rsqrt Mul",
+    "Neg Mul Add Sqrt Add RealDiv",
+])  # fmt: skip
+def test_fused_operators_and_odd_ones_are_no_chain(types):
+    assert not chains(ran(types))
+
+
+def test_a_chain_counts_what_stands_between_its_members_and_the_pauses():
+    (norm,) = chains(ran("MatMulV3 Cast Pow ReduceMean Add:1 Rsqrt:1 Mul:30 Cast:5 Mul MatMulV3")).values()
+    assert norm["kernels"] == 7.0 and norm["total_us"] == 67.0 and norm["gap_us"] == 6.0
+    assert norm["longest_us"] == 30.0 and norm["fused_us"] == 30.0
+
+
+def test_what_is_left_of_attention_are_its_products():
+    (found,) = chains(ran("BatchMatMulV2:50 Muls:20 SoftmaxV2:90 BatchMatMulV2:60")).values()
+    assert found["fused_us"] == 110.0 and found["total_us"] == 220.0
+
+
+def test_adam_needs_seven_passes_where_the_longest_member_makes_four():
+    (found,) = chains(ran(ADAM.replace("Addcdiv", "Addcdiv:40"))).values()
+    assert found["fused_us"] == 70.0
+
+
+def test_members_far_apart_or_on_other_streams_are_no_chain():
+    assert not chains(ran("Pow ReduceMean Cast Cast Cast Add Rsqrt Mul Mul"))
+    assert not chains(ran(NORM, stream=[1, 2, 1, 2, 1, 2]))
+
+
+def test_work_of_another_stream_in_between_does_not_hide_a_chain():
+    kernels = ran("Pow MatMulV3 ReduceMean Add Rsqrt MatMulV3 Mul Mul", stream=[1, 2, 1, 1, 1, 2, 1, 1])
+    assert chains(kernels)["norm"]["kernels"] == 6.0
+
+
+def test_a_collective_beside_a_chain_takes_nothing_from_it_but_another_kernel_does():
+    kernels = Table.concat(Kernel, [ran(NORM, stream=1), ran("MatMulV3:15", stream=2)])
+    assert chains(kernels)["norm"]["unshared_us"] == pytest.approx(60 - 14)
+
+
+TYPES = ["Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Cast", "Neg", "ConcatD", "Slice", "SoftmaxV2", "BatchMatMulV2",
+         "MatMulV3", None]  # fmt: skip
+PIECES = st.one_of(
+    st.sampled_from([NORM, ROTARY, ATTENTION, "Pow ReduceMean Cast Add Rsqrt Mul"]).map(str.split),
+    st.lists(st.sampled_from(TYPES), max_size=5),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(PIECES, st.integers(0, 1)), max_size=6))
+def test_chains_are_those_a_plain_search_finds(pieces):
+    rows = [(name, stream) for types, stream in pieces for name in types]
+    kernels = Table.build(
+        Kernel,
+        rank=[0] * len(rows),
+        step=[1] * len(rows),
+        op_type=[name for name, _ in rows],
+        stream=[stream for _, stream in rows],
+        start_ns=[1000 * place for place in range(len(rows))],
+        duration_us=[1.0] * len(rows),
+    )
+    wanted: dict[str, list[int]] = defaultdict(list)
+    for stream in (0, 1):
+        for name, length in searched([name for name, own in rows if own == stream]):
+            wanted[name].append(length)
+    found = chains(kernels)
+    assert found.keys() == wanted.keys()
+    for name, lengths in wanted.items():
+        assert found[name]["chains"] == len(lengths)
+        assert found[name]["kernels"] == pytest.approx(sum(lengths) / len(lengths))
+
+
+def searched(types: list[str | None]) -> list[tuple[str, int]]:
+    """Every chain of one stream and its length, by looking at each place in turn."""
+    places = [place for place, name in enumerate(types) if name not in PASSED_OVER]
+    taken: set[int] = set()
+    found = []
+    for pattern in PATTERNS:
+        for form in forms(pattern):
+            for begin in range(len(places) - len(form) + 1):
+                here = places[begin : begin + len(form)]
+                fits = all(types[at] in _WORDS.get(word, word).split() for at, word in zip(here, form, strict=True))
+                near = all(after - before <= _BETWEEN + 1 for before, after in pairwise(here))
+                if fits and near and not taken & set(here):
+                    taken |= set(here)
+                    found.append((pattern.name, here[-1] - here[0] + 1))
+    return found
+
+
+def forms(pattern: Pattern) -> list[list[str]]:
+    words = [[word, ""] if word.endswith("?") else [word] for word in pattern.members.split()]
+    chosen = {tuple(word.rstrip("?!") for word in form if word) for form in product(*words)}
+    return sorted(map(list, chosen), key=lambda form: (-len(form), form))

@@ -18,8 +18,8 @@ _CLASSES = 1000
 _STEM = 64
 _EXPANSION = 4
 _FLOAT_BYTES = 4
-_COPIED_BYTES_PER_US = 20e3
-"""From pinned memory over PCIe."""
+_COPIED_BYTES_PER_US = 23e3
+"""From pinned memory over PCIe: the batch of the msinsight AlexNet capture, 19 MB, takes 828 µs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,8 @@ class Layout:
     pp: int = 1
     ranks_per_node: int = 0
     """0 puts all on one node."""
+    ep: int = 1
+    """How many data parallel ranks share the experts."""
 
     def node_of(self, rank: int) -> int:
         """The node a rank runs on."""
@@ -212,13 +214,16 @@ class Layout:
         return rank // (self.tp * self.dp)
 
     def group(self, kind: str, rank: int) -> tuple[int, ...]:
-        """The ranks that share a group of the given kind (`tp`, `dp`, `pp`) with a rank."""
+        """The ranks that share a group of the given kind (`tp`, `dp`, `pp`, `ep`) with a rank."""
         tp, dp, pp = rank % self.tp, rank // self.tp % self.dp, self.stage_of(rank)
         plane = self.tp * self.dp
         if kind == "tp":
             return tuple(i + self.tp * dp + plane * pp for i in range(self.tp))
         if kind == "dp":
             return tuple(tp + self.tp * i + plane * pp for i in range(self.dp))
+        if kind == "ep":
+            start = dp - dp % self.ep
+            return tuple(tp + self.tp * i + plane * pp for i in range(start, start + self.ep))
         return tuple(tp + self.tp * dp + plane * i for i in range(self.pp))
 
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpus.events import Job, Layout, RankTrace
+from corpus.events import HostCall, Job, Layout, RankTrace, Task
 from corpus.planes import group_name
 
 EPOCH_NS = 1_736_412_474_000_000_000
@@ -33,6 +33,26 @@ class Export:
     """How far the device's clock is shifted against the host's."""
     versions: bool = False
     """Whether profiler_info names the versions and writes the rank as text, as torch_npu 2.7 does."""
+    stacks: bool = True
+    shapes: bool = True
+    """Whether with_stack and record_shapes were on."""
+    tabs: bool = True
+    """A tab behind every moment in the csv files; tools that write them again drop it."""
+    windows: bool = False
+    """Whether every csv file ends its lines with a carriage return too."""
+    op_state: bool = True
+    """Whether kernel_details has `OP State`, `HF32 Eligible` and `Mix Block`; those of September 2023 have not."""
+    uncounted: int = 0
+    """Every n-th kernel has `N/A` for all its hardware counters, as long kernels have; 0 is none."""
+    all_idle: bool = False
+    """Whether all time of a collective is told as idle, as CANN 8.3 does."""
+    numbered: bool = True
+    """Whether files carry the rank in their names; a job that was not launched for several ranks has none."""
+
+    @property
+    def later(self) -> bool:
+        """Whether databases have the schema of the versions that say `Block Num`, 1.2.0 and not 1.0.0."""
+        return self.block_word != "Dim"
 
     @property
     def lane(self) -> str:
@@ -42,6 +62,30 @@ class Export:
     def host(self, time: int) -> int:
         """A time of the host in ns since the epoch."""
         return EPOCH_NS + time
+
+    def records(self, call: HostCall) -> bool:
+        """Whether a host call is recorded: steps when prof.step() is called, Python frames with stacks."""
+        return (self.steps or call.layer != "step") and (self.stacks or call.layer != "python")
+
+    def stack(self, call: HostCall) -> str:
+        """The call stack, where it was asked for."""
+        return call.stack if self.stacks else ""
+
+    def shapes_of(self, call: HostCall) -> tuple[str, str]:
+        """Shapes and data types of a framework operator, where they were asked for."""
+        return (call.shapes, call.dtypes) if self.shapes else ("", "")
+
+    def counts(self, task: Task) -> bool:
+        """Whether the hardware counters of a kernel are known."""
+        return not self.uncounted or task.task_id % self.uncounted > 0
+
+    def moment(self, time: int) -> str:
+        """A moment as csv files write it."""
+        return us_text(time) + "\t" * self.tabs
+
+    def suffix(self, trace: RankTrace) -> str:
+        """What follows the names of a rank's files."""
+        return f"_{trace.rank}" if self.numbered else ""
 
     def device(self, time: int) -> int:
         """A time of the device in ns since the epoch."""
@@ -71,7 +115,7 @@ def folder_name(trace: RankTrace) -> str:
 def write_settings(job: Job, trace: RankTrace, folder: Path, export: Export, kind: str) -> None:
     """profiler_info_{rank}.json and profiler_metadata.json."""
     info = _profiler_info(job, trace, export, kind)
-    _dump(folder / f"profiler_info_{trace.rank}.json", info)
+    _dump(folder / f"profiler_info{export.suffix(trace)}.json", info)
     _dump(folder / "profiler_metadata.json", metadata(job, trace))
 
 
@@ -87,9 +131,9 @@ def _profiler_info(job: Job, trace: RankTrace, export: Export, kind: str) -> dic
             "common_config": {
                 "activities": ["ProfilerActivity.CPU", "ProfilerActivity.NPU"],
                 "schedule": {"wait": 0, "active": steps, "warmup": 1, "repeat": 1, "skip_first": 10},
-                "record_shapes": True,
+                "record_shapes": export.shapes,
                 "profile_memory": export.memory,
-                "with_stack": True,
+                "with_stack": export.stacks,
                 "with_flops": False,
                 "with_modules": False,
             },
@@ -131,7 +175,7 @@ def metadata(job: Job, trace: RankTrace) -> dict[str, object]:
             "pipeline_model_parallel_size": layout.pp,
             "data_parallel_size": layout.dp,
             "context_parallel_size": 1,
-            "expert_model_parallel_size": 1,
+            "expert_model_parallel_size": layout.ep,
             "sequence_parallel": False,
             "rank": trace.rank,
             "world_size": layout.world,
@@ -141,12 +185,20 @@ def metadata(job: Job, trace: RankTrace) -> dict[str, object]:
     }
 
 
+_SPELLED = {"ep": "exp"}
+"""Megatron's names of groups where they differ from ours."""
+
+
 def _groups(layout: Layout, rank: int) -> dict[str, object]:
     found: dict[str, object] = {}
     everyone = tuple(range(layout.world))
-    wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in ("tp", "dp", "pp")]
+    wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in ("tp", "dp", "pp", "ep")]
     for kind, members in wanted:
         if len(members) > 1 or kind == "default_group":
             name = group_name(kind, members)
-            found[name] = {"group_name": kind, "group_rank": members.index(rank), "global_ranks": list(members)}
+            found[name] = {
+                "group_name": _SPELLED.get(kind, kind),
+                "group_rank": members.index(rank),
+                "global_ranks": list(members),
+            }
     return found

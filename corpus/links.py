@@ -164,7 +164,7 @@ def _two_tiers(kind: str, size: int, nodes: list[Ranks], machine: Machine) -> li
         return [far(block, count - 1, 1.0), near(share, 1.0)]
     if kind == "allGather":
         return [near(share, 0), far(block, count - 1, 0)]
-    if kind.startswith("allToAll"):
+    if kind.startswith("alltoall"):
         return [near(share * count, 0), _across(share * local, nodes, machine)]
     adds = kind == "allReduce"
     return [near(size // local, adds), far(share, 2 * (count - 1), 0.5 * adds), near(size // local, 0)]

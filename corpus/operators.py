@@ -12,6 +12,7 @@ from corpus.events import KernelInfo, Tensors
 from corpus.program import Kernel, Launch
 
 _MATMUL_FLOPS_PER_US = 0.72 * 270e6
+_GROUPED_SHARE = 0.8
 _ATTENTION_FLOPS_PER_US = 0.45 * 270e6
 _VECTOR_BYTES_PER_US = 1.0e6
 _START_US = 1.6
@@ -30,11 +31,31 @@ def tensors(*shapes: tuple[int, ...], dtype: str = BF16, form: str = "ND") -> Te
 def matmul(m: int, k: int, n: int, host_us: float, *, op: str = "aten::matmul", stack: str = "") -> Launch:
     """A product of an m x k and a k x n matrix."""
     info = KernelInfo("MatMulV3", "AI_CORE", 20, 0, tensors((m, k), (k, n)), tensors((m, n)), shares=_CUBE)
-    us = _START_US + 2.0 * m * k * n / _MATMUL_FLOPS_PER_US
-    kernel = Kernel("aclnnMatmul_MatMulV3Common_MatMulV3", us, info)
+    kernel = Kernel("aclnnMatmul_MatMulV3Common_MatMulV3", _start_us(m * k * n), info)
     return Launch(
         op, "aclnnMatmul", (kernel,), host_us, 0, 2 * m * n, f"{m},{k};{k},{n}", "c10::BFloat16;c10::BFloat16", stack
     )
+
+
+def batched_matmul(batch: int, m: int, k: int, n: int, host_us: float) -> Launch:
+    """Products of `batch` pairs of matrices."""
+    info = KernelInfo("BatchMatMulV3", "AI_CORE", 20, 0, tensors((batch, m, k), (batch, k, n)), tensors((batch, m, n)),
+                      shares=_CUBE)  # fmt: skip
+    kernel = Kernel("aclnnBatchMatMul_BatchMatMulV3_BatchMatMulV3", _start_us(batch * m * k * n), info)
+    return Launch("aten::bmm", "aclnnBatchMatMul", (kernel,), host_us, 0, 2 * batch * m * n)
+
+
+def grouped_matmul(rows: int, k: int, n: int, experts: int, host_us: float) -> Launch:
+    """The products of all experts of a rank with the tokens they were sent, at less of the peak than one product."""
+    inputs, outputs = tensors((rows, k), (experts, k, n)), tensors((rows, n))
+    info = KernelInfo("GroupedMatmul", "MIX_AIC", 20, 40, inputs, outputs, shares=_CUBE)
+    us = _start_us(round(rows * k * n / _GROUPED_SHARE))
+    kernel = Kernel("aclnnGroupedMatmulV4_GroupedMatmul_GroupedMatmul", us, info)
+    return Launch("npu::npu_grouped_matmul", "aclnnGroupedMatmulV4", (kernel,), host_us * 1.6, 0, 2 * rows * n)
+
+
+def _start_us(products: int) -> float:
+    return _START_US + 2.0 * products / _MATMUL_FLOPS_PER_US
 
 
 def attention(batch: int, sequence: int, hidden: int, host_us: float, backward: bool = False) -> Launch:

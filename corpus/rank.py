@@ -215,9 +215,7 @@ class RankMachine:
     def _copy_task(self, copy: do.Copy, op: HostCall, connection: int, at: int, thread: int) -> Task:
         call = HostCall("acl", "", thread, at, at, connection)
         stream = _COPY_STREAM if copy.ahead else _COMPUTE_STREAM
-        task = self._run_task(
-            "copy", "MEMCPY_ASYNC", stream, self._varied(copy.us, "copy"), launch=call, op=op
-        )
+        task = self._run_task("copy", "MEMCPY_ASYNC", stream, self._varied(copy.us, "copy"), launch=call, op=op)
         task.size, task.direction = copy.size, copy.direction
         return task
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from corpus import program as do
+from corpus import unfused
 from corpus.events import Layout
-from corpus.operators import attention, matmul, vector
-from corpus.schedule import Move, one_forward_one_backward
-from corpus.troubles import Place, Troubles, at_head, in_layer, stack
+from corpus.operators import BF16, attention, cast, convert_format, matmul, vector
+from corpus.schedule import Move, Turn, interleaved, one_forward_one_backward
+from corpus.troubles import Place, Troubles, at_head, in_layer, share, stack
 
 _ADAM_BYTES_PER_US = 0.9e6
 _FP32_BYTES = 4
+_HEAD = 128
+_Doing = Iterator[do.Instruction]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class Transformer:
     sequence: int = 2048
     batch: int = 4
     micro_batches: int = 1
+    chunks: int = 1
+    """Pieces of the model on each pipeline stage, for the interleaved schedule."""
     vocabulary: int = 16384
     host_us: float = 45.0
     """Host time of one operator; framework operators take 61 in the median of the msinsight AlexNet capture,
@@ -38,56 +43,72 @@ class Transformer:
     gradient_bytes: int = 2
     """Per parameter: 2 for BF16 gradients, 4 for FP32."""
     batched_p2p: bool = False
-
     bucket_bytes: int = 0
     """Gradients go out in buckets of this size; 0 is one per layer."""
     stage_layers: tuple[int, ...] = ()
     """Layers of each pipeline stage; empty shares them evenly."""
+    trimmings: bool = False
+    """The small operators of a real job: the mask, copies of weights to BF16, the norm of the gradients. In the
+    msprof-analyze test capture of a training step (591 kernels), Cast takes 8 % and LpNormReduceV2 3 % of the device
+    time that is no communication; a well-kept job has less."""
+    unfused: dict[str, float] = field(default_factory=dict)
+    """Which share of the `attention`, `norm`, `rotary` and `optimizer` goes without fused kernels; above 1 it computes
+    in FP32 too."""
     troubles: Troubles = field(default_factory=Troubles)
 
-    def program(self, layout: Layout, rank: int) -> Iterator[do.Instruction]:
+    def program(self, layout: Layout, rank: int) -> _Doing:
         """Everything one rank does."""
         for number in range(self.steps):
             yield do.Step(self.first_step + number)
-            yield from _Step(self, layout, rank, number).instructions()
+            yield from self.step(layout, rank, number).instructions()
         yield do.Step(-1)
 
+    def step(self, layout: Layout, rank: int, number: int) -> Step:
+        """One step of one rank."""
+        return Step(self, layout, rank, number)
 
-class _Step:
+
+class Step:
     """The instructions of one step of one rank."""
 
     def __init__(self, workload: Transformer, layout: Layout, rank: int, number: int) -> None:
         self.w, self.layout, self.rank, self.number = workload, layout, rank, number
         self.stage = layout.stage_of(rank)
-        shares = workload.stage_layers or tuple([workload.layers // layout.pp] * layout.pp)
-        self.layers = shares[self.stage]
-        self.first, self.last = self.stage == 0, self.stage == layout.pp - 1
+        even = workload.layers // (layout.pp * workload.chunks)
+        self.layers = workload.stage_layers[self.stage] if workload.stage_layers else even
         self.sequence = _sequence(workload, rank, number)
         self.tokens = workload.batch * self.sequence
+        self.hidden = (self.tokens, workload.hidden)
+        self.width = workload.hidden // layout.tp
         self.host = workload.host_us
 
-    def instructions(self) -> Iterator[do.Instruction]:
+    def instructions(self) -> _Doing:
         """From the data loader to the loss."""
         yield from at_head(self.w.troubles, self.rank, self.w.loader_us, 8 * self.tokens)
-        for move, micro_batch in one_forward_one_backward(self.stage, self.layout.pp, self.w.micro_batches):
-            yield from self._move(move, micro_batch == self.w.micro_batches - 1)
-        yield from self._optimize()
-        if self.last:
-            yield do.Synchronize(stack=stack(12))
+        if self.w.trimmings:
+            yield from self._mask()
+        if self.w.chunks > 1:
+            yield from self._interleaved()
         else:
-            yield do.Synchronize("aten::item")
+            for move, micro_batch in one_forward_one_backward(self.stage, self.layout.pp, self.w.micro_batches):
+                yield from self._move(move, micro_batch == self.w.micro_batches - 1)
+        if self.layout.dp > 1:
+            yield do.AwaitCommunication()
+        yield from self._optimize()
+        last = self.stage == self.layout.pp - 1
+        yield do.Synchronize(stack=stack(12)) if last else do.Synchronize("aten::item")
 
-    def _move(self, move: Move, last: bool) -> Iterator[do.Instruction]:
+    def _move(self, move: Move, last: bool) -> _Doing:
         if move is Move.FORWARD:
-            yield from self._forward()
+            yield from self._forward(0)
         elif move is Move.BACKWARD:
-            yield from self._backward(reduce=last)
+            yield from self._backward(0, reduce=last)
         else:
             yield from self._exchange(move)
 
     # Pipeline
 
-    def _exchange(self, move: Move) -> Iterator[do.Instruction]:
+    def _exchange(self, move: Move) -> _Doing:
         ahead = move in (Move.SEND_FORWARD, Move.RECEIVE_BACKWARD, Move.SEND_FORWARD_RECEIVE_BACKWARD)
         plane = self.layout.tp * self.layout.dp
         peer = self.rank + plane if ahead else self.rank - plane
@@ -104,88 +125,155 @@ class _Step:
         if "receive" in move.kinds():
             yield do.AwaitCommunication()
 
+    def _interleaved(self) -> _Doing:
+        plane, stages = self.layout.tp * self.layout.dp, self.layout.group("pp", self.rank)
+        for turn in interleaved(self.layout.pp, self.w.micro_batches, self.w.chunks)[self.stage]:
+            peer = self.rank + plane * (turn.peer - self.stage)
+            if turn.kind in ("send", "receive"):
+                pair = (self.rank, peer) if turn.kind == "send" else (peer, self.rank)
+                size = 2 * self.tokens * self.w.hidden
+                yield do.Communicate(f"c10d::{turn.kind}", turn.kind, pair, size, "pp", "BFP16", stages)
+            else:
+                if turn.peer >= 0:
+                    yield do.AwaitCommunication((peer, self.rank))
+                yield from self._turn(turn)
+
+    def _turn(self, turn: Turn) -> _Doing:
+        if turn.kind == "forward":
+            yield from self._forward(turn.chunk)
+        else:
+            yield from self._backward(turn.chunk, reduce=turn.micro_batch == self.w.micro_batches - 1)
+
     # Compute
 
-    def _forward(self) -> Iterator[do.Instruction]:
-        w, hidden = self.w, (self.tokens, self.w.hidden)
-        if self.first:
-            yield vector("aten::embedding", "GatherV2", hidden, self.host)
+    def _ends(self, chunk: int) -> tuple[bool, bool]:
+        """Whether a chunk holds the embedding, and whether it holds the head."""
+        return (
+            self.stage == 0 and chunk == 0,
+            self.stage == self.layout.pp - 1 and chunk == self.w.chunks - 1,
+        )
+
+    def _forward(self, chunk: int) -> _Doing:
+        w, (first, last) = self.w, self._ends(chunk)
+        if first:
+            yield vector("aten::embedding", "GatherV2", self.hidden, self.host)
         for layer in range(self.layers):
             yield from self._troubles(layer)
-            yield from self._attention_forward(hidden)
-            yield vector("npu::npu_rms_norm", "RmsNorm", hidden, self.host, suffix="")
-            yield matmul(self.tokens, w.hidden, 5 * w.hidden // self.layout.tp, self.host, stack=stack(40 + layer))
-            inner = (self.tokens, 5 * w.hidden // 2 // self.layout.tp)
-            yield vector("npu::npu_swiglu", "SwiGlu", inner, self.host, inputs=2, suffix="")
-            yield matmul(self.tokens, inner[1], w.hidden, self.host)
-            yield from self._tensor_parallel(hidden)
-            yield vector("aten::add", "Add", hidden, self.host, inputs=2)
-        if self.last:
+            yield from self._attention_forward(layer)
+            yield from self._norm(layer)
+            yield from self.feed_forward(layer)
+            yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
+        if last:
             yield matmul(self.tokens, w.hidden, w.vocabulary, self.host)
             yield vector("aten::log_softmax", "LogSoftmaxV2", (self.tokens, w.vocabulary), self.host)
             yield vector("aten::nll_loss_forward", "NLLLoss", (self.tokens,), self.host, dtype="FLOAT")
 
-    def _attention_forward(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
-        w, width = self.w, self.w.hidden // self.layout.tp
-        yield vector("npu::npu_rms_norm", "RmsNorm", hidden, self.host, suffix="")
-        yield matmul(self.tokens, w.hidden, 3 * width, self.host)
-        yield vector("npu::npu_rotary_mul", "RotaryMul", (self.tokens, width), self.host, inputs=2, suffix="")
-        yield attention(w.batch, self.sequence, width, self.host)
-        yield matmul(self.tokens, width, w.hidden, self.host)
-        yield from self._tensor_parallel(hidden)
-        yield vector("aten::add", "Add", hidden, self.host, inputs=2)
+    def feed_forward(self, layer: int) -> _Doing:
+        """From the norm before it to the sum after it, forward."""
+        inner = (self.tokens, 5 * self.w.hidden // 2 // self.layout.tp)
+        yield matmul(self.tokens, self.w.hidden, 2 * inner[1], self.host, stack=stack(40 + layer))
+        yield vector("npu::npu_swiglu", "SwiGlu", inner, self.host, inputs=2, suffix="")
+        yield matmul(self.tokens, inner[1], self.w.hidden, self.host)
+        yield from self._tensor_parallel()
 
-    def _backward(self, reduce: bool) -> Iterator[do.Instruction]:
-        w, hidden = self.w, (self.tokens, self.w.hidden)
-        if self.last:
+    def feed_forward_backward(self, layer: int) -> _Doing:
+        """The same backward."""
+        inner = (self.tokens, 5 * self.w.hidden // 2 // self.layout.tp)
+        yield from self._matmul_backward(self.tokens, inner[1], self.w.hidden)
+        yield vector("npu::npu_swiglu_backward", "SwiGluGrad", inner, self.host, inputs=3, suffix="")
+        yield from self._matmul_backward(self.tokens, self.w.hidden, 2 * inner[1], reduce=True)
+
+    def _attention_forward(self, layer: int) -> _Doing:
+        w, narrow = self.w, (self.tokens, self.width)
+        yield from self._norm(layer)
+        yield matmul(self.tokens, w.hidden, 3 * self.width, self.host)
+        if self._without("rotary", layer):
+            yield from unfused.rotary(narrow, self.host, dtype=self._type("rotary"))
+        else:
+            yield vector("npu::npu_rotary_mul", "RotaryMul", narrow, self.host, inputs=2, suffix="")
+        yield from self._attention()
+        yield matmul(self.tokens, self.width, w.hidden, self.host)
+        yield from self._tensor_parallel()
+        yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
+
+    def _backward(self, chunk: int, reduce: bool) -> _Doing:
+        w = self.w
+        if self._ends(chunk)[1]:
             logits = (self.tokens, w.vocabulary)
             yield vector("aten::_log_softmax_backward_data", "LogSoftmaxGrad", logits, self.host, inputs=2, suffix="")
             yield from self._matmul_backward(self.tokens, w.hidden, w.vocabulary)
         for layer in reversed(range(self.layers)):
             yield from self._troubles(layer)
-            yield from self._layer_backward(hidden)
+            yield from self._layer_backward(layer)
             yield do.Free(11)
             if reduce and not w.troubles.late_gradients:
                 yield from self._reduce_gradients()
         if reduce and w.troubles.late_gradients:
             for _ in range(self.layers):
                 yield from self._reduce_gradients()
-        if reduce and self.layout.dp > 1:
-            yield do.AwaitCommunication()
 
-    def _layer_backward(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
-        w, width = self.w, self.w.hidden // self.layout.tp
-        inner = (self.tokens, 5 * w.hidden // 2 // self.layout.tp)
-        yield from self._matmul_backward(self.tokens, inner[1], w.hidden)
-        yield vector("npu::npu_swiglu_backward", "SwiGluGrad", inner, self.host, inputs=3, suffix="")
-        yield from self._matmul_backward(self.tokens, w.hidden, 5 * w.hidden // self.layout.tp)
-        yield vector("npu::npu_rms_norm_backward", "RmsNormGrad", hidden, self.host, inputs=2, suffix="")
-        yield from self._matmul_backward(self.tokens, width, w.hidden)
-        yield attention(w.batch, self.sequence, width, self.host, backward=True)
-        yield vector(
-            "npu::npu_rotary_mul_backward", "RotaryMulGrad", (self.tokens, width), self.host, inputs=2, suffix=""
-        )
-        yield from self._matmul_backward(self.tokens, w.hidden, 3 * width)
-        yield vector("npu::npu_rms_norm_backward", "RmsNormGrad", hidden, self.host, inputs=2, suffix="")
-        yield vector("aten::add", "Add", hidden, self.host, inputs=2)
+    def _layer_backward(self, layer: int) -> _Doing:
+        w, narrow = self.w, (self.tokens, self.width)
+        yield from self.feed_forward_backward(layer)
+        yield from self._norm(layer, backward=True)
+        yield from self._matmul_backward(self.tokens, self.width, w.hidden)
+        yield from self._attention(backward=True)
+        if self._without("rotary", layer):
+            yield from unfused.rotary(narrow, self.host, dtype=self._type("rotary"))
+        else:
+            yield vector("npu::npu_rotary_mul_backward", "RotaryMulGrad", narrow, self.host, inputs=2, suffix="")
+        yield from self._matmul_backward(self.tokens, w.hidden, 3 * self.width, reduce=True)
+        yield from self._norm(layer, backward=True)
+        yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
 
-    def _matmul_backward(self, m: int, k: int, n: int) -> Iterator[do.Instruction]:
+    def _matmul_backward(self, m: int, k: int, n: int, reduce: bool = False) -> _Doing:
+        """Gradients of the input and of the weight; tensor parallel ranks add the first beside the second."""
         yield matmul(m, n, k, self.host, op="aten::mm")
+        if reduce and self.layout.tp > 1:
+            yield self._sum_of_tensor_parallel()
         yield matmul(k, m, n, self.host, op="aten::mm")
+        if reduce and self.layout.tp > 1:
+            yield do.AwaitCommunication(self.layout.group("tp", self.rank))
+
+    def _norm(self, layer: int, backward: bool = False) -> _Doing:
+        if self._without("norm", layer):
+            yield from unfused.norm(self.hidden, self.host, backward=backward, dtype=self._type("norm"))
+        elif backward:
+            yield vector("npu::npu_rms_norm_backward", "RmsNormGrad", self.hidden, self.host, inputs=2, suffix="")
+        else:
+            yield vector("npu::npu_rms_norm", "RmsNorm", self.hidden, self.host, suffix="")
+
+    def _attention(self, backward: bool = False) -> _Doing:
+        """Fused, or for a share of the samples by small operators."""
+        apart = min(self.w.batch, round(self.w.batch * self.w.unfused.get("attention", 0.0)))
+        heads, dtype = max(1, self.width // _HEAD), self._type("attention")
+        if apart < self.w.batch:
+            yield attention(self.w.batch - apart, self.sequence, self.width, self.host, backward)
+        if apart:
+            yield from unfused.attention(apart, heads, self.sequence, self.host, backward=backward, dtype=dtype)
+
+    def _without(self, fused: str, layer: int) -> bool:
+        return bool(share(min(1.0, self.w.unfused.get(fused, 0.0)), layer))
+
+    def _type(self, fused: str) -> str:
+        return "FLOAT" if self.w.unfused.get(fused, 0.0) > 1 else BF16
 
     # Communication
 
-    def _tensor_parallel(self, hidden: tuple[int, int]) -> Iterator[do.Instruction]:
+    def _tensor_parallel(self) -> _Doing:
         if self.layout.tp > 1:
-            members = self.layout.group("tp", self.rank)
-            yield do.Communicate("c10d::allreduce_", "allReduce", members, 2 * hidden[0] * hidden[1], "tp", "BFP16")
-            yield do.AwaitCommunication()
+            yield self._sum_of_tensor_parallel()
+            yield do.AwaitCommunication(self.layout.group("tp", self.rank))
 
-    def _reduce_gradients(self) -> Iterator[do.Instruction]:
+    def _sum_of_tensor_parallel(self) -> do.Communicate:
+        members, size = self.layout.group("tp", self.rank), 2 * self.tokens * self.w.hidden
+        return do.Communicate("c10d::allreduce_", "allReduce", members, size, "tp", "BFP16")
+
+    def _reduce_gradients(self) -> _Doing:
         if self.layout.dp == 1:
             return
         dtype = "FP32" if self.w.gradient_bytes == _FP32_BYTES else "BFP16"
-        members, total = self.layout.group("dp", self.rank), self.w.gradient_bytes * self._parameters()
+        members, total = self.layout.group("dp", self.rank), self.w.gradient_bytes * self.shared_parameters()
         bucket = self.w.bucket_bytes or total
         for start in range(0, total, bucket):
             size = min(bucket, total - start)
@@ -193,25 +281,56 @@ class _Step:
                 "c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), "dp", dtype
             )
 
-    def _parameters(self) -> int:
-        """Parameters of one layer on one rank: attention 4 h², feed-forward 7.5 h²."""
+    def shared_parameters(self) -> int:
+        """Parameters of one layer that all data parallel ranks have: attention 4 h², feed-forward 7.5 h²."""
         return 23 * self.w.hidden**2 // 2 // self.layout.tp
 
-    # Optimizer
+    def parameters(self) -> int:
+        """Parameters of one layer on one rank."""
+        return self.shared_parameters()
 
-    def _optimize(self) -> Iterator[do.Instruction]:
+    # Around the passes
+
+    def _mask(self) -> _Doing:
+        """The causal mask and the positions, made anew in each step."""
+        square = (self.sequence, self.sequence)
+        for op, kind in (("aten::ones_like", "OnesLike"), ("aten::tril", "Tril"), ("aten::lt", "Less")):
+            yield vector(op, kind, square, self.host, dtype="INT8")
+        yield cast((self.sequence, _HEAD), self.host)
+        yield convert_format((1, self.w.batch, self.sequence // 64, 64), self.host)
+
+    def _optimize(self) -> _Doing:
+        if self.w.trimmings:
+            yield from self._clip()
         yield do.Begin("Optimizer.step#AdamW.step")
-        for _ in range(self.layers):
-            us = 16.0 * self._parameters() / _ADAM_BYTES_PER_US
-            shape = (self._parameters(),)
-            yield vector("npu::npu_apply_adam_w", "ApplyAdamWV2", shape, self.host, dtype="FLOAT", us=us, suffix="")
+        for layer in range(self.layers * self.w.chunks):
+            yield from self._update(layer)
         yield do.End()
         yield do.Begin("Optimizer.zero_grad#AdamW.zero_grad")
         yield do.Host("aten::zero_", 30.0)
         yield do.End()
         yield do.Free(1000)
 
-    def _troubles(self, layer: int) -> Iterator[do.Instruction]:
+    def _clip(self) -> _Doing:
+        """The norm of all gradients, and their scaling."""
+        for _ in range(self.layers * self.w.chunks):
+            shape = (self.parameters(),)
+            yield vector("aten::linalg_vector_norm", "LpNormReduceV2", shape, self.host, us=self.parameters() / 5e5)
+        yield vector("aten::mul_", "Mul", (1,), self.host, dtype="FLOAT")
+
+    def _update(self, layer: int) -> _Doing:
+        parameters = self.parameters()
+        if self._without("optimizer", layer):
+            for tenths in (3, 1, 4, 2):
+                yield from unfused.adam(parameters * tenths // 10, self.host)
+        else:
+            us = 16.0 * parameters / _ADAM_BYTES_PER_US
+            shape = (parameters,)
+            yield vector("npu::npu_apply_adam_w", "ApplyAdamWV2", shape, self.host, dtype="FLOAT", us=us, suffix="")
+        if self.w.trimmings:
+            yield vector("aten::copy_", "Cast", (parameters,), self.host, us=6.0 * parameters / _ADAM_BYTES_PER_US)
+
+    def _troubles(self, layer: int) -> _Doing:
         width = 5 * self.w.hidden // self.layout.tp
         yield from in_layer(self.w.troubles, Place(self.rank, layer, self.layers, (self.tokens, width), self.host))
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 
 from corpus.convolution import ConvolutionalNetwork
 from corpus.events import Layout
+from corpus.experts import MixtureOfExperts
 from corpus.inference import SERVER, Decoder
 from corpus.program import Instruction, Machine
 from corpus.transformer import Transformer
@@ -52,17 +53,24 @@ class Setup:
     """Its name in WORKLOADS."""
 
 
-_PIPELINE = Transformer(layers=8, batch=2, micro_batches=16, steps=2, vocabulary=1024)
+_PIPELINE = Transformer(layers=8, batch=2, micro_batches=16, steps=2, vocabulary=1024, trimmings=True)
+_INTERLEAVED = Transformer(
+    layers=16, chunks=2, hidden=4096, batch=1, micro_batches=16, steps=2, vocabulary=1024, trimmings=True
+)
+_TENSOR = Transformer(layers=4, hidden=6144, batch=2, micro_batches=2, steps=2, vocabulary=8192, trimmings=True)
 _WORKLOADS: dict[str, Setup] = {
-    "dense": Setup(layout=Layout(dp=4)),
-    "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0), Layout(dp=4)),
-    "tensor": Setup(layout=Layout(tp=2, dp=2)),
+    "dense": Setup(Transformer(trimmings=True), Layout(dp=4)),
+    "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0, trimmings=True), Layout(dp=4)),
+    "tensor": Setup(_TENSOR, Layout(tp=2, dp=2), Machine(link_gbps=28.0)),
     "pipeline": Setup(_PIPELINE, Layout(pp=2, dp=2)),
     "convolution": Setup(ConvolutionalNetwork(), Layout(dp=4)),
     "inference": Setup(Decoder(), Layout(tp=2), SERVER),
-    "single": Setup(layout=Layout()),
-    "cluster": Setup(Transformer(steps=2), Layout(dp=16, ranks_per_node=8)),
-    "large": Setup(Transformer(layers=2, steps=2, vocabulary=4096), Layout(dp=64, ranks_per_node=8)),
+    "interleaved": Setup(_INTERLEAVED, Layout(pp=4), Machine(link_gbps=28.0)),
+    "experts": Setup(MixtureOfExperts(layers=3, trimmings=True), Layout(dp=4, ep=4)),
+    "short": Setup(Transformer(batch=32, sequence=256, trimmings=True), Layout(dp=4)),
+    "single": Setup(Transformer(trimmings=True), Layout()),
+    "cluster": Setup(Transformer(steps=2, trimmings=True), Layout(dp=16, ranks_per_node=8)),
+    "large": Setup(Transformer(layers=2, steps=2, vocabulary=4096, trimmings=True), Layout(dp=64, ranks_per_node=8)),
 }
 WORKLOADS = {name: replace(setup, name=name) for name, setup in _WORKLOADS.items()}
 """The host of `light` is not far ahead of its device; all others launch far ahead."""

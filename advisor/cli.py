@@ -100,6 +100,7 @@ def _diagnose(arguments: argparse.Namespace) -> int:
 def _render(arguments: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
+    from advisor.damage import because
     from advisor.errors import Both, InputError
     from advisor.findings import Diagnosis
     from advisor.report import check_outputs
@@ -110,20 +111,18 @@ def _render(arguments: argparse.Namespace) -> int:
         try:
             diagnosis = Diagnosis.model_validate_json(arguments.path.read_bytes())
         except OSError as error:
+            why = because(error)
             raise InputError(
-                Both(
-                    f"{arguments.path} cannot be read: {error.strerror}",
-                    f"无法读取 {arguments.path}：{error.strerror}",
-                ),
+                Both(f"{arguments.path} cannot be read: {why.en}", f"无法读取 {arguments.path}：{why.zh}"),
                 Both("give the .json of a diagnosis", "请给出诊断输出的 .json 文件"),
             ) from error
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "the whole file"
+            where = ".".join(map(str, first["loc"]))
             raise InputError(
                 Both(
-                    f"{arguments.path} is not a diagnosis: {where}: {first['msg']}",
-                    f"{arguments.path} 不是诊断结果：{where}：{first['msg']}",
+                    f"{arguments.path} is not a diagnosis: {where or 'the whole file'}: {first['msg']}",
+                    f"{arguments.path} 不是诊断结果：{where or '整个文件'} 的内容不符合格式",
                 ),
                 Both(
                     "give a .json written by `advisor diagnose … -o report.json`",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import numpy as np
 
+from advisor.damage import reason
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
 from advisor.loaders.reading import Notes, Unreadable
@@ -172,14 +173,10 @@ def _headings(path: Path, notes: Notes) -> tuple[list[Heading], int]:
             cells = next(rows, [])
             count = rows.line_num
     except (OSError, csv.Error) as error:
-        refuse(path, notes, f"cannot be read ({_why(error)})")
+        refuse(path, notes, f"cannot be read ({reason(error)})")
     if not cells:
         refuse(path, notes, "is empty")
     return [heading(cell) for cell in cells], count
-
-
-def _why(error: Exception) -> str:
-    return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _match(
@@ -214,7 +211,7 @@ def _gather(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes
             progress = _Progress.of(wanted, bytewise=True)
             _scan(path, layout, wanted, progress)
     except (OSError, pa.ArrowInvalid) as error:
-        what = f"cannot be read further ({_first_line(error)})"
+        what = f"cannot be read further ({reason(error)})"
         notes.add(path.name, f"after row {progress.rows + 1}", what, kind="truncated")
     finally:
         pa.default_memory_pool().release_unused()
@@ -228,10 +225,6 @@ def _has_rows(path: Path, lines: int) -> bool:
             if not file.readline().endswith(b"\n"):
                 return False
         return bool(file.read(1))
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:120] if str(error) else type(error).__name__
 
 
 def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
+from advisor.damage import reason
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.loaders.reading import Notes, Unreadable
@@ -76,10 +77,8 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.set_authorizer(_only_tables)
         connection.execute("SELECT name FROM sqlite_master").fetchall()
-    except FAILURES as wrong:
-        raise _refused(path, notes, f"cannot be opened ({wrong})") from wrong
-    except OSError as wrong:
-        raise _refused(path, notes, f"cannot be opened ({(wrong.strerror or 'unknown reason').lower()})") from wrong
+    except (*FAILURES, OSError) as wrong:
+        raise _refused(path, notes, f"cannot be opened ({reason(wrong)})") from wrong
     return connection
 
 
@@ -225,7 +224,7 @@ class Database(Struct, frozen=True):
             raise self._unreadable(wrong) from wrong
 
     def _unreadable(self, wrong: Exception) -> Unreadable:
-        what = f"cannot be read ({wrong})"
+        what = f"cannot be read ({reason(wrong)})"
         self.notes.add(self.file, "", what, kind="unreadable")
         return Unreadable(self.file, what)
 
@@ -255,7 +254,7 @@ class Database(Struct, frozen=True):
         return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
 
     def _broken(self, table: str, wrong: Exception, some: bool) -> None:
-        what = f"cannot be read further ({wrong})"
+        what = f"cannot be read further ({reason(wrong)})"
         self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
         if not some:
             raise Unreadable(self.file, what) from wrong

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from advisor.damage import reason
 from advisor.loaders.csvfile import refuse
 from advisor.loaders.reading import Notes
 
@@ -24,13 +25,13 @@ def load(path: Path, notes: Notes) -> object:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        refuse(path, notes, f"cannot be read ({(error.strerror or 'input/output error').lower()})")
+        refuse(path, notes, f"cannot be read ({reason(error)})")
     if not raw.strip(b"\0 \t\r\n"):
         refuse(path, notes, "is empty")
     try:
         return parsed(raw)
     except ValueError as error:
-        refuse(path, notes, f"is no complete JSON ({error})")
+        refuse(path, notes, f"is no complete JSON ({reason(error)})")
 
 
 def parsed(raw: bytes | str) -> object:

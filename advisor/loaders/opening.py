@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from advisor.damage import because
 from advisor.errors import Both, InputError
 from advisor.facts.profile import Source
 from advisor.loaders import foreign
@@ -71,7 +72,8 @@ def _reachable(path: Path) -> None:
             Both(f"check the path; {foreign.WANTED.en}", f"请检查路径；{foreign.WANTED.zh}"),
         ) from None
     except (OSError, ValueError) as error:
-        what = Both(f"{shown(path)} cannot be looked at ({error})", f"无法访问 {shown(path)}（{error}）")
+        why = because(error)
+        what = Both(f"{shown(path)} cannot be looked at ({why.en})", f"无法访问 {shown(path)}（{why.zh}）")
         raise InputError(what, foreign.WANTED) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         what = Both(f"{shown(path)} is neither a folder nor a file", f"{shown(path)} 既不是目录也不是文件")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
+from advisor.damage import reason
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
@@ -104,7 +105,7 @@ def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[lis
 
 def _note(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
     name = folder.databases[origin.which].name
-    what = f"{origin.table} cannot be read further ({error})"
+    what = f"{origin.table} cannot be read further ({reason(error)})"
     folder.notes.add(name, f"{origin.table}, after row {rows}", what, kind="truncated")
 
 

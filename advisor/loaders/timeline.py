@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from advisor.damage import reason
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.loaders import chunks
@@ -137,7 +138,7 @@ def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, pro
         pieces.tell(notes, collected.events)
         return collected.timeline()
     except (OSError, chunks.NoEvents) as wrong:
-        what = wrong.strerror or "cannot be opened" if isinstance(wrong, OSError) else str(wrong)
+        what = f"cannot be read ({reason(wrong)})" if isinstance(wrong, OSError) else str(wrong)
         notes.add(path.name, "", what, kind="unreadable")
         raise Unreadable(path.name, what) from wrong
     finally:

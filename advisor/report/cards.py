@@ -27,7 +27,7 @@ MOST_SPOTS = 8
 MOST_LINKED = 12
 
 _DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
-    "what": damage.sentence,
+    "what": damage.told,
     "place": damage.place,
     "kind": damage.kind,
 }

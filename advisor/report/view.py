@@ -137,7 +137,7 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
             Lost(
                 code(item.file),
                 _told(damage.place(item.place), item.place, language) if item.place else (),
-                _told(damage.sentence(item.what), item.what, language),
+                prose(clean(damage.told(item.what).say(language))),
                 f"{item.rows:,}" if item.rows else "–",
             )
             for item in diagnosis.unread[:MOST_UNREAD]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from advisor.damage import because
 from advisor.errors import Both, UsageError
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def _replace(path: Path, content: bytes) -> None:
         os.replace(part, target)
     except OSError as error:
         part.unlink(missing_ok=True)
+        why = because(error)
         raise UsageError(
-            Both(f"{path} cannot be written: {error.strerror}", f"无法写入 {path}：{error.strerror}"),
+            Both(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}"),
             Both("give a file in a folder you may write to", "请换到有写权限的目录"),
         ) from error

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.accuracy.plan import Case
@@ -16,6 +16,8 @@ HARMLESS_SHARE = 0.02
 """Below this share nobody would act: a finding of medium severity or above is wrong. In between either is right."""
 TOLERATED = 0.25
 """How far an estimated saving may be from the truth."""
+Answers = Mapping[str, Collection[str]]
+"""Per fault the names of which any names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,9 @@ class Mark:
     found: tuple[Found, ...]
     wrong: tuple[str, ...]
     """Rules that were claimed and name no cause that is there."""
+    key: Answers = field(default_factory=lambda: ANSWERS, repr=False)
+    reported: bool = True
+    """Whether there was a report at all: a tool that ends without one claims nothing."""
 
     @property
     def leads(self) -> bool | None:
@@ -82,7 +87,7 @@ class Mark:
         if not wanted:
             return None
         strongest = max(wanted, key=lambda cause: (cause.name in TIMELESS, cause.us))
-        return bool(self.claims) and self.claims[0].rule in ANSWERS[strongest.name]
+        return bool(self.claims) and self.claims[0].rule in self.key.get(strongest.name, ())
 
 
 def mark(case: Case, causes: Sequence[Cause], claims: Sequence[Claim], answers: Answers | None = None) -> Mark:
@@ -95,10 +100,8 @@ def mark(case: Case, causes: Sequence[Cause], claims: Sequence[Claim], answers: 
         tuple(claims),
         tuple(_found(cause, claims, key) for cause in causes if cause.wanted),
         tuple(claim.rule for claim in claims if claim.rule not in right),
+        key,
     )
-
-
-Answers = Any
 
 
 def _found(cause: Cause, claims: Sequence[Claim], answers: Answers) -> Found:

@@ -3,19 +3,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.errors import FactMissing
 from advisor.facts.base import Fact
+from advisor.facts.derived import MemoryPeak
+from advisor.facts.observed import Group
 from advisor.rules.bind import tables
 from advisor.text import Text
+
+_WHOLE = Text(
+    en="give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
+    zh="请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
+)
+_CHIP = Text(
+    en="text files do not name it: give the *_ascend_pt folder with its `PROF_*` folder, or export a database too "
+    "(`export_type` with `ExportType.Db`)",
+    zh="文本文件中没有芯片型号：请连同 `PROF_*` 目录一起给出 *_ascend_pt 目录，或同时导出数据库"
+    "（`export_type` 中加上 `ExportType.Db`）",
+)
+OF_RUN: Mapping[str, Text] = {
+    "chip": _CHIP,
+    "level": _WHOLE,
+    "cann_version": _WHOLE,
+    "torch_npu_version": _WHOLE,
+} | dict.fromkeys(("world_size", "tp", "pp", "dp", "cp", "ep"), Group.record_with)
+"""How to have what is known of a run, by its name in rules."""
+OF_COLUMN: Mapping[tuple[str, str], Text] = {
+    (MemoryPeak.table, "capacity_bytes"): Text(
+        en="no capture holds the memory of the device, and names such as `Ascend910B` stand for 32 and 64 GB: compare "
+        "the peak in `memory_peaks` with the HBM that `npu-smi info` shows",
+        zh="采集数据中没有设备显存容量，而 `Ascend910B` 这类型号既有 32 GB 也有 64 GB：请将 `memory_peaks` 中的峰值与"
+        " `npu-smi info` 显示的 HBM 容量对比",
+    ),
+}
+"""How to have a value that nothing recorded gives."""
 
 
 def of_missing(missing: FactMissing) -> Text:
     """Tables were not recorded, or their files cannot be read."""
     known = tables()
     remedies = [known[name].record_with for name in missing.tables if name in known]
-    said = list(dict.fromkeys(remedy for remedy in remedies if remedy is not None))
+    said = _once(remedies)
     names = ", ".join(f"`{name}`" for name in missing.tables)
     en = [f"not recorded: {names}"] if names else []
     zh = [f"未采集：{names.replace(', ', '、')}"] if names else []
@@ -37,16 +66,19 @@ def of_missing_values(fact: type[Fact], columns: Sequence[str], others: Sequence
     if not columns and others:
         en.append(f"not recorded for this run, nor to be told from `{fact.table}`")
         zh.append(f"本次采集未记录，也无法由 `{fact.table}` 得出")
-    if fact.record_with is not None and columns:
-        en.append(fact.record_with.en)
-        zh.append(fact.record_with.zh)
-    return _joined(en, zh)
+    hints = [OF_COLUMN.get((fact.table, name), fact.record_with) for name in columns] + list(map(OF_RUN.get, others))
+    said = _once(hints)
+    return _joined(en + [hint.en for hint in said], zh + [hint.zh for hint in said])
 
 
 def of_unknown_run(names: Sequence[str]) -> Text:
     """It is not known whether the rule concerns this run."""
     listed = [f"`{name}`" for name in names]
-    return Text(en=f"not known for this run: {', '.join(listed)}", zh=f"本次采集未记录：{'、'.join(listed)}")
+    said = _once(map(OF_RUN.get, names))
+    return _joined(
+        [f"not known for this run: {', '.join(listed)}", *(hint.en for hint in said)],
+        [f"本次采集未记录：{'、'.join(listed)}", *(hint.zh for hint in said)],
+    )
 
 
 def of_condition(source: str) -> Text:
@@ -59,6 +91,10 @@ def of_failure(error: Exception, where: str) -> Text:
     what = f"{type(error).__name__}: {error}".strip().replace("\n", " ")[:300]
     place = f" ({where})" if where else ""
     return Text(en=f"evaluation failed{place}: {what}", zh=f"执行出错{place}：{what}")
+
+
+def _once(hints: Iterable[Text | None]) -> list[Text]:
+    return [hint for hint in dict.fromkeys(hints) if hint is not None]
 
 
 def _joined(en: Sequence[str], zh: Sequence[str]) -> Text:

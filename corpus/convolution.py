@@ -18,6 +18,8 @@ _CLASSES = 1000
 _STEM = 64
 _EXPANSION = 4
 _FLOAT_BYTES = 4
+_LATE = 0.5
+"""From this share of late gradients on, all of them go out at the end."""
 _COPIED_BYTES_PER_US = 23e3
 """From pinned memory over PCIe: the batch of the msinsight AlexNet capture, 19 MB, takes 828 µs."""
 
@@ -102,7 +104,7 @@ class _Step:
     def __init__(self, workload: ConvolutionalNetwork, layout: Layout, rank: int, number: int) -> None:
         self.w, self.layout, self.rank, self.host = workload, layout, rank, workload.host_us
         troubles = workload.troubles
-        size = workload.size + (32 * (number * 3 % 7 - 3) if troubles.dynamic else 0)
+        size = workload.size + (32 * (number % 3 - 1) if troubles.dynamic else 0)
         batch = round(workload.batch * (1 + troubles.more_data.get(rank, 0)))
         self.stem, self.blocks = _network(workload, batch, size)
         self.features = self.blocks[-1].result
@@ -208,7 +210,7 @@ class _Step:
     def _give(self, parameters: int, *, last: bool = False) -> Iterator[do.Instruction]:
         """Put gradients into the bucket, and send it when it is full."""
         self._waiting += _FLOAT_BYTES * parameters
-        full = self._waiting >= self.w.bucket_bytes and not self.w.troubles.late_gradients
+        full = self._waiting >= self.w.bucket_bytes and self.w.troubles.late_gradients < _LATE
         if self.layout.dp > 1 and (full or last):
             members = self.layout.group("dp", self.rank)
             size, self._waiting = self._waiting - self._waiting % (_FLOAT_BYTES * len(members)), 0

@@ -67,7 +67,7 @@ class _Step:
         self.prefill = number == 0 or (w.prefill_every > 0 and number % w.prefill_every == 0)
         changed = 4 * (number * 3 % 7 - 3) if w.troubles.dynamic else 0
         self.requests = w.requests + changed
-        self.rows = w.prompt + 16 * changed if self.prefill else self.requests
+        self.rows = w.prompt if self.prefill else self.requests
         self.prompts = 1 if self.prefill else self.requests
         self.context = self.rows if self.prefill else w.context
         tp = layout.tp

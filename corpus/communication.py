@@ -40,7 +40,7 @@ def times_and_bandwidths(trace: RankTrace, export: Export) -> Document:
 
 def _entry(collective: Collective, export: Export) -> Document:
     elapse = (collective.end - collective.start) / 1e6
-    wait, transit = collective.wait / 1e6, collective.transit / 1e6
+    wait, transit = (0.0, 0.0) if export.all_idle else (collective.wait / 1e6, collective.transit / 1e6)
     return {
         "Communication Time Info": _times(export.device(collective.start) / 1000, elapse, transit, wait),
         "Communication Bandwidth Info": _bandwidths(collective),

@@ -42,8 +42,13 @@ def write_database(job: Job, folder: Path, export: Export) -> None:
         output.mkdir(parents=True)
         write_settings(job, trace, rank, export, "db")
         tables = _Database(job, trace, export).rows()
-        _save(output / f"ascend_pytorch_profiler_{trace.rank}.db", schema.MAIN, schema.INDEXES, tables)
-        kept = schema.ANALYSIS if export.level else {"StepTraceTime": schema.ANALYSIS["StepTraceTime"]}
+        _save(
+            output / f"ascend_pytorch_profiler{export.suffix(trace)}.db",
+            schema.main(export.later),
+            schema.INDEXES,
+            tables,
+        )
+        kept = schema.analysis(export.level, export.device_column)
         _save(output / "analysis.db", kept, (), _analysis(trace, export))
 
 
@@ -106,17 +111,26 @@ class _Database:
             "META_DATA": self._meta_data(),
         }
         self.out |= {name: list(values) for name, values in schema.ENUMS.items()}
+        if export.lane != "HCCL":
+            apis = schema.ENUMS["ENUM_API_TYPE"]
+            self.out["ENUM_API_TYPE"] = [(i, export.lane.lower() if i == _API["hccl"] else name) for i, name in apis]
         if export.steps:
             self.out["STEP_TIME"] = [
                 (int(step.name.split("#")[1]), export.host(step.start), export.host(step.end)) for step in trace.steps()
             ]
         moments = [*trace.frequency, (trace.end, trace.frequency[-1][1])]
-        self.out["AICORE_FREQ"] = [(trace.device, export.device(time), mhz) for time, mhz in moments]
+        die = (0,) * export.later
+        self.out["AICORE_FREQ"] = [(trace.device, export.device(time), mhz, *die) for time, mhz in moments]
 
     def _meta_data(self) -> list[tuple[str, str]]:
-        version = [("SCHEMA_VERSION_MICRO", "0"), ("SCHEMA_VERSION_MINOR", "0"), ("SCHEMA_VERSION_MAJOR", "1")]
+        minor = "2" if self.export.later else "0"
+        version = [("SCHEMA_VERSION_MICRO", "0"), ("SCHEMA_VERSION_MINOR", minor), ("SCHEMA_VERSION_MAJOR", "1")]
         held = metadata(self.job, self.trace)
-        return [*version, ("SCHEMA_VERSION", "1.0.0"), *((name, json.dumps(value)) for name, value in held.items())]
+        return [
+            *version,
+            ("SCHEMA_VERSION", f"1.{minor}.0"),
+            *((name, json.dumps(value)) for name, value in held.items()),
+        ]
 
     # Device
 
@@ -144,8 +158,9 @@ class _Database:
         self.out["COMPUTE_TASK_INFO"].append((
             self._name(task.name), number, info.blocks if full else 0, info.mix_blocks if full else 0, text(info.core),
             text(info.op_type), *side(info.inputs), *side(info.outputs), text(""),
+            *((text(info.state), text("NO")) if self.export.later else ()),
         ))  # fmt: skip
-        if full:
+        if full and self.export.counts(task):
             self._pmu(task, number)
 
     def _pmu(self, task: Task, number: int) -> None:
@@ -164,6 +179,7 @@ class _Database:
             self._name(collective.name), self.export.device(collective.start), self.export.device(collective.end),
             collective.connection, group, number, 0, 0, _DTYPE[collective.dtype], self._name("MESH-RING"),
             collective.count, self._name(kind),
+            *((self.trace.device, len(collective.members)) if self.export.later else ()),
         ))  # fmt: skip
         for transfer in collective.transfers:
             self._transfer(transfer, self._name(collective.name), group, number)
@@ -190,7 +206,7 @@ class _Database:
         elif call.layer in ("acl", "node", "hccl", "runtime"):
             if call.layer != "runtime" or self.export.level == 2:  # noqa: PLR2004
                 self.out["CANN_API"].append((*times, _API[call.layer], thread, call.connection, self._name(call.name)))
-        elif call.layer != "step" or self.export.steps:
+        elif self.export.records(call):
             self._framework_call(call, times, thread)
 
     def _framework_call(self, call: HostCall, times: tuple[int, int], thread: int) -> None:
@@ -204,10 +220,12 @@ class _Database:
         def text(value: str) -> int | None:
             return self._name(value, _FRAMEWORK) if value else None
 
-        chain = self._call_chain(call.stack) if call.stack else None
+        stack = self.export.stack(call)
+        shapes, dtypes = self.export.shapes_of(call)
+        chain = self._call_chain(stack) if stack else None
         self.out["PYTORCH_API"].append((
             str(times[0]), str(times[1]), thread, connection, text(call.name), -1 if operator else None,
-            0 if operator else None, text(call.dtypes), text(call.shapes), chain, _API.get(call.layer, 50001),
+            0 if operator else None, text(dtypes), text(shapes), chain, _API.get(call.layer, 50001),
         ))  # fmt: skip
 
     def _call_chain(self, stack: str) -> int:
@@ -254,7 +272,11 @@ class _Database:
 
 
 def _analysis(trace: RankTrace, export: Export) -> Rows:
-    rows: Rows = {"StepTraceTime": [(str(row[0]), *row[1:]) for row in step_rows(trace, export)]}
+    rows: Rows = {
+        "StepTraceTime": [
+            (*(trace.device,) * export.device_column, str(row[0]), *row[1:]) for row in step_rows(trace, export)
+        ]
+    }
     if not export.level:
         return rows
     rows |= {name: [] for name in schema.ANALYSIS if name not in rows}

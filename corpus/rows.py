@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable
 
 from corpus import accounting
 from corpus.events import NOT_COLLECTED, Collective, HostCall, RankTrace, Task
-from corpus.export import Export, us, us_text
+from corpus.export import Export, us
 from corpus.metrics import COLUMNS, metrics
 
 Table = tuple[list[str], Iterable[list[object]]]
 _MIB = 2**20
 _NA = "N/A"
+_LATER_COLUMNS = ("OP State", "Mix Block", "HF32 Eligible")
 
 
 def step_trace_time(trace: RankTrace, export: Export) -> Table:
@@ -49,7 +50,13 @@ def kernel_details(trace: RankTrace, export: Export) -> Table:
             f"Mix Block {export.block_word}", "HF32 Eligible", "Input Shapes", "Input Data Types", "Input Formats",
             "Output Shapes", "Output Data Types", "Output Formats", "Context ID", *COLUMNS,
         ]  # fmt: skip
-    return header, _kernel_rows(trace, export)
+    rows = _kernel_rows(trace, export)
+    return (header, rows) if export.op_state else _without(_LATER_COLUMNS, header, rows)
+
+
+def _without(columns: tuple[str, ...], header: list[str], rows: Iterable[list[object]]) -> Table:
+    kept = [place for place, name in enumerate(header) if not name.startswith(columns)]
+    return [header[place] for place in kept], ([row[place] for place in kept] for row in rows)
 
 
 def _kernel_rows(trace: RankTrace, export: Export) -> Iterable[list[object]]:
@@ -58,7 +65,7 @@ def _kernel_rows(trace: RankTrace, export: Export) -> Iterable[list[object]]:
     previous = everything[0].start if everything else 0
     for work in everything:
         times = [
-            us_text(export.device(work.start)) + "\t", us(work.end - work.start), us(max(0, work.start - previous)),
+            export.moment(export.device(work.start)), us(work.end - work.start), us(max(0, work.start - previous)),
         ]  # fmt: skip
         previous = work.end
         step = [work.step if export.steps else "", *_device(trace, export)]
@@ -83,7 +90,7 @@ def _kernel_row(work: Task, times: list[object], export: Export, mhz: int) -> li
     sides: list[object] = []
     for side in (info.inputs, info.outputs):
         sides += [f'"{side.shapes}"', side.dtypes, side.formats] if side.dtypes else [_NA, _NA, _NA]
-    counted = metrics(work, mhz) or [_NA] * len(COLUMNS)
+    counted = (export.counts(work) and metrics(work, mhz)) or [_NA] * len(COLUMNS)
     eligible = "NO" if info.core != "AI_CPU" else _NA
     return [*ids, *times, info.blocks, info.mix_blocks, eligible, *sides, _NA, *counted]
 
@@ -113,8 +120,8 @@ def operator_details(trace: RankTrace, export: Export) -> Table:
         total = op.end - op.start
         inner = sum(child.end - child.start for child in children[id(op)])
         lines.append([
-            op.name, op.shapes.replace(";", ";\n"), op.stack, us(total - inner), us(total), us(spent(op)),
-            us(spent(op, deep=True)), us(spent(op, "AI_CORE")), us(spent(op, "AI_CORE", True)),
+            op.name, export.shapes_of(op)[0].replace(";", ";\n"), export.stack(op), us(total - inner), us(total),
+            us(spent(op)), us(spent(op, deep=True)), us(spent(op, "AI_CORE")), us(spent(op, "AI_CORE", True)),
         ])  # fmt: skip
     return header, lines
 
@@ -191,7 +198,7 @@ def memory_record(trace: RankTrace, export: Export) -> Table:
     for moment in trace.memory:
         process = moment.allocated < 0
         lines.append([
-            moment.component, us_text(export.host(moment.time)) + "\t", "" if process else moment.allocated / _MIB,
+            moment.component, export.moment(export.host(moment.time)), "" if process else moment.allocated / _MIB,
             moment.reserved / _MIB, "" if process else moment.active / _MIB, "" if process else 897357296,
             f"NPU:{trace.device}",
         ])  # fmt: skip
@@ -211,11 +218,11 @@ def operator_memory(trace: RankTrace, export: Export) -> Table:
         ended = ["", "", "", ""]
         after: list[object] = ["", "", ""]
         if block.released >= 0:
-            at, took = us_text(export.host(block.released)) + "\t", us_text(block.released - block.time) + "\t"
+            at, took = export.moment(export.host(block.released)), export.moment(block.released - block.time)
             ended = [at, at, took, took]
             after = [block.total_after / _MIB, block.reserved_after / _MIB, block.total_after / _MIB]
         taken = [block.total / _MIB, block.reserved / _MIB, block.total / _MIB]
-        start = us_text(export.host(block.time)) + "\t"
+        start = export.moment(export.host(block.time))
         lines.append([block.name, block.size / 1024, start, *ended, *taken, *after, 897357296, f"NPU:{trace.device}"])
     return header, lines
 
@@ -224,7 +231,7 @@ def npu_module_mem(trace: RankTrace, export: Export) -> Table:
     """What some CANN modules reserved; HCCL holds 404 MB in the msinsight AlexNet capture."""
     header = [*_device_header(export), "Component", "Timestamp(us)", "Total Reserved(MB)", "Device"]
     return header, [
-        [*_device(trace, export), module, us_text(export.device(time)) + "\t", size / _MIB, f"NPU:{trace.device}"]
+        [*_device(trace, export), module, export.moment(export.device(time)), size / _MIB, f"NPU:{trace.device}"]
         for module, time, size in module_memory(trace)
     ]
 

@@ -65,6 +65,11 @@ MAIN: dict[str, str] = {
     "PYTORCH_CALLCHAINS": "id INTEGER, stack INTEGER, stackDepth INTEGER",
     "GC_RECORD": f"{_TIMES}, globalTid INTEGER",
 }
+_LATER = {
+    "COMPUTE_TASK_INFO": ",opState INTEGER,hf32Eligible INTEGER",
+    "COMMUNICATION_OP": ",deviceId INTEGER,rankSize INTEGER",
+    "AICORE_FREQ": ",dieId INTEGER",
+}
 WHEN_USED = ("GC_RECORD", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS", "TASK_PMU_INFO")
 """Tables that are only made when there is something to put in."""
 INDEXES = (
@@ -92,6 +97,22 @@ ANALYSIS: dict[str, str] = {
         "wait_time NUMERIC, synchronization_time NUMERIC, idle_time NUMERIC, step TEXT, type TEXT"
     ),
 }
+
+
+def main(later: bool) -> dict[str, str]:
+    """The tables of schema 1.0.0, or of 1.2.0, which says blockNum and adds columns."""
+    if not later:
+        return MAIN
+    tables = {name: columns + _LATER.get(name, "") for name, columns in MAIN.items()}
+    renamed = tables["COMPUTE_TASK_INFO"].replace("blockDim", "blockNum").replace("mixBlockDim", "mixBlockNum")
+    return tables | {"COMPUTE_TASK_INFO": renamed}
+
+
+def analysis(level: int, device: bool) -> dict[str, str]:
+    """The tables of analysis.db: the step times alone at Level0; with the device in front of them in later versions."""
+    kept = ANALYSIS if level else {"StepTraceTime": ANALYSIS["StepTraceTime"]}
+    return kept | {"StepTraceTime": "deviceId INTEGER, " * device + kept["StepTraceTime"]}
+
 
 _END = ((65534, "N/A"), (65535, "INVALID_TYPE"))
 _MODULES = (

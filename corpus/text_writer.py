@@ -38,7 +38,7 @@ def _write_tables(trace: RankTrace, output: Path, export: Export) -> None:
     for name, table in tables.items():
         header, lines = table(trace, export)
         # torch_npu ends the lines of the one file it writes from scratch with CRLF.
-        _write_csv(output / name, header, lines, "\r\n" if name == "step_trace_time.csv" else "\n")
+        _write_csv(output / name, header, lines, "\r\n" if export.windows or name == "step_trace_time.csv" else "\n")
 
 
 def _write_csv(path: Path, header: Sequence[str], lines: Iterable[Sequence[object]], ending: str) -> None:

@@ -116,14 +116,14 @@ class TraceWriter:
                 return
             yield self._cann_event(call)
             return
-        if call.layer == "step" and not self.export.steps:
+        if not self.export.records(call):
             return
         pid = self._gc_pid if call.layer == "gc" else self.trace.pid
         queue = "enqueue" if call.name.startswith("Enqueue") else "dequeue"
         yield {
             "ph": "X", "name": call.name, "pid": pid, "tid": call.thread, "ts": us_text(self.export.host(call.start)),
             "dur": us(call.end - call.start), "cat": _CATEGORY.get(call.layer, queue),
-            "args": _host_args(call, number),
+            "args": _host_args(call, number, self.export),
         }  # fmt: skip
         if call.layer == "queue":
             yield self._flow(
@@ -250,16 +250,17 @@ def _meta(name: str, pid: int, tid: int, value: object) -> Event:
     return {"ph": "M", "name": name, "pid": pid, "tid": tid, "args": {_META_ARGUMENT.get(name, "name"): value}}
 
 
-def _host_args(call: HostCall, number: int) -> Event:
+def _host_args(call: HostCall, number: int, export: Export) -> Event:
     if call.layer == "queue":
         return {"correlation_id": call.connection}
     if call.layer == "python":
         return {"Python id": number, "Python parent id": -1}
     args: Event = {"Sequence number": -1, "Fwd thread id": 0}
-    if call.shapes:
-        args["Input Dims"] = call.shapes.replace(";", ";\r\n")
-    if call.dtypes:
-        args["Input type"] = call.dtypes.replace(";", ";\r\n")
-    if call.stack:
-        args["Call stack"] = call.stack.replace("\n", "\r\n")
+    shapes, dtypes = export.shapes_of(call)
+    if shapes:
+        args["Input Dims"] = shapes.replace(";", ";\r\n")
+    if dtypes:
+        args["Input type"] = dtypes.replace(";", ";\r\n")
+    if export.stack(call):
+        args["Call stack"] = export.stack(call).replace("\n", "\r\n")
     return args if call.layer != "gc" else {}

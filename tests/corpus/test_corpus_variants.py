@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However a capture was spelled, written or timed, the diagnosis of the job is the same."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import advisor
+import corpus
+
+CASES = ("host-bound-2-ranks", "slow-link", "cast-excess")
+SPELLINGS: dict[str, dict[str, Any]] = {
+    "device column": {"device_column": True},
+    "later names": {"block_word": "Num"},
+    "communication": {"communication_word": "COMMUNICATION"},
+    "versions": {"versions": True},
+    "no tabs": {"tabs": False},
+    "carriage returns": {"windows": True},
+    "fewer columns": {"op_state": False},
+    "some kernels uncounted": {"uncounted": 7},
+    "device clock ahead": {"clock_ns": 10_000},
+    "device clock behind": {"clock_ns": -60_000},
+    "all of it": {
+        "device_column": True, "block_word": "Num", "communication_word": "COMMUNICATION", "versions": True,
+        "uncounted": 5, "windows": True,
+    },
+}  # fmt: skip
+SWITCHED_OFF: dict[str, dict[str, Any]] = {
+    "no stacks": {"stacks": False},
+    "no shapes": {"shapes": False},
+    "no memory": {"memory": False},
+}
+
+
+@cache
+def _job(case: str) -> corpus.Job:
+    return corpus.job(case, 5)
+
+
+def _diagnosed(case: str, folder: Path, export: str, level: int = 1, **variant: Any) -> dict[str, tuple[str, Any]]:
+    """By rule: how severe, and where; what only tells of the switches of the capture is left out."""
+    found = advisor.diagnose(corpus.write(_job(case), folder, export, level, **variant))
+    return {
+        finding.rule: (finding.severity.name, finding.subject)
+        for finding in found.findings
+        if not finding.rule.startswith("capture/")
+    }
+
+
+@pytest.fixture(scope="module", params=("text", "database"))
+def export(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=CASES)
+def usual(request: pytest.FixtureRequest, export: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("usual")
+    return request.param, _diagnosed(request.param, folder, export)
+
+
+@pytest.mark.parametrize("variant", SPELLINGS.values(), ids=list(SPELLINGS))
+def test_spelling_and_clocks_change_no_finding(
+    usual: Any, export: str, tmp_path: Path, variant: dict[str, Any]
+) -> None:
+    case, expected = usual
+    assert expected
+    assert _diagnosed(case, tmp_path, export, **variant) == expected
+
+
+@pytest.mark.parametrize("variant", SWITCHED_OFF.values(), ids=list(SWITCHED_OFF))
+def test_a_switch_that_was_off_costs_only_the_findings_it_feeds(
+    usual: Any, export: str, tmp_path: Path, variant: dict[str, Any]
+) -> None:
+    case, expected = usual
+    found = _diagnosed(case, tmp_path, export, **variant)
+    assert found.items() <= expected.items()
+    assert {rule for rule in expected if not rule.startswith(("memory/", "host/python", "io/"))} <= set(found)
+
+
+def test_level2_finds_what_level1_finds(usual: Any, export: str, tmp_path: Path) -> None:
+    case, expected = usual
+    assert expected.items() <= _diagnosed(case, tmp_path, export, 2).items()
+
+
+def test_level0_calls_nothing_a_problem_that_level1_does_not(usual: Any, export: str, tmp_path: Path) -> None:
+    case, expected = usual
+    found = _diagnosed(case, tmp_path, export, 0)
+    assert set(found) <= set(expected)
+
+
+def test_a_job_of_one_rank_needs_no_rank_in_its_file_names(export: str, tmp_path: Path) -> None:
+    job = corpus.job("data-loader", 1, workload="single")
+    found = [
+        advisor.diagnose(corpus.write(job, tmp_path / str(numbered), export, numbered=numbered))
+        for numbered in (True, False)
+    ]
+    assert [f.rule for f in found[0].findings] == [f.rule for f in found[1].findings]
+    assert found[1].run.rank_count == 1

@@ -218,10 +218,10 @@ PLACES: tuple[Both, ...] = (
 )
 
 KINDS: Mapping[str, Both] = {
-    "row": Both("some rows", "部分行"),
-    "truncated": Both("cut short", "被截断"),
-    "unreadable": Both("not readable at all", "完全无法读取"),
-    "clock": Both("odd clock", "时钟异常"),
+    "row": Both("single rows or events", "个别行或事件"),
+    "truncated": Both("files cut short", "文件被截断"),
+    "unreadable": Both("whole files", "整个文件"),
+    "clock": Both("times of an odd clock", "时钟异常的时间"),
 }
 
 _HOLE = re.compile(r"\{(\w+)\}")

@@ -226,3 +226,17 @@ def test_version_answers_without_loading_what_it_does_not_need() -> None:
 
 def test_diagnosing_never_loads_pandas(tmp_path: Path) -> None:
     assert loaded(["diagnose", str(CASE), "-o", str(tmp_path / "r.html"), "-q"], "numpy", "pandas") == "['numpy']"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_two_kinds_of_damage_have_two_titles(language: str, capture: Path, tmp_path: Path) -> None:
+    output = next(capture.glob("*_ascend_pt")) / "ASCEND_PROFILER_OUTPUT"
+    trace, table = output / "trace_view.json", output / "op_statistic.csv"
+    trace.write_bytes(trace.read_bytes()[: trace.stat().st_size * 2 // 3])
+    table.write_text(table.read_text("utf-8") + "1,2\n", "utf-8")
+    assert main(["diagnose", str(capture), "-o", str(tmp_path / "r.md"), "-q", "--lang", language]) == 0
+    titles = re.findall(
+        r"^(?:## \d+ · |- .* · )(.*(?:could not be read|无法读取).*)$", (tmp_path / "r.md").read_text("utf-8"), re.M
+    )
+    assert len(titles) == 2
+    assert len(set(titles)) == 2

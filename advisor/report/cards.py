@@ -202,8 +202,14 @@ class _Maker:
 
     def holes(self, finding: Finding) -> Mapping[str, Piece]:
         labels = {label.name: label.show_as for label in self.rule(finding).labels}
-        values = {item.name: self.piece(item.value, labels.get(item.name) or item.unit) for item in finding.evidence}
-        return {key: self.piece(value, "") for key, value in finding.subject.items()} | values
+        units = {item.name: labels.get(item.name) or item.unit for item in finding.evidence}
+        values = finding.subject | {item.name: item.value for item in finding.evidence}
+        return {name: self.filling(value, name, units.get(name, "")) for name, value in values.items()}
+
+    def filling(self, value: Scalar, name: str, unit: str) -> Piece:
+        """What fills a hole: a value out of a fixed set as a word of the language, not as a name of the profile."""
+        word = self.word(value, name) if isinstance(value, str) else None
+        return Piece(clean(word)) if word else self.piece(value, unit)
 
     def piece(self, value: Scalar, unit: str) -> Piece:
         if isinstance(value, str):

@@ -106,8 +106,7 @@ def _ranking(shown: View) -> Iterable[str]:
     if not shown.cards:
         return
     language = shown.language
-    yield f"## {plain(say('findings', language))}"
-    yield ""
+    yield from _heading(say("findings", language))
     heads = ("#", *(plain(say(name, language)) for name in ("finding", "severity", "confidence", "saving", "seen_at")))
     yield from _table(heads, [_ranked(card) for card in shown.cards])
     yield plain(say("rank_by", language))
@@ -161,12 +160,11 @@ def _evidence(card: Card, language: Language) -> Iterable[str]:
     if card.measures:
         heads = tuple(plain(say(name, language)) for name in ("measure", "value", "threshold", "basis"))
         yield from _table(heads, [_measured(item) for item in card.measures])
-    for where in card.places:
-        yield f"- {plain(where.place)}" + (f"{say('colon', language)}{where.saving}" if where.saving else "")
+    places = [plain(w.place) + (f"{say('colon', language)}{w.saving}" if w.saving else "") for w in card.places]
     if card.more_places:
-        yield f"- {plain(say('more_places', language, count=card.more_places))}"
-    if card.places:
-        yield ""
+        places.append(plain(say("more_places", language, count=card.more_places)))
+    if places:
+        yield from _list(places)
 
 
 def _measured(item: Measure) -> tuple[str, ...]:
@@ -221,47 +219,40 @@ def _references(card: Card, language: Language) -> Iterable[str]:
 
 
 def _short(shown: View) -> Iterable[str]:
-    if not shown.short:
-        return
-    yield f"## {plain(say('more_findings', shown.language, count=len(shown.short)))}"
-    yield ""
-    for card in shown.short:
-        yield f"- {card.severity_word} · {words(card.title)} · {plain(card.saving)}"
+    lines = [f"{card.severity_word} · {words(card.title)} · {plain(card.saving)}" for card in shown.short]
     if shown.left_out:
-        yield f"- {plain(say('left_out', shown.language, count=shown.left_out))}"
-    yield ""
+        lines.append(plain(say("left_out", shown.language, count=shown.left_out)))
+    if shown.short:
+        yield from _heading(say("more_findings", shown.language, count=len(shown.short)))
+        yield from _list(lines)
 
 
 def _run(shown: View) -> Iterable[str]:
-    if not shown.facts:
-        return
-    yield f"## {plain(say('run', shown.language))}"
-    yield ""
-    for fact in shown.facts:
-        yield f"- {plain(fact.label)}{say('colon', shown.language)}{words(fact.value)}"
-    yield ""
+    if shown.facts:
+        colon = say("colon", shown.language)
+        yield from _heading(say("run", shown.language))
+        yield from _list(f"{plain(fact.label)}{colon}{words(fact.value)}" for fact in shown.facts)
 
 
 def _unchecked(shown: View) -> Iterable[str]:
     if not shown.unchecked:
         return
-    yield f"## {plain(say('unchecked', shown.language))}"
-    yield ""
+    yield from _heading(say("unchecked", shown.language))
     if shown.blind_note:
         yield words(shown.blind_note)
         yield ""
-    for group in shown.unchecked:
-        rules = " ".join(span(rule) for rule in group.rules)
-        yield f"- {words(group.reason)} — {plain(group.count)}{say('colon', shown.language)}{rules}"
-    yield ""
+    colon = say("colon", shown.language)
+    yield from _list(
+        f"{words(group.reason)} — {plain(group.count)}{colon}{' '.join(map(span, group.rules))}"
+        for group in shown.unchecked
+    )
 
 
 def _checked(shown: View) -> Iterable[str]:
     if not shown.checked:
         return
     language = shown.language
-    yield f"## {plain(say('checked', language))}"
-    yield ""
+    yield from _heading(say("checked", language))
     yield plain(shown.counts)
     yield ""
     yield f"<details><summary>{say('all_rules', language)}</summary>"
@@ -276,8 +267,7 @@ def _unread(shown: View) -> Iterable[str]:
     if not shown.unread:
         return
     language = shown.language
-    yield f"## {plain(say('unread', language))}"
-    yield ""
+    yield from _heading(say("unread", language))
     rows = [
         (*(words(cell, in_table=True) for cell in (item.file, item.place, item.what)), item.rows)
         for item in shown.unread
@@ -286,6 +276,16 @@ def _unread(shown: View) -> Iterable[str]:
     if shown.more_unread:
         yield plain(say("more_unread", language, count=shown.more_unread))
         yield ""
+
+
+def _heading(text: str) -> Iterable[str]:
+    yield f"## {plain(text)}"
+    yield ""
+
+
+def _list(lines: Iterable[str]) -> Iterable[str]:
+    yield from (f"- {line}" for line in lines)
+    yield ""
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> Iterable[str]:

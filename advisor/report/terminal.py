@@ -153,10 +153,12 @@ def _unchecked(shown: View) -> Iterable[RenderableType]:
 
 
 def _unread(shown: View) -> str:
-    colon = say("colon", shown.language)
-    total = len(shown.unread) + shown.more_unread
-    first = shown.unread[0]
-    return f"{say('unread', shown.language)}{colon}{total} – {flat(first.file)} – {flat(first.what)}"
+    """The first place that could not be read, and how many more there are."""
+    first, language = shown.unread[0], shown.language
+    where = say("comma", language).join(filter(None, (flat(first.file), flat(first.place))))
+    said = f"{say('unread', language)}{say('colon', language)}{where} – {flat(first.what)}"
+    more = len(shown.unread) - 1 + shown.more_unread
+    return f"{said}{say('semicolon', language)}{say('more_unread_short', language, count=more)}" if more else said
 
 
 def _written(path: Path, language: Language) -> Text:

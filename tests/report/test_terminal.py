@@ -106,3 +106,11 @@ def test_what_a_cluster_summary_lacks_is_looked_for_in_its_captures_first(tmp_pa
 def said_in(diagnosis: Diagnosis, path: Path) -> str:
     write(diagnosis, path, "en")
     return path.read_text("utf-8")
+
+
+def test_the_first_place_that_cannot_be_read_is_named_and_the_others_counted(language: Language) -> None:
+    text = " ".join(printed(rich(), language, 200).split())
+    assert "line 17" in text
+    assert ("1 more in the report" if language == "en" else "另有 1 处") in text
+    one = rich().model_copy(update={"unread": rich().unread[:1]})
+    assert ("1 more in the report" if language == "en" else "另有 1 处") not in printed(one, language, 200)

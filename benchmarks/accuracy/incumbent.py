@@ -224,9 +224,9 @@ def _readings(name: str, text: str, page: str) -> tuple[str, ...]:
 
 
 _DETAILS = {
-    "Affinity API Issues": re.compile(r"torch_npu\.(?:\w+\.)*(\w+)"),
+    "Affinity API Issues": re.compile(r"torch_npu\.(?:optim\.)?(\w+)"),
     "Environment Variable Issues": re.compile(r"<td[^>]*>\s*([A-Z][A-Z0-9_]{6,})\s*</td>"),
-    _PERFORMANCE: re.compile(r"_(\w+?) Op shape"),
+    _PERFORMANCE: re.compile(r"<td>aclnn\w*_([A-Za-z0-9]+)</td>"),
 }
 """Where the page names the interface, the variable or the operator that is meant."""
 

@@ -10,11 +10,16 @@ import numpy as np
 
 from advisor.analysis.comms import met_in
 from advisor.analysis.grouping import Groups, grouped, matched
-from advisor.facts.derived import CollectiveCall, Gap, Overlap, RankTime
+from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, Overlap, RankTime
 from advisor.facts.table import Array, Table
 
 
-def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle: Table[Gap] | None) -> Table[RankTime]:
+def rank_times(
+    split: Table[Overlap],
+    calls: Table[CollectiveCall] | None,
+    idle: Table[Gap] | None,
+    clocks: Table[FrequencyUse] | None = None,
+) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = grouped(split["rank"])
     first = ranks.first
@@ -24,6 +29,7 @@ def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle:
     }
     peers = grouped(stage)
     met, last, waited = _meetings(rank, stage, calls)
+    mhz = _clock(rank, clocks)
     return Table.build(
         RankTime,
         rank=rank,
@@ -37,7 +43,17 @@ def rank_times(split: Table[Overlap], calls: Table[CollectiveCall] | None, idle:
         meetings=met,
         last_share=np.divide(last, met, out=np.full(len(rank), np.nan), where=met > 0),
         made_wait_us=np.where(met > 0, waited / ranks.sizes, np.nan),
+        mhz=mhz,
+        peer_mhz=peers.medians_of_others(mhz),
+        fastest_mhz=np.fmax.reduce(mhz, initial=np.nan),
     )
+
+
+def _clock(rank: Array, clocks: Table[FrequencyUse] | None) -> Array:
+    """Per rank: the highest frequency it reached; missing where none was recorded."""
+    if clocks is None:
+        return np.full(len(rank), np.nan)
+    return np.append(clocks["highest_mhz"], np.nan)[matched(clocks["rank"], rank)]
 
 
 def _host_gaps(rank: Array, ranks: Groups, idle: Table[Gap] | None) -> Array:

@@ -148,6 +148,37 @@ class HostCost(Fact):
     idle_us: Annotated[float, Us("The part during which the device was free.")]
 
 
+class Holdup(Fact):
+    """One kind of host cost in one step, and what it loses: the rank is replayed without it (see `analysis.replay`)."""
+
+    table = "holdups"
+    observed = False
+
+    rank: Rank
+    step: Step
+    cause: Annotated[
+        str,
+        Key(
+            "`data_loader`, `synchronise`, `read` (a value brought to the host), `blocking_copy`, `compile`, `gc`, "
+            "`allocate` (device memory from the driver), and `host`: all other work of the host. Of waits and reads "
+            "the last of each step is left out, for a job may read its loss once."
+        ),
+    ]
+    call: Annotated[str, Key("The call on which most of the time was spent; missing for `host`.")]
+    calls: Annotated[float, Count("How often; missing for `host`.")]
+    host_us: Annotated[float, Us("Together, nested calls counted once; missing for `host`.")]
+    longest_us: Annotated[float, Us("The longest; missing for `host`.")]
+    idle_us: Annotated[float, Us("The part during which the device was free; missing for `host`.")]
+    lost_us: Annotated[
+        float,
+        Us(
+            "How much sooner the step would end without these calls: launches move up by their time, and the device "
+            "follows as far as its other work allows. For `host`: without all the kinds above, against a host that "
+            "launches early enough except after it waited."
+        ),
+    ]
+
+
 class OperatorShare(Fact):
     """All kernels of one type on one rank, per step."""
 
@@ -292,6 +323,9 @@ class RankTime(Fact):
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
     last_share: Annotated[float, Share("Part of those in which it came last.")]
     made_wait_us: Annotated[float, Us("Per step: what the others waited, on average, where it came last.")]
+    mhz: Annotated[float, Mhz("Highest AI Core frequency it reached; missing when not recorded.")]
+    peer_mhz: Annotated[float, Mhz("Median of the peers.")]
+    fastest_mhz: Annotated[float, Mhz("Highest of all captured ranks.")]
 
 
 class LinkUse(Fact):
@@ -381,6 +415,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Gap,
     Interruption,
     HostCost,
+    Holdup,
     OperatorShare,
     OperatorShape,
     FusibleChain,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.comms import collective_calls, meetings
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, Gap, Overlap
+from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.run import Parallel, Run
@@ -172,6 +172,14 @@ def test_host_gaps_are_per_step_and_missing_without_a_timeline():
     idle = read_table(Gap, "rank step duration_us host\n0 1 6 true\n0 1 4 false\n2 1 4 false")
     rows = rank_times(read_table(Overlap, SPLIT), None, idle).rows()
     assert [r["host_gap_us"] for r in rows] == [6.0, None, 0.0, None]
+
+
+def test_the_clock_of_a_rank_stands_beside_that_of_its_peers_and_of_all():
+    clocks = read_table(FrequencyUse, "rank highest_mhz\n0 1800\n1 1400\n3 1850")
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, clocks).rows()
+    assert [r["mhz"] for r in rows] == [1800, 1400, None, 1850]
+    assert [r["peer_mhz"] for r in rows] == [1400, 1800, 1600, None]
+    assert {r["fastest_mhz"] for r in rows} == {1850}
 
 
 def test_means_are_taken_over_steps():

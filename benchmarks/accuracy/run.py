@@ -46,7 +46,7 @@ def claims(diagnosis: Diagnosis, job: corpus.Job) -> list[Claim]:
 
 def _counts(finding: Finding, broken: bool) -> bool:
     if finding.rule.startswith("capture/"):
-        return broken
+        return broken and finding.severity > Severity.info
     return finding.severity >= Severity.medium and not finding.causes
 
 
@@ -56,5 +56,5 @@ def _claim(finding: Finding) -> Claim:
         finding.saving.us,
         frozenset(place.rank for place in finding.seen if place.rank is not None),
         frozenset(place.stage for place in finding.seen if place.stage is not None),
-        dict(finding.subject),
+        finding.subject | {one.name: one.value for one in finding.evidence if one.name in ("source", "target")},
     )

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from advisor.errors import Both
@@ -88,7 +90,10 @@ class Found:
 
 
 def find(path: Path) -> Found:
-    """What lies in a folder and up to five folders below it. Links that lead back are followed once."""
+    """What lies in a folder and up to five folders below it.
+
+    Links are followed, as rank folders often are links, but neither back, nor to a folder above, nor out of /proc.
+    """
     found = Found()
     for folder, folders, files in _walk(path, found):
         found.files += len(files)
@@ -99,16 +104,16 @@ def find(path: Path) -> Found:
 
 def _walk(path: Path, found: Found) -> Iterator[tuple[Path, list[str], list[str]]]:
     """Folders with the names of what is in them, those above before those below, in order of name."""
-    seen: set[tuple[int, int]] = set()
+    seen = set(_above(path))
     waiting = [(path, 0)]
     while waiting:
         folder, depth = waiting.pop(0)
         try:
-            status = folder.stat()
-            if (status.st_dev, status.st_ino) in seen:
+            here = _identity(folder)
+            if here in seen:
                 continue
-            seen.add((status.st_dev, status.st_ino))
-            folders, files = _listing(folder)
+            seen.add(here)
+            folders, files = _listing(folder, links=here[0] != _processes())
         except OSError:
             found.unreadable.append(folder)
             continue
@@ -117,12 +122,32 @@ def _walk(path: Path, found: Found) -> Iterator[tuple[Path, list[str], list[str]
             waiting += [(folder / name, depth + 1) for name in folders if _worth_a_look(folder, name, folders)]
 
 
-def _listing(folder: Path) -> tuple[list[str], list[str]]:
+def _identity(folder: Path) -> tuple[int, int]:
+    status = folder.stat()
+    return status.st_dev, status.st_ino
+
+
+def _above(path: Path) -> Iterator[tuple[int, int]]:
+    """The folders a path lies in: a link to one of them would lead to everything beside the path."""
+    for folder in path.resolve().parents:
+        with contextlib.suppress(OSError):
+            yield _identity(folder)
+
+
+@cache
+def _processes() -> int:
+    """The device of /proc, whose links lead into whatever processes have open; -1 where there is none."""
+    return os.stat("/proc").st_dev if os.path.ismount("/proc") else -1
+
+
+def _listing(folder: Path, links: bool = True) -> tuple[list[str], list[str]]:
     """Names of folders and of files; pipes and sockets are neither, opening one may wait for ever."""
     folders: list[str] = []
     files: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
+            if not links and entry.is_symlink():
+                continue
             if entry.is_dir():
                 folders.append(entry.name)
             elif entry.is_file():

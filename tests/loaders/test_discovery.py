@@ -17,6 +17,7 @@ from advisor.errors import InputError
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, RankCapture, StepTime
 from advisor.loaders import Folder, open_input
+from advisor.loaders.discovery import find
 
 Capture = Callable[..., Path]
 STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n"
@@ -65,6 +66,31 @@ def test_links_that_lead_back_are_followed_once(tmp_path: Path) -> None:
     (tmp_path / "deep" / "again").symlink_to(tmp_path, target_is_directory=True)
     run, sources = open_input(tmp_path)
     assert (run.ranks, len(sources), run.notes) == ((0,), 1, ())
+
+
+def test_ranks_that_are_links_are_captures(tmp_path: Path, capture: Capture) -> None:
+    (tmp_path / "job").mkdir()
+    for rank in sorted(capture("text").glob("*_ascend_pt")):
+        (tmp_path / "job" / rank.name).symlink_to(rank, target_is_directory=True)
+    assert len(find(tmp_path / "job").captures) == len(find(capture("text")).captures) > 1
+
+
+def test_a_link_to_a_folder_above_does_not_lead_to_what_lies_beside(tmp_path: Path) -> None:
+    for name in ("given", "beside"):
+        made = tmp_path / name / f"{name}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        made.mkdir(parents=True)
+        (made / "kernel_details.csv").touch()
+    for name, target in (("up", tmp_path), ("top", Path("/"))):
+        (tmp_path / "given" / name).symlink_to(target, target_is_directory=True)
+    assert [spot.root.name for spot in find(tmp_path / "given").captures] == ["given_ascend_pt"]
+
+
+@pytest.mark.skipif(not os.path.ismount("/proc"), reason="there is no /proc")
+def test_what_processes_have_open_is_not_the_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kernel_details.csv").touch()
+    monkeypatch.chdir(tmp_path)
+    assert not find(Path(f"/proc/{os.getpid()}")).captures
+    assert len(find(Path("/proc/self/cwd")).captures) == 1
 
 
 def test_a_link_that_leads_nowhere_is_no_capture(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import corpus
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; 0 when it worked, 2 for a case that does not exist."""
+    """Run one command; 0 when it worked, 2 for no such case or a folder that cannot be written."""
     options = _parser().parse_args(arguments)
     if options.command == "list":
         print("\n".join(corpus.names()))
@@ -23,7 +23,15 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyError as missing:
         print(missing.args[0], file=sys.stderr)
         return 2
-    corpus.write(job, options.folder, options.export, options.level)
+    try:
+        corpus.write(job, options.folder, options.export, options.level)
+    except FileExistsError:
+        what = "already holds this case" if options.folder.is_dir() else "is a file"
+        print(f"{options.folder} {what}: give a folder that does not exist yet", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{options.folder} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     return 0
 
 

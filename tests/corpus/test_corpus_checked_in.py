@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import corpus
 from corpus.__main__ import main
 
@@ -30,3 +32,16 @@ def test_the_corpus_stays_small() -> None:
 def test_an_unknown_case_is_wrong_use(tmp_path: Path) -> None:
     assert main(["write", "nothing", str(tmp_path / "out")]) == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_holds_the_case_already_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["write", "host-bound-2-ranks", str(tmp_path)]) == 0
+    assert main(["write", "host-bound-2-ranks", str(tmp_path)]) == 2
+    (tmp_path / "file").touch()
+    assert main(["write", "host-bound-2-ranks", str(tmp_path / "file")]) == 2
+    assert main(["write", "host-bound-2-ranks", str(tmp_path / "file" / "below")]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 3
+    assert all(line.startswith(str(tmp_path)) for line in said)

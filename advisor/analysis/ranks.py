@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.comms import met_in
+from advisor.analysis.comms import Meetings, met_in
 from advisor.analysis.grouping import Groups, grouped, matched
 from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, Overlap, RankTime
 from advisor.facts.table import Array, Table
@@ -69,23 +69,35 @@ def _host_gaps(rank: Array, ranks: Groups, idle: Table[Gap] | None) -> Array:
 
 
 def _meetings(rank: Array, stage: Array, calls: Table[CollectiveCall] | None) -> tuple[Array, Array, Array]:
-    """Per rank: meetings with peers, how often it came last, and what the others then waited on average, µs."""
+    """Per rank: meetings with peers, how often it came last, and what those it kept waiting then lost each, µs.
+
+    A wait costs what computation does not hide. The ranks kept waiting in different groups wait side by side, so their
+    waits are averaged and not added.
+    """
     if calls is None:
         return tuple(np.full(len(rank), np.nan) for _ in range(3))  # type: ignore[return-value]
-    met = met_in(calls.take(calls["p2p"] != 1))
-    of = matched(rank, calls.take(calls["p2p"] != 1)["rank"])
-    part = of[met.row]
-    inside = np.append(stage, 0)[part]
-    low, high = np.full(len(met.groups), np.iinfo(np.int64).max), np.full(len(met.groups), np.iinfo(np.int64).min)
-    np.minimum.at(low, met.groups.of, np.where(part >= 0, inside, np.iinfo(np.int64).min + 1))
-    np.maximum.at(high, met.groups.of, np.where(part >= 0, inside, np.iinfo(np.int64).max))
-    fair = low == high
-    mine = part[fair[met.groups.of]]
-    came_last = of[met.last][fair]
-    sizes = met.groups.sizes[fair]
-    waited = met.waited[fair] * sizes / np.maximum(sizes - 1, 1)
+    calls = calls.take(calls["p2p"] != 1)
+    met = met_in(calls)
+    fair = _among_peers(met, np.append(stage, 0)[matched(rank, calls["rank"])[met.row]], calls["rank"], rank)
+    part, of = met.row[fair[met.groups.of]], met.groups.of[fair[met.groups.of]]
+    mine = matched(rank, calls["rank"][part])
+    last = matched(rank, calls["rank"][met.last])[of]
+    lost = np.fmin(calls["elapse_us"][part] - met.shortest[of], calls["exposed_us"][part])
+    kept = grouped(last, mine).first
+    kept = np.bincount(last[kept][last[kept] != mine[kept]], minlength=len(rank))
+    total = np.bincount(last, weights=lost, minlength=len(rank))
     return (
         np.bincount(mine, minlength=len(rank)).astype(np.float64),
-        np.bincount(came_last, minlength=len(rank)).astype(np.float64),
-        np.bincount(came_last, weights=waited, minlength=len(rank)),
+        np.bincount(matched(rank, calls["rank"][met.last[fair]]), minlength=len(rank)).astype(np.float64),
+        total / np.maximum(kept, 1),
     )
+
+
+def _among_peers(met: Meetings, stage: Array, caller: Array, rank: Array) -> Array:
+    """Per meeting: whether all who took part are known and of one stage."""
+    known = np.isin(caller[met.row], rank)
+    low, high = np.full(len(met.groups), np.iinfo(np.int64).max), np.full(len(met.groups), np.iinfo(np.int64).min)
+    np.minimum.at(low, met.groups.of, np.where(known, stage, np.iinfo(np.int64).min + 1))
+    np.maximum.at(high, met.groups.of, np.where(known, stage, np.iinfo(np.int64).max))
+    fair: Array = low == high
+    return fair

@@ -322,7 +322,9 @@ class RankTime(Fact):
     peer_free_us: Annotated[float, Us("Median free time of the peers.")]
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
     last_share: Annotated[float, Share("Part of those in which it came last.")]
-    made_wait_us: Annotated[float, Us("Per step: what the others waited, on average, where it came last.")]
+    made_wait_us: Annotated[
+        float, Us("Per step: what each rank it kept waiting lost where it came last, computation aside, on average.")
+    ]
     mhz: Annotated[float, Mhz("Highest AI Core frequency it reached; missing when not recorded.")]
     peer_mhz: Annotated[float, Mhz("Median of the peers.")]
     fastest_mhz: Annotated[float, Mhz("Highest of all captured ranks.")]

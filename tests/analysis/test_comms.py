@@ -168,6 +168,34 @@ def test_the_rank_that_came_last_is_charged_with_what_the_others_waited():
     assert [r["made_wait_us"] for r in rows] == [40.0, 0.0, 0.0, None]
 
 
+def test_a_wait_behind_computation_costs_nothing():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us exposed_us
+        0    1    x    allReduce a     false 1        10        10
+        1    1    x    allReduce a     false 1        40        12
+        2    1    x    allReduce a     false 1        60        60
+        """,
+    )
+    assert rank_times(read_table(Overlap, SPLIT), calls, None).rows()[0]["made_wait_us"] == (12 + 50) / 2
+
+
+def test_ranks_kept_waiting_in_different_groups_wait_side_by_side():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 1        10
+        1    1    x    allReduce a     false 1        40
+        0    1    y    allReduce b     false 2        10
+        2    1    y    allReduce b     false 2        60
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()
+    assert (rows[0]["meetings"], rows[0]["last_share"], rows[0]["made_wait_us"]) == (2, 1.0, 40.0)
+
+
 def test_host_gaps_are_per_step_and_missing_without_a_timeline():
     idle = read_table(Gap, "rank step duration_us host\n0 1 6 true\n0 1 4 false\n2 1 4 false")
     rows = rank_times(read_table(Overlap, SPLIT), None, idle).rows()

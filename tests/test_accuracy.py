@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corpus
-from advisor.findings import Confidence, Diagnosis, Finding, Place, Saving, Severity
+from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Place, Saving, Severity
 from advisor.run import Run
 from benchmarks.accuracy import incumbent, run
 from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Cause, Claim, Mark, mark
@@ -193,9 +193,16 @@ def test_findings_below_medium_do_not_count() -> None:
 
 
 def test_what_is_said_of_the_capture_counts_where_the_capture_is_broken() -> None:
-    cut = finding("capture/damaged-input", Severity.info)
+    cut = finding("capture/damaged-input", Severity.low)
     assert not counted(cut)
     assert counted(cut, injected="damaged-trace")
+    assert not counted(finding("capture/no-stacks", Severity.info), injected="damaged-trace")
+
+
+def test_the_ends_of_a_link_are_taken_from_the_evidence() -> None:
+    ends = (Evidence(name="source", value=2), Evidence(name="target", value=5), Evidence(name="share", value=0.1))
+    (one,) = counted(finding("ranks/link").model_copy(update={"subject": {}, "evidence": ends}))
+    assert one.subject == {"source": 2, "target": 5}
 
 
 # -- sums

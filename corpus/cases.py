@@ -9,12 +9,13 @@ from typing import Any
 
 from corpus.accounting import step_us
 from corpus.events import Cause, Job, Layout, RankTrace
-from corpus.faults import APPLIES, FAULTS
+from corpus.faults import FAULTS
 from corpus.simulator import simulate
+from corpus.strengths import APPLIES, COSTLESS, measure
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS, Setup
 
-__all__ = ["APPLIES", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
+__all__ = ["APPLIES", "COSTLESS", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _known(fault: str) -> str:
 def _apply(setup: Setup, faults: dict[str, float], seed: int) -> tuple[Setup, dict[str, dict[str, Any]]]:
     places: dict[str, dict[str, Any]] = {}
     for fault, strength in faults.items():
-        setup, places[fault] = FAULTS[_known(fault)](setup, strength, seed)
+        setup, places[fault] = FAULTS[_known(fault)](setup, measure(fault, setup.name, strength), seed)
     return setup, places
 
 

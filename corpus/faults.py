@@ -12,8 +12,8 @@ from corpus.transformer import Transformer
 from corpus.workloads import Setup
 
 Fault = Callable[[Setup, float, int], tuple[Setup, dict[str, Any]]]
-"""From a setup, a strength (1 is what an expert would call a problem) and a seed, which chooses where the fault
-strikes, to the setup with the fault and its place."""
+"""From a setup, a measure of the fault (see `corpus.strengths`) and a seed, which chooses where the fault strikes, to
+the setup with the fault and its place."""
 
 
 def _workload(setup: Setup, **changes: Any) -> Setup:
@@ -82,8 +82,10 @@ def _compile(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str
 
 
 def _expose(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    """Gradients are reduced after the backward pass, over slower links the stronger the fault."""
-    return _machine(_troubled(setup, late_gradients=True), link_gbps=setup.machine.link_gbps / max(0.5, strength)), {}
+    """So large a share of the gradients is reduced after the backward pass; beyond all of it, over slower links."""
+    slower, machine = max(1.0, strength), setup.machine
+    setup = _machine(setup, link_gbps=machine.link_gbps / slower, rdma_gbps=machine.rdma_gbps / slower)
+    return _troubled(setup, late_gradients=min(1.0, strength)), {}
 
 
 def _slow_compute(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -148,10 +150,10 @@ def _lost_packets(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict
 
 
 def _uneven_stages(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
-    """One stage has layers that another should have."""
+    """One stage has layers that another should have; a weak fault moves none."""
     stages = setup.layout.pp
     even = _transformer(setup).layers // stages
-    moved = min(even - 1, max(1, round(2 * strength)))
+    moved = min(even - 1, round(strength))
     heavy = _chosen(seed, "stage", stages)
     layers = [even] * stages
     layers[heavy] += moved
@@ -160,10 +162,35 @@ def _uneven_stages(setup: Setup, strength: float, seed: int) -> tuple[Setup, dic
 
 
 def _few_micro_batches(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    """The same work in fewer and larger pieces."""
-    workload, fewer = _transformer(setup), max(1, round(3 * strength))
-    pieces = max(1, workload.micro_batches // fewer)
-    return _workload(setup, micro_batches=pieces, batch=workload.batch * fewer), {}
+    """The same work in fewer and larger pieces; a weak fault leaves them as they are."""
+    workload, group = _transformer(setup), setup.layout.pp if _transformer(setup).chunks > 1 else 1
+    possible = [n for n in range(1, workload.micro_batches) if workload.micro_batches % (n * group) == 0]
+    fewer = max(n for n in possible if n == 1 or n <= 1 + 2 * strength)
+    return _workload(setup, micro_batches=workload.micro_batches // fewer, batch=workload.batch * fewer), {}
+
+
+def _crowded_experts(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """The router sends the experts of one rank more tokens than the others."""
+    rank = _one_rank(setup, seed)
+    return _workload(setup, crowded={rank: 0.5 * strength}), {"rank": rank}
+
+
+def _more_data(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
+    """One rank gets longer sequences or more samples, hence more work of every kind."""
+    rank = _one_rank(setup, seed)
+    return _troubled(setup, more_data={rank: 0.15 * strength}), {"rank": rank}
+
+
+def _without_fusion(what: str) -> Fault:
+    def fault(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+        return _workload(setup, unfused=_transformer(setup).unfused | {what: strength}), {}
+
+    return fault
+
+
+def _hide_aicpu(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """An operator on the AI CPU beside the computation: no problem at any strength."""
+    return _troubled(setup, aicpu_hidden_us=500 * strength), {"op_type": "Unique2"}
 
 
 def _casts(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -179,8 +206,9 @@ def _aicpu(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, 
 
 
 def _small_packets(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Gradients travel in small packets, and so large a share of them after the backward pass."""
     size = int(262144 / max(0.1, strength))
-    return _troubled(_machine(setup, packet_bytes=size), late_gradients=True), {}
+    return _troubled(_machine(setup, packet_bytes=size), late_gradients=min(1.0, strength)), {}
 
 
 def _dynamic(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -193,7 +221,7 @@ def _churn(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, 
 
 def _frequency(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     rank = _one_rank(setup, seed)
-    slow = round(setup.machine.full_mhz / (1 + 0.25 * strength) / 50) * 50
+    slow = round(setup.machine.full_mhz / (1 + 0.25 * strength) / 10) * 10
     return _machine(setup, mhz={rank: slow}), {"rank": rank}
 
 
@@ -237,44 +265,13 @@ FAULTS: dict[str, Fault] = {
     "memory-churn": _churn,
     "low-frequency": _frequency,
     "launch-blocking": _launch_blocking,
+    "expert-imbalance": _crowded_experts,
+    "slow-rank-data": _more_data,
+    "unfused-attention": _without_fusion("attention"),
+    "unfused-norm": _without_fusion("norm"),
+    "unfused-rotary": _without_fusion("rotary"),
+    "unfused-optimizer": _without_fusion("optimizer"),
+    "aicpu-hidden": _hide_aicpu,
     "damaged-trace": _truncate,
     "killed-capture": _kill,
 }
-
-
-_EVERYWHERE = ("dense", "tensor", "pipeline", "single", "cluster", "large", "light")
-_HOST_NEAR = ("light",)
-_SEVERAL_RANKS = ("dense", "tensor", "pipeline", "cluster", "large")
-_DATA_PARALLEL = ("dense", "cluster", "large")
-_PIPELINED = ("pipeline",)
-APPLIES: dict[str, tuple[str, ...]] = {
-    "host-bound": _HOST_NEAR,
-    "python-busy": _HOST_NEAR,
-    "data-loader": _EVERYWHERE,
-    "data-loader-one-rank": _SEVERAL_RANKS,
-    "synchronise-per-layer": _HOST_NEAR,
-    "blocking-copies": _HOST_NEAR,
-    "garbage-collection": _HOST_NEAR,
-    "garbage-collection-apart": ("dense",),
-    "online-compilation": _HOST_NEAR,
-    "exposed-communication": _DATA_PARALLEL,
-    "slow-rank-compute": _SEVERAL_RANKS,
-    "slow-rank-host": _HOST_NEAR,
-    "slow-link": _DATA_PARALLEL,
-    "slow-network-link": ("cluster", "large"),
-    "retransmission-stall": ("cluster", "large"),
-    "low-bandwidth": _DATA_PARALLEL,
-    "uneven-stages": _PIPELINED,
-    "few-micro-batches": _PIPELINED,
-    "cast-excess": _EVERYWHERE,
-    "transdata-excess": _EVERYWHERE,
-    "aicpu-exposed": _EVERYWHERE,
-    "small-packets": _DATA_PARALLEL,
-    "dynamic-shapes": ("dense",),
-    "memory-churn": _HOST_NEAR,
-    "low-frequency": _SEVERAL_RANKS,
-    "launch-blocking": _HOST_NEAR,
-    "damaged-trace": _EVERYWHERE,
-    "killed-capture": _EVERYWHERE,
-}
-"""The workloads in which a fault makes sense and is the problem at strength 1; the first is where it shows best."""

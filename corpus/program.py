@@ -15,6 +15,8 @@ class Kernel:
     name: str
     us: float
     info: KernelInfo
+    stream: int = 0
+    """Where it runs; 0 is where such a kernel usually does."""
 
 
 @dataclass(frozen=True, slots=True)

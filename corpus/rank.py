@@ -199,7 +199,7 @@ class RankMachine:
         end = at + self._host_ns(self.machine.launch_us, "launch")
         node = self._call("node", "launch", thread, at, end, item=kernel.name)
         self._call("runtime", "KernelLaunchWithHandle", thread, at + ns(1.9), at + ns(5))
-        stream = _STREAM_OF_CORE.get(kernel.info.core, _COMPUTE_STREAM)
+        stream = kernel.stream or _STREAM_OF_CORE.get(kernel.info.core, _COMPUTE_STREAM)
         took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else self._slowdown), kernel.name)
         task = self._run_task("kernel", kernel.name, stream, took, launch=node, op=op)
         task.kernel = kernel.info

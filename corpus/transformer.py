@@ -206,11 +206,11 @@ class Step:
             yield from self._troubles(layer)
             yield from self._layer_backward(layer)
             yield do.Free(11)
-            if reduce and not w.troubles.late_gradients:
-                yield from self._reduce_gradients()
-        if reduce and w.troubles.late_gradients:
+            if reduce:
+                yield from self._reduce_gradients(1 - w.troubles.late_gradients)
+        if reduce:
             for _ in range(self.layers):
-                yield from self._reduce_gradients()
+                yield from self._reduce_gradients(w.troubles.late_gradients)
 
     def _layer_backward(self, layer: int) -> _Doing:
         w, narrow = self.w, (self.tokens, self.width)
@@ -269,12 +269,15 @@ class Step:
         members, size = self.layout.group("tp", self.rank), 2 * self.tokens * self.w.hidden
         return do.Communicate("c10d::allreduce_", "allReduce", members, size, "tp", "BFP16")
 
-    def _reduce_gradients(self) -> _Doing:
+    def _reduce_gradients(self, part: float) -> _Doing:
         if self.layout.dp == 1:
             return
         dtype = "FP32" if self.w.gradient_bytes == _FP32_BYTES else "BFP16"
-        members, total = self.layout.group("dp", self.rank), self.w.gradient_bytes * self.shared_parameters()
-        bucket = self.w.bucket_bytes or total
+        members, total = (
+            self.layout.group("dp", self.rank),
+            round(part * self.w.gradient_bytes * self.shared_parameters()),
+        )
+        bucket = self.w.bucket_bytes or max(1, total)
         for start in range(0, total, bucket):
             size = min(bucket, total - start)
             yield do.Communicate(

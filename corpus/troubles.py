@@ -7,7 +7,7 @@ A workload calls `at_head` when a step begins and `in_layer` in each layer (or b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from corpus import program as do
 from corpus.operators import cast, convert_format, vector
@@ -15,8 +15,10 @@ from corpus.operators import cast, convert_format, vector
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 """How torch_npu names the wait for the next batch."""
 _STACK = "train.py(88): <module>;\ntrain.py(61): train_step;\nmodel.py({line}): forward"
+_SIDE_STREAM = 3
 _COPIED_BYTES = 1 << 20
 _COPY_US = 55.0
+_COMPILED_ROWS = 1024
 _CHURNED_BYTES = 320 * 2**20
 
 
@@ -45,10 +47,12 @@ class Troubles:
     """Needless Cast and TransData per layer."""
     aicpu_us: float = 0.0
     """An operator per layer that runs on the AI CPU, and that the next one waits for."""
+    aicpu_hidden_us: float = 0.0
+    """The same on another stream, behind the layer's own operators."""
     churn_us: float = 0.0
     """The allocator returns and takes segments, per layer."""
-    late_gradients: bool = False
-    """Gradients are reduced after the backward pass; the workload sees to it."""
+    late_gradients: float = 0.0
+    """Share of the gradients that is reduced after the backward pass; the workload sees to it."""
     more_data: dict[int, float] = field(default_factory=dict)
     """Share of further tokens or samples a rank has; the workload sees to it."""
 
@@ -117,6 +121,14 @@ def _needless_operators(troubles: Troubles, at: Place) -> Iterator[do.Instructio
     if troubles.aicpu_us:
         rows = at.activation[:1]
         yield vector("aten::index", "IndexPut", rows, at.host_us, dtype="INT64", core="AI_CPU", us=troubles.aicpu_us)
+    if troubles.aicpu_hidden_us:
+        yield _beside(troubles.aicpu_hidden_us, at)
+
+
+def _beside(us: float, at: Place) -> do.Launch:
+    """Work for the AI CPU that nothing waits for."""
+    plain = vector("aten::_unique2", "Unique2", at.activation[:1], at.host_us, dtype="INT64", core="AI_CPU", us=us)
+    return replace(plain, kernels=tuple(replace(kernel, stream=_SIDE_STREAM) for kernel in plain.kernels))
 
 
 def _four_dimensional(shape: tuple[int, int]) -> tuple[int, int, int, int]:
@@ -126,5 +138,5 @@ def _four_dimensional(shape: tuple[int, int]) -> tuple[int, int, int, int]:
 
 def _compiled(compile_us: float, at: Place) -> do.Launch:
     rows, width = at.activation
-    plain = vector("aten::mul", "Mul", (rows + at.layer, width), at.host_us, inputs=2)
+    plain = vector("aten::mul", "Mul", (min(rows, _COMPILED_ROWS) + at.layer, width), at.host_us, inputs=2)
     return do.Launch(plain.op, plain.api, plain.kernels, plain.host_us, compile_us)

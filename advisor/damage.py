@@ -17,6 +17,7 @@ SENTENCES: tuple[Both, ...] = (
     # files
     Both("is empty", "文件为空"),
     Both("it is empty", "文件为空"),
+    Both("is packed; unpack it with gunzip", "是 gzip 压缩文件，请先用 gunzip 解压"),
     Both("cannot be opened", "无法打开"),
     Both("cannot be opened ({why})", "无法打开（{why}）"),
     Both("cannot be read ({why})", "无法读取（{why}）"),

@@ -6,8 +6,9 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from advisor.damage import told
 from advisor.errors import Both, InputError
@@ -16,6 +17,7 @@ from advisor.loaders.reading import Note
 
 _HEAD_BYTES = 1 << 16
 _TRIES = 40
+_GZIP = b"\x1f\x8b"
 _GPU = (
     b'"deviceProperties"',
     b'"cuda_runtime"',
@@ -42,12 +44,21 @@ def head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             raw = file.read(_HEAD_BYTES)
-        if raw[:2] != b"\x1f\x8b":
+        if not raw.startswith(_GZIP):
             return raw
         with gzip.open(path) as packed:
             return packed.read(_HEAD_BYTES)
     except (OSError, EOFError, zlib.error):
         return b""
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is packed with gzip, whatever its name is."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_GZIP)) == _GZIP
+    except OSError:
+        return False
 
 
 def is_trace(start: bytes) -> bool:
@@ -121,7 +132,20 @@ def _unparsed(folder: Path) -> InputError:
     )
 
 
+def packed(path: Path) -> InputError:
+    """About a timeline packed with gzip: it is read in pieces from where they lie, which packing hides."""
+    command = f"gunzip -k {quote(shown(path))}"
+    return InputError(
+        Both(f"{shown(path)} is a timeline packed with gzip", f"{shown(path)} 是用 gzip 压缩的时间线"),
+        Both(f"unpack it first: {command}", f"请先解压：{command}"),
+    )
+
+
 def _by_content(path: Path, found: Found) -> InputError:
+    traces = [file for file in found.json[:_TRIES] if is_trace(head(file))]
+    ours = next((file for file in traces if is_packed(file) and is_ascend_trace(head(file))), None)
+    if ours is not None:
+        return packed(ours)
     if found.hollow:
         holds = described(found.hollow[0])
         return InputError(
@@ -135,8 +159,7 @@ def _by_content(path: Path, found: Found) -> InputError:
                 "请重新拷贝采集目录，或在采集机器上重新解析",
             ),
         )
-    trace = next(_gpu_traces(found.json), None)
-    if trace is not None:
+    if any(is_gpu_trace(head(file)) for file in traces):
         return gpu(path)
     if found.unreadable and not found.files:
         return InputError(
@@ -159,10 +182,6 @@ def _by_content(path: Path, found: Found) -> InputError:
         ),
         WANTED,
     )
-
-
-def _gpu_traces(files: Iterable[Path]) -> Iterator[Path]:
-    return (file for file in list(files)[:_TRIES] if is_trace(start := head(file)) and is_gpu_trace(start))
 
 
 def gpu(path: Path) -> InputError:

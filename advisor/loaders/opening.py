@@ -93,6 +93,8 @@ def _around(path: Path) -> Found:
     if foreign.is_trace(start):
         if not foreign.is_ascend_trace(start):
             raise foreign.gpu(path)
+        if foreign.is_packed(path):
+            raise foreign.packed(path)
         return Found([Spot(path.parent, path.parent, (path.name,), "trace_view.json")])
     if not start:
         raise InputError(Both(f"{shown(path)} is empty (0 bytes)", f"{shown(path)} 为空（0 字节）"), foreign.WANTED)
@@ -128,7 +130,7 @@ def _folder(spot: Spot, base: Path) -> Folder:
     about, info_rank = _about(spot)
     databases, database_rank = _databases(spot)
     rank = database_rank if database_rank is not None else info_rank
-    return Folder(
+    folder = Folder(
         rank=-1 if rank is None else rank,
         root=spot.root,
         output=spot.output,
@@ -137,6 +139,11 @@ def _folder(spot: Spot, base: Path) -> Folder:
         name=_relative(spot.root, base),
         size_bytes=sum(_size(file) for file in (*files.values(), *databases.values())),
     )
+    for name in TEXT_FILES:
+        if folder.packed(name):
+            what = "is packed; unpack it with gunzip"
+            folder.notes.add(f"{name}.gz", "", what, kind="unreadable")
+    return folder
 
 
 def _relative(root: Path, base: Path) -> str:

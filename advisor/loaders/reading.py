@@ -182,8 +182,13 @@ class Folder:
             FactMissing: It is not there.
         """
         if name not in self.files:
-            raise FactMissing([fact.table])
+            raise FactMissing([fact.table], self.packed(name))
         return self.files[name]
+
+    def packed(self, name: str) -> tuple[str, ...]:
+        """The name of a text file that lies there only packed with gzip, which is not read; nothing otherwise."""
+        there = name not in self.files and (self.output / f"{name}.gz").is_file()
+        return (f"{name}.gz",) if there else ()
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` gives, made once and kept until `release`: a decoded file that several facts need."""
@@ -205,7 +210,7 @@ class Folder:
         from advisor.loaders import timeline
 
         if "trace_view.json" not in self.files:
-            raise FactMissing(["host_calls"])
+            raise FactMissing(["host_calls"], self.packed("trace_view.json"))
         return timeline.read(self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress)
 
     def connection(self, which: str) -> sqlite3.Connection:

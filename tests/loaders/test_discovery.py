@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.errors import InputError
+from advisor.errors import FactMissing, InputError
 from advisor.facts.base import MISSING
-from advisor.facts.observed import Damage, RankCapture, StepTime
+from advisor.facts.observed import Damage, HostCall, RankCapture, StepTime
 from advisor.loaders import Folder, open_input
 from advisor.loaders.discovery import find
 
@@ -234,6 +234,29 @@ def test_a_gpu_trace_is_recognised_alone_and_in_a_folder(tmp_path: Path, packed:
     path.write_bytes(gzip.compress(trace) if packed else trace)
     for given in (path, tmp_path):
         assert "Kineto" in refusal(given).what.en
+
+
+def test_a_packed_timeline_is_refused_with_how_to_unpack_it(tmp_path: Path) -> None:
+    trace = gzip.compress(
+        json.dumps([{"ph": "M", "name": "process_name", "args": {"name": "Ascend Hardware"}}]).encode()
+    )
+    for path in (tmp_path / "it's" / "trace_view.json.gz", tmp_path / "out" / "ASCEND_PROFILER_OUTPUT" / "a.json.gz"):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(trace)
+        for given in (path, path.parent):
+            said = refusal(given)
+            assert "packed with gzip" in said.what.en
+            assert said.hint.en.startswith("unpack it first: gunzip -k ")
+    assert "'\"'\"'" in refusal(tmp_path / "it's").hint.en
+
+
+def test_a_packed_file_within_a_capture_is_damage_not_absence(tmp_path: Path) -> None:
+    output = make(tmp_path / "w_ascend_pt") / "ASCEND_PROFILER_OUTPUT"
+    (output / "trace_view.json.gz").write_bytes(gzip.compress(b"[]"))
+    (folder,) = open_input(tmp_path)[1]
+    with pytest.raises(FactMissing, match=r"trace_view\.json\.gz cannot be read"):
+        folder.read(HostCall)
+    assert folder.read(Damage).texts("what").values() == ["is packed; unpack it with gunzip"]
 
 
 def test_a_lone_timeline_is_a_capture_of_one_rank(tmp_path: Path, capture: Capture) -> None:

@@ -4,34 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from corpus.accounting import step_us
-from corpus.events import Cause, Job, Layout, RankTrace
+from corpus.events import Cause, Job, RankTrace
 from corpus.faults import FAULTS
+from corpus.mixtures import MIXTURES, Mixture
 from corpus.simulator import simulate
-from corpus.strengths import APPLIES, COSTLESS, measure
-from corpus.transformer import Transformer
+from corpus.strengths import APPLIES, measure
 from corpus.workloads import WORKLOADS, Setup
 
-__all__ = ["APPLIES", "COSTLESS", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
+__all__ = ["APPLIES", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """Faults that strike one job together, each with its strength."""
-
-    workload: Setup
-    faults: dict[str, float]
-
-
-MIXTURES: dict[str, Mixture] = {
-    "host-bound-2-ranks": Mixture(
-        Setup(Transformer(layers=1, batch=2), Layout(dp=2)),
-        {"python-busy": 3.0, "synchronise-per-layer": 0.25, "slow-rank-compute": 1.0},
-    ),
-}
 _HEALTHY = {"healthy": "dense", "healthy-light": "light", "healthy-pipeline": "pipeline"}
 
 

@@ -206,9 +206,9 @@ def _aicpu(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, 
 
 
 def _small_packets(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    """Gradients travel in small packets, and so large a share of them after the backward pass."""
-    size = int(262144 / max(0.1, strength))
-    return _troubled(_machine(setup, packet_bytes=size), late_gradients=min(1.0, strength)), {}
+    """Everything travels in packets of 64 KiB, each of which takes the longer to set up the stronger the fault."""
+    overhead = setup.machine.packet_overhead_us * (1 + 2 * strength)
+    return _machine(setup, packet_bytes=65536, packet_overhead_us=overhead), {}
 
 
 def _dynamic(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:

@@ -32,7 +32,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "cast-excess": _DEVICE_BOUND,
     "transdata-excess": _DEVICE_BOUND,
     "aicpu-exposed": _DEVICE_BOUND,
-    "small-packets": ("dense", "short"),
+    "small-packets": ("light",),
     "dynamic-shapes": ("dense", "light"),
     "memory-churn": (*_HOST_NEAR, "dense", "single"),
     "low-frequency": _SEVERAL_RANKS,
@@ -48,9 +48,6 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "killed-capture": ("dense", "single", "pipeline"),
 }
 """The workloads in which a fault makes sense and is the problem at strength 1; the first is where it shows best."""
-
-COSTLESS = ("aicpu-hidden", "damaged-trace", "killed-capture")
-"""Faults that take no time from the step."""
 
 _SCALES: dict[str, dict[str, float]] = {}
 _EXPONENT = 1.5

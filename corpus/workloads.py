@@ -53,7 +53,7 @@ class Setup:
     """Its name in WORKLOADS."""
 
 
-_PIPELINE = Transformer(layers=8, batch=2, micro_batches=16, steps=2, vocabulary=1024, trimmings=True)
+_PIPELINE = Transformer(layers=12, batch=2, micro_batches=12, steps=2, vocabulary=1024, trimmings=True)
 _INTERLEAVED = Transformer(
     layers=16, chunks=2, hidden=4096, batch=1, micro_batches=16, steps=2, vocabulary=1024, trimmings=True
 )

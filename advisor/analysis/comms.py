@@ -25,6 +25,8 @@ from advisor.run import Run
 
 _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2
+_SMALL = 0.1
+"""Calls below this part of the largest of their kind and group have no turn."""
 
 
 def collective_calls(
@@ -42,6 +44,7 @@ def collective_calls(
         _size_class(collectives["size_bytes"]),
     )
     elapse = collectives["elapse_us"]
+    turn, apart = _turns(collectives)
     same = ("name", "op", "group", "group_kind")
     return Table.build(
         CollectiveCall,
@@ -52,6 +55,8 @@ def collective_calls(
         exposed_us=np.where(lacking, np.nan, _exposed(collectives, kernels)),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],
+        turn=turn,
+        apart_us=apart,
     )
 
 
@@ -60,6 +65,28 @@ def _size_class(size_bytes: Array) -> Array:
     known = (size_bytes > 0) & np.isfinite(size_bytes)
     power = np.rint(np.log2(np.where(known, size_bytes, 1))).astype(np.int64)
     return np.where(known, power, np.where(np.isnan(size_bytes), -2, -1))
+
+
+def _turns(collectives: Table[Collective]) -> tuple[Array, Array]:
+    """Per call: how many of its rank, step, group and kind began before it, and the time since the last of those, µs.
+
+    Small ones are passed over: a loss or a norm that is reduced as well says nothing of when the gradients were.
+    """
+    same = (collectives["rank"], collectives["step"], collectives.texts("group"), collectives.texts("op"))
+    size = np.nan_to_num(collectives["size_bytes"], nan=np.inf)
+    largest = np.full(len(size), -np.inf)
+    of = grouped(*same).of
+    np.maximum.at(largest, of, size)
+    timed = collective_times(collectives)
+    counted = size[timed.row] >= _SMALL * largest[of[timed.row]]
+    row, start, end = timed.row[counted], timed.start[counted], timed.end[counted]
+    turn, apart = np.full(len(size), np.nan), np.full(len(size), np.nan)
+    turn[row] = _occurrence(grouped(of[row]), start)
+    order = np.lexsort((start, of[row]))
+    follows = np.append(False, np.diff(of[row][order]) == 0)[: len(order)]
+    since = np.append(0, start[order][1:] - end[order][:-1])[: len(order)]
+    apart[row[order]] = np.where(follows, np.maximum(since, 0) / 1e3, np.nan)
+    return turn, apart
 
 
 def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:

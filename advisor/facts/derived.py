@@ -278,6 +278,14 @@ class CollectiveCall(Fact):
     size_bytes: Annotated[float, Bytes("Payload.")]
     alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
     typical_us: Annotated[float, Us("Median elapse of those.")]
+    turn: Annotated[
+        float,
+        Count(
+            "Its place in the step among calls of its kind and group, by start, from 0; calls that carry less than a "
+            "tenth of the largest have none."
+        ),
+    ]
+    apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
 
 
 class Meeting(Fact):

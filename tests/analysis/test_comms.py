@@ -47,6 +47,24 @@ def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
     assert found[0]["exposed_us"] is None
 
 
+def test_the_turn_of_a_call_passes_over_small_ones():
+    calls = read_table(
+        Collective,
+        """
+        rank step op        group start_ns elapse_us size_bytes
+        0    1    allReduce dp    30000    10        1000000
+        0    1    allReduce dp    10000    10        4
+        0    1    allReduce dp    15000    10        900000
+        0    1    allGather dp    40000    10        8
+        0    2    allReduce dp    50000    10        -
+        1    1    allReduce dp    5000     -         1000000
+        """,
+    )
+    rows = collective_calls(Run(), calls, None).rows()
+    assert [r["turn"] for r in rows] == [1, None, 0, 0, 0, None]
+    assert [r["apart_us"] for r in rows] == [5, None, None, None, None, None]
+
+
 MET = """
 rank step name                  op        group p2p   start_ns elapse_us
 0    1    hcom_allReduce__1_0_1 allReduce a     false 100      50

@@ -159,7 +159,8 @@ def _rules_show(arguments: argparse.Namespace) -> int:
     from advisor.report.terminal import print_rule
 
     catalog = _catalog(arguments.rules, _settings(arguments))
-    print_rule(_named(catalog, arguments.id).info(), _language(arguments.lang))
+    rule = _named(catalog, arguments.id)
+    print_rule(rule.info(), _language(arguments.lang), logic=rule.logic())
     return FINE
 
 

@@ -240,3 +240,14 @@ def test_two_kinds_of_damage_have_two_titles(language: str, capture: Path, tmp_p
     )
     assert len(titles) == 2
     assert len(set(titles)) == 2
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_rule_is_shown_with_what_it_looks_at_and_when_it_speaks(
+    language: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rules", "show", "memory/near-capacity", "--lang", language]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for words in ("for_each rank", "in memory_peaks", "let taken_bytes: max(reserved_bytes)", "when used_share >"):
+        assert words in text
+    assert "severity medium: used_share > grave low: otherwise confidence high" in text

@@ -27,6 +27,7 @@ _SIGNS = {"compute": "█", "comm": "▓", "idle": "░"}
 _SEVERITIES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "blue", "info": "bright_black"}
 _MOST_REASONS = 4
 _MOST_RULES = 3
+_LONGEST_EXPRESSION = 4096
 
 
 class _Pipe(Console):
@@ -50,11 +51,13 @@ def print_diagnosis(
         out.print(block, width=min(out.width, WIDEST), highlight=False)
 
 
-def print_rule(info: RuleInfo, language: Language, console: Console | None = None) -> None:
-    """Prints all that is known of one rule."""
+def print_rule(
+    info: RuleInfo, language: Language, console: Console | None = None, logic: Sequence[tuple[str, str]] = ()
+) -> None:
+    """Prints all that is known of one rule; `logic` is what it looks at and when, as keys and expressions."""
     out = console or _Pipe(highlight=False)
     width = min(out.width, WIDEST)
-    for block in _rule_blocks(info, language):
+    for block in _rule_blocks(info, language, logic):
         out.print(block, width=width, highlight=False, crop=False)
 
 
@@ -165,12 +168,14 @@ def _written(path: Path, language: Language) -> Text:
     return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean(path, 4096))
 
 
-def _rule_blocks(info: RuleInfo, language: Language) -> Iterable[RenderableType]:
+def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]]) -> Iterable[RenderableType]:
     yield Text.assemble(
         (info.id, "bold"), ("" if info.status == "stable" else f"  {say(info.status, language)}", "yellow")
     )
     yield _text(outline(info, language), "bold")
     yield Group(Text(), Flow(_text(prose(info.why.say(language)))))
+    if logic:
+        yield Group(Text(), Text(say("logic", language), style="bold"), _logic(logic))
     if info.params:
         yield Group(Text(), _params(info, language))
     if info.fix:
@@ -189,6 +194,16 @@ def _rule_blocks(info: RuleInfo, language: Language) -> Iterable[RenderableType]
     for item in info.references:
         yield Text.assemble("    ", _text(prose(item.title)))
         yield Text("    " + web_address(item.url), "dim", no_wrap=True, overflow="ignore")
+
+
+def _logic(logic: Sequence[tuple[str, str]]) -> Padding:
+    """Keys and expressions in two columns; a key is said once for all that stand under it."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    before = ""
+    for key, said in logic:
+        table.add_row(Text("" if key == before else key, style="dim"), Text(clean(said, _LONGEST_EXPRESSION), "cyan"))
+        before = key
+    return Padding(table, (0, 0, 0, 4))
 
 
 def _params(info: RuleInfo, language: Language) -> Table:

@@ -130,6 +130,7 @@ WORDS: Mapping[str, Text] = {
     "captured_of": _t("{ranks} ({count} of {world})", "{ranks}（{world} 中的 {count} 个）"),
     "captured_all": _t("{ranks} ({count})", "{ranks}（{count} 个）"),
     "recorded_steps": _t("Steps recorded", "已采集 step"),
+    "logic": _t("When it fires", "触发条件"),
     "doing_captures": _t("opening captures", "打开采集数据"),
     "doing_timeline": _t("reading the timeline", "读取时间线"),
     "doing_database": _t("reading the database", "读取数据库"),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -65,6 +65,13 @@ class Saving:
 
 Levels = tuple[tuple[Severity, Compiled | None], ...]
 Sureness = tuple[tuple[Confidence, Compiled | None], ...]
+
+
+def _levels(given: Levels | Sureness) -> Iterator[str]:
+    """Each level with its condition, as rule files write it; one that always holds is its name alone."""
+    for level, condition in given:
+        otherwise = ": otherwise" if len(given) > 1 else ""
+        yield level.name + (f": {condition.source}" if condition else otherwise)
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,22 @@ class Rule:
             assumes=self.saving.assumes if self.saving else None,
             references=self.references,
         )
+
+    def logic(self) -> tuple[tuple[str, str], ...]:
+        """What it looks at and when it speaks: the keys of rule files with tables and expressions, in their order."""
+        every = (
+            ("applies_when", self.applies_when.source if self.applies_when else ""),
+            ("for_each", ", ".join(self.for_each)),
+            ("in", self.fact.table),
+            ("requires", ", ".join(fact.table for fact in self.requires)),
+            ("where", self.where.source if self.where else ""),
+            *(("let", f"{name}: {value.source}") for name, value in self.let.items()),
+            ("when", self.when.source),
+            *(("severity", said) for said in _levels(self.severity)),
+            *(("confidence", said) for said in _levels(self.confidence)),
+            ("saving", self.saving.us.source if self.saving else ""),
+        )
+        return tuple((key, said) for key, said in every if said)
 
     def tuned(self, params: Mapping[str, float], severity: Severity | None) -> Rule:
         """The same rule with other thresholds or a fixed severity."""

@@ -93,6 +93,19 @@ def test_a_rule_is_shown_with_thresholds_fixes_and_references(language: Language
     assert "javascript" not in text
 
 
+def test_a_rule_is_shown_with_its_table_and_its_condition(language: Language) -> None:
+    out = io.StringIO()
+    logic = (("in", "steps"), ("let", "a: 1"), ("let", "b: a[red]"), ("when", "b > tolerated"))
+    print_rule(EXPOSED, language, Console(file=out, width=80), logic)
+    lines = [line.split() for line in out.getvalue().splitlines()]
+    assert [line for line in lines if line and (line[0] in ("in", "let", "when") or line[0] == "b:")] == [
+        ["in", "steps"],
+        ["let", "a:", "1"],
+        ["b:", "a[red]"],
+        ["when", "b", ">", "tolerated"],
+    ]
+
+
 def test_what_a_cluster_summary_lacks_is_looked_for_in_its_captures_first(tmp_path: Path) -> None:
     run = rich().run
     captures = tuple(capture.model_copy(update={"source": "cluster"}) for capture in run.captures)

@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether another reader takes generated captures for real ones.
 
-    python benchmarks/realism.py --reader /elsewhere/bin/msprof-analyze
+    python benchmarks/realism.py --reader /elsewhere/bin/msprof-analyze [--cases CASE …] [--workload NAME …]
 
-Writes cases of the corpus in both exports, lets msprof-analyze's `cluster` and `advisor` read them, and compares the
-compute, exposed communication and free time it finds with what the simulation did. Ends with 1 when a value is off by
-more than 1 %, or when a capture was not read.
+Writes cases of the corpus in every export, and a healthy job of every workload in one level of each, lets
+msprof-analyze's `cluster` and `advisor` read them, and compares the compute, exposed communication and free time it
+finds with what the simulation did. Ends with 1 when a value is off by more than 1 %, or when a capture was not read.
+
+What msprof-analyze 26.2.0 does not manage on real captures (the two-card AlexNet job of Ascend/msinsight) is not asked
+of the corpus either:
+
+- database, Level0: `advisor` ends without a report ("no such table: ClusterCommunicationBandwidth", then an error on
+  None), and `cluster` skips the sums of communication. Left out here.
+- text, Level0: both run to the end; `advisor` tells an error of the slow link analysis, for want of
+  cluster_communication.json. Kept here.
+- database, Level1 and Level2: `advisor` tells an error while it looks for call stacks, and writes its report. Kept here.
 """
 
 from __future__ import annotations
@@ -17,42 +26,58 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import corpus
 from corpus.accounting import step_times
+from corpus.workloads import WORKLOADS
 
 _CASES = ("healthy", "host-bound-2-ranks", "slow-link", "uneven-stages", "garbage-collection", "launch-blocking")
 _EXPORTS = (("text", 0), ("text", 1), ("text", 2), ("database", 1), ("database", 2))
-"""Not the database at Level0: msprof-analyze 26.2.0 ends without a report on real captures of that kind as well."""
+_EXPORTS_OF_WORKLOADS = (("text", 1), ("database", 1))
+_TOO_MANY_RANKS = 16
+"""Workloads of more ranks are checked only by name: msprof-analyze takes minutes for them."""
 _TOLERATED = 0.01
 _FIELDS = ("computing", "communication_not_overlapped", "free")
 Truth = dict[tuple[int, int], tuple[float, ...]]
 """By (rank, step): compute, exposed and free in µs."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Capture:
+    """One capture to write and to have read."""
+
+    case: str
+    workload: str | None
+    export: str
+    level: int
+
+    def __str__(self) -> str:
+        return f"{self.case}, {self.workload or 'its own workload'}, {self.export}, Level{self.level}"
+
+
 def main() -> int:
-    """Check every case in both exports."""
+    """Check every capture that was asked for."""
     parser = argparse.ArgumentParser(description="Lets msprof-analyze read the corpus")
     parser.add_argument("--reader", required=True, help="the msprof-analyze command")
-    parser.add_argument("--cases", nargs="+", default=_CASES)
+    parser.add_argument("--cases", nargs="*", default=_CASES)
+    parser.add_argument("--workload", nargs="*", choices=WORKLOADS, help="healthy jobs to check; all small ones")
     options = parser.parse_args()
-    faults = [
-        fault
-        for case in options.cases
-        for export, level in _EXPORTS
-        for fault in _faults(options.reader, case, export, level)
-    ]
+    small = [name for name, setup in WORKLOADS.items() if setup.layout.world <= _TOO_MANY_RANKS]
+    captures = [_Capture(case, None, *export) for case in options.cases for export in _EXPORTS]
+    for name in small if options.workload is None else options.workload:
+        captures += [_Capture("healthy", name, *export) for export in _EXPORTS_OF_WORKLOADS]
+    faults = [fault for capture in captures for fault in _faults(options.reader, capture)]
     print("\n".join(faults) or "every capture was read, and every time agrees with the simulation")
     return int(bool(faults))
 
 
-def _faults(reader: str, case: str, export: str, level: int) -> list[str]:
-    job = corpus.job(case)
-    where = f"{case}, {export}, Level{level}"
+def _faults(reader: str, where: _Capture) -> list[str]:
+    job = corpus.job(where.case, workload=where.workload)
     with tempfile.TemporaryDirectory() as folder:
-        capture = corpus.write(job, Path(folder) / "capture", export, level)
+        capture = corpus.write(job, Path(folder) / "capture", where.export, where.level)
         out = Path(folder) / "out"
         log = _run([reader, "cluster", "-m", "all", "-d", str(capture), "-o", str(out)])
         found = _cluster_times(out)

@@ -8,13 +8,15 @@ import sys
 from pathlib import Path
 
 import corpus
+from corpus.cases import APPLIES, Setup
+from corpus.workloads import WORKLOADS
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 for no such case or a folder that cannot be written."""
     options = _parser().parse_args(arguments)
     if options.command == "list":
-        print("\n".join(corpus.names()))
+        print(_listing())
         return 0
     try:
         job = corpus.job(
@@ -35,14 +37,32 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _listing() -> str:
+    """The workloads with their ranks, and every case with the workloads it makes sense in."""
+    jobs = [f"  {name:28}{_ranks(setup)}" for name, setup in WORKLOADS.items()]
+    cases = [f"  {name:28}{', '.join(APPLIES.get(name, ()))}" for name in corpus.names()]
+    return "\n".join([
+        "Workloads:", *jobs, "", "Cases, and the workloads they make sense in, the first unless --workload names one:",
+        *(case.rstrip() for case in cases),
+    ])  # fmt: skip
+
+
+def _ranks(setup: Setup) -> str:
+    layout = setup.layout
+    nodes = layout.node_of(layout.world - 1) + 1
+    return f"{layout.world} rank{'s' * (layout.world > 1)}" + (f" on {nodes} nodes" if nodes > 1 else "")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m corpus", description="Writes captures with known faults")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="name the cases")
+    commands.add_parser("list", help="name the workloads and the cases")
     write = commands.add_parser("write", help="write one case")
     write.add_argument("case")
     write.add_argument("folder", type=Path)
-    write.add_argument("--workload", help="the job to run in place of the one where the case shows best")
+    write.add_argument(
+        "--workload", metavar="NAME", help="the job to run in place of the one where the case shows best"
+    )
     write.add_argument("--seed", type=int, default=0)
     write.add_argument("--strength", type=float, default=1.0, help="1 is what an expert would call a problem")
     write.add_argument("--without", action="append", default=[], metavar="FAULT", help="as if it had been fixed")

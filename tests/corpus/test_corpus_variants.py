@@ -22,13 +22,14 @@ SPELLINGS: dict[str, dict[str, Any]] = {
     "carriage returns": {"windows": True},
     "fewer columns": {"op_state": False},
     "some kernels uncounted": {"uncounted": 7},
-    "device clock ahead": {"clock_ns": 10_000},
-    "device clock behind": {"clock_ns": -60_000},
     "all of it": {
         "device_column": True, "block_word": "Num", "communication_word": "COMMUNICATION", "versions": True,
         "uncounted": 5, "windows": True,
     },
 }  # fmt: skip
+CLOCKS_NS = (-80_000, -5_000, 10_000)
+"""Launches seem to come up to 82 µs after what they launch in the msinsight captures; a device clock that runs ahead
+hides in the delays and is not told from slow launches."""
 SWITCHED_OFF: dict[str, dict[str, Any]] = {
     "no stacks": {"stacks": False},
     "no shapes": {"shapes": False},
@@ -63,12 +64,17 @@ def usual(request: pytest.FixtureRequest, export: str, tmp_path_factory: pytest.
 
 
 @pytest.mark.parametrize("variant", SPELLINGS.values(), ids=list(SPELLINGS))
-def test_spelling_and_clocks_change_no_finding(
-    usual: Any, export: str, tmp_path: Path, variant: dict[str, Any]
-) -> None:
+def test_spelling_changes_no_finding(usual: Any, export: str, tmp_path: Path, variant: dict[str, Any]) -> None:
     case, expected = usual
     assert expected
     assert _diagnosed(case, tmp_path, export, **variant) == expected
+
+
+@pytest.mark.parametrize("clock_ns", CLOCKS_NS)
+def test_clocks_that_disagree_change_no_cause(usual: Any, export: str, tmp_path: Path, clock_ns: int) -> None:
+    case, expected = usual
+    found = _diagnosed(case, tmp_path, export, clock_ns=clock_ns)
+    assert {rule: place for rule, (_, place) in found.items()} == {rule: place for rule, (_, place) in expected.items()}
 
 
 @pytest.mark.parametrize("variant", SWITCHED_OFF.values(), ids=list(SWITCHED_OFF))

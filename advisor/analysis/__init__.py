@@ -11,10 +11,12 @@ from advisor.analysis.dispatch import dispatches
 from advisor.analysis.frequency import frequency_uses
 from advisor.analysis.fusion import fusible_chains
 from advisor.analysis.gaps import gaps
+from advisor.analysis.holdups import holdups
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.interruptions import interruptions
 from advisor.analysis.links import link_uses
 from advisor.analysis.memory import memory_peaks
+from advisor.analysis.moves import moves
 from advisor.analysis.operators import operator_shapes, operators
 from advisor.analysis.overlap import overlaps
 from advisor.analysis.pipeline import stage_times
@@ -28,10 +30,12 @@ DERIVATIONS: tuple[Derivation, ...] = (
     gaps,
     interruptions,
     host_costs,
+    holdups,
     operators,
     operator_shapes,
     fusible_chains,
     collective_calls,
+    moves,
     meetings,
     rank_times,
     link_uses,

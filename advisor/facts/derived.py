@@ -159,22 +159,22 @@ class Holdup(Fact):
     cause: Annotated[
         str,
         Key(
-            "`data_loader`, `synchronise`, `read` (a value brought to the host), `blocking_copy`, `compile`, `gc`, "
-            "`allocate` (device memory from the driver), and `host`: all other work of the host. Of waits and reads "
-            "the last of each step is left out, for a job may read its loss once."
+            "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `blocking_copy`, "
+            "`compile`, `gc`, `allocate` (device memory from the driver), and `host`: all other work of the host."
         ),
     ]
-    call: Annotated[str, Key("The call on which most of the time was spent; missing for `host`.")]
-    calls: Annotated[float, Count("How often; missing for `host`.")]
+    call: Annotated[str, Key("The call on which most of the time was spent.")]
+    calls: Annotated[float, Count("How often, nested calls counted once. For `host`: tasks that began late for it.")]
     host_us: Annotated[float, Us("Together, nested calls counted once; missing for `host`.")]
-    longest_us: Annotated[float, Us("The longest; missing for `host`.")]
-    idle_us: Annotated[float, Us("The part during which the device was free; missing for `host`.")]
+    longest_us: Annotated[float, Us("The longest. For `host`: the longest pause before one of those tasks.")]
+    idle_us: Annotated[float, Us("The part during which the device was free. For `host`: the pauses together.")]
     lost_us: Annotated[
         float,
         Us(
             "How much sooner the step would end without these calls: launches move up by their time, and the device "
-            "follows as far as its other work allows. For `host`: without all the kinds above, against a host that "
-            "launches early enough except after it waited."
+            "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
+            "read its loss once. For `host`: without all of these kinds, against a host that launches early enough "
+            "except after it waited."
         ),
     ]
 
@@ -195,8 +195,8 @@ class OperatorShare(Fact):
     unshared_us: Annotated[
         float,
         Us(
-            "The part per step in which no kernel of another type ran; collectives beside it do not count. Without "
-            "these kernels what follows on the stream would start so much earlier."
+            "The part per step in which no kernel of another type ran, nor a collective at whose end the device stood "
+            "still (that one would take as long anyway). Without these kernels the step would be so much shorter."
         ),
     ]
     median_us: Annotated[float, Us("Median duration of one.")]
@@ -242,7 +242,7 @@ class FusibleChain(Fact):
     chains: Annotated[float, Count("Chains per step.")]
     kernels: Annotated[float, Count("Kernels per chain.")]
     total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
-    unshared_us: Annotated[float, Us("The part per step in which no other kernel ran; missing as in `operators`.")]
+    unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
     fused_us: Annotated[
         float,
@@ -286,6 +286,33 @@ class CollectiveCall(Fact):
         ),
     ]
     apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
+
+
+class Move(Fact):
+    """What one collective moved over one kind of link in packets of one size, and the time that cost."""
+
+    table = "moves"
+    observed = False
+
+    rank: Rank
+    step: Step
+    name: Annotated[str, Name("Communication operator.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    packet_bytes: Annotated[float, Bytes("Size of one packet.")]
+    packets: Annotated[float, Count("How many packets of this size, over all links.")]
+    transit_us: Annotated[float, Us("Time these packets took together, links side by side added up.")]
+    rate_gbps: Annotated[float, Rate("Their bytes over that time: the bandwidth of one link.")]
+    wall_us: Annotated[float, Us("Time that passed: their share of the transit of the call.")]
+    bare_us: Annotated[
+        float,
+        Us(
+            "The part of that which computation does not hide, spread over all calls that follow each other without a "
+            "pause; missing when not known."
+        ),
+    ]
 
 
 class Meeting(Fact):
@@ -430,6 +457,7 @@ DERIVED: tuple[type[Fact], ...] = (
     OperatorShape,
     FusibleChain,
     CollectiveCall,
+    Move,
     Meeting,
     RankTime,
     LinkUse,

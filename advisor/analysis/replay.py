@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What if the host had not spent some of its time: how much sooner would the device have been where it was.
+
+The idea is that of a virtual speed-up (Curtsinger and Berger, "Coz", SOSP 2015), worked out on what was recorded. Every
+launch moves up by the host time taken away before it, and every task on the device as far as its own launch, the task
+before it and the collective it waited for let it:
+
+    gain(task) = min(gain(its launch) + how long it was queued, gain(task before it) + idle time between them, ...)
+
+That is a running minimum once the idle times are summed up, so a rank is replayed in a few passes. Where the host waits
+for the device both start afresh: what lies between two such waits is a *stretch* and is replayed by itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.intervals import Spans, cover, holder
+from advisor.facts.table import Array
+
+_ROUNDS = 4
+"""Collectives beside computation and the work that waits for them are worked out in turns."""
+
+
+class Queue(Struct, frozen=True):
+    """The second thread: what it takes from the task queue, in order of time."""
+
+    start: Array
+    end: Array
+    put: Array
+    """When the main thread handed the entry over; the start where that is not known."""
+
+    def idle(self, begin: int) -> Array:
+        """How long the thread had nothing to do before each entry; before the first since this moment."""
+        return _idle(self.start, self.end, begin)
+
+
+class Work(Struct, frozen=True):
+    """What one rank's device did one after another, in order of start. Times in ns."""
+
+    start: Array
+    end: Array
+    launch: Array
+    """When the launching call began; the task's own start where that is not known."""
+    entry: Array
+    """Row of the `Queue` entry that launched it, or -1."""
+    queued: Array
+    """For how long it was ready before it began; without bound where its launch is not known."""
+    awaits: Array
+    """Row of the collective beside computation that it waited for, or -1."""
+
+    def take(self, where: Array) -> Work:
+        return Work(*(getattr(self, name)[where] for name in self.__struct_fields__))
+
+    @property
+    def reach(self) -> Array:
+        """Until when the device was busy with this or what began before."""
+        return np.maximum.accumulate(self.end)
+
+    def idle(self, begin: int) -> Array:
+        """How long the device had nothing to do before each; before the first since this moment."""
+        return _idle(self.start, self.end, begin)
+
+
+def _idle(start: Array, end: Array, begin: int) -> Array:
+    reach = np.append(begin, np.maximum.accumulate(end)[:-1])[: len(start)]
+    return np.asarray(np.maximum(start - reach, 0))
+
+
+class Rank(Struct, frozen=True):
+    """One rank as far as a replay needs it."""
+
+    begin: int
+    """When its host began the first step."""
+    work: Work
+    beside: Work
+    """Collectives that run beside computation; `awaits` is the row of `work` that they follow."""
+    queue: Queue
+    waits: Spans
+    """When the host waits for the device."""
+
+
+class Relief(Struct, frozen=True):
+    """Host time taken away, as a set of time."""
+
+    main: Spans
+    queue: Spans
+    keeps_up: bool = False
+    """Beside that, whether the host is taken to launch early enough except after a wait."""
+
+
+def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
+    """Per task of `rank.work`: how much earlier it ends, ns, when these parts of the host's time fall away.
+
+    `waits` are those of `rank.waits` that stay.
+    """
+    work, beside = rank.work, rank.beside
+    edges = np.append(rank.begin, waits.end)
+    limit, of = _limits(rank, relief, work, edges)
+    beside_limit, beside_of = _limits(rank, relief, beside, edges)
+    of = np.maximum.accumulate(of) if len(of) else of
+    first = np.append(True, of[1:] != of[:-1])[: len(of)]
+    if relief.keeps_up:
+        free = np.int64(work.reach[-1] - min(rank.begin, work.start[0])) + 1 if len(of) else 0
+        limit = np.where(first, limit, free)
+    idle = work.idle(rank.begin)
+    gain = follow(limit, idle, of)
+    before = _before(rank, relief, waits, gain, of)
+    joins = np.flatnonzero(work.awaits >= 0)
+    for _ in range(_ROUNDS if len(joins) else 0):
+        other = _beside(rank, gain + before[of], before, beside_limit, beside_of)
+        awaited = work.awaits[joins]
+        held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[of[joins]]
+        bound = limit.copy()
+        bound[joins] = np.minimum(limit[joins], held)
+        gain = follow(bound, idle, of)
+        before = _before(rank, relief, waits, gain, of)
+    return gain + before[of]
+
+
+def _beside(rank: Rank, gain: Array, before: Array, limit: Array, of: Array) -> Array:
+    """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning."""
+    work, beside = rank.work, rank.beside
+    slack = beside.start - np.append(work.end, 0)[beside.awaits]
+    follows = (beside.awaits >= 0) & (slack >= 0)
+    bound = np.where(follows, np.append(gain, 0)[beside.awaits] + slack - before[of], limit)
+    return follow(np.minimum(limit, bound), beside.idle(rank.begin), of) + before[of]
+
+
+def follow(limit: Array, slack: Array, stretch: Array) -> Array:
+    """Per item: `least(limit, gain of the item before + slack)`, afresh (from 0) in each stretch; stretches ascend."""
+    if not len(limit):
+        return limit
+    first = np.append(True, stretch[1:] != stretch[:-1])
+    number = np.cumsum(first) - 1
+    total = np.cumsum(slack)
+    total -= (total - slack)[first][number]
+    most = total[np.append(first[1:], True)]  # no gain is larger than all the slack of its stretch
+    room = np.minimum(limit, most[number]) - total
+    room[first] = np.minimum(room[first], 0)
+    # the stretches one below another, so that one running minimum does for all
+    depth = most - np.minimum(np.minimum.reduceat(limit, np.flatnonzero(first)), 0)
+    lower = np.cumsum(most + np.append(0, depth[:-1]) + 1)[number]
+    return np.asarray(np.minimum.accumulate(room - lower) + lower + total)
+
+
+def _limits(rank: Rank, relief: Relief, work: Work, edges: Array) -> tuple[Array, Array]:
+    """Per task: how much earlier it could begin for all its launch says; and its stretch."""
+    queue = rank.queue
+    put = np.where(work.entry >= 0, np.append(queue.put, 0)[work.entry], work.launch)
+    of = _stretch(edges, put)
+    gain = cover(relief.main, edges[of], put)
+    if len(queue.start):
+        begun, ended, of_entry = _entries(queue, relief, rank.begin, edges)
+        within = cover(relief.queue, np.append(queue.start, 0)[work.entry], work.launch)
+        gain = np.where(work.entry >= 0, np.append(begun, 0)[work.entry] + within, gain)
+        gain = _after_queue(rank, work, gain, of, (ended, of_entry))
+    return gain + work.queued, of
+
+
+def _entries(queue: Queue, relief: Relief, begin: int, edges: Array) -> tuple[Array, Array, Array]:
+    """Per entry of the queue: how much earlier it begins, and ends; and its stretch."""
+    of = np.maximum.accumulate(_stretch(edges, queue.put))
+    handed = cover(relief.main, edges[of], queue.put) + np.maximum(queue.start - queue.put, 0)
+    saved = cover(relief.queue, queue.start, queue.end)
+    # the time saved in an entry is as good as idle time before the next one
+    begun = follow(handed, queue.idle(begin) + np.append(0, saved)[: len(saved)], of)
+    return begun, begun + saved, of
+
+
+def _after_queue(rank: Rank, work: Work, gain: Array, of: Array, entries: tuple[Array, Array]) -> Array:
+    """The same for what is launched inside of a wait, once the queue has run empty, as the copy of a value read."""
+    ended, of_entry = entries
+    row = np.flatnonzero(work.entry < 0)
+    wait = holder(rank.waits, work.launch[row])
+    row, wait = row[wait >= 0], wait[wait >= 0]
+    last = np.searchsorted(rank.queue.start, work.launch[row], "right") - 1
+    same = (last >= 0) & (of_entry[last] == of[row])
+    row, arrived, last = row[same], rank.waits.start[wait[same]], last[same]
+    emptied = rank.queue.end[last]
+    bound = np.minimum(
+        gain[row] + np.maximum(emptied - arrived, 0),
+        ended[last] + np.maximum(arrived - emptied, 0),
+    )
+    gain = gain.copy()
+    gain[row] = bound
+    return gain
+
+
+def _stretch(edges: Array, moment: Array) -> Array:
+    """The stretch in which each moment lies; the first for those before it."""
+    return np.maximum(np.searchsorted(edges, moment, "right") - 1, 0)
+
+
+def _before(rank: Rank, relief: Relief, waits: Spans, gain: Array, of: Array) -> Array:
+    """Per stretch: the gain at its beginning, the sum of those before it."""
+    count = len(waits) + 1
+    begins = np.append(rank.begin, waits.end)
+    ends = np.append(waits.end, np.iinfo(np.int64).max)
+    host = cover(relief.main, begins[:-1], waits.start)
+    work = rank.work
+    seen = np.flatnonzero(np.append(of[1:] != of[:-1], True)[: len(of)])
+    drained, reached = np.full(count, np.iinfo(np.int64).min), np.zeros(count, np.int64)
+    drained[of[seen]] = np.minimum(work.reach[seen], ends[of[seen]])
+    reached[of[seen]] = gain[seen]
+    drained, reached = drained[:-1], reached[:-1]
+    empty = drained == np.iinfo(np.int64).min
+    of_host = host + np.where(empty, 0, np.maximum(drained - waits.start, 0))
+    of_device = np.where(empty, of_host, reached + np.maximum(waits.start - drained, 0))
+    if relief.keeps_up:
+        of_host = np.maximum(of_host, of_device)
+    return np.append(0, np.cumsum(np.minimum(of_host, of_device)))

@@ -78,7 +78,7 @@ Left out is `Fusible Operator Analysis` for fusions: it lists row numbers of ker
 a problem names a rank (comparisons, recipes) it has to be the rank that was struck.
 """
 
-_TABLES = frozenset({"slow link", "Kernel compare", "Api compare", "Fusible Operator Analysis"})
+_TABLES = frozenset({"Overall Summary", "slow link", "Kernel compare", "Api compare", "Fusible Operator Analysis"})
 """Printed for healthy jobs as well, without a verdict."""
 _HEADINGS = {
     f"{kind} Operator Perf Analysis".casefold(): "AI Core Performance Analysis".casefold()

@@ -65,7 +65,7 @@ class _Step:
         w = self.w = workload
         self.layout, self.rank, self.host = layout, rank, workload.host_us
         self.prefill = number == 0 or (w.prefill_every > 0 and number % w.prefill_every == 0)
-        changed = 4 * (number * 3 % 7 - 3) if w.troubles.dynamic else 0
+        changed = 4 * (number * 2 % 5 - 2) if w.troubles.dynamic else 0
         self.requests = w.requests + changed
         self.rows = w.prompt if self.prefill else self.requests
         self.prompts = 1 if self.prefill else self.requests

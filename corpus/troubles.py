@@ -18,7 +18,7 @@ _STACK = "train.py(88): <module>;\ntrain.py(61): train_step;\nmodel.py({line}): 
 _SIDE_STREAM = 3
 _COPIED_BYTES = 1 << 20
 _COPY_US = 55.0
-_COMPILED_ROWS = 1024
+_COMPILED_ROWS = 256
 _CHURNED_BYTES = 320 * 2**20
 
 

@@ -49,7 +49,38 @@ APPLIES: dict[str, tuple[str, ...]] = {
 }
 """The workloads in which a fault makes sense and is the problem at strength 1; the first is where it shows best."""
 
-_SCALES: dict[str, dict[str, float]] = {}
+_SCALES: dict[str, dict[str, float]] = {
+    "host-bound": {"": 0.63},
+    "python-busy": {"": 0.44, "dense": 3.1, "single": 2.9, "experts": 4.2, "convolution": 0.79},
+    "data-loader": {
+        "": 0.44, "light": 0.13, "tensor": 1.8, "pipeline": 2.9, "interleaved": 6, "experts": 0.56,
+        "convolution": 1.8, "large": 0.22,
+    },
+    "data-loader-one-rank": {
+        "": 0.44, "light": 0.13, "tensor": 1.8, "pipeline": 3.7, "interleaved": 7.6, "experts": 0.56,
+        "convolution": 1.8, "large": 0.22,
+    },
+    "synchronise-per-layer": {"": 1.4},
+    "blocking-copies": {"": 0.89, "light": 0.17},
+    "garbage-collection": {"": 0.71, "light": 0.22, "convolution": 1.8},
+    "garbage-collection-apart": {"": 0.35, "light": 0.13},
+    "online-compilation": {"": 0.63, "dense": 3.3},
+    "exposed-communication": {"": 1.1, "cluster": 1.4, "large": 1.6},
+    "slow-rank-compute": {"": 0.56, "tensor": 0.71, "interleaved": 0.71, "experts": 0.71},
+    "slow-rank-host": {"": 0.63},
+    "slow-link": {"": 1.4, "cluster": 1.5, "large": 1.8},
+    "slow-network-link": {"": 1.6, "large": 1.8},
+    "low-bandwidth": {"": 1.4, "cluster": 1.5, "large": 1.8},
+    "cast-excess": {"": 0.89, "dense": 1.1, "tensor": 2.9, "interleaved": 1.6, "experts": 2.3, "large": 1.1},
+    "transdata-excess": {"": 0.35, "tensor": 0.89, "pipeline": 0.27, "interleaved": 0.56, "experts": 0.79},
+    "aicpu-exposed": {"": 0.71, "tensor": 1.4, "pipeline": 0.27, "interleaved": 0.44, "experts": 1.4, "short": 0.56},
+    "small-packets": {"": 0.89},
+    "dynamic-shapes": {"": 1.3, "light": 0.26},
+    "memory-churn": {"": 4.2, "light": 0.63},
+    "low-frequency": {"": 0.56, "tensor": 0.71},
+}  # fmt: skip
+"""What strength 1 is, as a multiple of the measure each fault has of itself, by workload; `` for all others.
+`benchmarks/strengths.py` shows what comes of it."""
 _EXPONENT = 1.5
 
 
@@ -61,5 +92,6 @@ def measure(fault: str, workload: str, strength: float) -> float:
     """
     if not workload:
         return strength
-    scale = _SCALES.get(fault, {}).get(workload, 1.0)
+    scales = _SCALES.get(fault, {})
+    scale = scales.get(workload, scales.get("", 1.0))
     return float(scale * strength**_EXPONENT)

@@ -45,6 +45,9 @@ class Transformer:
     batched_p2p: bool = False
     bucket_bytes: int = 0
     """Gradients go out in buckets of this size; 0 is one per layer."""
+    pieces: int = 1
+    """Parts in which a tensor parallel product and the sum of its results go on side by side, as with MindSpeed's
+    `--use-ascend-coc`."""
     stage_layers: tuple[int, ...] = ()
     """Layers of each pipeline stage; empty shares them evenly."""
     trimmings: bool = False
@@ -173,8 +176,7 @@ class Step:
         inner = (self.tokens, 5 * self.w.hidden // 2 // self.layout.tp)
         yield matmul(self.tokens, self.w.hidden, 2 * inner[1], self.host, stack=stack(40 + layer))
         yield vector("npu::npu_swiglu", "SwiGlu", inner, self.host, inputs=2, suffix="")
-        yield matmul(self.tokens, inner[1], self.w.hidden, self.host)
-        yield from self._tensor_parallel()
+        yield from self._summed(inner[1])
 
     def feed_forward_backward(self, layer: int) -> _Doing:
         """The same backward."""
@@ -192,8 +194,7 @@ class Step:
         else:
             yield vector("npu::npu_rotary_mul", "RotaryMul", narrow, self.host, inputs=2, suffix="")
         yield from self._attention()
-        yield matmul(self.tokens, self.width, w.hidden, self.host)
-        yield from self._tensor_parallel()
+        yield from self._summed(self.width)
         yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
 
     def _backward(self, chunk: int, reduce: bool) -> _Doing:
@@ -230,7 +231,7 @@ class Step:
         """Gradients of the input and of the weight; tensor parallel ranks add the first beside the second."""
         yield matmul(m, n, k, self.host, op="aten::mm")
         if reduce and self.layout.tp > 1:
-            yield self._sum_of_tensor_parallel()
+            yield self._sum(self.tokens)
         yield matmul(k, m, n, self.host, op="aten::mm")
         if reduce and self.layout.tp > 1:
             yield do.AwaitCommunication(self.layout.group("tp", self.rank))
@@ -260,13 +261,18 @@ class Step:
 
     # Communication
 
-    def _tensor_parallel(self) -> _Doing:
-        if self.layout.tp > 1:
-            yield self._sum_of_tensor_parallel()
-            yield do.AwaitCommunication(self.layout.group("tp", self.rank))
+    def _summed(self, k: int) -> _Doing:
+        """The product that ends a block, summed over the tensor parallel ranks."""
+        if self.layout.tp == 1:
+            yield matmul(self.tokens, k, self.w.hidden, self.host)
+            return
+        for _ in range(self.w.pieces):
+            yield matmul(self.tokens // self.w.pieces, k, self.w.hidden, self.host)
+            yield self._sum(self.tokens // self.w.pieces)
+        yield do.AwaitCommunication(self.layout.group("tp", self.rank))
 
-    def _sum_of_tensor_parallel(self) -> do.Communicate:
-        members, size = self.layout.group("tp", self.rank), 2 * self.tokens * self.w.hidden
+    def _sum(self, tokens: int) -> do.Communicate:
+        members, size = self.layout.group("tp", self.rank), 2 * tokens * self.w.hidden
         return do.Communicate("c10d::allreduce_", "allReduce", members, size, "tp", "BFP16")
 
     def _reduce_gradients(self, part: float) -> _Doing:

@@ -57,7 +57,9 @@ _PIPELINE = Transformer(layers=12, batch=2, micro_batches=12, steps=2, vocabular
 _INTERLEAVED = Transformer(
     layers=16, chunks=2, hidden=4096, batch=1, micro_batches=16, steps=2, vocabulary=1024, trimmings=True
 )
-_TENSOR = Transformer(layers=4, hidden=6144, batch=2, micro_batches=2, steps=2, vocabulary=8192, trimmings=True)
+_TENSOR = Transformer(
+    layers=2, hidden=8192, batch=2, micro_batches=8, steps=2, vocabulary=8192, pieces=4, trimmings=True
+)
 _WORKLOADS: dict[str, Setup] = {
     "dense": Setup(Transformer(trimmings=True), Layout(dp=4)),
     "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0, trimmings=True), Layout(dp=4)),
@@ -67,7 +69,7 @@ _WORKLOADS: dict[str, Setup] = {
     "inference": Setup(Decoder(), Layout(tp=2), SERVER),
     "interleaved": Setup(_INTERLEAVED, Layout(pp=4), Machine(link_gbps=28.0)),
     "experts": Setup(MixtureOfExperts(layers=3, trimmings=True), Layout(dp=4, ep=4)),
-    "short": Setup(Transformer(batch=32, sequence=256, trimmings=True), Layout(dp=4)),
+    "short": Setup(Transformer(batch=16, sequence=512, trimmings=True), Layout(dp=4)),
     "single": Setup(Transformer(trimmings=True), Layout()),
     "cluster": Setup(Transformer(steps=2, trimmings=True), Layout(dp=16, ranks_per_node=8)),
     "large": Setup(Transformer(layers=2, steps=2, vocabulary=4096, trimmings=True), Layout(dp=64, ranks_per_node=8)),

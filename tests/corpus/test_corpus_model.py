@@ -11,14 +11,17 @@ import pytest
 
 import corpus
 from corpus.accounting import lanes, length, step_times, union, windows
-from corpus.cases import FAULTS, Setup, job
+from corpus.answers import HARMLESS, TIMELESS
+from corpus.cases import APPLIES, FAULTS, MIXTURES, Setup, job
 from corpus.events import Job, Layout, RankTrace
 from corpus.links import transit_ns
 from corpus.program import Communicate, Machine
 from corpus.simulator import Deadlock, collectives_of, simulate
 from corpus.transformer import Transformer
+from corpus.workloads import WORKLOADS
 
-CASES = corpus.names()
+CASES = tuple(name for name in corpus.names() if name not in MIXTURES or name == "host-bound-2-ranks")
+_OF_ONE_STRENGTH = {"launch-blocking", "retransmission-stall"}
 SMALL_PIPELINE = Transformer(layers=4, micro_batches=4, steps=2, hidden=1024, sequence=512)
 PIPELINE = Setup(SMALL_PIPELINE, Layout(tp=2, pp=4))
 
@@ -129,19 +132,88 @@ def test_memory_is_never_more_allocated_than_reserved(made: Job) -> None:
         assert all(block.released == -1 or block.released >= block.time for block in trace.allocations)
 
 
-@pytest.mark.parametrize("fault", sorted(set(FAULTS) - {"damaged-trace", "killed-capture"}))
+@pytest.mark.parametrize("fault", sorted(set(FAULTS) - TIMELESS - HARMLESS))
 def test_a_fault_costs_time_and_more_when_it_is_stronger(fault: str) -> None:
     weak, strong = job(fault, strength=0.3), job(fault, strength=2.0)
     assert strong.step_us > strong.causes[0].step_us_without
     assert strong.step_us >= weak.step_us
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("healthy")])
-def test_a_healthy_job_is_busy_computing(name: str) -> None:
-    for trace in job(name).ranks:
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_a_healthy_job_is_busy_computing(workload: str) -> None:
+    for trace in job("healthy", 5, workload=workload).ranks:
         for row in step_times(trace):
             assert row.free < 0.05 * row.span
             assert row.exposed < 0.15 * row.span
+
+
+@pytest.mark.parametrize("fault", sorted(set(FAULTS) - TIMELESS - HARMLESS - _OF_ONE_STRENGTH))
+def test_a_strength_is_as_bad_as_it_says(fault: str) -> None:
+    def share(strength: float) -> float:
+        made = job(fault, 2, strength=strength)
+        return 1 - made.causes[0].step_us_without / made.step_us
+
+    assert share(0.25) < 0.02
+    assert 0.06 < share(1.0) < 0.2
+    assert share(2.0) > 0.15
+
+
+@pytest.mark.parametrize("fault", sorted(HARMLESS))
+def test_what_is_harmless_costs_nothing(fault: str) -> None:
+    made = job(fault, strength=2.0)
+    assert made.step_us == pytest.approx(made.causes[0].step_us_without, rel=0.005)
+
+
+@pytest.mark.parametrize("name", sorted(set(MIXTURES) - {"host-bound-2-ranks"}))
+def test_each_fault_of_a_mixture_has_its_share(name: str) -> None:
+    made = job(name)
+    assert len(made.causes) > 1
+    assert all(cause.step_us_without < 0.97 * made.step_us for cause in made.causes)
+
+
+def test_every_fault_has_workloads_where_it_makes_sense() -> None:
+    assert set(APPLIES) == set(FAULTS)
+    assert {name for workloads in APPLIES.values() for name in workloads} <= set(WORKLOADS)
+
+
+def test_the_seed_chooses_where_a_fault_strikes() -> None:
+    struck = {job("data-loader-one-rank", seed).causes[0].place["rank"] for seed in range(1, 12)}
+    assert struck == {0, 1, 2, 3}
+
+
+def test_tokens_travel_to_their_experts_and_back_in_both_passes() -> None:
+    made = job("healthy", workload="experts")
+    layers, steps = 3, 3
+    for trace in made.ranks:
+        kinds = Counter(c.op for c in trace.collectives)
+        assert kinds["alltoallv"] == 4 * layers * steps
+
+
+def test_the_others_wait_for_the_rank_whose_experts_are_crowded() -> None:
+    made = job("expert-imbalance")
+    crowded = made.causes[0].place["rank"]
+    waits = [sum(c.wait for c in trace.collectives if c.op == "alltoallv") for trace in made.ranks]
+    grouped = [sum(k.end - k.start for k in trace.kernels() if "GroupedMatmul" in k.name) for trace in made.ranks]
+    assert waits[crowded] == min(waits)
+    assert grouped[crowded] == max(grouped)
+
+
+@pytest.mark.parametrize(
+    ("fault", "fused", "instead"),
+    [
+        ("unfused-attention", "FlashAttentionScore", {"BatchMatMulV3", "SoftmaxV2", "SoftmaxGrad", "MaskedFill"}),
+        ("unfused-norm", "RmsNorm", {"Pow", "ReduceMean", "Rsqrt"}),
+        ("unfused-rotary", "RotaryMul", {"Slice", "Neg", "ConcatD"}),
+        ("unfused-optimizer", "ApplyAdamWV2", {"Lerp", "Addcmul", "Sqrt", "Addcdiv"}),
+    ],
+)
+def test_small_operators_take_the_place_of_the_fused_one(fault: str, fused: str, instead: set[str]) -> None:
+    def types(made: Job) -> set[str]:
+        return {k.kernel.op_type for k in made.ranks[0].kernels() if k.kernel}
+
+    assert fused in types(job("healthy", workload=APPLIES[fault][0]))
+    assert instead <= types(job(fault))
+    assert fused not in types(job(fault, strength=4.0))
 
 
 def test_pipeline_and_tensor_groups_meet_in_any_layout() -> None:

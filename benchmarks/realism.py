@@ -14,7 +14,7 @@ of the corpus either:
   None), and `cluster` skips the sums of communication. Left out here.
 - text, Level0: both run to the end; `advisor` tells an error of the slow link analysis, for want of
   cluster_communication.json. Kept here.
-- database, Level1 and Level2: `advisor` tells an error while it looks for call stacks, and writes its report. Kept here.
+- database, Level1 and Level2: `advisor` tells an error while it looks for call stacks and writes its report. Kept here.
 """
 
 from __future__ import annotations

@@ -140,12 +140,16 @@ def _slow_network_link(setup: Setup, strength: float, seed: int) -> tuple[Setup,
     return _machine(setup, slow_links=links), {"link": sorted((source, target))}
 
 
+_FIRST_COLLECTIVES = 4
+"""Every job over several nodes has as many between them; one of these loses a packet."""
+
+
 def _lost_packets(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     """A packet between two nodes is lost and sent again after the network card's timeout: 4.096 µs x 2^20, the default
     of HCCL_RDMA_TIMEOUT (CANN 8.5), once per strength; below 1 the timeout is shorter, a millisecond at 0.25."""
     source, target = _network_pair(setup, seed)
     timeout_us = 4.096 * 2**20 * round(strength) if strength >= 1 else 4.096 * 2 ** (32 * strength)
-    lost = {_chosen(seed, "loss", 6): timeout_us}
+    lost = {_chosen(seed, "loss", _FIRST_COLLECTIVES): timeout_us}
     return _machine(setup, losses={(source, target): lost}), {"link": sorted((source, target))}
 
 

@@ -12,7 +12,8 @@ import pytest
 import advisor
 import corpus
 
-CASES = ("host-bound-2-ranks", "slow-link", "cast-excess")
+CASES = {"host-bound-2-ranks": None, "slow-link": "dense", "cast-excess": "single"}
+"""With the workload each is shown in."""
 SPELLINGS: dict[str, dict[str, Any]] = {
     "device column": {"device_column": True},
     "later names": {"block_word": "Num"},
@@ -39,7 +40,7 @@ SWITCHED_OFF: dict[str, dict[str, Any]] = {
 
 @cache
 def _job(case: str) -> corpus.Job:
-    return corpus.job(case, 5)
+    return corpus.job(case, 5, workload=CASES[case])
 
 
 def _diagnosed(case: str, folder: Path, export: str, level: int = 1, **variant: Any) -> dict[str, tuple[str, Any]]:

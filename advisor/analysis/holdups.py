@@ -35,8 +35,6 @@ _JOINED_NS = 20_000
 """So soon after a collective begins what waited for it, and so long after its launch what was queued."""
 _PAUSE_NS = 5_000
 """One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
-_UNBOUND = 2**50
-"""ns that no capture lasts."""
 
 
 def holdups(
@@ -191,7 +189,7 @@ def _work(
         end,
         launch,
         entry=np.where(known, _entry(queue, launch), -1),
-        queued=np.where(known, queued, _UNBOUND),
+        queued=np.where(known, queued, replay.UNBOUND),
         awaits=np.full(len(rows), -1),
     )
     aside = _aside(tasks, kind == COMM, waits)
@@ -240,7 +238,7 @@ def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
         return work.awaits
     order = np.argsort(ended, kind="stable")
     at = np.searchsorted(ended[order], work.start, "right") - 1
-    before = np.append(-_UNBOUND, work.reach[:-1])[: len(late)]
+    before = np.append(-replay.UNBOUND, work.reach[:-1])[: len(late)]
     last = ended[order][np.maximum(at, 0)]
     joins = ~late & (at >= 0) & (last > before + _PAUSE_NS) & (work.start - last <= _JOINED_NS)
     return np.where(joins, order[np.maximum(at, 0)], -1)

@@ -19,6 +19,8 @@ from msgspec import Struct
 from advisor.analysis.intervals import Spans, cover, holder
 from advisor.facts.table import Array
 
+UNBOUND = 2**50
+"""ns that no capture lasts."""
 _ROUNDS = 4
 """Collectives beside computation and the work that waits for them are worked out in turns."""
 
@@ -102,8 +104,7 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     of = np.maximum.accumulate(of) if len(of) else of
     first = np.append(True, of[1:] != of[:-1])[: len(of)]
     if relief.keeps_up:
-        free = np.int64(work.reach[-1] - min(rank.begin, work.start[0])) + 1 if len(of) else 0
-        limit = np.where(first, limit, free)
+        limit, beside_limit = np.where(first, limit, UNBOUND), np.full(len(beside_limit), UNBOUND)
     idle = work.idle(rank.begin)
     gain = follow(limit, idle, of)
     before = _before(rank, relief, waits, gain, of)

@@ -14,6 +14,7 @@ from advisor.analysis.gaps import gaps
 from advisor.analysis.holdups import holdups
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.interruptions import interruptions
+from advisor.analysis.launch_modes import launch_modes
 from advisor.analysis.links import link_uses
 from advisor.analysis.memory import memory_peaks
 from advisor.analysis.moves import moves
@@ -31,6 +32,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     interruptions,
     host_costs,
     holdups,
+    launch_modes,
     operators,
     operator_shapes,
     fusible_chains,

@@ -15,6 +15,7 @@ from advisor.facts.base import (
     Mhz,
     Name,
     Ns,
+    Number,
     Rank,
     Rate,
     Share,
@@ -175,6 +176,25 @@ class Holdup(Fact):
             "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
             "read its loss once. For `host`: without all of these kinds, against a host that launches early enough "
             "except after it waited."
+        ),
+    ]
+
+
+class LaunchMode(Fact):
+    """ASCEND_LAUNCH_BLOCKING as recorded on one rank, and what the waits that it brings would lose."""
+
+    table = "launch_modes"
+    observed = False
+
+    rank: Rank
+    name: Annotated[str, Key("Name of the variable.")]
+    value: Annotated[str, Key("Value as recorded; empty text for a variable that was recorded as unset.")]
+    number: Annotated[float, Number("The value as a number, where it is one; true is 1, false is 0.")]
+    lost_us: Annotated[
+        float,
+        Us(
+            "How much shorter a step would be without waits for the device, the last of each aside "
+            "(`holdups`, `synchronise`); missing where that is not known."
         ),
     ]
 
@@ -401,6 +421,19 @@ class StageTime(Fact):
     exposed_comm_us: Annotated[float, Us("Exposed communication, mean over its ranks.")]
     bubble_us: Annotated[float, Us("Time in sends and receives not hidden behind computation, mean over its ranks.")]
     free_us: Annotated[float, Us("Free, mean over its ranks.")]
+    unseen_us: Annotated[
+        float,
+        Us(
+            "How much shorter its step looks than that of the stage where it is longest: in the first step it waits "
+            "before its first task, which no recorded receive shows, or after its last."
+        ),
+    ]
+    average_compute_us: Annotated[float, Us("Mean computation of all stages, each over its steps.")]
+    average_waiting_us: Annotated[float, Us("Mean of bubble and unseen waiting of all stages, each over its steps.")]
+    heaviest: Annotated[bool, Flag("Over all steps it computes longer than any other stage.")]
+    waits_most: Annotated[
+        bool, Flag("The first stage that waits nearly as long (90 %) as the one that waits longest over all steps.")
+    ]
 
 
 class StepSpan(Fact):
@@ -453,6 +486,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Interruption,
     HostCost,
     Holdup,
+    LaunchMode,
     OperatorShare,
     OperatorShape,
     FusibleChain,

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.grouping import grouped
-from advisor.analysis.operators import StepKernels, in_steps, ratio, undisturbed
+from advisor.analysis.operators import Others, StepKernels, awaited, in_steps, ratio, undisturbed
 from advisor.facts.derived import FusibleChain, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -115,13 +115,12 @@ def fusible_chains(
     device = timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     work = device.work
-    cell, start, end = (column[every.row] for column in (work.cell, work.start, work.end))
     types = every.table.texts("op_type")
-    lanes = _lanes(types, grouped(cell, every.table["stream"]).of, start)
+    lanes = _lanes(types, grouped(work.cell[every.row], every.table["stream"]).of, work.start[every.row])
     found = [chains for chains in _all_chains(lanes, types.names) if len(chains.first)]
     if not found:
         return Table.empty(FusibleChain)
-    return _summed(found, lanes, every, device, (start, end))
+    return _summed(found, lanes, every, device, awaited(device, collectives))
 
 
 def _lanes(types: Texts, stream: Array, start: Array) -> _Lanes:
@@ -177,7 +176,11 @@ def _matches(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> 
 
 
 def _summed(
-    found: list[_Chains], lanes: _Lanes, every: StepKernels, device: Timeline, spans: tuple[Array, Array]
+    found: list[_Chains],
+    lanes: _Lanes,
+    every: StepKernels,
+    device: Timeline,
+    others: Others,
 ) -> Table[FusibleChain]:
     first = np.concatenate([chains.first for chains in found])
     size = np.concatenate([chains.last for chains in found]) - first + 1
@@ -190,14 +193,14 @@ def _summed(
     product_us = np.bincount(chain, duration * every.table.texts("op_type").isin(_WORDS["PRODUCT"].split())[row])
     passes = np.array([one.passes for one in PATTERNS])[pattern]
     fused = np.minimum(np.where(passes > 0, passes * longest, product_us), total)
-    start, end = spans
+    start, end = device.work.start[every.row], device.work.end[every.row]
     lasted = (np.maximum.reduceat(end[row], begin) - np.minimum.reduceat(start[row], begin)) / 1e3
     names = Texts.of(one.name for one in PATTERNS).take(pattern)
     head = row[begin]
     groups = grouped(every.table["rank"][head], names)
     steps = every.steps[head[groups.first]]
     whole = every.whole[head[groups.first]]
-    unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), comm=False) / 1e3
+    unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), others) / 1e3
     return Table.build(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],

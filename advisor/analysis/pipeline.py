@@ -10,8 +10,12 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, StageTime
 from advisor.facts.observed import Group
-from advisor.facts.table import Table
+from advisor.facts.table import Array, Table
 from advisor.run import Run
+
+_AVERAGED = ("span_us", "compute_us", "exposed_comm_us", "bubble_us", "free_us")
+_NEARLY = 0.9
+"""Stages of a balanced pipeline wait equally long but for noise: the first of them stands for all."""
 
 
 def stage_times(run: Run, split: Table[Overlap]) -> Table[StageTime]:
@@ -26,16 +30,31 @@ def stage_times(run: Run, split: Table[Overlap]) -> Table[StageTime]:
     groups = grouped(split["step"], split["stage"])
     first = groups.first
     ranks = grouped(groups.of, split["rank"])
-    stages = max(len(run.parallel.stages), len(np.unique(split["stage"])))
+    count = max(len(run.parallel.stages), len(np.unique(split["stage"])))
+    of_stage = grouped(split["stage"][first])
+    means = {name: groups.means(split[name]) for name in _AVERAGED}
+    steps = grouped(split["step"][first])
+    unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
+    compute = of_stage.means(means["compute_us"])
+    waiting = of_stage.means(means["bubble_us"] + unseen)
     return Table.build(
         StageTime,
         step=split["step"][first],
         stage=split["stage"][first],
-        stages=np.full(len(groups), float(stages)),
+        stages=np.full(len(groups), float(count)),
         ranks=np.bincount(groups.of[ranks.first], minlength=len(groups)).astype(np.float64),
         slowest_compute_us=groups.largest(split["compute_us"]),
-        **{
-            name: groups.means(split[name])
-            for name in ("span_us", "compute_us", "exposed_comm_us", "bubble_us", "free_us")
-        },
+        **means,
+        unseen_us=unseen,
+        average_compute_us=np.full(len(groups), compute.mean()),
+        average_waiting_us=np.full(len(groups), waiting.mean()),
+        heaviest=_first(compute == np.fmax.reduce(compute))[of_stage.of],
+        waits_most=_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
     )
+
+
+def _first(these: Array) -> Array:
+    """Only the first of these, as a flag; the first of all where nothing is known."""
+    flags = np.zeros(len(these), np.int8)
+    flags[np.argmax(these)] = 1
+    return flags

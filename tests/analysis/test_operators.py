@@ -89,3 +89,37 @@ def test_a_kernel_beside_a_collective_is_not_alone():
 def test_no_kernels_have_no_operators():
     assert not len(operators(Table.empty(Kernel), None, None))
     assert not len(operator_shapes(Table.empty(Kernel), None, None))
+
+
+def unshared(kernels: str, collectives: str) -> dict[str, float]:
+    found = operators(read_table(Kernel, kernels), read_table(Collective, collectives), None)
+    return {row["op_type"]: row["unshared_us"] for row in found.rows()}
+
+
+CASTS = """
+start_ns duration_us op_type
+0        100         MatMul
+100000   100         Cast
+{next}   100         MatMul
+"""
+
+
+def test_a_collective_hidden_behind_kernels_takes_nothing_from_what_they_cost():
+    beside = "start_ns elapse_us op p2p\n90000 150 allReduce false"
+    assert unshared(CASTS.format(next=200000), beside)["Cast"] == 100.0
+
+
+def test_a_kernel_beside_a_collective_the_device_then_waits_for_costs_nothing():
+    """Without the kernel the collective would end no sooner."""
+    beside = "start_ns elapse_us op p2p\n150000 100 allToAllV false"
+    assert unshared(CASTS.format(next=250000), beside)["Cast"] == 50.0
+
+
+def test_collectives_back_to_back_are_waited_for_as_one():
+    beside = "start_ns elapse_us op p2p\n120000 70 allReduce false\n195000 55 allToAllV false"
+    assert unshared(CASTS.format(next=250000), beside)["Cast"] == 20.0
+
+
+def test_waiting_for_the_other_stage_of_a_pipeline_does_not_make_kernels_free():
+    beside = "start_ns elapse_us op p2p\n120000 130 receive true"
+    assert unshared(CASTS.format(next=250000), beside)["Cast"] == 100.0

@@ -22,6 +22,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "slow-rank-data": "ranks/slow-compute-rank",
         "slow-rank-host": "ranks/slow-host-rank",
         "slow-link": "ranks/slow-link",
+        "slow-network-link": "ranks/slow-link",
         "low-bandwidth": "comm/slow-transfer comm/exposed-communication",
         "retransmission-stall": "comm/retransmission-stall",
         "uneven-stages": "pipeline/stage-imbalance",

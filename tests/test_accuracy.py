@@ -315,7 +315,7 @@ def test_nothing_at_all_meets_no_target() -> None:
 
 @pytest.mark.parametrize("theirs", [[], PERFECT])
 def test_the_page_is_made_of_whole_tables(theirs: list[Mark]) -> None:
-    text = page(PERFECT, theirs, {"data-loader": ("Slow Dataloader Issues",), "few-micro-batches": ()}, 12.0)
+    text = page(PERFECT, theirs, {"data-loader": ("Slow Dataloader Issues",), "few-micro-batches": ()}, (4.0, 12.0))
     assert ("How msprof-analyze is marked" in text) is bool(theirs)
     assert ("Slow Dataloader Issues" in text) is bool(theirs)
     tables = [block for block in text.split("\n\n") if block.lstrip().startswith("|")]
@@ -325,7 +325,7 @@ def test_the_page_is_made_of_whole_tables(theirs: list[Mark]) -> None:
 
 
 def test_the_page_names_every_figure_and_every_answer() -> None:
-    text = page(PERFECT, [], {}, 12.0)
+    text = page(PERFECT, [], {}, (4.0, 12.0))
     assert all(name in text for name, _ in TARGETS)
     assert all(f"`{rule}`" in text for rules in ANSWERS.values() for rule in rules)
 

@@ -79,6 +79,8 @@ class Mark:
     key: Answers = field(default_factory=lambda: ANSWERS, repr=False)
     reported: bool = True
     """Whether there was a report at all: a tool that ends without one claims nothing."""
+    making_s: float = 0.0
+    """How long the capture took to make."""
 
     @property
     def leads(self) -> bool | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Mark
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, plan
-from benchmarks.accuracy.score import Score, by_fault, healthy, ratio, strong, total, wrong_rules
+from benchmarks.accuracy.score import by_fault, healthy, ratio, strong, total, wrong_rules
 from corpus.answers import ANSWERS
 
 TARGETS = (
@@ -38,21 +38,26 @@ def met(marks: Sequence[Mark]) -> bool:
     )
 
 
-def page(marks: Sequence[Mark], theirs: Sequence[Mark], mapping: Mapping[str, Sequence[str]], seconds: float) -> str:
-    """The whole page."""
-    parts = [_head(marks, seconds), _summary(marks, theirs), _faults(marks, theirs), _wrong(marks), _split()]
+def page(
+    marks: Sequence[Mark], theirs: Sequence[Mark], mapping: Mapping[str, Sequence[str]], seconds: tuple[float, float]
+) -> str:
+    """The whole page. `seconds` are those of making all captures and of everything."""
+    parts = [_head(marks, seconds), _summary(marks)]
+    if theirs:
+        parts.append(_beside(marks, theirs))
+    parts += [_faults(marks), _wrong(marks), _split()]
     if theirs:
         parts.append(_mapping(mapping))
     return "\n".join(parts)
 
 
-def _head(marks: Sequence[Mark], seconds: float) -> str:
+def _head(marks: Sequence[Mark], seconds: tuple[float, float]) -> str:
     all_ = total(marks)
     return f"""# Accuracy
 
 Written by `python -m benchmarks.accuracy`. {all_.cases} generated captures with known causes ([corpus](corpus.md))
-are diagnosed and marked; {all_.quiet_cases} of them are healthy or hold a trouble too small to act on. Making and
-diagnosing them took {seconds:.0f} s on two cores.
+are diagnosed and marked; {all_.quiet_cases} of them are healthy or hold a trouble too small to act on. On two cores,
+making them took {seconds[0]:.0f} s, and diagnosing them with it {seconds[1]:.0f} s.
 
 A cause is *wanted* when the same job without it is at least {WORTH:.0%} faster; one that wins less than
 {HARMLESS_SHARE:.0%} must not be named; in between either is right. What counts is each finding of medium severity or
@@ -62,37 +67,53 @@ that cause.
 """
 
 
-def _summary(marks: Sequence[Mark], theirs: Sequence[Mark]) -> str:
-    ours, others = measures(marks), measures(theirs) if theirs else []
-    lines = ["## In all", "", "| | target | advisor |" + (" msprof-analyze |" if theirs else "")]
-    lines.append("|---|---|---|" + ("---|" if theirs else ""))
-    for number, ((name, target), value) in enumerate(zip(TARGETS, ours, strict=True)):
-        line = f"| {name} | {target:.2f} | {_share(value)} |"
-        if theirs:
-            line += f" {_share(others[number]) if 'saving' not in name else 'claims none'} |"
-        lines.append(line)
+def _summary(marks: Sequence[Mark]) -> str:
+    lines = ["## In all", "", "| | target | advisor |", "|---|---|---|"]
+    for (name, target), value in zip(TARGETS, measures(marks), strict=True):
+        lines.append(f"| {name} | {target:.2f} | {_share(value)} |")
     return "\n".join([*lines, ""])
 
 
-def _faults(marks: Sequence[Mark], theirs: Sequence[Mark]) -> str:
-    others = by_fault(theirs) if theirs else {}
-    head = "| fault | wanted | found | wrong beside it | right place | saving: median error | within 25 % |"
+def _beside(marks: Sequence[Mark], theirs: Sequence[Mark]) -> str:
+    """Both tools on the captures that both were given."""
+    given = {mark.case for mark in theirs}
+    ours = [mark for mark in marks if mark.case in given]
+    silent = sum(not mark.reported for mark in theirs)
+    lines = [
+        "## Beside msprof-analyze",
+        "",
+        f"On {len(theirs)} of these captures, taken evenly from all; {silent} of its runs ended without a report. It",
+        "estimates no savings.",
+        "",
+        "| | advisor | msprof-analyze |",
+        "|---|---|---|",
+    ]
+    for (name, _), value, other in zip(TARGETS, measures(ours), measures(theirs), strict=True):
+        if "saving" not in name:
+            lines.append(f"| {name} | {_share(value)} | {_share(other)} |")
+    mine, others = by_fault(ours), by_fault(theirs)
+    lines += ["", "| fault | wanted | advisor finds | msprof-analyze finds |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | {score.wanted} | {_share(score.recall)} | {_share(others[name].recall)} |"
+        for name, score in mine.items()
+        if score.wanted
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _faults(marks: Sequence[Mark]) -> str:
     lines = [
         "## By fault",
         "",
-        head + (" msprof-analyze finds |" if theirs else ""),
-        "|---|" + "---|" * (7 if theirs else 6),
+        "| fault | wanted | found | wrong beside it | right place | saving: median error | within 25 % |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for name, score in by_fault(marks).items():
-        line = (
-            f"| {name} | {score.wanted} | {_share(score.recall)} | {score.wrong} "
-            f"| {_share(ratio(score.placed, score.places))} | {_signed(_median(score.errors))} "
-            f"| {_share(ratio(score.close, score.savings))} |"
-        )
-        if theirs:
-            other = others.get(name, Score())
-            line += f" {_share(other.recall)} |"
-        lines.append(line)
+    lines += [
+        f"| {name} | {score.wanted} | {_share(score.recall)} | {score.wrong} "
+        f"| {_share(ratio(score.placed, score.places))} | {_signed(_median(score.errors))} "
+        f"| {_share(ratio(score.close, score.savings))} |"
+        for name, score in by_fault(marks).items()
+    ]
     return "\n".join([*lines, ""])
 
 
@@ -115,10 +136,10 @@ def _split() -> str:
     return f"""## Calibration and scoring
 
 Thresholds were set on {counts["calibration"]} captures of one split and are marked on {counts["scoring"]} of another:
-other seeds (from 1000 on; from 1 on), and other workloads (in the scoring split models are larger, have another number
-of steps, links are faster and durations vary more: `benchmarks/accuracy/plan.py`). Strengths are {BELOW:g}, {AT:g} and
-{ABOVE:g} times what an expert would call a problem. Exports and levels (text and database, Level1 and Level2)
-alternate.
+other seeds (from 1000 on; from 1 on), and other workloads (in the scoring split models are larger or take other inputs,
+have another number of steps, links are faster and durations vary more: `benchmarks/accuracy/plan.py`). Strengths are
+{BELOW:g}, {AT:g} and {ABOVE:g} times what an expert would call a problem. Exports and levels (text and database, Level1
+and Level2) alternate.
 
 ## Key
 

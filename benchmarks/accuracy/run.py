@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import tempfile
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import advisor
@@ -32,10 +34,13 @@ def causes(job: corpus.Job) -> list[Cause]:
 
 def diagnosed(case: Case) -> Mark:
     """One case, marked. Nothing stays on disk."""
+    started = time.monotonic()
     job = made(case)
     with tempfile.TemporaryDirectory() as folder:
-        diagnosis = advisor.diagnose(corpus.write(job, Path(folder) / "capture", case.export, case.level))
-    return mark(case, causes(job), claims(diagnosis, job))
+        capture = corpus.write(job, Path(folder) / "capture", case.export, case.level)
+        making_s = time.monotonic() - started
+        diagnosis = advisor.diagnose(capture)
+    return replace(mark(case, causes(job), claims(diagnosis, job)), making_s=making_s)
 
 
 def claims(diagnosis: Diagnosis, job: corpus.Job) -> list[Claim]:

@@ -210,9 +210,9 @@ def _aicpu(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, 
 
 
 def _small_packets(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    """Everything travels in packets of 64 KiB, each of which takes the longer to set up the stronger the fault."""
-    overhead = setup.machine.packet_overhead_us * (1 + 2 * strength)
-    return _machine(setup, packet_bytes=65536, packet_overhead_us=overhead), {}
+    """Everything travels in packets of 64 KiB (larger if the fault is weak), and each takes longer to set up."""
+    overhead = setup.machine.packet_overhead_us * (1 + strength)
+    return _machine(setup, packet_bytes=int(65536 / min(1.0, strength)), packet_overhead_us=overhead), {}
 
 
 def _dynamic(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:

@@ -27,7 +27,7 @@ _TOGETHER: tuple[tuple[str, dict[str, float]], ...] = (
     ("light", {"blocking-copies": 1.0, "garbage-collection": 1.4}),
     ("tensor", {"transdata-excess": 1.0, "low-frequency": 1.4}),
     ("pipeline", {"data-loader": 1.0, "uneven-stages": 1.0}),
-    ("pipeline", {"few-micro-batches": 1.0, "aicpu-exposed": 1.4}),
+    ("pipeline", {"few-micro-batches": 1.0, "data-loader-one-rank": 1.4}),
     ("interleaved", {"few-micro-batches": 1.0, "cast-excess": 1.3}),
     ("experts", {"expert-imbalance": 1.3, "data-loader": 1.0}),
     ("experts", {"cast-excess": 1.4, "data-loader-one-rank": 1.0}),

@@ -155,7 +155,7 @@ def test_a_strength_is_as_bad_as_it_says(fault: str) -> None:
 
     assert share(0.25) < 0.02
     assert 0.06 < share(1.0) < 0.2
-    assert share(2.0) > 0.15
+    assert share(2.0) > max(0.12, 1.2 * share(1.0))
 
 
 @pytest.mark.parametrize("fault", sorted(HARMLESS))
@@ -177,7 +177,8 @@ def test_every_fault_has_workloads_where_it_makes_sense() -> None:
 
 
 def test_the_seed_chooses_where_a_fault_strikes() -> None:
-    struck = {job("data-loader-one-rank", seed).causes[0].place["rank"] for seed in range(1, 12)}
+    fault, dense = FAULTS["data-loader-one-rank"], WORKLOADS["dense"]
+    struck = {fault(dense, 1.0, seed)[1]["rank"] for seed in range(1, 50)}
     assert struck == {0, 1, 2, 3}
 
 

@@ -48,6 +48,8 @@ class Export:
     """Whether all time of a collective is told as idle, as CANN 8.3 does."""
     numbered: bool = True
     """Whether files carry the rank in their names; a job that was not launched for several ranks has none."""
+    raw: bool = False
+    """Whether the folder of the raw data is still there; its info.json is all that names the chip of a text export."""
 
     @property
     def later(self) -> bool:
@@ -117,6 +119,10 @@ def write_settings(job: Job, trace: RankTrace, folder: Path, export: Export, kin
     info = _profiler_info(job, trace, export, kind)
     _dump(folder / f"profiler_info{export.suffix(trace)}.json", info)
     _dump(folder / "profiler_metadata.json", metadata(job, trace))
+    if export.raw:
+        device = folder / "PROF_000001_20250109084754000_RAHBCDEFGIJKLMNO" / f"device_{trace.device}"
+        device.mkdir(parents=True)
+        _dump(device / f"info.json.{trace.device}", _device_info(trace))
 
 
 def _dump(path: Path, content: object) -> None:
@@ -158,6 +164,18 @@ def _profiler_info(job: Job, trace: RankTrace, export: Export, kind: str) -> dic
     if export.versions:
         info |= {"torch_npu_version": "2.7.1", "cann_version": "8.3.RC1"}
     return info
+
+
+def _device_info(trace: RankTrace) -> dict[str, object]:
+    """What info.json of a device says; frequencies are texts there, and platform 5 is Ascend910B."""
+    device = {
+        "id": trace.device, "env_type": 3, "ai_core_num": 20, "aiv_num": 40, "ai_cpu_core_num": 6,
+        "aic_frequency": "1800", "aiv_frequency": "1800", "hwts_frequency": "50",
+    }  # fmt: skip
+    return {
+        "DeviceInfo": [device], "platform_version": "5", "rank_id": trace.rank, "pid": str(trace.pid),
+        "pid_name": "python3", "hostname": host_name(trace),
+    }  # fmt: skip
 
 
 _RECORDED = (

@@ -99,6 +99,16 @@ def test_level0_calls_nothing_a_problem_that_level1_does_not(usual: Any, export:
     assert set(found) <= set(expected)
 
 
+def test_the_raw_data_tell_a_text_export_its_chip_and_change_no_finding(tmp_path: Path) -> None:
+    job = _job("cast-excess")
+    bare = advisor.diagnose(corpus.write(job, tmp_path / "bare", "text"))
+    raw = advisor.diagnose(corpus.write(job, tmp_path / "raw", "text", raw=True))
+    stored = advisor.diagnose(corpus.write(job, tmp_path / "stored", "database"))
+    assert (bare.run.chip, raw.run.chip, stored.run.chip) == ("", "Ascend910B", "Ascend910B")
+    assert raw.run.rank_count == 1
+    assert {f.rule for f in bare.findings} <= {f.rule for f in raw.findings}
+
+
 def test_a_job_of_one_rank_needs_no_rank_in_its_file_names(export: str, tmp_path: Path) -> None:
     job = corpus.job("data-loader", 1, workload="single")
     found = [

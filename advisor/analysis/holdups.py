@@ -119,7 +119,7 @@ def _seen(
     calls = host.calls_of(table, rank)
     own_kinds = {name: calls.take(mask[calls.row]) for name, mask in kinds.items()}
     queue, queue_threads = _queue(table, calls)
-    waits = joined([own_kinds[name].spans for name in _WAITING])
+    waits = _widened(joined([own_kinds[name].spans for name in _WAITING]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
     work, beside, cell = _work(rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits)
@@ -247,33 +247,43 @@ def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
 # The host
 
 
+def _widened(waits: Spans, queue: replay.Queue) -> Spans:
+    """Waits from where they really began: before the call itself the main thread waits for the queue to run empty.
+
+    Where the queue did so right before the call, the wait began when the last entry had been handed over.
+    """
+    if not len(waits) or not len(queue.end):
+        return waits
+    emptied = np.maximum.accumulate(queue.end)
+    last = np.searchsorted(emptied, waits.start, "right") - 1
+    waited = (last >= 0) & (waits.start - emptied[last] <= _JOINED_NS)
+    start = np.where(waited, np.minimum(queue.put[last], waits.start), waits.start)
+    return Spans(np.maximum(start, np.append(start[0], waits.end[:-1] + 1)), waits.end)
+
+
 def _relief(seen: _Seen, name: str) -> tuple[replay.Relief, Spans]:
     """The host time of one kind, on either thread, and the waits that stay without it."""
-    calls = seen.kinds[name]
-    if name in ("read", "synchronise"):
-        calls = _but_one_per_step(seen, calls)
-    on_queue = np.isin(seen.table["thread"][calls.row], seen.queue_threads)
-    relief = replay.Relief(calls.take(~on_queue).spans, calls.take(on_queue).spans)
-    waits = seen.replayed.waits
+    calls, waits = seen.kinds[name], seen.replayed.waits
     if name in _WAITING:
-        waits = _outside(waits, calls.spans)
-    return relief, waits
+        calls = calls.take(holder(_last_of_steps(seen), calls.end - 1) < 0)
+    on_queue = np.isin(seen.table["thread"][calls.row], seen.queue_threads)
+    main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
+    if name in _WAITING:
+        gone = holder(main, waits.end - 1) >= 0
+        main = joined([main, Spans(waits.start[gone], waits.end[gone])])
+        waits = Spans(waits.start[~gone], waits.end[~gone])
+    return replay.Relief(main, queue), waits
 
 
-def _outside(waits: Spans, taken: Spans) -> Spans:
-    """The waits that do not lie in a set."""
-    left = cover(taken, waits.start, waits.end) * 2 < waits.lengths
-    return Spans(waits.start[left], waits.end[left])
+def _last_of_steps(seen: _Seen) -> Spans:
+    """The last wait of each step, and those outside of every step.
 
-
-def _but_one_per_step(seen: _Seen, calls: host.Calls) -> host.Calls:
-    """Without the last of each step: a job reads its loss, or logs, once per step, and that is no fault."""
-    cell = seen.cells.on_host(np.full(len(calls), seen.rank), calls.start)
-    spans = calls.spans
-    of = holder(spans, calls.start)
-    last = np.full(len(seen.cells) + 1, -1)
-    last[cell] = of  # in order of time: the last of each stays
-    return calls.take((last[cell] != of) & (cell >= 0))
+    A job reads its loss, or the tokens it made, once per step; that is no fault.
+    """
+    waits = seen.replayed.waits
+    cell = seen.cells.on_host(np.full(len(waits), seen.rank), waits.end - 1)
+    last = np.append(cell[1:] != cell[:-1], True)[: len(cell)] | (cell < 0)
+    return Spans(waits.start[last], waits.end[last])
 
 
 def _lost(seen: _Seen, relief: replay.Relief, waits: Spans, plain: Array) -> Array:
@@ -293,8 +303,10 @@ def _others(seen: _Seen, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Tab
     main = joined([relief.main for relief, _ in reliefs.values()])
     queue = joined([relief.queue for relief, _ in reliefs.values()])
     waits = seen.replayed.waits
+    left = np.ones(len(waits), bool)
     for name in _WAITING:
-        waits = _outside(waits, joined([reliefs[name][0].main, reliefs[name][0].queue]))
+        left &= holder(reliefs[name][0].main, waits.end - 1) < 0
+    waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains(seen.replayed, replay.Relief(main, queue), waits=waits)
     kept = replay.gains(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
     return _late(seen, np.diff(np.append(0, kept - gone))).having(lost_us=_per_cell(seen, kept - gone) / 1e3)

@@ -211,6 +211,6 @@ def _summed(
         unshared_us=np.where(whole, unshared, np.nan) / steps,
         longest_us=groups.sums(longest) / steps,
         fused_us=groups.sums(fused) / steps,
-        gap_us=groups.sums(np.maximum(lasted - total, 0)) / steps,
+        gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
         step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),
     )

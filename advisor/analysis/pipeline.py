@@ -9,7 +9,7 @@ from advisor.analysis.grouping import grouped
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, StageTime
-from advisor.facts.observed import Group
+from advisor.facts.observed import Collective, Group
 from advisor.facts.table import Array, Table
 from advisor.run import Run
 
@@ -18,7 +18,7 @@ _NEARLY = 0.9
 """Stages of a balanced pipeline wait equally long but for noise: the first of them stands for all."""
 
 
-def stage_times(run: Run, split: Table[Overlap]) -> Table[StageTime]:
+def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] | None = None) -> Table[StageTime]:
     """One row per step and stage.
 
     Raises:
@@ -46,11 +46,21 @@ def stage_times(run: Run, split: Table[Overlap]) -> Table[StageTime]:
         slowest_compute_us=groups.largest(split["compute_us"]),
         **means,
         unseen_us=unseen,
+        least_sends=_least_sends(split, collectives),
         average_compute_us=np.full(len(groups), compute.mean()),
         average_waiting_us=np.full(len(groups), waiting.mean()),
         heaviest=_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
     )
+
+
+def _least_sends(split: Table[Overlap], collectives: Table[Collective] | None) -> float:
+    """Sends per step of the rank that has fewest of them; NaN where none was recorded."""
+    if collectives is None:
+        return np.nan
+    sends = collectives.take(collectives.texts("op").isin(["send"]) & np.isin(collectives["step"], split["step"]))
+    per_cell = grouped(sends["rank"], sends["step"]).sizes
+    return float(per_cell.min()) if len(per_cell) else np.nan
 
 
 def _first(these: Array) -> Array:

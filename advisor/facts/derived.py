@@ -271,7 +271,10 @@ class FusibleChain(Fact):
             "as they must make, at the pace of the longest kernel of each chain; attention its matrix products."
         ),
     ]
-    gap_us: Annotated[float, Us("Pauses between the kernels of the chains, per step.")]
+    gap_us: Annotated[
+        float,
+        Us("Pauses between the kernels of the chains, per step; of each chain no more than its kernels take."),
+    ]
     step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
 
 
@@ -426,6 +429,13 @@ class StageTime(Fact):
         Us(
             "How much shorter its step looks than that of the stage where it is longest: in the first step it waits "
             "before its first task, which no recorded receive shows, or after its last."
+        ),
+    ]
+    least_sends: Annotated[
+        float,
+        Count(
+            "Sends per step on a rank of the stage that has fewest: its micro-batches, more with virtual stages; "
+            "missing where none was recorded."
         ),
     ]
     average_compute_us: Annotated[float, Us("Mean computation of all stages, each over its steps.")]

@@ -7,6 +7,7 @@ import pytest
 
 from advisor.analysis.pipeline import stage_times
 from advisor.facts.derived import Overlap
+from advisor.facts.observed import Collective
 from advisor.facts.table import read_table
 from advisor.run import Parallel, Run
 
@@ -27,7 +28,14 @@ def test_waiting_that_no_receive_shows_is_what_a_step_lacks_to_the_longest():
     """)
     assert (first["unseen_us"], second["unseen_us"]) == (0.0, 100.0)
     assert [row["unseen_us"] for row in later] == [0.0, 0.0]
-    assert {row["average_waiting_us"] for row in (first, second, *later)} == {pytest.approx((150 + 155) / 2)}
+    assert {row["average_waiting_us"] for row in (first, second, *later)} == {(150 + 155) / 2}
+
+
+def test_micro_batches_show_as_sends_of_the_stage_with_fewest():
+    split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
+    calls = read_table(Collective, "rank step op\n0 1 send x3\n1 1 send x2\n1 1 receive x5\n1 2 send")
+    assert {row["least_sends"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
+    assert {row["least_sends"] for row in stage_times(STAGES, split).rows()} == {None}
 
 
 def test_the_heaviest_stage_is_the_one_that_computes_longest_over_all_steps():

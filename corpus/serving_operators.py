@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of a decoder that serves requests: names, types, shapes and device times.
 
-Types and times of decoding follow the operator table of a published comparison on a 910B: vllm-ascend serving
-Qwen2.5-3B with 8 requests in BF16 (InfiniTensor's vllm-infini, note on the graph-mode gap). Per call it has MatMulV2
+Types and times of decoding follow the operator table of a published comparison: vllm-ascend serving Qwen2.5-3B with 8
+requests in BF16 (the note of the vllm-infini project on what its graph mode lacks). Per call it has MatMulV2
 67 µs, FusedInferAttentionScore 24.3, ArgMaxV2 147, SwiGlu 8.5, AtbRopeKernel 5.1, AddRmsNorm 3.3,
 ReshapeAndCacheNdKernel 3.0 and Slice 2.6. Its 145 products read 6.2 GB of weights in 9.7 ms: 0.64 TB/s.
 """

@@ -124,5 +124,8 @@ def _placed(cause: Cause, claims: Iterable[Claim]) -> bool | None:
     if "op_type" in place:
         return any(claim.subject.get("op_type", place["op_type"]) == place["op_type"] for claim in claims)
     if "link" in place:
-        return any({claim.subject.get("source"), claim.subject.get("target")} == set(place["link"]) for claim in claims)
+        ends = set(place["link"])
+        return any(
+            ends in ({claim.subject.get("source"), claim.subject.get("target")}, claim.ranks) for claim in claims
+        )
     return None

@@ -4,7 +4,8 @@
 communication.json adds up the packets of all links, though those of a mesh work side by side and a network card serves
 its peers in turn. And a transfer hidden behind computation can still hold up the one that follows on the same
 communicator. So calls that follow each other without a pause are taken as one *train*, whose bare time is spread over
-all it moved: of a train that became shorter by some time, no more than its bare time would be won.
+all it moved on one kind of link: if that became faster, the train would be shorter by what is saved on it, and of that
+no more than its bare time would be won.
 """
 
 from __future__ import annotations
@@ -33,8 +34,7 @@ def moves(
     """One row per row of `transfers`. Wall and bare time are missing where the call was not found."""
     call = _call_of(transfers, calls)
     serial = transfers["transit_us"] / _side_by_side(transfers, links)
-    wall = _wall(serial, call, calls)
-    bare_part = np.append(_bare_part(calls, collectives), np.nan)[call]
+    wall, trains = _wall(serial, call, calls), _trains(collectives)
     kinds = calls.texts("group_kind")
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
     return Table.build(
@@ -44,7 +44,7 @@ def moves(
         group_kind=Texts(np.append(kinds.codes, -1)[call].astype(np.int32), kinds.names),
         rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
         wall_us=wall,
-        bare_us=wall * bare_part,
+        bare_us=_bare(wall, transfers.texts("link"), np.append(trains, -1)[call], calls["exposed_us"], trains),
     )
 
 
@@ -85,18 +85,24 @@ def _wall(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:
     return np.where(known, share * np.append(took, np.nan)[call], np.nan)
 
 
-def _bare_part(calls: Table[CollectiveCall], collectives: Table[Collective]) -> Array:
-    """Per call: bare time over transit time of the train it belongs to, at most 1. Rows are those of `collectives`."""
+def _trains(collectives: Table[Collective]) -> Array:
+    """Per call: the number of its train; -1 where its time is not known."""
     timed = collective_times(collectives)
-    train = np.full(len(calls), -1)
     stream = grouped(collectives["rank"], collectives.texts("group")).of[timed.row]
     order = np.lexsort((timed.start, stream))
     pause = timed.start[order][1:] - timed.end[order][:-1]
     begins = np.append(True, (np.diff(stream[order]) != 0) | (pause > _PAUSE_NS))[: len(order)]
+    train = np.full(len(collectives), -1)
     train[timed.row[order]] = np.cumsum(begins) - 1
-    of = np.where(train >= 0, train, len(order))
-    moved = np.bincount(of, weights=np.nan_to_num(calls["transit_us"]), minlength=len(order) + 1)
-    bare = np.bincount(of, weights=calls["exposed_us"], minlength=len(order) + 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        part: Array = np.where(moved[of] > 0, (bare / moved)[of], calls["exposed_us"] / calls["elapse_us"])
-    return np.minimum(part, 1.0)
+    return train
+
+
+def _bare(wall: Array, link: Texts, train: Array, exposed: Array, trains: Array) -> Array:
+    """Per transfer: its share of the bare time of its train, among all that moved there on the same kind of link."""
+    known = (train >= 0) & (wall >= 0)
+    bare = np.bincount(trains[trains >= 0], weights=exposed[trains >= 0], minlength=1)
+    alike = grouped(train, link)
+    moved = alike.sums(np.where(known, wall, 0))[alike.of]
+    part = np.divide(np.append(bare, np.nan)[train], moved, out=np.full(len(wall), np.nan), where=known & (moved > 0))
+    bare_us: Array = wall * np.minimum(part, 1.0)
+    return bare_us

@@ -332,8 +332,8 @@ class Move(Fact):
     bare_us: Annotated[
         float,
         Us(
-            "The part of that which computation does not hide, spread over all calls that follow each other without a "
-            "pause; missing when not known."
+            "The part of that which computation does not hide: the bare time of calls that follow each other without a "
+            "pause, spread over what they moved on this kind of link; missing when not known."
         ),
     ]
 

@@ -57,9 +57,10 @@ def test_without_the_matrix_the_time_of_a_call_is_shared_by_the_sums():
 
 def test_a_transfer_behind_computation_is_bare_as_far_as_the_one_that_waits_for_it():
     hides_the_first = read_table(Kernel, "rank step start_ns duration_us\n0 1 0 100")
-    rows = found(hides_the_first)
-    assert rows[0]["bare_us"] + rows[1]["bare_us"] == pytest.approx(100 * 100 / 160)
-    assert rows[2]["bare_us"] == pytest.approx(60 * 100 / 160)
+    rows = found(hides_the_first, read_table(Link, LINKS))
+    assert rows[0]["bare_us"] + rows[2]["bare_us"] == pytest.approx(100)
+    assert rows[0]["bare_us"] == pytest.approx(50 * 100 / 110)
+    assert rows[1]["bare_us"] == 50
     assert rows[3]["bare_us"] == 100
 
 

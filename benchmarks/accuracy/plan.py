@@ -6,7 +6,7 @@ The two splits share neither seeds nor workloads: the jobs of the second have ot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -72,18 +72,22 @@ def setup_of(case: Case, base: Setup) -> Setup:
 
 def _other(base: Setup) -> Setup:
     machine = base.machine
-    workload = _scaled(
-        base.workload, {"steps": lambda steps: steps + 1, "sequence": lambda length: length * 5 // 4 // 64 * 64}
-    )
-    return replace(
-        base,
-        workload=workload,
-        machine=replace(machine, link_gbps=machine.link_gbps * 1.1, noise=0.03, launch_us=machine.launch_us * 0.95),
-    )
+    faster = replace(machine, link_gbps=machine.link_gbps * 1.1, noise=0.03, launch_us=machine.launch_us * 0.95)
+    return replace(base, workload=_scaled(base.workload), machine=faster)
 
 
-def _scaled(workload: Any, changes: Mapping[str, Any]) -> Any:
+_OTHER: Mapping[str, Callable[[int], int]] = {
+    "steps": lambda steps: steps + 1,
+    "sequence": lambda tokens: tokens * 5 // 4 // 64 * 64,
+    "batch": lambda samples: samples * 5 // 4,
+    "context": lambda tokens: tokens * 5 // 4,
+    "requests": lambda requests: requests * 5 // 4,
+}
+"""How the model of the scoring split differs, as far as a workload has such a size."""
+
+
+def _scaled(workload: Any) -> Any:
     there = {field.name for field in fields(workload)}
     return replace(
-        workload, **{name: change(getattr(workload, name)) for name, change in changes.items() if name in there}
+        workload, **{name: change(getattr(workload, name)) for name, change in _OTHER.items() if name in there}
     )

@@ -5,7 +5,8 @@ communication.json adds up the packets of all links, though those of a mesh work
 its peers in turn. And a transfer hidden behind computation can still hold up the one that follows on the same
 communicator. So calls that follow each other without a pause are taken as one *train*, whose bare time is spread over
 all it moved on one kind of link: if that became faster, the train would be shorter by what is saved on it, and of that
-no more than its bare time would be won.
+no more than its bare time would be won. The last of a train stands for itself: it may have been given out last as well,
+when nothing was left to hide it, and then it stays bare however soon the others are done.
 """
 
 from __future__ import annotations
@@ -86,14 +87,15 @@ def _wall(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:
 
 
 def _trains(collectives: Table[Collective]) -> Array:
-    """Per call: the number of its train; -1 where its time is not known."""
+    """Per call: the number of its train, another one for the last of it; -1 where its time is not known."""
     timed = collective_times(collectives)
     stream = grouped(collectives["rank"], collectives.texts("group")).of[timed.row]
     order = np.lexsort((timed.start, stream))
     pause = timed.start[order][1:] - timed.end[order][:-1]
     begins = np.append(True, (np.diff(stream[order]) != 0) | (pause > _PAUSE_NS))[: len(order)]
     train = np.full(len(collectives), -1)
-    train[timed.row[order]] = np.cumsum(begins) - 1
+    ends = np.append(begins[1:], True)[: len(order)]
+    train[timed.row[order]] = np.cumsum(begins) * 2 + ends
     return train
 
 

@@ -18,6 +18,7 @@ CALLS = """
 rank step name group op        p2p   start_ns elapse_us transit_us
 0    1    a    dp    allReduce false 0        100       100
 0    1    b    dp    allReduce false 100000   100       60
+0    1    d    dp    allReduce false 200000   30        30
 0    1    c    dp    allReduce false 900000   100       100
 """
 PACKETS = """
@@ -25,6 +26,7 @@ rank step name group op        link packet_bytes packets transit_us
 0    1    a    dp    allReduce HCCS 100000       4       200
 0    1    a    dp    allReduce RDMA 100000       2       100
 0    1    b    dp    allReduce HCCS 100000       4       60
+0    1    d    dp    allReduce HCCS 100000       4       30
 0    1    c    dp    allReduce HCCS 100000       4       100
 0    1    x    dp    allReduce HCCS 100000       4       100
 """
@@ -46,7 +48,7 @@ def found(kernels: Table[Kernel] | None, links: Table[Link] | None = None) -> li
 
 def test_links_of_a_mesh_work_side_by_side_and_those_of_a_card_in_turn():
     rows = found(None, read_table(Link, LINKS))
-    assert [row["wall_us"] for row in rows] == [50, 50, 60, 100, None]
+    assert [row["wall_us"] for row in rows] == [50, 50, 60, 30, 100, None]
     assert rows[0]["rate_gbps"] == 2
 
 
@@ -55,13 +57,21 @@ def test_without_the_matrix_the_time_of_a_call_is_shared_by_the_sums():
     assert walls[:2] == [pytest.approx(200 / 3), pytest.approx(100 / 3)]
 
 
+def test_the_last_of_a_train_is_bare_by_itself():
+    """Nothing hides what is given out last, however soon the others are done."""
+    rows = found(read_table(Kernel, "rank step start_ns duration_us\n0 1 0 200"))
+    assert [row["bare_us"] for row in rows if row["name"] == "d"] == [30]
+    assert sum(row["bare_us"] for row in rows if row["name"] in ("a", "b")) == 0
+
+
 def test_a_transfer_behind_computation_is_bare_as_far_as_the_one_that_waits_for_it():
     hides_the_first = read_table(Kernel, "rank step start_ns duration_us\n0 1 0 100")
     rows = found(hides_the_first, read_table(Link, LINKS))
     assert rows[0]["bare_us"] + rows[2]["bare_us"] == pytest.approx(100)
     assert rows[0]["bare_us"] == pytest.approx(50 * 100 / 110)
     assert rows[1]["bare_us"] == 50
-    assert rows[3]["bare_us"] == 100
+    assert rows[3]["bare_us"] == 30
+    assert rows[4]["bare_us"] == 100
 
 
 def test_what_is_bare_is_unknown_without_kernels():

@@ -79,7 +79,7 @@ class _Seen(Struct, frozen=True):
     own: Array
     """Its cells, in order of time."""
     last: Array
-    """Per own cell: the row of the last task of the replay until its end, or -1."""
+    """Per own cell: the row of the last task of the replay until its end, or -1; of the last cell its very end."""
     replayed: replay.Rank
     table: Table[HostCall]
     calls: host.Calls
@@ -100,7 +100,7 @@ def _of_rank(
     seen = _seen(rank, device, Table.empty(Dispatch) if links is None else links, table, kinds, windows=windows)
     if links is None or not len(links):
         alone = [_rows(seen, name) for name in seen.kinds]
-        return Table.concat(Holdup, [rows.having(lost_us=rows["idle_us"]) for rows in alone])
+        return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
     reliefs = {name: _relief(seen, name) for name in seen.kinds}
     plain = replay.gains(seen.replayed, replay.Relief(Spans.none(), Spans.none()), waits=seen.replayed.waits)
     rows = [_rows(seen, name).having(lost_us=_lost(seen, *reliefs[name], plain)) for name in seen.kinds]
@@ -123,38 +123,48 @@ def _seen(
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
     work, beside, cell = _work(rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits)
-    begin = _begin(rank, work, windows, device.cells.step[own])
+    begin, end = _window(rank, work, windows, device.cells.step[own])
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
-    _, start, end = _free(device, rank)
+    last[own[-1:]] = len(cell)  # the end of the last step
+    free = _free(device, rank)
     return _Seen(
         rank=rank,
         cells=device.cells,
         own=own,
         last=np.maximum.accumulate(last[own]),
-        replayed=replay.Rank(begin, work, beside, queue, waits),
+        replayed=replay.Rank(begin, _ended(work, end), beside, queue, waits),
         table=table,
         calls=calls,
         kinds=own_kinds,
-        free=union(start, end),
+        free=free,
         queue_threads=queue_threads,
     )
 
 
-def _free(device: Timeline, rank: int) -> tuple[Array, Array, Array]:
+def _free(device: Timeline, rank: int) -> Spans:
     cell, start, end = device.on_clock(device.free)
     here = device.cells.rank[cell] == rank
-    return cell[here], start[here], end[here]
+    return union(start[here], end[here])
 
 
-def _begin(rank: int, work: replay.Work, windows: Table[StepWindow] | None, steps: Array) -> int:
-    """When the host began the first of these steps; without its window, when the device did."""
-    first = int(work.start.min()) if len(work.start) else 0
+def _window(rank: int, work: replay.Work, windows: Table[StepWindow] | None, steps: Array) -> tuple[int, int]:
+    """When the host began the first of these steps and ended the last; without its windows, when the device did."""
+    first, last = (int(work.start.min()), int(work.end.max())) if len(work.start) else (0, 0)
     if windows is None:
-        return first
-    opened = windows["start_ns"][(windows["rank"] == rank) & np.isin(windows["step"], steps)]
-    opened = opened[opened != MISSING]
-    return min(first, int(opened.min())) if len(opened) else first
+        return first, last
+    own = (windows["rank"] == rank) & np.isin(windows["step"], steps)
+    opened, closed = windows["start_ns"][own], windows["end_ns"][own]
+    opened, closed = opened[opened != MISSING], closed[closed != MISSING]
+    return min([first, *opened.tolist()]), max(closed.tolist(), default=last)
+
+
+def _ended(work: replay.Work, end: int) -> replay.Work:
+    """The work, and after it an empty task that the host launches as the last step ends: what comes last counts too."""
+    reach = int(work.end.max()) if len(work.end) else end
+    start = max(reach, end)
+    added = replay.Work(*(np.array([value]) for value in (start, start, end, -1, start - end, -1)))
+    return replay.Work(*(np.append(getattr(work, name), getattr(added, name)) for name in work.__struct_fields__))
 
 
 def _queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:
@@ -316,7 +326,7 @@ def _late(seen: _Seen, gained: Array) -> Table[Holdup]:
     """By step: the tasks that began late for a host that did not keep up, and what it was doing."""
     work, count = seen.replayed.work, len(seen.own)
     idle = work.idle(seen.replayed.begin)
-    late = np.flatnonzero(gained > _PAUSE_NS)
+    late = np.flatnonzero(gained[:-1] > _PAUSE_NS)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
     longest = np.zeros(count, np.int64)
     np.maximum.at(longest, of, idle[late])

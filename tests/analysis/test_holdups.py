@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import advisor
+import corpus
+from advisor.analysis.holdups import holdups
+from advisor.facts.derived import Dispatch, Holdup
+from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.table import Table, read_table
+
+KERNELS = "step start_ns duration_us\n1 0 40\n1 100000 20\n2 200000 40\n2 300000 20"
+LINKS = """start_ns latency_us idle_before_us vertical
+0 0 - -
+100000 0 60 true
+200000 0 80 true
+300000 0 60 true"""
+WINDOWS = "step start_ns end_ns\n1 0 150000\n2 150000 320000"
+
+
+def lost(calls: str, kernels: str = KERNELS, links: str | None = LINKS) -> list[tuple[int, str, float]]:
+    found = holdups(
+        read_table(Kernel, kernels),
+        read_table(HostCall, calls),
+        links=None if links is None else read_table(Dispatch, links),
+        collectives=None,
+        tasks=None,
+        windows=read_table(StepWindow, WINDOWS),
+    )
+    return [(row["step"], row["cause"], row["lost_us"]) for row in found.rows()]
+
+
+def test_a_collection_loses_what_comes_later_for_it():
+    """60 of collection while the device works for 40 and idles for 60: the step is 60 longer."""
+    calls = "thread kind name start_ns end_ns\n1 gc gc 30000 90000"
+    assert (1, "gc", 60.0) in lost(calls)
+    assert (2, "gc", 60.0) not in lost(calls)
+
+
+def test_of_the_waits_of_a_step_the_last_stays():
+    once = "thread kind name start_ns end_ns\n1 acl aclrtSynchronizeStream 30000 41000"
+    twice = once + "\n1 acl aclrtSynchronizeStream 130000 131000"
+    assert [us for step, cause, us in lost(once) if cause == "synchronise"] == [0.0]
+    assert [us for step, cause, us in lost(twice) if cause == "synchronise"] == [11.0]
+
+
+def test_nested_calls_count_once_and_are_named_by_the_longest():
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::item 10000 60000\n"
+        "1 operator aten::_local_scalar_dense 20000 60000\n1 acl aclrtSynchronizeStream 30000 60000"
+    )
+    found = holdups(
+        read_table(Kernel, KERNELS), read_table(HostCall, calls), links=read_table(Dispatch, LINKS),
+        collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+    ).rows()  # fmt: skip
+    reads = {row["cause"]: row for row in found if row["calls"] and row["cause"] != "host"}
+    assert reads.keys() == {"read", "synchronise"}
+    for row in reads.values():
+        assert (row["call"], row["calls"], row["host_us"], row["longest_us"]) == ("aten::item", 1.0, 50.0, 50.0)
+        assert row["idle_us"] == 20.0
+
+
+def test_without_launches_a_kind_loses_the_idle_time_beside_it():
+    calls = "thread kind name start_ns end_ns\n1 gc gc 30000 90000"
+    assert lost(calls, links=None) == [(1, "gc", 50.0)]
+
+
+def test_a_host_that_is_late_without_any_of_the_kinds_is_late_by_itself():
+    calls = "thread kind name start_ns end_ns\n1 operator aten::mul 41000 99000"
+    assert [us for _, cause, us in lost(calls) if cause == "host"] == [60.0, 140.0]
+
+
+CALLS = st.lists(
+    st.tuples(
+        st.integers(0, 300), st.integers(0, 80),
+        st.sampled_from([("gc", "gc"), ("acl", "aclrtSynchronizeStream"), ("acl", "aclrtMemcpy"),
+                         ("data_loader", "next"), ("operator", "aten::item")]),
+    ),
+    max_size=8,
+)  # fmt: skip
+
+
+@settings(max_examples=40)
+@given(CALLS)
+def test_no_kind_wins_more_than_the_idle_time_of_the_rank(calls):
+    table = Table.build(
+        HostCall,
+        rank=[0] * len(calls),
+        thread=1,
+        kind=[kind for *_, (kind, _) in calls],
+        name=[name for *_, (_, name) in calls],
+        start_ns=[start * 1000 for start, *_ in calls],
+        end_ns=[(start + length) * 1000 for start, length, _ in calls],
+    )
+    found = holdups(
+        read_table(Kernel, KERNELS), table, links=read_table(Dispatch, LINKS),
+        collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+    )  # fmt: skip
+    causes = found.texts("cause")
+    for name in causes.names:
+        assert np.nansum(found["lost_us"][causes.isin([name])]) <= 200.0
+
+
+CAUSES = {
+    "data-loader": "data_loader",
+    "garbage-collection": "gc",
+    "synchronise-per-layer": "read",
+    "blocking-copies": "blocking_copy",
+    "memory-churn": "allocate",
+    "online-compilation": "compile",
+    "launch-blocking": "synchronise",
+    "python-busy": "host",
+}
+
+
+@pytest.mark.parametrize("fault", CAUSES)
+def test_a_replay_without_a_fault_wins_what_the_job_without_it_wins(fault: str, tmp_path: Path) -> None:
+    """Most of it is no idle time beside the calls: the queue hides them, and the device runs dry later."""
+    job = corpus.job(fault, 1003)
+    table = advisor.load_profile(corpus.write(job, tmp_path, "database")).table(Holdup)
+    own = table.texts("cause").isin([CAUSES[fault]])
+    steps = len(np.unique(table["step"]))
+    found = [table["lost_us"][own & (table["rank"] == rank)].sum() / steps for rank in np.unique(table["rank"])]
+    assert max(found) == pytest.approx(job.step_us - job.causes[0].step_us_without, rel=0.2)

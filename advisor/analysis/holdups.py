@@ -27,7 +27,7 @@ READS = ("aten::item", "aten::_local_scalar_dense", "aten::nonzero")
 ALLOCATIONS = ("aclMallocMem", "aclrtMalloc", "aclrtFree", "aclrtMapMem", "aclrtUnmapMem", "aclrtReleaseMem")
 """Beginnings of the names of calls that take device memory from the driver, or give it back."""
 
-MOST_PAUSES = 10_000
+MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
 
 _WAITING = ("read", "synchronise", "blocking_copy")
@@ -103,7 +103,10 @@ def _of_rank(
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
     reliefs = {name: _relief(seen, name) for name in seen.kinds}
     plain = replay.gains(seen.replayed, replay.Relief(Spans.none(), Spans.none()), waits=seen.replayed.waits)
-    rows = [_rows(seen, name).having(lost_us=_lost(seen, *reliefs[name], plain)) for name in seen.kinds]
+    lost = {name: _lost(seen, *reliefs[name], plain) for name in seen.kinds if name != "synchronise"}
+    same = _equal(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
+    lost["synchronise"] = lost["read"] if same else _lost(seen, *reliefs["synchronise"], plain)
+    rows = [_rows(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
     return Table.concat(Holdup, [*(part.take(part["calls"] > 0) for part in rows), _others(seen, reliefs)])
 
 
@@ -302,6 +305,10 @@ def _lost(seen: _Seen, relief: replay.Relief, waits: Spans, plain: Array) -> Arr
         return np.zeros(len(seen.own))
     gain = replay.gains(seen.replayed, relief, waits=waits)
     return _per_cell(seen, gain - plain) / 1e3
+
+
+def _equal(one: Spans, other: Spans) -> bool:
+    return np.array_equal(one.start, other.start) and np.array_equal(one.end, other.end)
 
 
 def _per_cell(seen: _Seen, gain: Array) -> Array:

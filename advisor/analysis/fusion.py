@@ -13,9 +13,10 @@ from itertools import product
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.beside import Beside, decisive, undisturbed
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.grouping import grouped
-from advisor.analysis.operators import Others, StepKernels, awaited, in_steps, ratio, undisturbed
+from advisor.analysis.operators import StepKernels, in_steps, ratio
 from advisor.facts.derived import FusibleChain, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -120,7 +121,7 @@ def fusible_chains(
     found = [chains for chains in _all_chains(lanes, types.names) if len(chains.first)]
     if not found:
         return Table.empty(FusibleChain)
-    return _summed(found, lanes, every, device, awaited(device, collectives))
+    return _summed(found, lanes, every, device, decisive(device, kernels, collectives))
 
 
 def _lanes(types: Texts, stream: Array, start: Array) -> _Lanes:
@@ -180,7 +181,7 @@ def _summed(
     lanes: _Lanes,
     every: StepKernels,
     device: Timeline,
-    others: Others,
+    beside: Beside,
 ) -> Table[FusibleChain]:
     first = np.concatenate([chains.first for chains in found])
     size = np.concatenate([chains.last for chains in found]) - first + 1
@@ -200,7 +201,7 @@ def _summed(
     groups = grouped(every.table["rank"][head], names)
     steps = every.steps[head[groups.first]]
     whole = every.whole[head[groups.first]]
-    unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), others) / 1e3
+    unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
     return Table.build(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],

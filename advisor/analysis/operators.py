@@ -6,20 +6,16 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.beside import Beside, anything, decisive, undisturbed
 from advisor.analysis.completeness import incomplete
-from advisor.analysis.device import COMM, KERNEL, Timeline, timeline
+from advisor.analysis.device import KERNEL, Timeline, timeline
 from advisor.analysis.grouping import Groups, grouped, row_at
-from advisor.analysis.intervals import alone, unions
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
 CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "TensorMove"})
 """Operators that change only data type or memory layout."""
-_BACK_TO_BACK_NS = 20_000
-"""Collectives that follow each other so closely wait for each other: they share a queue."""
-_STOOD_NS = 20_000
-"""A shorter pause before the end of a collective is one between kernels."""
 
 
 class StepKernels(Struct, frozen=True):
@@ -37,14 +33,6 @@ class StepKernels(Struct, frozen=True):
     def take(self, where: Array) -> StepKernels:
         columns = (self.duration_us, self.steps, self.step_us, self.whole, self.row)
         return StepKernels(self.table.take(where), *(column[where] for column in columns))
-
-
-class Others(Struct, frozen=True):
-    """Intervals on the clock of the device, with the cell they belong to."""
-
-    cell: Array
-    start: Array
-    end: Array
 
 
 def operators(
@@ -70,9 +58,9 @@ def operators(
     names = types.take(first)
     row, whole = every.row[typed], every.whole[typed][first]
 
-    def without(others: Others) -> Array:
-        """What ran with none of them beside it, µs per step; missing where kernels are not all listed."""
-        found = undisturbed(device, row, groups.of, len(groups), others)
+    def without(beside: Beside) -> Array:
+        """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
+        found = undisturbed(device, row, groups.of, len(groups), beside)
         return np.where(whole, found, np.nan) / chosen.steps[first] / 1e3
 
     return Table.build(
@@ -83,8 +71,8 @@ def operators(
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
-        alone_us=without(communication(device)),
-        unshared_us=without(awaited(device, collectives)),
+        alone_us=without(anything(device)),
+        unshared_us=without(decisive(device, kernels, collectives)),
         median_us=groups.medians(duration),
         longest_us=groups.largest(duration),
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
@@ -156,49 +144,6 @@ def _of_whole(every: StepKernels) -> Array:
     """Per kernel: the time of all kernels of its rank."""
     groups = grouped(every.table["rank"])
     return groups.sums(every.duration_us)[groups.of]
-
-
-def undisturbed(device: Timeline, row: Array, group: Array, groups: int, others: Others) -> Array:
-    """Per group of kernels, ns in which neither another kernel nor anything of `others` ran beside it.
-
-    `row` and `group` say which rows of the timeline's work belong to which group.
-    """
-    work = device.work
-    owner = np.full(len(work.cell), groups)
-    owner[row] = group
-    kernel = np.flatnonzero(work.kind == KERNEL)
-    rank = device.cells.rank[np.concatenate([work.cell[kernel], others.cell])]
-    owner = np.concatenate([owner[kernel], np.full(len(others.cell), groups)])
-    start, end = np.concatenate([work.start[kernel], others.start]), np.concatenate([work.end[kernel], others.end])
-    found = np.zeros(groups + 1)
-    for one in np.unique(rank).tolist():
-        here = rank == one
-        found += alone(owner[here], start[here], end[here], groups + 1)
-    return found[:-1]
-
-
-def communication(device: Timeline) -> Others:
-    """All collectives."""
-    rows = np.flatnonzero(device.work.kind == COMM)
-    return Others(device.work.cell[rows], device.work.start[rows], device.work.end[rows])
-
-
-def awaited(device: Timeline, collectives: Table[Collective] | None) -> Others:
-    """Collectives, back to back ones as one, at whose end the device stood still: they would have taken as long with
-    less beside them. Sends and receives are left out: how long those take is up to the other stage."""
-    work = device.work
-    rows = np.flatnonzero(work.kind == COMM)
-    if collectives is not None:
-        rows = rows[collectives["p2p"][work.row[rows]] != 1]
-    cell, start, end = unions(work.cell[rows], work.start[rows], work.end[rows] + _BACK_TO_BACK_NS, len(device.cells))
-    end = end - _BACK_TO_BACK_NS
-    shift, busy = device.axis.shift[cell], device.compute
-    if not len(busy):
-        return Others(cell, start, end)
-    last = np.searchsorted(busy.start, end + shift) - 1
-    stood = np.where(last >= 0, end + shift - busy.end[np.maximum(last, 0)], _STOOD_NS)
-    kept = stood >= _STOOD_NS
-    return Others(cell[kept], start[kept], end[kept])
 
 
 def ratio(part: Array, whole: Array) -> Array:

@@ -216,7 +216,8 @@ class OperatorShare(Fact):
         float,
         Us(
             "The part per step in which no kernel of another type ran, nor a collective at whose end the device stood "
-            "still (that one would take as long anyway). Without these kernels the step would be so much shorter."
+            "still (that one would take as long anyway). Kernels on a side stream that the main stream does not wait "
+            "for count for nothing. Without these kernels the step would be so much shorter."
         ),
     ]
     median_us: Annotated[float, Us("Median duration of one.")]

@@ -123,3 +123,18 @@ def test_collectives_back_to_back_are_waited_for_as_one():
 def test_waiting_for_the_other_stage_of_a_pipeline_does_not_make_kernels_free():
     beside = "start_ns elapse_us op p2p\n120000 130 receive true"
     assert unshared(CASTS.format(next=250000), beside)["Cast"] == 100.0
+
+
+def test_a_kernel_beside_the_main_stream_costs_nothing_unless_that_stream_awaits_it():
+    kernels = """
+    start_ns duration_us op_type stream
+    0        100         MatMul  1
+    50000    {aside}     Unique2 2
+    {next}   100         MatMul  1
+    """
+    assert unshared(kernels.format(aside=150, next=300000), "start_ns elapse_us op")["Unique2"] == 0.0
+    assert unshared(kernels.format(aside=150, next=201000), "start_ns elapse_us op")["Unique2"] == 100.0
+    assert unshared(kernels.format(aside=150, next=150000), "start_ns elapse_us op") == {
+        "Unique2": 0.0,
+        "MatMul": 200.0,
+    }

@@ -29,13 +29,12 @@ _CARDS = ("RDMA", "ROCE")
 def moves(
     transfers: Table[Transfer],
     calls: Table[CollectiveCall],
-    collectives: Table[Collective],
     links: Table[Link] | None,
 ) -> Table[Move]:
     """One row per row of `transfers`. Wall and bare time are missing where the call was not found."""
     call = _call_of(transfers, calls)
     serial = transfers["transit_us"] / _side_by_side(transfers, links)
-    wall, trains = _wall(serial, call, calls), _trains(collectives)
+    wall, trains = _wall(serial, call, calls), _trains(calls)
     kinds = calls.texts("group_kind")
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
     return Table.build(
@@ -86,14 +85,14 @@ def _wall(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:
     return np.where(known, share * np.append(took, np.nan)[call], np.nan)
 
 
-def _trains(collectives: Table[Collective]) -> Array:
+def _trains(calls: Table[CollectiveCall]) -> Array:
     """Per call: the number of its train, another one for the last of it; -1 where its time is not known."""
-    timed = collective_times(collectives)
-    stream = grouped(collectives["rank"], collectives.texts("group")).of[timed.row]
+    timed = collective_times(Table.build(Collective, start_ns=calls["start_ns"], elapse_us=calls["elapse_us"]))
+    stream = grouped(calls["rank"], calls.texts("group")).of[timed.row]
     order = np.lexsort((timed.start, stream))
     pause = timed.start[order][1:] - timed.end[order][:-1]
     begins = np.append(True, (np.diff(stream[order]) != 0) | (pause > _PAUSE_NS))[: len(order)]
-    train = np.full(len(collectives), -1)
+    train = np.full(len(calls), -1)
     ends = np.append(begins[1:], True)[: len(order)]
     train[timed.row[order]] = np.cumsum(begins) * 2 + ends
     return train

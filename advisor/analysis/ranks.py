@@ -10,8 +10,11 @@ import numpy as np
 
 from advisor.analysis.comms import Meetings, met_in
 from advisor.analysis.grouping import Groups, grouped, matched
-from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, Overlap, RankTime
+from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, OperatorShape, Overlap, RankTime
 from advisor.facts.table import Array, Table
+
+_COMPARED = 0.5
+"""Share of the kernel time that must have a like on other ranks before a pace is told from it."""
 
 
 def rank_times(
@@ -19,6 +22,7 @@ def rank_times(
     calls: Table[CollectiveCall] | None,
     idle: Table[Gap] | None,
     clocks: Table[FrequencyUse] | None = None,
+    shapes: Table[OperatorShape] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = grouped(split["rank"])
@@ -43,10 +47,37 @@ def rank_times(
         meetings=met,
         last_share=np.divide(last, met, out=np.full(len(rank), np.nan), where=met > 0),
         made_wait_us=np.where(met > 0, waited / ranks.sizes, np.nan),
+        pace=_pace(rank, shapes),
         mhz=mhz,
         peer_mhz=peers.medians_of_others(mhz),
         fastest_mhz=np.fmax.reduce(mhz, initial=np.nan),
     )
+
+
+def _pace(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
+    """Per rank: its kernel time over that of the same kernels elsewhere.
+
+    Ranks of different stages run different numbers of the same kernels, so this tells a slow device from a stage that
+    has more to do.
+    """
+    if shapes is None:
+        return np.full(len(rank), np.nan)
+    shapes = shapes.take((shapes.texts("input_shapes").codes >= 0) & np.isin(shapes["rank"], rank))
+    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
+    elsewhere = grouped(*(shapes.texts(key) for key in keys)).medians_of_others(shapes["mean_us"])
+    alike = (shapes["mean_us"] > 0) & (elsewhere > 0)
+    own = shapes["total_us"]
+    usual = np.divide(own * elsewhere, shapes["mean_us"], out=np.zeros(len(own)), where=alike)
+    of = matched(rank, shapes["rank"])
+
+    def total(us: Array) -> Array:
+        sums: Array = np.bincount(of, weights=us, minlength=len(rank))
+        return sums
+
+    compared = total(np.where(alike, own, 0))
+    enough = (compared > 0) & (compared >= _COMPARED * total(own))
+    pace: Array = np.divide(compared, total(usual), out=np.full(len(rank), np.nan), where=enough)
+    return pace
 
 
 def _clock(rank: Array, clocks: Table[FrequencyUse] | None) -> Array:

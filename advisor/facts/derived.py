@@ -384,6 +384,13 @@ class RankTime(Fact):
     made_wait_us: Annotated[
         float, Us("Per step: what each rank it kept waiting lost where it came last, computation aside, on average.")
     ]
+    pace: Annotated[
+        float,
+        Times(
+            "How long its kernels take over what kernels of the same type and shapes take on the other captured ranks "
+            "(median), by time; missing when fewer than half of its kernel time has a like elsewhere."
+        ),
+    ]
     mhz: Annotated[float, Mhz("Highest AI Core frequency it reached; missing when not recorded.")]
     peer_mhz: Annotated[float, Mhz("Median of the peers.")]
     fastest_mhz: Annotated[float, Mhz("Highest of all captured ranks.")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.comms import collective_calls, meetings
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, Overlap
+from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, OperatorShape, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.run import Parallel, Run
@@ -226,6 +226,23 @@ def test_the_clock_of_a_rank_stands_beside_that_of_its_peers_and_of_all():
     assert [r["mhz"] for r in rows] == [1800, 1400, None, 1850]
     assert [r["peer_mhz"] for r in rows] == [1400, 1800, 1600, None]
     assert {r["fastest_mhz"] for r in rows} == {1850}
+
+
+def test_the_pace_of_a_rank_tells_a_slow_device_from_more_work():
+    shapes = read_table(
+        OperatorShape,
+        """
+        rank op_type input_shapes calls total_us mean_us
+        0    MatMul  8,8          4     40       10
+        1    MatMul  8,8          9     90       10
+        3    MatMul  8,8          4     60       15
+        1    Gather  8            1     20       20
+        2    Cast    4            1     20       20
+        2    MatMul  -            9     20       40
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, None, shapes).rows()
+    assert [r["pace"] for r in rows] == [pytest.approx(10 / 12.5), pytest.approx(10 / 12.5), None, 1.5]
 
 
 def test_means_are_taken_over_steps():

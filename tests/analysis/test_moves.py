@@ -43,7 +43,7 @@ rank step group link source target
 def found(kernels: Table[Kernel] | None, links: Table[Link] | None = None) -> list[dict[str, object]]:
     collectives = read_table(Collective, CALLS)
     calls = collective_calls(Run(), collectives, kernels)
-    return moves(read_table(Transfer, PACKETS), calls, collectives, links).rows()
+    return moves(read_table(Transfer, PACKETS), calls, links).rows()
 
 
 def test_links_of_a_mesh_work_side_by_side_and_those_of_a_card_in_turn():
@@ -95,7 +95,7 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
         packets=1.0,
         transit_us=named["transit_us"],
     )
-    rows = moves(packets, calls, named, None).rows()
+    rows = moves(packets, calls, None).rows()
     bare = [row["bare_us"] for row in rows if row["bare_us"] is not None]
     left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
     assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)

@@ -157,7 +157,8 @@ def _advised(command: str, capture: Path, out: Path) -> tuple[list[Problem], boo
 def _run(arguments: Sequence[str]) -> str:
     """What it prints, on both channels. It ends with 0 whatever happens; a run without an end says nothing."""
     try:
-        run = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=_SECONDS)
+        with tempfile.TemporaryDirectory() as own:  # it leaves files where it is started
+            run = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=own)
     except subprocess.TimeoutExpired:
         return ""
     return run.stdout + run.stderr

@@ -20,7 +20,8 @@ SPLITS = ("calibration", "scoring")
 EXPORTS = (("text", 1), ("database", 1), ("text", 2), ("database", 2))
 _SEEDS = {"calibration": 1000, "scoring": 1}
 """The first seed of each split."""
-HEALTHY_SEEDS = 10
+HEALTHY_RANKS = 40
+"""Healthy ranks of each workload: ten jobs of four ranks, three of more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,17 @@ def plan(split: str) -> Iterator[Case]:
 
 def _recipes() -> Iterator[tuple[str, str, float]]:
     for workload in WORKLOADS:
-        yield from [("healthy", workload, 1.0)] * HEALTHY_SEEDS
+        yield from [("healthy", workload, 1.0)] * _healthy_jobs(WORKLOADS[workload])
     for fault in FAULTS:
         strengths = (AT,) if fault in TIMELESS else STRENGTHS
         for workload in APPLIES[fault]:
             yield from ((fault, workload, strength) for strength in strengths)
     for mixture in MIXTURES:
         yield from ((mixture, "", strength) for strength in (AT, ABOVE))
+
+
+def _healthy_jobs(setup: Setup) -> int:
+    return min(10, max(3, HEALTHY_RANKS // setup.layout.world))
 
 
 def wanted(case: Case) -> bool:

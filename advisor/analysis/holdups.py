@@ -326,38 +326,42 @@ def _others(seen: _Seen, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Tab
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains(seen.replayed, replay.Relief(main, queue), waits=waits)
     kept = replay.gains(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
-    return _late(seen, np.diff(np.append(0, kept - gone))).having(lost_us=_per_cell(seen, kept - gone) / 1e3)
+    return _late(seen, np.diff(np.append(0, kept - gone)), _per_cell(seen, kept - gone) / 1e3)
 
 
-def _late(seen: _Seen, gained: Array) -> Table[Holdup]:
-    """By step: the tasks that began late for a host that did not keep up, and what it was doing."""
-    work, count = seen.replayed.work, len(seen.own)
-    idle = work.idle(seen.replayed.begin)
+def _late(seen: _Seen, gained: Array, lost: Array) -> Table[Holdup]:
+    """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses."""
+    idle, count = seen.replayed.work.idle(seen.replayed.begin), len(seen.own)
     late = np.flatnonzero(gained[:-1] > _PAUSE_NS)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
-    longest = np.zeros(count, np.int64)
-    np.maximum.at(longest, of, idle[late])
+    call = _doing(seen, late, idle)
+    groups = grouped(of, call)
+    paused, cell = groups.sums(idle[late].astype(np.float64)), of[groups.first]
+    share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
+    bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
+    none = np.zeros(len(bare))
     return Table.build(
         Holdup,
         rank=seen.rank,
-        step=seen.cells.step[seen.own],
+        step=seen.cells.step[seen.own][np.append(cell, bare)],
         cause="host",
-        call=_doing(seen, late, idle, of, count),
-        calls=np.bincount(of, minlength=count).astype(np.float64),
-        longest_us=longest / 1e3,
-        idle_us=np.bincount(of, weights=idle[late], minlength=count) / 1e3,
+        call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), seen.table.texts("name").names),
+        calls=np.append(groups.sizes, none),
+        longest_us=np.append(groups.largest(idle[late] / 1e3), none),
+        idle_us=np.append(paused / 1e3, none),
+        lost_us=np.append(lost[cell] * share, lost[bare]),
     )
 
 
-def _doing(seen: _Seen, late: Array, idle: Array, of: Array, count: int) -> Texts:
-    """By step: the call of the framework in which the host was for most of the longest pauses."""
+def _doing(seen: _Seen, late: Array, idle: Array) -> Array:
+    """Per pause before a task, the longest ones: the name of the call of the framework that filled it, or -1."""
     longest = np.argsort(-idle[late], kind="stable")[:MOST_PAUSES]
-    late, of = late[longest], of[longest]
-    end = seen.replayed.work.start[late]
+    end = seen.replayed.work.start[late[longest]]
     own = seen.calls.take(seen.table.texts("kind").isin(host.FRAMEWORK)[seen.calls.row])
-    row = host.covering_on_any(seen.table, own, end - idle[late], end)
-    known = row >= 0
-    return _most(seen.table.texts("name").take(row[known]), of[known], idle[late][known], count)
+    row = host.covering_on_any(seen.table, own, end - idle[late[longest]], end)
+    call = np.full(len(late), -1)
+    call[longest] = np.append(seen.table.texts("name").codes, -1)[row]
+    return call
 
 
 def _most(names: Texts, of: Array, weight: Array, count: int) -> Texts:

@@ -161,7 +161,8 @@ class Holdup(Fact):
         str,
         Key(
             "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `blocking_copy`, "
-            "`compile`, `gc`, `allocate` (device memory from the driver), and `host`: all other work of the host."
+            "`compile`, `gc`, `allocate` (device memory from the driver), and `host`: all other work of the host, "
+            "one row per call that filled the pauses, missing where none did."
         ),
     ]
     call: Annotated[str, Key("The call on which most of the time was spent.")]

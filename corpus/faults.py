@@ -81,11 +81,13 @@ def _compile(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str
     return _troubled(setup, compile_us=2000 * strength), {}
 
 
+_STRONG = 2.0
+
+
 def _expose(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    """So large a share of the gradients is reduced after the backward pass; beyond all of it, over slower links."""
-    slower, machine = max(1.0, strength), setup.machine
-    setup = _machine(setup, link_gbps=machine.link_gbps / slower, rdma_gbps=machine.rdma_gbps / slower)
-    return _troubled(setup, late_gradients=min(1.0, strength)), {}
+    """So large a share of the gradients is reduced after the backward pass; strong is all of them, in FP32."""
+    setup = _troubled(setup, late_gradients=min(1.0, strength))
+    return (_workload(setup, gradient_bytes=4) if strength > _STRONG else setup), {}
 
 
 def _slow_compute(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:

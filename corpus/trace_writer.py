@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,19 @@ _PREFIX = {"acl": "AscendCL@", "node": "Node@", "hccl": "Hccl@", "runtime": "Run
 _CATEGORY = {"op": "cpu_op", "step": "cpu_op", "python": "python_function", "gc": "GC"}
 _SQE = {"record": "EVENT_RECORD_SQE", "wait": "EVENT_WAIT_SQE"}
 _INVALID = 18446744073709551615
+_AT_ONCE = 2000
+"""Events to encode together: one by one takes three times as long."""
 _TRANSPORT = {"Notify_Wait": "LOCAL", "RDMASend": "RDMA"}
 
 
 def write_trace(trace: RankTrace, path: Path, export: Export) -> None:
     """Write the whole timeline on one line, as torch_npu does."""
-    writer = TraceWriter(trace, export)
+    events = TraceWriter(trace, export).events()
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write("[")
-        for number, event in enumerate(writer.events()):
-            file.write((", " if number else "") + json.dumps(event))
+        opening = "["
+        while some := list(islice(events, _AT_ONCE)):
+            file.write(opening + json.dumps(some)[1:-1])
+            opening = ", "
         file.write("]")
 
 

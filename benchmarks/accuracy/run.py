@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 import time
 from dataclasses import replace
@@ -34,6 +35,7 @@ def causes(job: corpus.Job) -> list[Cause]:
 
 def diagnosed(case: Case) -> Mark:
     """One case, marked. Nothing stays on disk."""
+    gc.set_threshold(100_000)  # events are many and never garbage
     started = time.monotonic()
     job = made(case)
     with tempfile.TemporaryDirectory() as folder:

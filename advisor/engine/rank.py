@@ -84,19 +84,28 @@ def _links(findings: Sequence[Finding], catalog: Rules) -> tuple[Links, Links]:
     for number, finding in enumerate(findings):
         for name in sorted(explains.get(finding.rule, ())):
             for other in by_rule.get(name, ()) if reach.get(finding.rule, 0) > reach.get(name, 0) else ():
-                if _meet(finding, ranks[number], ranks[other]):
+                if _meet(finding, findings[other], ranks[number], ranks[other]):
                     symptoms[number].append(other)
                     causes[other].append(number)
     ordered = {number: tuple(sorted(found)) for number, found in symptoms.items()}
     return ordered, {number: tuple(sorted(found)) for number, found in causes.items()}
 
 
-def _meet(cause: Finding, here: set[int], there: set[int]) -> bool:
+_OF_ONE_HOST = ("host/", "io/", "memory/")
+"""Categories of what a host or its allocator does: it shows on the ranks of that host alone."""
+
+
+def _meet(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
     """Whether a cause can show where a symptom was seen: on a shared rank, or on any where one of them has no rank.
 
-    A rank that is late shows on the ranks that wait for it, not on itself.
+    A rank that is late shows on the ranks that wait for it, not on itself; but what hosts do on other ranks too does
+    not come from it.
     """
-    return not here or not there or bool(here & there) or cause.rule.startswith("ranks/")
+    if not here or not there:
+        return True
+    if cause.rule.startswith("ranks/"):
+        return there <= here or not symptom.rule.startswith(_OF_ONE_HOST)
+    return bool(here & there)
 
 
 def _levels(explains: Mapping[str, set[str]]) -> dict[str, int]:

@@ -100,6 +100,15 @@ def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     assert found[1].causes == (late.fingerprint,)
 
 
+def test_a_slow_host_of_one_rank_does_not_explain_slow_hosts_of_all() -> None:
+    rules = Rules((Rule("ranks/slow", ("host/python",)), Rule("host/python")))
+    slow = finding("ranks/slow", 0.1, ranks=(0,))
+    of_all = ranked([slow, finding("host/python", 0.5, ranks=(0, 1))], rules)
+    assert [f.causes for f in of_all] == [(), ()]
+    of_one = ranked([slow, finding("host/python", 0.5, ranks=(0,))], rules)
+    assert [len(f.causes) for f in of_one] == [0, 1]
+
+
 def test_an_old_id_still_names_its_rule() -> None:
     rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
     found = ranked([finding("host/new", 0.5), finding("host/c", 0.1)], rules)

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from advisor.facts.table import Array, Texts
 
+_SPARE = 8
+"""So many unused keys for each row are still cheaper to pass over than rows are to sort."""
 _LARGEST = 2**62
 
 
@@ -90,8 +92,18 @@ def grouped(*keys: Array | Texts) -> Groups:
         if size * count > _LARGEST:
             key, size = _dense(key)
         key, size = key * count + inner, size * count
-    _, first, of = np.unique(key, return_index=True, return_inverse=True)
-    return Groups(of.reshape(-1), first)
+    return _numbered(key, size)
+
+
+def _numbered(key: Array, size: int) -> Groups:
+    """Equal keys as groups, in ascending order of the keys, which lie below `size`: counted where few are unused."""
+    if size > _SPARE * len(key) + 1024:
+        _, first, of = np.unique(key, return_index=True, return_inverse=True)
+        return Groups(of.reshape(-1), first)
+    first = np.full(size, -1, np.intp)
+    first[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # of equal keys the last to be written is the first row
+    used = first >= 0
+    return Groups((np.cumsum(used) - 1)[key], first[used])
 
 
 def _dense(code: Array) -> tuple[Array, int]:

@@ -7,6 +7,7 @@ A profile is *given* its sources and derivations, so this module knows neither f
 from __future__ import annotations
 
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
@@ -18,6 +19,8 @@ from advisor.facts.table import Table
 from advisor.run import Run
 
 F = TypeVar("F", bound=Fact)
+BESIDE_WORTH_BYTES = 64 << 20
+"""From this much input on, what is derived from one rank is derived in threads."""
 AnyTable = Table[Any]
 Derivation = Callable[..., AnyTable]
 """Tables in, one table out. Its needs are its annotated parameters: `Table[X]` (required), `Table[X] | None`
@@ -90,7 +93,8 @@ class Profile:
         if per_rank:
             # damage comes to light while other facts are read, so it is asked for last
             ordered = tuple(sorted(per_rank, key=lambda fact: fact is Damage))
-            work = _RankWork(self.run, self._makers, ordered)
+            alone = len(self._sources) == 1 and self.size_bytes > BESIDE_WORTH_BYTES
+            work = _RankWork(self.run, self._makers, ordered, threads=2 if alone else 1)
             parts = list(self._gather(work, self._sources))
             for fact in ordered:
                 self._found[fact] = _joined(fact, [part[fact] for part in parts])
@@ -122,8 +126,8 @@ class _RankWork:
     soon as nothing that is still wanted needs them.
     """
 
-    def __init__(self, run: Run, makers: Mapping[type[Fact], Derivation], wanted: Wanted) -> None:
-        self.run, self.makers, self.wanted = run, makers, wanted
+    def __init__(self, run: Run, makers: Mapping[type[Fact], Derivation], wanted: Wanted, *, threads: int = 1) -> None:
+        self.run, self.makers, self.wanted, self.threads = run, makers, wanted, threads
 
     def __call__(self, source: Source) -> dict[type[Fact], Found]:
         found: dict[type[Fact], Found] = {}
@@ -132,6 +136,8 @@ class _RankWork:
         for fact in sorted(events, key=lambda root: root.table):
             _resolve(fact, self.run, self.makers, found, source.read)
         source.release()
+        if self.threads > 1:
+            self._side_by_side(source, found)
         todo = sorted(self.wanted, key=lambda fact: (fact is Damage, not any(root.heavy for root in needed[fact])))
         for done, fact in enumerate(todo, 1):
             _resolve(fact, self.run, self.makers, found, source.read)
@@ -139,6 +145,30 @@ class _RankWork:
             for root in [root for root in found if root.observed and root not in kept]:
                 del found[root]
         return {fact: found[fact] for fact in self.wanted}
+
+    def _side_by_side(self, source: Source, found: dict[type[Fact], Found]) -> None:
+        """Derives beside each other what rests on events, in threads: numpy sorts and searches without the lock.
+
+        What two of them share is made first, so that each thread makes only what is its own; files are read here.
+        """
+        from concurrent.futures import ThreadPoolExecutor
+
+        heavy = [f for f in self.wanted if not f.observed and any(r.heavy for r in _roots(f, self.makers))]
+        behind = {fact: _behind(fact, self.makers) for fact in heavy}
+        times = Counter(need for needs_ in behind.values() for need in needs_)
+        for need in sorted(times, key=lambda fact: fact.table):
+            if need.observed or times[need] > 1 or need in heavy:
+                _resolve(need, self.run, self.makers, found, source.read)
+        own = [fact for fact in heavy if fact not in found]
+        with ThreadPoolExecutor(self.threads) as pool:
+            made = pool.map(lambda fact: _resolve(fact, self.run, self.makers, dict(found), source.read), own)
+            found.update(zip(own, made, strict=True))
+
+
+def _behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
+    """Everything a derived fact rests on, observed and derived."""
+    direct = [need for need, _ in needs(makers[fact]).values() if need is not None]
+    return frozenset(direct).union(*(_behind(need, makers) for need in direct if not need.observed))
 
 
 def _roots(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:

@@ -136,8 +136,9 @@ def _split() -> str:
     return f"""## Calibration and scoring
 
 Thresholds were set on {counts["calibration"]} captures of one split and are marked on {counts["scoring"]} of another:
-other seeds (from 1000 on; from 5001 on), and other workloads (in the scoring split models are larger or take other inputs,
-have another number of steps, links are faster and durations vary more: `benchmarks/accuracy/plan.py`). Strengths are
+other seeds (from 1000 on; from 5001 on), and other workloads (in the scoring split models are larger or take other
+inputs, have another number of steps, links are faster and durations vary more: `benchmarks/accuracy/plan.py`).
+Strengths are
 {BELOW:g}, {AT:g} and {ABOVE:g} times what an expert would call a problem. Exports and levels (text and database, Level1
 and Level2) alternate.
 

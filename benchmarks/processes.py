@@ -46,7 +46,8 @@ def measure(command: Sequence[str], *, watch: bool = True) -> Measured:
     process.returncode = os.waitstatus_to_exitcode(status)
     output += _drain(read)
     os.close(read)
-    return Measured(seconds, max(peak, usage.ru_maxrss * 1024), process.returncode, output.decode(errors="replace"))
+    # the kernel counts the starting process into the largest size, so that stands in only where nothing was seen
+    return Measured(seconds, peak or usage.ru_maxrss * 1024, process.returncode, output.decode(errors="replace"))
 
 
 def best(command: Sequence[str], runs: int, *, watch: bool = True) -> Measured:

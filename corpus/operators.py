@@ -8,6 +8,8 @@ memory. Operator names, cores and formats are those CANN 8 writes (msinsight Ale
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from corpus.events import KernelInfo, Tensors
 from corpus.program import Kernel, Launch
 
@@ -22,12 +24,14 @@ _VECTOR = (("vec", 0.21), ("scalar", 0.08), ("mte2", 0.55), ("mte3", 0.42))
 BF16 = "DT_BF16"
 
 
+@lru_cache(maxsize=4096)
 def tensors(*shapes: tuple[int, ...], dtype: str = BF16, form: str = "ND") -> Tensors:
     """Tensors of one type and format, as kernel_details spells them."""
     text = ";".join(",".join(map(str, shape)) for shape in shapes)
     return Tensors(text, ";".join([dtype] * len(shapes)), ";".join([form] * len(shapes)))
 
 
+@lru_cache(maxsize=4096)
 def matmul(m: int, k: int, n: int, host_us: float, *, op: str = "aten::matmul", stack: str = "") -> Launch:
     """A product of an m x k and a k x n matrix."""
     info = KernelInfo("MatMulV3", "AI_CORE", 20, 0, tensors((m, k), (k, n)), tensors((m, n)), shares=_CUBE)
@@ -58,6 +62,7 @@ def _start_us(products: int) -> float:
     return _START_US + 2.0 * products / _MATMUL_FLOPS_PER_US
 
 
+@lru_cache(maxsize=4096)
 def attention(batch: int, sequence: int, hidden: int, host_us: float, backward: bool = False) -> Launch:
     """Fused causal attention with heads of 128, forward or backward."""
     flops = 4.0 * batch * sequence * sequence * hidden / 2 * (2.5 if backward else 1)
@@ -69,6 +74,7 @@ def attention(batch: int, sequence: int, hidden: int, host_us: float, backward: 
     return Launch(op, f"aclnn{name}", (kernel,), host_us * 1.6, 0, 2 * batch * sequence * hidden)
 
 
+@lru_cache(maxsize=4096)
 def vector(
     op: str, kind: str, shape: tuple[int, ...], host_us: float, *, inputs: int = 1, dtype: str = BF16, core: str = "",
     form: str = "ND", us: float = 0.0, suffix: str = "AiCore", state: str = "dynamic",

@@ -150,7 +150,7 @@ def _mesh(kind: str, size: int, members: Ranks, machine: Machine) -> _Tier:
 def _two_tiers(kind: str, size: int, nodes: list[Ranks], machine: Machine) -> list[_Tier]:
     inside = {rank: tuple(peer for peer in node if peer != rank) for node in nodes for rank in node}
     ahead = dict(zip(nodes, nodes[1:] + nodes[:1], strict=True))
-    ring = {rank: (after[place],) for node, after in ahead.items() for place, rank in enumerate(node)}
+    ring: dict[int, Ranks] = {rank: (after[place],) for node, after in ahead.items() for place, rank in enumerate(node)}
     local, count = len(nodes[0]), len(nodes)
 
     def near(part: int, reduced: float) -> _Tier:

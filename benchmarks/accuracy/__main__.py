@@ -32,7 +32,8 @@ def main() -> int:
     started = time.monotonic()
     marks = _marked(cases, diagnosed, options)
     seconds = sum(mark.making_s for mark in marks) / options.jobs, time.monotonic() - started
-    their_work = partial(incumbent.diagnosed, command=options.theirs)
+    command = str(Path(options.theirs).absolute()) if os.sep in options.theirs else options.theirs
+    their_work = partial(incumbent.diagnosed, command=command)
     theirs = _marked(cases[:: options.every], their_work, options) if options.theirs else []
     text = page(marks, theirs, incumbent.MAPPING, seconds)
     print(text)

@@ -78,7 +78,7 @@ def _diagnose(arguments: argparse.Namespace) -> int:
         settings = _settings(arguments)
         language = _language(arguments.lang)
         with Bar(language) as bar:
-            from advisor.diagnosis import diagnose, open_profile, preview
+            from advisor.diagnosis import judge, open_profile, show
 
             def told(what: str, done: int, total: int) -> None:
                 bar(what, done, total)
@@ -87,13 +87,17 @@ def _diagnose(arguments: argparse.Namespace) -> int:
 
             profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told)
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
-            draw = partial(begin, charts, language)
-            if profile.size_bytes > LARGE_BYTES:
+            small = profile.size_bytes <= LARGE_BYTES
+            if not small:
                 charts.rest()
-            else:
-                draw(preview(profile))  # drawing takes as long as reading the rules
-            catalog = _catalog(arguments.rules, settings, arguments.only)
-            diagnosis = diagnose(profile, catalog, bar, draw)
+            rules = partial(_catalog, arguments.rules, settings, arguments.only)
+            # drawing takes as long as reading the rules, and they want all that rests on events
+            ahead = small and profile.single and charts.wanted and settings is None and not arguments.only
+            catalog = None if ahead else rules()
+            shown = show(profile, catalog)
+            begin(charts, language, shown)
+            catalog = catalog or rules()
+            diagnosis = judge(profile, catalog, shown, bar)
         return _hand_out(diagnosis, arguments, outputs, charts)
 
 

@@ -14,7 +14,6 @@ from msgspec import Struct
 import advisor
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
-from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Damage
@@ -45,30 +44,31 @@ def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = si
     return Profile(run, sources, DERIVATIONS, gather=_Spread(_workers(jobs, sources), progress))
 
 
-def preview(profile: Profile) -> tuple[Exhibit, ...]:
-    """What charts will show, before any rule is known. Reads every fact: for a capture that is small in memory."""
-    profile.prepare(FACTS.values())
+def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
+    """Every rule held against the profile; ranked findings, and what became of each rule."""
+    return judge(profile, catalog, show(profile, catalog), progress)
+
+
+def show(profile: Profile, catalog: Catalog | None = None) -> tuple[Exhibit, ...]:
+    """What charts will show; reads with it what the rules want.
+
+    Without the rules, for a capture that is small in memory: everything that rests on events.
+    """
+    if catalog is None:
+        profile.prepare_events()
+    else:
+        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Damage])
     return exhibits(profile)
 
 
-def diagnose(
-    profile: Profile,
-    catalog: Catalog,
-    progress: Progress = silent,
-    draw: Callable[[tuple[Exhibit, ...]], None] = lambda _: None,
-) -> Diagnosis:
-    """Every rule held against the profile; ranked findings, and what became of each rule.
-
-    `draw` is told what charts will show as soon as it is known, so that they can be drawn beside the rules.
-    """
+def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent) -> Diagnosis:
+    """Every rule held against a profile of which is known what charts will show."""
     from advisor.engine.evaluate import evaluate
     from advisor.engine.merge import merge
     from advisor.engine.rank import ranked
 
-    profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Damage])
+    profile.prepare([*catalog.facts(), Damage])
     _place_in_time(profile)
-    shown = exhibits(profile)
-    draw(shown)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):

@@ -231,7 +231,7 @@ def test_diagnosing_never_loads_pandas(tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_two_kinds_of_damage_have_two_titles(language: str, capture: Path, tmp_path: Path) -> None:
     output = next(capture.glob("*_ascend_pt")) / "ASCEND_PROFILER_OUTPUT"
-    trace, table = output / "trace_view.json", output / "op_statistic.csv"
+    trace, table = output / "trace_view.json", output / "memory_record.csv"
     trace.write_bytes(trace.read_bytes()[: trace.stat().st_size * 2 // 3])
     table.write_text(table.read_text("utf-8") + "1,2\n", "utf-8")
     assert main(["diagnose", str(capture), "-o", str(tmp_path / "r.md"), "-q", "--lang", language]) == 0

@@ -7,7 +7,6 @@ A profile is *given* its sources and derivations, so this module knows neither f
 from __future__ import annotations
 
 import types
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
@@ -70,6 +69,11 @@ class Profile:
         """How much input there is, over all ranks."""
         return sum(source.size_bytes for source in self._sources)
 
+    @property
+    def single(self) -> bool:
+        """Whether there is one source only: what is asked for later then builds on what is there."""
+        return len(self._sources) == 1
+
     def table(self, fact: type[F]) -> Table[F]:
         """The rows of a fact over all ranks.
 
@@ -93,14 +97,24 @@ class Profile:
         if per_rank:
             # damage comes to light while other facts are read, so it is asked for last
             ordered = tuple(sorted(per_rank, key=lambda fact: fact is Damage))
-            alone = len(self._sources) == 1 and self.size_bytes > BESIDE_WORTH_BYTES
-            work = _RankWork(self.run, self._makers, ordered, threads=2 if alone else 1)
+            threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
+            known = dict(self._found) if self.single else {}
+            work = _RankWork(self.run, self._makers, ordered, known, threads)
             parts = list(self._gather(work, self._sources))
             for fact in ordered:
                 self._found[fact] = _joined(fact, [part[fact] for part in parts])
         for fact in wanted:
             if fact.across_ranks:
                 _resolve(fact, self.run, self._makers, self._found, _cannot_read)
+
+    def prepare_events(self) -> None:
+        """Reads and derives everything that rests on events, before it is known what is wanted of them.
+
+        They lie in one file, which is read once; for a single source with room for all its tables.
+        """
+        behind = {fact: _roots(fact, self._makers) for fact in self._makers}
+        resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
+        self.prepare([*resting, *(root for fact in resting for root in behind[fact] if _of_events(root))])
 
     def _closure(self, wanted: Iterable[type[Fact]]) -> Iterator[type[Fact]]:
         """The rank-wise facts that must be collected for these: themselves, or what an across-ranks fact needs."""
@@ -126,13 +140,20 @@ class _RankWork:
     soon as nothing that is still wanted needs them.
     """
 
-    def __init__(self, run: Run, makers: Mapping[type[Fact], Derivation], wanted: Wanted, *, threads: int = 1) -> None:
-        self.run, self.makers, self.wanted, self.threads = run, makers, wanted, threads
+    def __init__(
+        self,
+        run: Run,
+        makers: Mapping[type[Fact], Derivation],
+        wanted: Wanted,
+        known: Mapping[type[Fact], Found],
+        threads: int,
+    ) -> None:
+        self.run, self.makers, self.wanted, self.known, self.threads = run, makers, wanted, known, threads
 
     def __call__(self, source: Source) -> dict[type[Fact], Found]:
-        found: dict[type[Fact], Found] = {}
+        found: dict[type[Fact], Found] = dict(self.known)
         needed = {fact: _roots(fact, self.makers) for fact in self.wanted}
-        events = {root for roots in needed.values() for root in roots if root.heavy or root.among_events}
+        events = {root for roots in needed.values() for root in roots if _of_events(root)}
         for fact in sorted(events, key=lambda root: root.table):
             _resolve(fact, self.run, self.makers, found, source.read)
         source.release()
@@ -149,33 +170,40 @@ class _RankWork:
     def _side_by_side(self, source: Source, found: dict[type[Fact], Found]) -> None:
         """Derives beside each other what rests on events, in threads: numpy sorts and searches without the lock.
 
-        What two of them share is made first, so that each thread makes only what is its own; files are read here.
+        Files are read here; each thread then makes one table from tables that are there.
         """
         from concurrent.futures import ThreadPoolExecutor
 
-        heavy = [f for f in self.wanted if not f.observed and any(r.heavy for r in _roots(f, self.makers))]
-        behind = {fact: _behind(fact, self.makers) for fact in heavy}
-        times = Counter(need for needs_ in behind.values() for need in needs_)
-        for need in sorted(times, key=lambda fact: fact.table):
-            if need.observed or times[need] > 1 or need in heavy:
-                _resolve(need, self.run, self.makers, found, source.read)
-        own = [fact for fact in heavy if fact not in found]
+        heavy = [f for f in self.wanted if not f.observed and any(root.heavy for root in _roots(f, self.makers))]
+        left = {fact for asked in heavy for fact in _behind(asked, self.makers)}
+        for fact in sorted((fact for fact in left if fact.observed), key=lambda fact: fact.table):
+            _resolve(fact, self.run, self.makers, found, source.read)
         with ThreadPoolExecutor(self.threads) as pool:
-            made = pool.map(lambda fact: _resolve(fact, self.run, self.makers, dict(found), source.read), own)
-            found.update(zip(own, made, strict=True))
+            while left := left - found.keys():
+                ready = [fact for fact in left if not left & _direct(fact, self.makers)]
+                made = pool.map(lambda fact: _resolve(fact, self.run, self.makers, dict(found), source.read), ready)
+                found.update(zip(ready, made, strict=True))
+
+
+def _of_events(fact: type[Fact]) -> bool:
+    return fact.heavy or fact.among_events
+
+
+def _direct(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
+    """What an observed fact (nothing) or a derived one is made from."""
+    if fact.observed:
+        return frozenset()
+    return frozenset(need for need, _ in needs(makers[fact]).values() if need is not None)
 
 
 def _behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
-    """Everything a derived fact rests on, observed and derived."""
-    direct = [need for need, _ in needs(makers[fact]).values() if need is not None]
-    return frozenset(direct).union(*(_behind(need, makers) for need in direct if not need.observed))
+    """A fact and everything it rests on."""
+    return frozenset([fact]).union(*(_behind(need, makers) for need in _direct(fact, makers)))
 
 
 def _roots(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
     """The observed facts behind a fact; itself when it is observed."""
-    if fact.observed:
-        return frozenset([fact])
-    return frozenset().union(*(_roots(need, makers) for need, _ in needs(makers[fact]).values() if need is not None))
+    return frozenset(root for root in _behind(fact, makers) if root.observed)
 
 
 def _cannot_read(fact: type[Fact]) -> AnyTable:

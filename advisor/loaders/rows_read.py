@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from advisor.progress import Progress
 
 TIMES_READ: Mapping[str, Mapping[str, int]] = {
-    "profiler": {"TASK": 4, "COMPUTE_TASK_INFO": 4, "CANN_API": 3, "PYTORCH_API": 3},
+    "profiler": {"TASK": 4, "COMPUTE_TASK_INFO": 4, "CANN_API": 3, "PYTORCH_API": 2},
     "analysis": {"CommAnalyzerTime": 1, "CommAnalyzerBandwidth": 1, "CommAnalyzerMatrix": 1},
 }
-"""Per database the tables that grow with the recording, and how often the facts together go through each.
+"""Per database the tables that grow with the recording, and how often a diagnosis goes through each.
 
 A table that is not named is not counted: it is small, or read only after what takes the time.
 """

@@ -62,9 +62,9 @@ def links(rows: Sequence[Row], total: int, language: Language) -> Drawing | None
         and (speed := number(row.get("bandwidth_gbps"))) is not None
         and speed > 0
     ]
-    ranks = _classes(rank for cell in cells for rank in cell[:2])
     if len(cells) < 2:  # noqa: PLR2004 - one link has nothing to be compared with
         return None
+    ranks = _classes(rank for cell in cells for rank in cell[:2])
     kinds = sorted({kind for _, _, kind, _ in cells})[:4]
     slowest: dict[tuple[str, str, str], float] = {}
     for source, target, kind, speed in cells:

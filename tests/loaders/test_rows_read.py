@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.diagnosis import open_profile, preview
+import advisor
+from advisor.diagnosis import diagnose, open_profile
+from advisor.facts.profile import Profile
 from advisor.loaders.rows_read import RowsRead
 from tests.loaders.conftest import Capture
 
@@ -23,10 +25,14 @@ class Told:
         return [(done, total) for name, done, total in self.said if name == what]
 
 
+def _diagnose(profile: Profile) -> None:
+    diagnose(profile, advisor.load_rules())
+
+
 @pytest.fixture
 def read(capture: Capture) -> Told:
     told = Told()
-    preview(open_profile(capture("database", level=1), jobs=1, progress=told))
+    _diagnose(open_profile(capture("database", level=1), jobs=1, progress=told))
     return told
 
 
@@ -34,7 +40,7 @@ def read(capture: Capture) -> Told:
 def test_reading_a_single_database_is_told_to_its_end(capture: Capture, level: int) -> None:
     told = Told()
     one_rank = next(capture("database", level=level).glob("*_ascend_pt"))
-    preview(open_profile(one_rank, progress=told))
+    _diagnose(open_profile(one_rank, progress=told))
     rows = told.of("database")
     assert len(rows) > 10
     assert rows == sorted(rows)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways through a diagnosis that save time say the same as the plain one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import advisor
+import corpus
+from advisor.analysis import DERIVATIONS
+from advisor.diagnosis import diagnose, judge, open_profile, show
+from advisor.exhibits import EXHIBITS
+from advisor.facts.base import Fact
+from advisor.facts.profile import Profile, makes, needs
+
+MAKERS = {makes(derivation): derivation for derivation in DERIVATIONS}
+
+
+def behind(fact: type[Fact]) -> set[type[Fact]]:
+    """A fact and everything it rests on."""
+    if fact.observed:
+        return {fact}
+    return {fact}.union(*(behind(need) for need, _ in needs(MAKERS[fact]).values() if need is not None))
+
+
+def of_events(fact: type[Fact]) -> bool:
+    return fact.heavy or fact.among_events
+
+
+def spy(profile: Profile) -> list[type[Fact]]:
+    """The facts that are read from now on."""
+    read: list[type[Fact]] = []
+    (source,) = profile._sources
+    plain = source.read
+
+    def told(fact: type[Fact]) -> object:
+        read.append(fact)
+        return plain(fact)
+
+    source.read = told  # type: ignore[method-assign, assignment]
+    return read
+
+
+@pytest.fixture(scope="module")
+def one_rank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One rank of a generated job, small enough for every way of reading it."""
+    folder = corpus.write(corpus.job("python-busy"), tmp_path_factory.mktemp("job"))
+    return next(folder.glob("*_ascend_pt"))
+
+
+def test_the_rules_want_everything_that_rests_on_events() -> None:
+    """So reading it before the rules are known reads no more than they want."""
+    catalog = advisor.load_rules()
+    resting = {fact for fact in MAKERS if any(map(of_events, behind(fact)))}
+    wanted = catalog.facts() | {fact for _, fact, _ in EXHIBITS}
+    assert resting <= {need for fact in wanted for need in behind(fact)}
+
+
+def test_what_is_read_before_the_rules_are_known_changes_nothing(one_rank: Path) -> None:
+    catalog = advisor.load_rules()
+    profile = open_profile(one_rank)
+    ahead = judge(profile, catalog, show(profile))
+    assert ahead.model_dump_json() == diagnose(open_profile(one_rank), catalog).model_dump_json()
+
+
+def test_events_are_read_once(one_rank: Path) -> None:
+    profile = open_profile(one_rank)
+    show(profile)
+    read = spy(profile)
+    judge(profile, advisor.load_rules(), ())
+    assert not [fact.table for fact in read if of_events(fact)]
+
+
+def test_deriving_in_threads_changes_nothing(one_rank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json()
+    monkeypatch.setattr("advisor.facts.profile.BESIDE_WORTH_BYTES", 0)
+    assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == alone

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One module per command: `words` says what it understands, `run` does it and gives the exit code.
+
+A module imports nothing heavy before `run`, and only the module of the command that was asked for is imported at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "diagnose": "read a profile and say what to fix first",
+        "render": "write a report again from a saved .json, without the capture",
+        "rules": "list, show, write and test rules",
+    }
+)
+"""Every command and what it is for; the module of the same name in this package does it."""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several commands need before they start: the settings in force, the rules, the language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.arguments import SETTINGS_FILE
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.errors import Both
+    from advisor.rules.catalog import Catalog, Settings
+    from advisor.text import Language
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings | None:
+    """The settings in force, if any; what they say of language and exit code counts where the command says nothing."""
+    path: Path | None = getattr(arguments, "config", None)
+    if path is not None and not path.is_file():
+        from advisor.errors import Both, UsageError
+
+        raise UsageError(
+            Both(f"{path} does not exist", f"{path} 不存在"),
+            Both(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
+        )
+    found = path or Path(SETTINGS_FILE)
+    if not found.is_file():
+        return None
+    from advisor.rules.settings import Settings
+
+    settings = Settings.read(found)
+    arguments.lang = arguments.lang or settings.language
+    arguments.fail_on = getattr(arguments, "fail_on", None) or settings.fail_on
+    return settings
+
+
+def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[str] = ()) -> Catalog:
+    """The shipped rules and those of these folders, as the settings leave them.
+
+    Raises:
+        UsageError: A folder does not exist, or no rule matches `only`.
+    """
+    from advisor.rules.catalog import Catalog
+    from advisor.shipped import shipped
+
+    catalog = Catalog.load([shipped("rules"), *rule_folders(own)] if own else [shipped("rules")], settings)
+    if not only:
+        return catalog
+    from advisor.errors import Both, UsageError
+
+    chosen = catalog.select(only)
+    if not chosen.rules:
+        patterns = ", ".join(only)
+        raise UsageError(Both(f"no rule matches {patterns}", f"没有规则匹配 {patterns}"), listed())
+    return chosen
+
+
+def rule_folders(given: Sequence[Path]) -> list[Path]:
+    """These folders of rules, or the shipped ones.
+
+    Raises:
+        UsageError: One of them does not exist.
+    """
+    from advisor.errors import Both, UsageError
+    from advisor.shipped import shipped
+
+    for folder in given:
+        if not folder.exists():
+            raise UsageError(
+                Both(f"{folder} does not exist", f"{folder} 不存在"),
+                Both("give a folder of rule files", "请给出存放规则文件的目录"),
+            )
+    return list(given) or [shipped("rules")]
+
+
+def listed() -> Both:
+    """Where to see which rules there are."""
+    from advisor.errors import Both
+
+    return Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
+
+
+def language_of(asked: str | None) -> Language:
+    """The language asked for, else that of the locale."""
+    said = asked or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "zh" if said.lower().startswith("zh") else "en"

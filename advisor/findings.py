@@ -117,6 +117,17 @@ class Finding(_Model):
     """Fingerprints of findings that this one explains."""
 
 
+class Measure(_Model):
+    """What a rule measured where it did not fire: how near it came."""
+
+    subject: dict[str, Scalar] = {}
+    fingerprint: str
+    """The name a finding of this subject would have."""
+    saving: Saving = Saving()
+    evidence: tuple[Evidence, ...] = ()
+    """Taken at the place that came nearest."""
+
+
 OutcomeName = Literal["fired", "quiet", "not applicable", "skipped", "failed"]
 
 
@@ -128,6 +139,8 @@ class Outcome(_Model):
     reason: Text | None = None
     needs: tuple[str, ...] = ()
     """Tables that were missing, when skipped."""
+    measures: tuple[Measure, ...] = ()
+    """Subjects in which it did not fire, nearest first; only the few that came nearest."""
 
 
 class Param(_Model):
@@ -194,6 +207,42 @@ class TimeSplit(_Model):
     event_wait_us: float | None = None
 
 
+SpentPart = Literal["compute", "communication", "free"]
+
+
+class Spent(_Model):
+    """One entry of the account of a step: what its time went into. Entries add up to the step."""
+
+    part: SpentPart
+    name: str = ""
+    """Operator type, kind of collective, or cause of idle time; empty for what can be given no name."""
+    us: float
+    """Per mean step, averaged over the ranks. Time in which several ran counts for the one that began first."""
+    spread_us: float | None = None
+    """Standard deviation over the steps; None with fewer than two."""
+    count: float | None = None
+    """How often per step; None when not known."""
+
+
+class StepSplit(_Model):
+    """One step, averaged over the ranks, µs."""
+
+    step: int | None = None
+    step_us: float
+    compute_us: float
+    exposed_comm_us: float
+    free_us: float
+
+
+class Account(_Model):
+    """Where the time of a mean step goes, name by name, and how steps differ: what a comparison needs."""
+
+    spent: tuple[Spent, ...] = ()
+    """Largest first within each part. Adds up to `TimeSplit.step_us`."""
+    steps: tuple[StepSplit, ...] = ()
+    """Ascending; the first few hundred."""
+
+
 ExhibitKind = Literal[
     "time_split",  # rank, stage, compute_us, exposed_comm_us, free_us
     "idle_causes",  # cause, us
@@ -228,6 +277,8 @@ class Diagnosis(_Model):
     """Version of advisor that made it."""
     run: Run
     split: TimeSplit | None = None
+    account: Account | None = None
+    """None where the time of a step is not known."""
     findings: tuple[Finding, ...] = ()
     """Ranked: what to fix first comes first."""
     outcomes: tuple[Outcome, ...] = ()

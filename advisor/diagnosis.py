@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 import advisor
+from advisor.accounting import account
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
 from advisor.facts.base import Fact
-from advisor.facts.derived import Overlap
+from advisor.facts.derived import Overlap, Spending
 from advisor.facts.observed import Damage
 from advisor.facts.profile import Found, Profile, Source
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis, Exhibit, Finding, Outcome, Unread
+from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def show(profile: Profile, catalog: Catalog | None = None) -> tuple[Exhibit, ...
     if catalog is None:
         profile.prepare_events()
     else:
-        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Damage])
+        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Spending, Damage])
     return exhibits(profile)
 
 
@@ -67,7 +68,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.merge import merge
     from advisor.engine.rank import ranked
 
-    profile.prepare([*catalog.facts(), Damage])
+    profile.prepare([*catalog.facts(), Spending, Damage])
     _place_in_time(profile)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
@@ -80,6 +81,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         version=advisor.__version__,
         run=profile.run,
         split=time_split(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else None,
+        account=_account(profile),
         findings=ranked(findings, catalog),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
@@ -131,6 +133,11 @@ def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:
         return profile.table(fact)
     except FactMissing:
         return None
+
+
+def _account(profile: Profile) -> Account | None:
+    overlaps, spending = _maybe(profile, Overlap), _maybe(profile, Spending)
+    return None if overlaps is None or spending is None else account(overlaps, spending)
 
 
 def _place_in_time(profile: Profile) -> None:

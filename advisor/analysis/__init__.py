@@ -22,11 +22,13 @@ from advisor.analysis.operators import operator_shapes, operators
 from advisor.analysis.overlap import overlaps
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.ranks import rank_times
+from advisor.analysis.spending import spending
 from advisor.analysis.steps import step_spans
 from advisor.facts.profile import Derivation
 
 DERIVATIONS: tuple[Derivation, ...] = (
     overlaps,
+    spending,
     dispatches,
     gaps,
     interruptions,

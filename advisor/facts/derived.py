@@ -70,6 +70,30 @@ class Overlap(Fact):
     ]
 
 
+class Spending(Fact):
+    """What a step was spent on, name by name; the entries of a step add up to its time."""
+
+    table = "spending"
+    observed = False
+
+    rank: Rank
+    step: Step
+    part: Annotated[str, Key("`compute`, `communication` (exposed) or `free`.")]
+    name: Annotated[
+        str,
+        Key("Operator type, kind of collective, or cause of idle time as in `gaps`; missing for what has no name."),
+    ]
+    us: Annotated[
+        float,
+        Us(
+            "Time charged to it. Of kernels that run at once, each moment is charged to the one that began first; "
+            "collectives are charged only with what no kernel hides. An entry without a name holds the difference "
+            "to the time split, and may be negative."
+        ),
+    ]
+    calls: Annotated[float, Count("How many; missing without a name.")]
+
+
 class Dispatch(Fact):
     """One launch of a kernel, collective or copy: how long it queued, and whether the device waited for it."""
 
@@ -500,6 +524,7 @@ class FrequencyUse(Fact):
 
 DERIVED: tuple[type[Fact], ...] = (
     Overlap,
+    Spending,
     Dispatch,
     Gap,
     Interruption,

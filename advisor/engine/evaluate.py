@@ -17,13 +17,14 @@ import numpy as np
 from advisor.engine import reason
 from advisor.engine.excerpt import excerpts
 from advisor.engine.hit import Hit, RuleResult
+from advisor.engine.near import measures, nearest
 from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, group, is_missing
+from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group, is_missing
 from advisor.expr.language import RUN_SCOPE, run_values
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Array, Table, Texts
-from advisor.findings import Evidence, Outcome, OutcomeName, Scalar
+from advisor.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
 from advisor.rules.bind import Rule
 from advisor.run import Run
 from advisor.text import Text
@@ -60,9 +61,16 @@ def _where(error: Exception) -> str:
 
 
 def _result(
-    rule: Rule, outcome: OutcomeName, why: Text | None = None, *, needs: Iterable[str] = (), hits: Iterable[Hit] = ()
+    rule: Rule,
+    outcome: OutcomeName,
+    why: Text | None = None,
+    *,
+    needs: Iterable[str] = (),
+    hits: Iterable[Hit] = (),
+    measures: tuple[Measure, ...] = (),
 ) -> RuleResult:
-    return RuleResult(Outcome(rule=rule.id, outcome=outcome, reason=why, needs=tuple(needs)), tuple(hits))
+    said = Outcome(rule=rule.id, outcome=outcome, reason=why, needs=tuple(needs), measures=measures)
+    return RuleResult(said, tuple(hits))
 
 
 def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
@@ -118,11 +126,13 @@ def _key_values(frame: Frame, name: str, values: list[object]) -> Value:
 def _judged(rule: Rule, frame: Frame, run: Run) -> RuleResult:
     verdict = np.broadcast_to(rule.when.run(frame), frame.groups)
     fired = np.flatnonzero(verdict == TRUE)
-    if len(fired):
-        return _result(rule, "fired", hits=_hits(rule, frame, run, fired))
-    if frame.length and np.any(verdict == UNKNOWN):
+    if not len(fired) and frame.length and np.any(verdict == UNKNOWN):
         return _skipped(rule, frame, rule.when)
-    return _result(rule, "quiet")
+    hits = _hits(rule, frame, run, fired)
+    if rule.excerpt is not None:
+        hits = excerpts(rule, frame, fired, hits)
+    near = _hits(rule, frame, run, nearest(rule, frame, np.flatnonzero(verdict == FALSE)))
+    return _result(rule, "fired" if hits else "quiet", hits=hits, measures=measures(near, hits))
 
 
 def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
@@ -141,7 +151,9 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
     return _result(rule, "skipped", reason.of_missing_values(rule.fact, empty or columns, unknown))
 
 
-def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> Sequence[Hit]:
+def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
+    if not len(fired):
+        return []
     keys = {key: _plain(frame.named[key], fired, frame.groups) for key in rule.for_each}
     keys = {key: _whole(rule, key, values) for key, values in keys.items()}
     lets = [name for name, compiled in rule.let.items() if not compiled.type.per_row]
@@ -152,7 +164,7 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> Sequence[Hit]:
     confidence = _levels(rule.confidence, frame, fired)
     saving = _saving(rule, frame, run, fired)
     limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
-    hits = [
+    return [
         Hit(
             rule=rule,
             run=run,
@@ -168,7 +180,6 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> Sequence[Hit]:
         )
         for i in range(len(fired))
     ]
-    return excerpts(rule, frame, fired, hits) if rule.excerpt is not None else hits
 
 
 def _whole(rule: Rule, key: str, values: list[Scalar]) -> list[Scalar]:

@@ -51,7 +51,7 @@ def _saving(hits: list[Hit]) -> Saving:
     recorded = run.step_count if "step" in rule.for_each else 1
     us = [sum(steps.values()) / max(len(steps), recorded) for _, steps in sorted(ranks.items(), key=_by_rank)]
     across = rule.saving.across if rule.saving is not None else "worst"
-    return _shared(_across(across, us, None if None in ranks else len({*run.ranks, *ranks})), run.step_us)
+    return shared(_across(across, us, None if None in ranks else len({*run.ranks, *ranks})), run.step_us)
 
 
 def _by_rank(entry: tuple[int | None, object]) -> int:
@@ -67,7 +67,8 @@ def _across(how: str, us: list[float], ranks: int | None) -> float:
     return min(us) if len(us) == ranks else 0.0
 
 
-def _shared(us: float, step_us: float) -> Saving:
+def shared(us: float, step_us: float) -> Saving:
+    """A saving, with its part of the step."""
     us = round(max(us, 0.0), 3)
     if step_us <= 0:
         return Saving(us=us)

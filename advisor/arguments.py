@@ -28,16 +28,18 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
     return top
 
 
-def output_options(one: argparse.ArgumentParser, suffixes: str = ".html, .md or .json") -> None:
+FORMATS = ".html, .md, .json, .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, .csv or .github.txt"
+
+
+def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS) -> None:
     """Where a command writes to."""
     one.add_argument(
         "-o",
         "--output",
-        type=Path,
         action="append",
         default=[],
         metavar="FILE",
-        help=f"write a report; {suffixes}; may be repeated",
+        help=f"write a report; {suffixes}; FORMAT:FILE for other names, such as sarif:- to print it; may be repeated",
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -70,6 +72,21 @@ def rule_options(one: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help=f"thresholds and switches (default: {SETTINGS_FILE} in this folder, where there is one)",
+    )
+
+
+def source_options(one: argparse.ArgumentParser) -> None:
+    """Where findings belong in the source code, for formats that point at a line."""
+    one.add_argument(
+        "--anchor",
+        metavar="FILE[:LINE]",
+        help="where findings without a recorded call stack belong, such as train.py:1; for code hosts and editors",
+    )
+    one.add_argument(
+        "--source-root",
+        type=Path,
+        metavar="DIR",
+        help="the folder of the source code that paths are written relative to (default: this one)",
     )
 
 

@@ -15,6 +15,7 @@ from advisor.arguments import (
     output_options,
     reading_options,
     rule_options,
+    source_options,
 )
 from advisor.commands.handing import chart_renderer, hand_out
 from advisor.commands.settings import catalog_of, language_of, settings_of
@@ -34,6 +35,7 @@ def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     one.add_argument("path", type=named_path, help="a *_ascend_pt folder, a folder of many, or cluster_analysis_output")
     output_options(one)
+    source_options(one)
     language_option(one)
     finding_options(one)
     rule_options(one)

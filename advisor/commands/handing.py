@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.commands.exits import FINE, FOUND
@@ -13,27 +13,67 @@ from advisor.commands.settings import language_of
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.comparison import Comparison
     from advisor.findings import Diagnosis
+    from advisor.report import Output
     from advisor.report.charts import Renderer
+    from advisor.report.sources import Sources
+    from advisor.verdict import Verdict
 
 
-def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Path], charts: Renderer) -> int:
-    from advisor import report
+def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     from advisor.findings import Severity
-    from advisor.report.terminal import print_diagnosis
+    from advisor.report.terminal import print_diagnosis, terminal
 
-    language = language_of(arguments.lang)
-    for path in outputs:
-        report.write(diagnosis, path, language, charts)
+    write_all(diagnosis, arguments, outputs, charts)
     if not arguments.quiet:
-        print_diagnosis(diagnosis, language, top=arguments.top or 5, written=outputs)
+        files = tuple(output.path for output in outputs if not output.is_stdout)
+        aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
+        console = terminal(sys.stderr if aside else sys.stdout)
+        print_diagnosis(diagnosis, language_of(arguments.lang), console, top=arguments.top or 5, written=files)
     level = arguments.fail_on
     worst = max((finding.severity for finding in diagnosis.findings), default=None)
     return FOUND if level and worst is not None and worst >= Severity[level] else FINE
 
 
-def chart_renderer(outputs: Sequence[Path]) -> Renderer:
+def write_all(
+    diagnosis: Diagnosis,
+    arguments: argparse.Namespace,
+    outputs: Sequence[Output],
+    charts: Renderer,
+    *,
+    comparison: Comparison | None = None,
+    verdict: Verdict | None = None,
+) -> None:
+    """Writes every report that was asked for.
+
+    Raises:
+        UsageError: One of them cannot be written, or the anchor is none.
+    """
+    from advisor import report
+
+    language, sources = language_of(arguments.lang), sources_of(arguments)
+    for output in outputs:
+        report.write(diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources)
+
+
+def sources_of(arguments: argparse.Namespace) -> Sources:
+    """What the command line says of the source code (see `arguments.source_options`)."""
+    from pathlib import Path
+
+    from advisor.report.sources import Sources
+
+    return Sources.named(getattr(arguments, "source_root", None) or Path(), getattr(arguments, "anchor", None))
+
+
+def chart_renderer(outputs: Sequence[str | Output]) -> Renderer:
     """The chart renderer, warming up beside the reading when an HTML report is wanted."""
     from advisor.report.charts import Renderer
 
-    return Renderer(start=any(path.suffix == ".html" for path in outputs))
+    return Renderer(start=any(_has_charts(output) for output in outputs))
+
+
+def _has_charts(output: str | Output) -> bool:
+    if isinstance(output, str):
+        return output.startswith("html:") or output.lower().endswith(".html")
+    return output.writer.name == "html"

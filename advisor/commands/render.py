@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.arguments import finding_options, language_option, named_path, output_options
+from advisor.arguments import finding_options, language_option, named_path, output_options, source_options
 from advisor.commands.given import saved_diagnosis
 from advisor.commands.handing import chart_renderer, hand_out
 from advisor.commands.settings import settings_of
@@ -18,6 +18,7 @@ def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     one.add_argument("path", type=named_path, help="a .json written by diagnose")
     output_options(one)
+    source_options(one)
     language_option(one)
     finding_options(one)
     one.set_defaults(run=run)

@@ -6,9 +6,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.report.writers import WRITERS, check_outputs, check_suffix, outside_captures, write
+    from advisor.report.writers import (
+        WRITERS,
+        Output,
+        Reported,
+        Writer,
+        check_output,
+        check_outputs,
+        check_suffix,
+        outside_captures,
+        write,
+    )
 
-__all__ = ["WRITERS", "check_outputs", "check_suffix", "outside_captures", "write"]
+__all__ = [
+    "WRITERS",
+    "Output",
+    "Reported",
+    "Writer",
+    "check_output",
+    "check_outputs",
+    "check_suffix",
+    "outside_captures",
+    "write",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import IO
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -37,6 +38,11 @@ class _Pipe(Console):
         raise BrokenPipeError
 
 
+def terminal(file: IO[str] | None = None) -> Console:
+    """The console that people read: the standard output, or this."""
+    return _Pipe(highlight=False, file=file)
+
+
 def print_diagnosis(
     diagnosis: Diagnosis,
     language: Language,
@@ -45,7 +51,7 @@ def print_diagnosis(
     written: Sequence[Path] = (),
 ) -> None:
     """Prints the answer: at most `top` findings, each with its saving and first step, and the files written."""
-    out = console or _Pipe(highlight=False)
+    out = console or terminal()
     shown = view(diagnosis, language, full=max(top, 1))
     for block in _blocks(shown, top, written, min(out.width, WIDEST)):
         out.print(block, width=min(out.width, WIDEST), highlight=False)
@@ -55,7 +61,7 @@ def print_rule(
     info: RuleInfo, language: Language, console: Console | None = None, logic: Sequence[tuple[str, str]] = ()
 ) -> None:
     """Prints all that is known of one rule; `logic` is what it looks at and when, as keys and expressions."""
-    out = console or _Pipe(highlight=False)
+    out = console or terminal()
     width = min(out.width, WIDEST)
     for block in _rule_blocks(info, language, logic):
         out.print(block, width=width, highlight=False, crop=False)

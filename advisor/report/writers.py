@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One writer per file suffix, and how a report reaches the disk: whole or not at all."""
+"""One writer per format, and how what it wrote reaches the disk: whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,88 +14,153 @@ from msgspec import Struct
 
 from advisor.damage import because
 from advisor.errors import Both, UsageError
+from advisor.report.sources import NOWHERE, Location, Sources
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.comparison import Comparison
     from advisor.findings import Diagnosis
     from advisor.report.charts import Renderer
     from advisor.text import Language
+    from advisor.verdict import Verdict
+
+STDOUT = Path("-")
+
+
+class Reported(Struct, frozen=True):
+    """What is written out: a diagnosis, and what else is known of it."""
+
+    diagnosis: Diagnosis
+    language: Language
+    comparison: Comparison | None = None
+    """Against the baseline, where there is one; its `after` is the diagnosis."""
+    verdict: Verdict | None = None
+    locations: Mapping[str, Location] = {}
+    """By fingerprint: where in the source code a finding belongs."""
+    renderer: Renderer | None = None
 
 
 class Writer(Struct, frozen=True):
-    """A format: its suffix, what it is called, and how a diagnosis becomes its text."""
+    """A format: how files of it end, what it is called, and how a diagnosis becomes its text."""
 
     suffix: str
     name: str
-    text: Callable[[Diagnosis, Language, Renderer | None], str]
+    """As in `-o NAME:FILE`."""
+    text: Callable[[Reported], str]
+    also: tuple[str, ...] = ()
+    """Other endings of the same format."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Every ending, the usual one first."""
+        return (self.suffix, *self.also)
 
 
-def _html(diagnosis: Diagnosis, language: Language, renderer: Renderer | None) -> str:
+class Output(Struct, frozen=True):
+    """One file to write, or the standard output, and the format it gets."""
+
+    path: Path
+    writer: Writer
+
+    @property
+    def is_stdout(self) -> bool:
+        """Whether this is no file."""
+        return self.path == STDOUT
+
+
+def _html(reported: Reported) -> str:
     from advisor.report.html import page
 
-    return page(diagnosis, language, renderer)
+    return page(reported.diagnosis, reported.language, reported.renderer)
 
 
-def _markdown(diagnosis: Diagnosis, language: Language, _: Renderer | None) -> str:
+def _markdown(reported: Reported) -> str:
     from advisor.report.markdown import document
 
-    return document(diagnosis, language)
+    return document(reported.diagnosis, reported.language)
 
 
-def _json(diagnosis: Diagnosis, _: Language, __: Renderer | None) -> str:
-    return diagnosis.to_json()
+def _json(reported: Reported) -> str:
+    return reported.diagnosis.to_json()
 
 
 WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "HTML", _html),
-    Writer(".md", "Markdown", _markdown),
-    Writer(".json", "JSON", _json),
+    Writer(".html", "html", _html),
+    Writer(".md", "markdown", _markdown),
+    Writer(".json", "json", _json),
 )
 
 
-def check_suffix(path: Path) -> Writer:
-    """The writer for a file name.
+def check_suffix(path: Path, writers: Sequence[Writer] = WRITERS) -> Writer:
+    """The writer for a file name: the one with the longest ending that fits.
 
     Raises:
         UsageError: No writer knows the suffix; the message lists those that exist.
     """
-    for writer in WRITERS:
-        if path.suffix.lower() == writer.suffix:
-            return writer
-    known = ", ".join(writer.suffix for writer in WRITERS)
+    name = path.name.lower()
+    fitting = [(len(end), writer) for writer in writers for end in writer.suffixes if name.endswith(end)]
+    if fitting:
+        return max(fitting, key=lambda found: found[0])[1]
+    known = ", ".join(writer.suffix for writer in writers)
+    names = ", ".join(writer.name for writer in writers)
     suffix = path.suffix or path.name
     raise UsageError(
         Both(f"{path}: no report is written as `{suffix}`", f"{path}：不支持 `{suffix}` 格式的报告"),
-        Both(f"known suffixes are {known}", f"支持的后缀：{known}"),
+        Both(
+            f"known suffixes are {known}; any other name is written with FORMAT:FILE, where FORMAT is one of {names}",
+            f"支持的后缀：{known}；其他文件名请写成 FORMAT:FILE，FORMAT 可取 {names}",
+        ),
     )
 
 
-def check_outputs(outputs: Sequence[Path], source: Path) -> tuple[Path, ...]:
-    """The files to write, before the work starts: known suffix, existing folder, not the input itself.
+def check_output(words: str | Path, writers: Sequence[Writer] = WRITERS) -> Output:
+    """What `-o` was given: `FILE` with a known ending, or `FORMAT:FILE`; `-` for FILE is the standard output.
+
+    Raises:
+        UsageError: No writer knows the suffix.
+    """
+    name, colon, rest = str(words).partition(":")
+    for writer in writers:
+        if colon and rest and name == writer.name:
+            return Output(Path(rest), writer)
+    return Output(Path(words), check_suffix(Path(words), writers))
+
+
+def check_outputs(
+    outputs: Sequence[str | Path], *sources: Path, writers: Sequence[Writer] = WRITERS
+) -> tuple[Output, ...]:
+    """The files to write, before the work starts: known format, existing folder, not one of the inputs itself.
 
     Raises:
         UsageError: One of them will not do.
     """
+    checked = tuple(check_output(words, writers) for words in outputs)
+    for output in checked:
+        if not output.is_stdout:
+            _check_place(output.path, sources)
+    return checked
+
+
+def _check_place(path: Path, sources: Sequence[Path]) -> None:
     another = Both("give another file name", "请换一个文件名")
-    for path in outputs:
-        check_suffix(path)
-        if not path.resolve().parent.is_dir():
-            missing = Both(f"{path}: the folder {path.parent} does not exist", f"{path}：目录 {path.parent} 不存在")
-            raise UsageError(missing, Both("make the folder first", "请先创建该目录"))
-        if path.is_dir():
-            raise UsageError(Both(f"{path} is a folder", f"{path} 是目录"), another)
-        if path.resolve() == source.resolve():
-            raise UsageError(Both(f"{path} is the input", f"{path} 是输入文件"), another)
-    return tuple(outputs)
+    if not path.resolve().parent.is_dir():
+        missing = Both(f"{path}: the folder {path.parent} does not exist", f"{path}：目录 {path.parent} 不存在")
+        raise UsageError(missing, Both("make the folder first", "请先创建该目录"))
+    if path.is_dir():
+        raise UsageError(Both(f"{path} is a folder", f"{path} 是目录"), another)
+    if any(path.resolve() == source.resolve() for source in sources):
+        raise UsageError(Both(f"{path} is the input", f"{path} 是输入文件"), another)
 
 
-def outside_captures(outputs: Sequence[Path], source: Path, captures: Sequence[str]) -> None:
+def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence[str]) -> None:
     """Refuses to write a report into a capture: what the profiler wrote stays as it is.
 
     Raises:
         UsageError: A file would lie in a capture.
     """
     folders = [(source / capture).resolve() for capture in captures if (source / capture).is_dir()]
-    for path in outputs:
+    for path in (output.path for output in outputs if not output.is_stdout):
         if any(path.resolve().is_relative_to(folder) for folder in folders):
             raise UsageError(
                 Both(
@@ -105,15 +171,32 @@ def outside_captures(outputs: Sequence[Path], source: Path, captures: Sequence[s
             )
 
 
-def write(diagnosis: Diagnosis, path: Path, language: Language, renderer: Renderer | None = None) -> None:
+def write(
+    diagnosis: Diagnosis,
+    output: Output | Path,
+    language: Language,
+    renderer: Renderer | None = None,
+    *,
+    comparison: Comparison | None = None,
+    verdict: Verdict | None = None,
+    sources: Sources = NOWHERE,
+) -> None:
     """Writes a report in the format of the file's suffix. A file that was there is replaced in one go.
 
     Raises:
         UsageError: The suffix is unknown, or the file cannot be written.
     """
-    text = check_suffix(path).text(diagnosis, language, renderer)
+    to = check_output(output) if isinstance(output, Path) else output
+    locations = sources.locations(diagnosis)
+    text = to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer))
     # A lone surrogate (a file name that is no UTF-8) cannot be encoded; its escape is valid JSON, and shown elsewhere.
-    _replace(path, text.encode("utf-8", "backslashreplace"))
+    content = text.encode("utf-8", "backslashreplace")
+    if to.is_stdout:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        _replace(to.path, content)
 
 
 def _replace(path: Path, content: bytes) -> None:

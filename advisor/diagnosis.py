@@ -16,7 +16,7 @@ from advisor.accounting import account
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
 from advisor.facts.base import Fact
-from advisor.facts.derived import Overlap, Spending
+from advisor.facts.derived import MemoryPeak, Overlap, Spending
 from advisor.facts.observed import Damage
 from advisor.facts.profile import Found, Profile, Source
 from advisor.facts.table import Table
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Fact)
 
+ABOUT_THE_RUN: tuple[type[Fact], ...] = (Spending, MemoryPeak, Damage)
+"""What a diagnosis says of the run itself rests on these, whatever the rules read."""
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
+
+ALWAYS: tuple[type[Fact], ...] = (Spending, Damage)
+"""What a diagnosis says of every run, whatever the rules ask."""
 
 
 def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = silent) -> Profile:
@@ -58,7 +63,7 @@ def show(profile: Profile, catalog: Catalog | None = None) -> tuple[Exhibit, ...
     if catalog is None:
         profile.prepare_events()
     else:
-        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), Spending, Damage])
+        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ABOUT_THE_RUN])
     return exhibits(profile)
 
 
@@ -68,7 +73,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.merge import merge
     from advisor.engine.rank import ranked
 
-    profile.prepare([*catalog.facts(), Spending, Damage])
+    profile.prepare([*catalog.facts(), *ABOUT_THE_RUN])
     _place_in_time(profile)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
@@ -82,6 +87,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         run=profile.run,
         split=time_split(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else None,
         account=_account(profile),
+        peak_memory_bytes=_peak_memory(profile),
         findings=ranked(findings, catalog),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
@@ -138,6 +144,15 @@ def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:
 def _account(profile: Profile) -> Account | None:
     overlaps, spending = _maybe(profile, Overlap), _maybe(profile, Spending)
     return None if overlaps is None or spending is None else account(overlaps, spending)
+
+
+def _peak_memory(profile: Profile) -> float | None:
+    """The most that any rank reserved. What is merely allocated would be too little to hold a limit against."""
+    peaks = _maybe(profile, MemoryPeak)
+    reserved = (
+        [] if peaks is None else [most for most in peaks.floats("reserved_bytes").tolist() if math.isfinite(most)]
+    )
+    return max(reserved, default=None)
 
 
 def _place_in_time(profile: Profile) -> None:

@@ -279,6 +279,8 @@ class Diagnosis(_Model):
     split: TimeSplit | None = None
     account: Account | None = None
     """None where the time of a step is not known."""
+    peak_memory_bytes: float | None = None
+    """Most device memory that any rank reserved at any moment; None when not recorded."""
     findings: tuple[Finding, ...] = ()
     """Ranked: what to fix first comes first."""
     outcomes: tuple[Outcome, ...] = ()

@@ -42,6 +42,8 @@ class Ruling(_Model):
     status: Status | None = None
     """Against the baseline; None without one."""
     action: Action
+    by: str = ""
+    """What decided, as it stands in the settings: `policy.rules.host/*`, `fail_on new:high`; empty where nothing did."""
     suppressed: Suppression | None = None
     """The suppression that took it out of the verdict."""
 

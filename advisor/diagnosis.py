@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Fact)
 
-ABOUT_THE_RUN: tuple[type[Fact], ...] = (Spending, MemoryPeak, Damage)
-"""What a diagnosis says of the run itself rests on these, whatever the rules read."""
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Spending, Damage)
+ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, Damage)
 """What a diagnosis says of every run, whatever the rules ask."""
 
 
@@ -63,7 +61,7 @@ def show(profile: Profile, catalog: Catalog | None = None) -> tuple[Exhibit, ...
     if catalog is None:
         profile.prepare_events()
     else:
-        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ABOUT_THE_RUN])
+        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS])
     return exhibits(profile)
 
 
@@ -73,7 +71,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.merge import merge
     from advisor.engine.rank import ranked
 
-    profile.prepare([*catalog.facts(), *ABOUT_THE_RUN])
+    profile.prepare([*catalog.facts(), *ALWAYS])
     _place_in_time(profile)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []

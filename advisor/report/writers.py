@@ -188,7 +188,15 @@ def write(
     """
     to = check_output(output) if isinstance(output, Path) else output
     locations = sources.locations(diagnosis)
-    text = to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer))
+    deliver(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
+
+
+def deliver(text: str, to: Output) -> None:
+    """Writes a text where it was asked for. A file that was there is replaced in one go.
+
+    Raises:
+        UsageError: The file cannot be written.
+    """
     # A lone surrogate (a file name that is no UTF-8) cannot be encoded; its escape is valid JSON, and shown elsewhere.
     content = text.encode("utf-8", "backslashreplace")
     if to.is_stdout:

@@ -23,6 +23,7 @@ from benchmarks.accuracy.mark import TOLERATED, Mark
 from benchmarks.accuracy.page import met, page
 from benchmarks.accuracy.plan import SPLITS, Case, plan
 from benchmarks.accuracy.run import diagnosed
+from benchmarks.other_reader import located
 
 
 def main() -> int:
@@ -32,8 +33,7 @@ def main() -> int:
     started = time.monotonic()
     marks = _marked(cases, diagnosed, options)
     seconds = sum(mark.making_s for mark in marks) / options.jobs, time.monotonic() - started
-    command = str(Path(options.theirs).absolute()) if os.sep in options.theirs else options.theirs
-    their_work = partial(incumbent.diagnosed, command=command)
+    their_work = partial(incumbent.diagnosed, command=located(options.theirs))
     theirs = _marked(cases[:: options.every], their_work, options) if options.theirs else []
     text = page(marks, theirs, incumbent.MAPPING, seconds)
     print(text)

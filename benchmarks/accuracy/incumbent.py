@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -24,6 +23,7 @@ import corpus
 from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case
 from benchmarks.accuracy.run import causes, made
+from benchmarks.other_reader import printed
 
 _SLOW_COMPUTE = ("slow rank: Computing", "Kernel compare", "cluster slow_rank")
 _SLOW_HOST = ("slow rank: Free", "Api compare", "cluster slow_rank")
@@ -104,7 +104,6 @@ _RECIPE_TABLES = {
     "slow_link": "SELECT NULL FROM SlowLinkOps LIMIT 1",
     "freq_analysis": "SELECT rankId FROM AbnormalFrequencyRanks",
 }
-_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,26 +148,16 @@ def _names(problem: Problem, name: str, cause: Cause) -> bool:
 
 
 def _advised(command: str, capture: Path, out: Path) -> tuple[list[Problem], bool]:
-    printed = _run([command, "advisor", "all", "-d", str(capture), "-o", str(out), "-l", "en"])
+    text = printed([command, "advisor", "all", "-d", str(capture), "-o", str(out), "-l", "en"])
     pages = [page.read_text(encoding="utf-8") for page in out.glob("*.html")]
-    return problems(printed, "".join(pages)), bool(pages)
+    return problems(text, "".join(pages)), bool(pages)
 
 
-def _run(arguments: Sequence[str]) -> str:
-    """What it prints, on both channels. It ends with 0 whatever happens; a run without an end says nothing."""
-    try:
-        with tempfile.TemporaryDirectory() as own:  # it leaves files where it is started
-            run = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=_SECONDS, cwd=own)
-    except subprocess.TimeoutExpired:
-        return ""
-    return run.stdout + run.stderr
-
-
-def problems(printed: str, page: str) -> list[Problem]:
-    """The problems in what the command printed, with the priorities and details of its page."""
+def problems(text: str, page: str) -> list[Problem]:
+    """The problems in the text the command printed, with the priorities and details of its page."""
     colours = dict(_coloured(page))
-    found = [_problem(category, text, page, colours) for category, text in _rows(printed)]
-    if _UNREADABLE.search(printed):
+    found = [_problem(category, description, page, colours) for category, description in _rows(text)]
+    if _UNREADABLE.search(text):
         found.append(Problem(("its log: a file cannot be read",), verdict=False))
     return [problem for problem in found if problem.names]
 
@@ -178,10 +167,10 @@ def _coloured(page: str) -> Iterator[tuple[str, str]]:
         yield title.casefold(), colour
 
 
-def _rows(printed: str) -> Iterator[tuple[str, str]]:
+def _rows(text: str) -> Iterator[tuple[str, str]]:
     """Category and description of each numbered row; a description runs over several lines."""
     category, texts = "", list[str]()
-    for line in printed.splitlines():
+    for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")]
         if len(cells) < len(("", "No.", "Category", "Description")) or cells[0]:
             continue
@@ -240,7 +229,7 @@ def _spread(text: str) -> float:
 
 def _recipes(command: str, capture: Path, out: Path) -> list[Problem]:
     out.mkdir()
-    _run([*_interpreter(command), "-c", _RECIPES, str(capture), str(out), *_RECIPE_TABLES])
+    printed([*_interpreter(command), "-c", _RECIPES, str(capture), str(out), *_RECIPE_TABLES])
     return [problem for mode, query in _RECIPE_TABLES.items() for problem in _said(out / mode, mode, query)]
 
 

@@ -189,6 +189,8 @@ class RuleInfo(_Model):
     fix: tuple[Step, ...] = ()
     assumes: Text | None = None
     references: tuple[Reference, ...] = ()
+    formerly: tuple[str, ...] = ()
+    """Ids it had before: settings and baselines may still use them."""
 
     @property
     def category(self) -> str:

@@ -139,6 +139,7 @@ class Rule:
             fix=self.fix,
             assumes=self.saving.assumes if self.saving else None,
             references=self.references,
+            formerly=self.formerly,
         )
 
     def logic(self) -> tuple[tuple[str, str], ...]:

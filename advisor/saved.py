@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was written before, read again: the .json of a diagnosis or of a comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from advisor.errors import Both
+    from advisor.findings import Diagnosis
+
+Model = TypeVar("Model", bound="BaseModel")
+
+_HEAD_BYTES = 4096
+
+
+def is_saved(path: Path) -> bool:
+    """Whether this names the .json of a diagnosis, not a capture; a timeline is .json too."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return path.suffix.lower() == ".json" and not path.exists()
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return True  # reading it says what is wrong
+    return b'"traceEvents"' not in head and not head.lstrip().startswith(b"[")
+
+
+def saved_diagnosis(path: Path) -> Diagnosis:
+    """The diagnosis in a .json file.
+
+    Raises:
+        InputError: There is none; the message says what is wrong with the file.
+    """
+    from advisor.errors import Both
+    from advisor.findings import Diagnosis
+
+    remedy = Both(
+        "give a .json written by `advisor diagnose … -o report.json`",
+        "请给出由 `advisor diagnose … -o report.json` 写出的 .json 文件",
+    )
+    return saved(path, Diagnosis, Both("a diagnosis", "诊断结果"), remedy)
+
+
+def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
+    """What a .json file holds, as this model.
+
+    Raises:
+        InputError: It cannot be read or holds something else; the message says what is wrong with the file.
+    """
+    from pydantic import ValidationError
+
+    from advisor.damage import because
+    from advisor.errors import Both, InputError
+
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        why = because(error)
+        trouble = Both(f"{path} cannot be read: {why.en}", f"无法读取 {path}：{why.zh}")
+        raise InputError(trouble, remedy) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(
+            Both(
+                f"{path} is not {called.en}: {where or 'the whole file'}: {first['msg']}",
+                f"{path} 不是{called.zh}：{where or '整个文件'} 的内容不符合格式",
+            ),
+            remedy,
+        ) from error

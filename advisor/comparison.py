@@ -96,11 +96,12 @@ class Moved(_Model):
 
 
 class Difference(_Model):
-    """A table of both captures side by side: kernels, operators, APIs, collectives or memory."""
+    """A table of both captures side by side, per step and averaged over ranks; memory peaks stand rank by rank."""
 
     name: str
-    """`kernels`, `operators`, `calls`, `collectives` or `memory`."""
+    """`kernels`, `operators`, `calls`, `collectives`, `memory` or `allocations`."""
     rows: Rows
+    """Largest difference first. Columns of an amount come in threes: `…_before…`, `…_after…`, `…_delta…`."""
 
 
 class Comparison(_Model):

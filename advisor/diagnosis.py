@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +18,7 @@ from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak, Overlap, Spending
 from advisor.facts.observed import Damage
-from advisor.facts.profile import Found, Profile, Source
+from advisor.facts.profile import Derivation, Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
@@ -35,8 +35,12 @@ ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, Damage)
 """What a diagnosis says of every run, whatever the rules ask."""
 
 
-def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = silent) -> Profile:
-    """What lies at this path, as a profile. Little is read before a table is asked for.
+def open_profile(
+    path: Path, *, jobs: int | None = None, progress: Progress = silent, also: Sequence[Derivation] = ()
+) -> Profile:
+    """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
+
+    Little is read before a table is asked for.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -45,7 +49,7 @@ def open_profile(path: Path, *, jobs: int | None = None, progress: Progress = si
     from advisor.loaders import open_input
 
     run, sources = open_input(path, jobs=jobs, progress=progress)
-    return Profile(run, sources, DERIVATIONS, gather=_Spread(_workers(jobs, sources), progress))
+    return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_workers(jobs, sources), progress))
 
 
 def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
@@ -53,15 +57,15 @@ def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) ->
     return judge(profile, catalog, show(profile, catalog), progress)
 
 
-def show(profile: Profile, catalog: Catalog | None = None) -> tuple[Exhibit, ...]:
-    """What charts will show; reads with it what the rules want.
+def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[Fact]] = ()) -> tuple[Exhibit, ...]:
+    """What charts will show; reads with it what the rules want, and `also` what somebody else will want.
 
     Without the rules, for a capture that is small in memory: everything that rests on events.
     """
     if catalog is None:
         profile.prepare_events()
     else:
-        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS])
+        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, *also])
     return exhibits(profile)
 
 

@@ -47,7 +47,7 @@ class Writer(Struct, frozen=True):
     suffix: str
     name: str
     """As in `-o NAME:FILE`."""
-    text: Callable[[Reported], str]
+    text: Callable[[Reported], str | bytes]
     also: tuple[str, ...] = ()
     """Other endings of the same format."""
 
@@ -191,14 +191,14 @@ def write(
     deliver(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
 
 
-def deliver(text: str, to: Output) -> None:
-    """Writes a text where it was asked for. A file that was there is replaced in one go.
+def deliver(text: str | bytes, to: Output) -> None:
+    """Writes a text, or the bytes of a format that is none, where it was asked for. A file that was there is replaced in one go.
 
     Raises:
         UsageError: The file cannot be written.
     """
     # A lone surrogate (a file name that is no UTF-8) cannot be encoded; its escape is valid JSON, and shown elsewhere.
-    content = text.encode("utf-8", "backslashreplace")
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     if to.is_stdout:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)

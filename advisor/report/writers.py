@@ -192,7 +192,7 @@ def write(
 
 
 def deliver(text: str | bytes, to: Output) -> None:
-    """Writes a text, or the bytes of a format that is none, where it was asked for. A file that was there is replaced in one go.
+    """Writes a text (or bytes) where it was asked for. A file that was there is replaced in one go.
 
     Raises:
         UsageError: The file cannot be written.

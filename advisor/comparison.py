@@ -12,6 +12,8 @@ from advisor.findings import ConfidenceName, Diagnosis, Rows, Saving, Scalar, Se
 from advisor.text import Text
 
 Status = Literal["new", "worse", "same", "better", "gone", "not comparable"]
+ShiftName = Literal["step", "compute", "communication", "free"]
+ShiftStatus = Literal["worse", "same", "better", "not comparable"]
 STATUSES: tuple[Status, ...] = ("new", "worse", "same", "better", "gone", "not comparable")
 
 
@@ -20,7 +22,7 @@ class _Model(BaseModel):
 
 
 class Tolerance(_Model):
-    """What a difference must exceed to count as a change: all three."""
+    """What a difference must exceed to count as a change: all of them."""
 
     floor: float = 0.01
     """Part of the step time before. Two captures of one program differ by about this much."""
@@ -28,6 +30,9 @@ class Tolerance(_Model):
     """Part of the larger of the two savings, or of the two values of a metric."""
     spread: float = 1.0
     """How many times the spread over the steps (the larger of the two standard deviations)."""
+    one_step: float = 0.3
+    """Part of a value that is allowed where a capture holds one step and has no spread. Public captures of one
+    program, one step each, differ by up to 26 % in step time and in communication."""
 
 
 class Metric(_Model):
@@ -64,12 +69,12 @@ class Change(_Model):
 class Shift(_Model):
     """One time of the mean step, before and after, µs."""
 
-    name: Literal["step", "compute", "communication", "free"]
+    name: ShiftName
     before_us: float
     after_us: float
     noise_us: float
     """What a difference must exceed to count."""
-    status: Literal["worse", "same", "better", "not comparable"]
+    status: ShiftStatus
 
     @property
     def delta_us(self) -> float:

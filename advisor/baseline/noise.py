@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much two captures of one and the same program differ: what a difference must exceed to count as a change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from advisor.comparison import Tolerance
+from advisor.findings import Diagnosis, Saving, Spent, StepSplit
+
+
+class Noise:
+    """What a difference must exceed."""
+
+    def __init__(self, before: Diagnosis, after: Diagnosis, tolerance: Tolerance) -> None:
+        self.tolerance = tolerance
+        self.steps = tuple(_splits(diagnosis) for diagnosis in (before, after))
+        self.single = min(len(steps) for steps in self.steps) < 2  # noqa: PLR2004 - a spread needs two
+        self.step_us = before.split.step_us if before.split is not None else before.run.step_us
+        self.step_spread_us = self._spread("step_us")
+
+    @property
+    def relative(self) -> float:
+        """Part of a value that may differ without a change."""
+        return max(self.tolerance.relative, self.tolerance.one_step if self.single else 0.0)
+
+    @property
+    def floor_us(self) -> float:
+        return self.tolerance.floor * self.step_us
+
+    def of_time(self, name: str, before: float, after: float) -> float:
+        """What the difference of a part of the step must exceed, µs."""
+        guessed = self.tolerance.one_step * max(before, after) if self.single else 0.0
+        return max(self.floor_us, self.tolerance.spread * self._spread(name), guessed)
+
+    def of_entry(self, before: Spent | None, after: Spent | None) -> float:
+        """What the difference of an entry of the account must exceed, µs."""
+        spreads = [entry.spread_us or 0.0 for entry in (before, after) if entry is not None]
+        guessed = self.tolerance.one_step * max(us(before), us(after)) if self.single else 0.0
+        return max(self.floor_us, self.tolerance.spread * max(spreads, default=0.0), guessed)
+
+    def saved_alike(self, before: Saving, after: Saving) -> bool:
+        """Whether two savings differ by no more than noise."""
+        larger = max(before.us, after.us)
+        limit = max(self.relative * larger, self.floor_us, self.tolerance.spread * self.step_spread_us)
+        return abs(after.us - before.us) <= limit
+
+    def alike(self, before: float, after: float) -> bool:
+        """Whether two values of a metric differ by no more than noise."""
+        return abs(after - before) <= self.relative * max(abs(before), abs(after))
+
+    def _spread(self, name: str) -> float:
+        return max((_deviation([getattr(step, name) for step in steps]) for steps in self.steps), default=0.0)
+
+
+def _splits(diagnosis: Diagnosis) -> tuple[StepSplit, ...]:
+    return diagnosis.account.steps if diagnosis.account is not None else ()
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """The standard deviation of a sample; 0 with fewer than two values."""
+    if len(values) < 2:  # noqa: PLR2004
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def us(entry: Spent | None) -> float:
+    """The time of an entry; nothing was spent on what has none."""
+    return 0.0 if entry is None else entry.us

@@ -17,6 +17,9 @@ from advisor.findings import Head, Rows, Scalar
 MOST_ROWS = 5000
 """So many rows of a table are kept, those that differ most: a spreadsheet still opens, and the rest is small change."""
 
+_DECIMALS = 3
+"""Times were recorded in ns; what lies below that came from averaging."""
+
 Key = Texts | Array
 
 
@@ -40,6 +43,8 @@ class Layout(Struct, frozen=True):
     """The amount whose difference orders the rows: the first of these that both sides know."""
     absent_is_zero: bool = True
     """Whether a name that one side does not have was called there no times; memory of an unseen rank is unknown."""
+    within: str = ""
+    """A key of which the above is said apart: what a layer did that was not recorded at all is unknown, not zero."""
 
 
 class Part(Struct, frozen=True):
@@ -61,9 +66,10 @@ def joined(layout: Layout, before: Part, after: Part) -> tuple[Rows, tuple[str, 
     sizes = [len(next(iter(part.keys.values()))) for part in (before, after)]
     groups = grouped(*keys.values()) if kept else Groups(np.zeros(sum(sizes), np.intp), np.zeros(1, np.intp))
     rows = (groups.of[: sizes[0]], groups.of[sizes[0] :])
+    layers = grouped(keys[layout.within]).of[groups.first] if layout.within in keys else np.zeros(len(groups), np.intp)
     sides = {
         amount.name: [
-            _per_name(part.amounts[amount.name] / part.over, of, len(groups), layout.absent_is_zero)
+            _per_name(part.amounts[amount.name] / part.over, of, layers, layout.absent_is_zero)
             for part, of in zip((before, after), rows, strict=True)
         ]
         for amount in layout.amounts
@@ -115,13 +121,17 @@ def _numbers(key: Key) -> Array:
     return key
 
 
-def _per_name(values: Array, of: Array, count: int, absent_is_zero: bool) -> Array:
-    """Sum per name; missing where nothing was recorded, zero where the name does not occur but others do."""
-    there = np.isfinite(values)
+def _per_name(values: Array, of: Array, layers: Array, absent_is_zero: bool) -> Array:
+    """Sum per name; missing where nothing was recorded, zero where the name does not occur but others of its layer do.
+
+    A side without any row recorded that there was nothing.
+    """
+    count, there = len(layers), np.isfinite(values)
     total = np.bincount(of, weights=np.where(there, values, 0.0), minlength=count)
     seen, measured = np.bincount(of, minlength=count) > 0, np.bincount(of[there], minlength=count) > 0
-    recorded = absent_is_zero and (bool(there.any()) or not len(values))
-    return np.where(measured | (~seen & recorded), total, np.nan)
+    recorded = np.bincount(layers[measured], minlength=int(layers.max(initial=0)) + 1) > 0
+    zero = ~seen & (recorded[layers] | (not len(values))) & absent_is_zero
+    return np.where(measured | zero, total, np.nan)
 
 
 def _over(total: Array, calls: Array) -> Array:
@@ -160,5 +170,6 @@ def _plain(values: Key) -> list[Scalar]:
     if isinstance(values, Texts):
         return list(values.values())
     if values.dtype == np.float64:
-        return [value if math.isfinite(value) else None for value in values.tolist()]
+        exact = np.round(values, _DECIMALS) + 0.0  # no minus before a zero
+        return [value if math.isfinite(value) else None for value in exact.tolist()]
     return [None if value == MISSING else value for value in values.tolist()]

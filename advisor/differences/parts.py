@@ -16,7 +16,7 @@ from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import CollectiveCall, HostCost, MemoryPeak, OperatorShape, Overlap
 from advisor.facts.observed import ApiTotal, OperatorMemory
 from advisor.facts.profile import AnyTable, Profile
-from advisor.facts.table import Array
+from advisor.facts.table import Array, Texts
 
 _TOTAL = Amount("total_us", "us", mean="mean_us")
 _CALLS = Amount("calls", "count")
@@ -107,7 +107,13 @@ def _allocations(profile: Profile) -> Part:
     """What operators allocated."""
     table = profile.table(OperatorMemory)
     amounts = {"size_bytes": table["size_bytes"], "calls": np.ones(len(table))}
-    return Part({"name": table.texts("name")}, amounts, _ranks(table) * profile.run.step_count)
+    return Part({"name": _bare(table.texts("name"))}, amounts, _ranks(table) * profile.run.step_count)
+
+
+def _bare(names: Texts) -> Texts:
+    """Names without the `cann::` that only the text export puts in front."""
+    bare = Texts.of(name.removeprefix("cann::") for name in names.names)
+    return Texts(np.append(bare.codes, -1)[names.codes].astype(np.int32), bare.names)
 
 
 def _ranks(table: AnyTable) -> float:
@@ -149,7 +155,7 @@ COMPARED: tuple[Compared, ...] = (
         Layout("operators", {"name": ""}, (*_OPERATOR, _CALLS), ("device_total_us", "host_total_us")),
         (_operators, _operators_of_timeline),
     ),
-    Compared(Layout("calls", {"kind": "", "name": ""}, _TIMES, ("total_us",)), (_calls, _calls_in_all)),
+    Compared(Layout("calls", {"kind": "", "name": ""}, _TIMES, ("total_us",), within="kind"), (_calls, _calls_in_all)),
     Compared(
         Layout("collectives", {"op": "", "group_kind": "", "size_bytes": "B"}, (*_TIMES, *_COMM), ("total_us",)),
         (_collectives,),

@@ -14,8 +14,9 @@ of the corpus either; `_TOLD_OF_REAL` holds the modules that tell errors there:
 - database, Level0: `cluster` skips the sums of communication, and `advisor` ends without a report ("no such table:
   ClusterCommunicationBandwidth", then an error on None).
 - text, Level0: `advisor` tells an error of the slow link analysis, for want of cluster_communication.json.
-- database, Level1 and Level2: `advisor` tells an error while it looks for call stacks, and writes its report.
-- a single rank has no collectives; what it tells for want of them is let pass.
+- database, every level: `advisor` tells an error while it looks for call stacks; it writes its report at Level1 and 2.
+- a folder with the capture of a single rank: `advisor` skips its check of alignment ("'ProfilingDataset' object has no
+  attribute 'msprof'"). The single rank of the corpus has no collectives either; errors for want of them are let pass.
 """
 
 from __future__ import annotations
@@ -48,14 +49,20 @@ _TOLD_OF_REAL: Mapping[tuple[str, int], tuple[str, ...]] = {
     ("text", 0): ("cluster_dataset.py", "slow_link_analyzer.py"),
     ("database", 0): (
         "communication_time_sum.py", "stage_group_analysis.py", "base_stats_export.py", "base_analyzer.py",
-        "analyzer_controller.py", "analyze_cli.py",
+        "analyzer_controller.py", "analyze_cli.py", "db_stack_finder.py",
     ),
     ("database", 1): ("db_stack_finder.py",),
     ("database", 2): ("db_stack_finder.py",),
 }  # fmt: skip
 """By export and level: the modules of msprof-analyze that tell an error of real captures."""
 _WITHOUT_REPORT = ("database", 0)
-_FOR_WANT_OF_COLLECTIVES = ("communication", "cluster_dataset.py", "slow_link", "stage_group_analysis.py")
+_OF_ONE_RANK = (
+    "byte_alignment_analysis",
+    "communication",
+    "cluster_dataset.py",
+    "slow_link",
+    "stage_group_analysis.py",
+)
 Truth = dict[tuple[int, int], tuple[float, ...]]
 """By (rank, step): compute, exposed and free in µs."""
 
@@ -108,8 +115,8 @@ def _faults(reader: str, where: _Capture) -> list[str]:
 def _errors(log: str, where: _Capture, job: corpus.Job) -> list[str]:
     """What it tells as an error, but not of a real capture of the kind."""
     known = _TOLD_OF_REAL.get((where.export, where.level), ())
-    if not any(trace.collectives for trace in job.ranks):
-        known += _FOR_WANT_OF_COLLECTIVES
+    if job.layout.world == 1:
+        known += _OF_ONE_RANK
     lines = [line for line in log.splitlines() if "[ERROR]" in line or line.startswith("Traceback")]
     return [line for line in lines if not any(one in line for one in known)]
 

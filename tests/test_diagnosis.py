@@ -13,6 +13,7 @@ from advisor.analysis import DERIVATIONS
 from advisor.diagnosis import ALWAYS, diagnose, judge, open_profile, show
 from advisor.exhibits import EXHIBITS
 from advisor.facts.base import Fact
+from advisor.facts.derived import HostCost, HostKind
 from advisor.facts.profile import Profile, makes, needs
 
 MAKERS = {makes(derivation): derivation for derivation in DERIVATIONS}
@@ -51,11 +52,22 @@ def one_rank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_diagnosis_wants_everything_that_rests_on_events() -> None:
-    """So reading it before the rules are known reads no more than they want."""
+    """So reading it before the rules are known reads no more than they want; it wants nothing made on request."""
     catalog = advisor.load_rules()
     resting = {fact for fact in MAKERS if any(map(of_events, behind(fact)))}
-    wanted = catalog.facts() | {fact for _, fact, _ in EXHIBITS} | set(ALWAYS)
-    assert resting <= {need for fact in wanted for need in behind(fact)}
+    wanted = {need for fact in {*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS} for need in behind(fact)}
+    assert {fact for fact in resting if not fact.on_request} <= wanted
+    assert not [fact.table for fact in wanted if fact.on_request]
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_what_is_made_on_request_is_not_made_in_a_diagnosis(one_rank: Path, ahead: bool) -> None:
+    catalog = advisor.load_rules()
+    profile = open_profile(one_rank)
+    judge(profile, catalog, show(profile)) if ahead else diagnose(profile, catalog)
+    made = {fact for fact in profile._found if not fact.observed}
+    assert HostKind in made and HostCost not in made
+    assert len(profile.table(HostCost))
 
 
 def test_what_is_read_before_the_rules_are_known_changes_nothing(one_rank: Path) -> None:

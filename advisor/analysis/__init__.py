@@ -13,6 +13,7 @@ from advisor.analysis.fusion import fusible_chains
 from advisor.analysis.gaps import gaps
 from advisor.analysis.holdups import holdups
 from advisor.analysis.host_costs import host_costs
+from advisor.analysis.host_kinds import host_kinds
 from advisor.analysis.interruptions import interruptions
 from advisor.analysis.launch_modes import launch_modes
 from advisor.analysis.links import link_uses
@@ -32,6 +33,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     dispatches,
     gaps,
     interruptions,
+    host_kinds,
     host_costs,
     holdups,
     launch_modes,

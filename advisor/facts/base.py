@@ -144,6 +144,8 @@ class Fact:
     """One row per event: read and derived from one rank at a time, not kept longer than needed."""
     among_events: ClassVar[bool] = False
     """Kept in the files of heavy facts: read together with them, before those files are let go."""
+    on_request: ClassVar[bool] = False
+    """No shipped rule reads it: made when a rule of one's own, or a comparison, asks for it."""
     across_ranks: ClassVar[bool] = False
     """Derived from the tables of all ranks together; other derived facts are made rank by rank."""
     record_with: ClassVar[Text | None] = None

@@ -157,11 +157,25 @@ class Interruption(Fact):
     idle_us: Annotated[float, Us("Idle time of the device in that stretch.")]
 
 
+class HostKind(Fact):
+    """All calls of one kind on the host in one step."""
+
+    table = "host_kinds"
+    observed = False
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("As in `host_calls`.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Their durations added up; calls inside calls of the same kind count again.")]
+
+
 class HostCost(Fact):
     """All calls of one name on the host in one step, and how much device idle time they cover."""
 
     table = "host_costs"
     observed = False
+    on_request = True
 
     rank: Rank
     step: Step
@@ -528,6 +542,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Dispatch,
     Gap,
     Interruption,
+    HostKind,
     HostCost,
     Holdup,
     LaunchMode,

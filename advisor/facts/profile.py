@@ -110,9 +110,10 @@ class Profile:
     def prepare_events(self) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
 
-        They lie in one file, which is read once; for a single source with room for all its tables.
+        They lie in one file, which is read once; for a single source with room for all its tables. What is made on
+        request only is left for later.
         """
-        behind = {fact: _roots(fact, self._makers) for fact in self._makers}
+        behind = {fact: _roots(fact, self._makers) for fact in self._makers if not fact.on_request}
         resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
         self.prepare([*resting, *(root for fact in resting for root in behind[fact] if _of_events(root))])
 

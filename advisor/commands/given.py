@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.facts.profile import Profile
     from advisor.findings import Diagnosis
-    from advisor.rules.catalog import Settings
+    from advisor.rules.settings import Settings
 
 __all__ = ["given", "given_diagnosis", "is_saved", "saved", "saved_diagnosis"]
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.errors import Both
-    from advisor.rules.catalog import Catalog, Settings
+    from advisor.rules.catalog import Catalog
+    from advisor.rules.settings import Settings
     from advisor.text import Language
 
 
@@ -35,7 +36,8 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
 
     settings = Settings.read(found)
     arguments.lang = arguments.lang or settings.language
-    arguments.fail_on = getattr(arguments, "fail_on", None) or settings.fail_on
+    level = settings.level
+    arguments.fail_on = getattr(arguments, "fail_on", None) or (level.name if level is not None else None)
     return settings
 
 

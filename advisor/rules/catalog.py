@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.errors import Mistake, RuleError
 from advisor.facts.base import Fact
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
-from advisor.rules.settings import Settings
 from advisor.rules.skeleton import new_rule
 from advisor.shipped import shipped
 
-__all__ = ["Catalog", "Settings", "gather", "lint", "new_rule", "read_rule"]
+if TYPE_CHECKING:
+    from advisor.rules.settings import Settings
+
+__all__ = ["Catalog", "gather", "lint", "new_rule", "read_rule"]
 
 
 @dataclass(frozen=True)
@@ -34,13 +37,11 @@ class Catalog:
             RuleError: Everything wrong with the rule files and the settings, at once.
         """
         rules, mistakes = gather(directories)
-        settings = settings or Settings()
-        wrong = settings.check({rule.id: rule for rule in rules})
-        if not mistakes:
-            mistakes += wrong
+        if settings is not None and not mistakes:
+            mistakes += settings.check({rule.id: rule for rule in rules})
         if mistakes:
             raise RuleError(mistakes)
-        return cls(tuple(settings.applied(rules)))
+        return cls(tuple(rules if settings is None else settings.applied(rules)))
 
     def facts(self) -> set[type[Fact]]:
         """Every table some rule wants."""

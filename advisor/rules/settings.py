@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A project's `advisor.yaml`: thresholds, severities, on and off, and how the command line behaves by default.
+"""A project's `advisor.yaml`: thresholds, severities, on and off, what it demands, and how the command line behaves.
 
 ```yaml
 language: zh
-fail_on: high
+fail_on: new:high
 rules:
   host/free-time: {params: {tolerated: 0.15}, severity: high}
   comm/*: off
   comm/slow-link: on
 ```
 
-An exact id wins over a pattern, a longer pattern over a shorter one. Logic is never changed.
+An exact id wins over a pattern, a longer pattern over a shorter one. Logic is never changed. What a project demands of
+a run (`policy`, `budgets`, `suppressions`, `compare`) is described in `policy_file`.
 """
 
 from __future__ import annotations
@@ -21,16 +22,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.comparison import Tolerance
 from advisor.errors import Mistake, Place, RuleError
 from advisor.findings import Severity
 from advisor.rules import source
+from advisor.rules.faults import Faults
+from advisor.rules.policy import Bar, Policy, bars
+from advisor.rules.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.rules.source import Document, Path_, nearest
 
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
-_FAIL_ON = ("none", *(level.name for level in Severity))
+_TOP = ("rules", "language", "fail_on")
+_LEVELS = tuple(level.name for level in Severity)
 OWN_RULES = "`advisor rules list` shows them all; rules of your own need `--rules DIR`"
 
 
@@ -50,7 +56,10 @@ class Settings:
 
     rules: Mapping[str, Override] = field(default_factory=dict)
     language: str | None = None
-    fail_on: str | None = None
+    fail_on: tuple[Bar, ...] | None = None
+    """Which findings fail a run; none at all where it is empty. None leaves it to the command."""
+    policy: Policy = field(default_factory=Policy)
+    tolerance: Tolerance = field(default_factory=Tolerance)
     document: Document | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -60,16 +69,22 @@ class Settings:
         Raises:
             RuleError: Everything wrong with it that can be seen without the rules.
         """
-        document = source.read(path)
-        reader = _Reader(document)
-        settings = reader.settings()
-        if reader.mistakes:
-            raise RuleError(reader.mistakes)
+        faults = Faults(source.read(path))
+        settings = _Reader(faults).settings()
+        if faults.mistakes:
+            raise RuleError(sorted(faults.mistakes, key=lambda mistake: mistake.place))
         return settings
 
+    @property
+    def level(self) -> Severity | None:
+        """The severity from which a finding fails a run that is compared with nothing."""
+        return min((bar.severity for bar in self.fail_on or () if not bar.since), default=None)
+
     def check(self, rules: Mapping[str, Rule]) -> list[Mistake]:
-        """Names of rules and params that do not exist."""
-        return [mistake for key, override in self.rules.items() for mistake in self._check(key, override, rules)]
+        """Names of rules, categories and params that do not exist."""
+        found = [mistake for key, override in self.rules.items() for mistake in self._check(key, override, rules)]
+        known = {rule.id: (rule.id, *rule.formerly) for rule in rules.values()}
+        return found + list(unknown_names(self.policy, known, self._mistake))
 
     def _check(self, key: str, override: Override, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
         path: Path_ = ("rules", key)
@@ -87,10 +102,10 @@ class Settings:
                 hint = nearest(name, rule.params)
                 yield self._mistake((*path, "params", name), f"`{key}` has no param `{name}`", hint)
 
-    def _mistake(self, path: Path_, what: str, hint: str) -> Mistake:
+    def _mistake(self, path: Path_, what: str, hint: str, *, key: bool = True) -> Mistake:
         if self.document is None:
             return Mistake(Place("settings"), what, hint=hint)
-        return self.document.mistake(path, what, hint, key=True)
+        return self.document.mistake(path, what, hint, key=key)
 
     def applied(self, rules: Iterable[Rule]) -> Iterator[Rule]:
         """The rules that stay on, with their thresholds and severities."""
@@ -121,70 +136,59 @@ def _patterns(rules: Iterable[str]) -> set[str]:
 
 
 class _Reader:
-    """Checks the shape of the file; collects mistakes."""
+    """Checks the shape of the file."""
 
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.mistakes: list[Mistake] = []
-
-    def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None:
-        self.mistakes.append(self.document.mistake(path, what, hint, key=key))
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
 
     def settings(self) -> Settings:
-        data = self.document.data if self.document.data is not None else {}
-        if not isinstance(data, dict):
-            self.wrong((), "settings are a mapping")
+        faults, data = self.faults, self.faults.document.data
+        if data is None:
             return Settings()
-        known = ("rules", "language", "fail_on")
-        for name in data:
-            if name not in known:
-                self.wrong((name,), f"unknown key `{name}`", nearest(name, known), key=True)
-        rules = data.get("rules") or {}
-        if not isinstance(rules, dict):
-            self.wrong(("rules",), "`rules` is a mapping of rule ids")
-            rules = {}
-        overrides = {key: self.override(key, value) for key, value in rules.items()}
-        language = self.word(data, "language", _LANGUAGES)
-        return Settings(overrides, language, self.word(data, "fail_on", _FAIL_ON), self.document)
+        if not isinstance(data, dict):
+            faults.wrong((), "settings are a mapping")
+            return Settings()
+        faults.only((), data, (*_TOP, *SECTIONS))
+        overrides = faults.mapping(("rules",), data.get("rules"), "rule ids")
+        return Settings(
+            rules={key: self.override(key, value) for key, value in overrides.items()},
+            language=faults.word(("language",), data.get("language"), _LANGUAGES),
+            fail_on=self.fail_on(data.get("fail_on")),
+            policy=read_policy(data, faults),
+            tolerance=read_tolerance(data.get("compare"), faults),
+            document=faults.document,
+        )
 
-    def word(self, data: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> str | None:
-        value = data.get(key)
-        if value is None or value in allowed:
-            return value
-        self.wrong((key,), f"`{key}` is one of {', '.join(allowed)}, not `{value}`")
-        return None
+    def fail_on(self, given: Any) -> tuple[Bar, ...] | None:
+        """A severity, several as a list or with commas, `new:` or `worse:` before any of them; or none."""
+        if given is None:
+            return None
+        try:
+            return bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
+        except ValueError as error:
+            what = f"`fail_on` is none, or any of {', '.join(_LEVELS)}, not `{error}`"
+            self.faults.wrong(("fail_on",), what, "after a baseline also `new:high` or `worse:high`, without a blank")
+            return None
 
     def override(self, key: str, value: Any) -> Override:
         path: Path_ = ("rules", key)
         if isinstance(value, bool) or value in ("on", "off"):
             return Override(off=value in (False, "off"))
         if not isinstance(value, dict):
-            self.wrong(path, f"`{key}` is off, on, or a mapping of params and severity")
+            self.faults.wrong(path, f"`{key}` is off, on, or a mapping of params and severity")
             return Override()
-        for name in value:
-            if name not in ("params", "severity"):
-                hint = nearest(name, ("params", "severity"))
-                self.wrong((*path, name), f"unknown key `{name}`", hint, key=True)
-        params = value.get("params") or {}
+        self.faults.only(path, value, ("params", "severity"))
+        params = self.params((*path, "params"), value.get("params"))
         if key.endswith("*") and params:
-            self.wrong((*path, "params"), "params are set for one rule, not for a pattern", key=True)
-        severity = self.severity((*path, "severity"), value.get("severity"))
-        return Override(None, self.params((*path, "params"), params), severity)
-
-    def severity(self, path: Path_, value: Any) -> Severity | None:
-        if value is None or (isinstance(value, str) and value in Severity.__members__):
-            return Severity[value] if value else None
-        self.wrong(path, f"severity is one of {', '.join(Severity.__members__)}, not `{value}`")
-        return None
+            self.faults.wrong((*path, "params"), "params are set for one rule, not for a pattern", key=True)
+        severity = self.faults.word((*path, "severity"), value.get("severity"), _LEVELS)
+        return Override(None, params, Severity[severity] if severity else None)
 
     def params(self, path: Path_, given: Any) -> dict[str, float]:
-        if not isinstance(given, dict):
-            self.wrong(path, "params are a mapping of names to numbers")
-            return {}
         found: dict[str, float] = {}
-        for name, value in given.items():
+        for name, value in self.faults.mapping(path, given, "names to numbers").items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                self.wrong((*path, name), f"`{name}` is a number, not `{value}`")
+                self.faults.wrong((*path, name), f"`{name}` is a number, not `{value}`")
             else:
                 found[name] = float(value)
         return found

@@ -64,6 +64,19 @@ class Document(Struct):
         source = self.lines[line] if line < len(self.lines) else ""
         return _mistake(self.file, (line, start), what, source, hint)
 
+    def written(self, path: Path_) -> str | None:
+        """The word at a path as it stands in the file, before it is taken for a number; None for what is no word."""
+        node = self.root
+        for step in path:
+            found = _child(node, step)
+            node = found[1] if found else None
+        return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
+    def line(self, path: Path_) -> int:
+        """The line on which the value at a path begins, counted from 1."""
+        mark, _ = self._find(path, key=False)
+        return 0 if mark is None else int(mark.line) + 1
+
     def _inside(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
         """Line and column of one character of a scalar, counting as the lines stand in the file."""
         line, start = node.start_mark.line, node.start_mark.column
@@ -189,7 +202,14 @@ def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> M
         mark, what = error.context_mark, f"{what} {error.context}"
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     source = lines[line] if line < len(lines) else ""
-    return _mistake(file, (line, column), f"not YAML: {what}", source)
+    return _mistake(file, (line, column), f"not YAML: {what}", source, _remedy(what))
+
+
+def _remedy(what: str) -> str:
+    """What to do about the slips that are made most."""
+    if "cannot start any token" in what or "alias" in what or "anchor" in what:
+        return 'a value that begins with one of @ ` % * & stands in quotes: "@team"'
+    return 'a text with ": " in it stands in quotes' if "mapping values are not allowed" in what else ""
 
 
 def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:

@@ -8,7 +8,8 @@ import rule_texts
 
 from advisor.errors import RuleError
 from advisor.findings import Severity
-from advisor.rules.catalog import Catalog, Settings
+from advisor.rules.catalog import Catalog
+from advisor.rules.settings import Settings
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_defaults_of_the_command_line_are_read(rules: Path) -> None:
     path = rules.parent / "advisor.yaml"
     path.write_text("language: zh\nfail_on: high\n", encoding="utf-8")
     settings = Settings.read(path)
-    assert (settings.language, settings.fail_on) == ("zh", "high")
+    assert (settings.language, settings.level) == ("zh", Severity.high)
 
 
 @pytest.mark.parametrize(

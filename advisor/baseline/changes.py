@@ -93,18 +93,21 @@ def _seen(
 
 
 def _both(old: Finding, new: Finding, metrics: tuple[Metric, ...], noise: Noise) -> Status:
-    """Worse or better by what it costs; by what it measures where neither saving is known."""
+    """Worse or better by what it costs; without a known saving, by the severity a rule gives to what it measured."""
     if old.saving.us > 0 or new.saving.us > 0:
-        if noise.saved_alike(old.saving, new.saving):
+        if noise.saved_alike(old.rule, old.saving, new.saving):
             return "same"
         return "worse" if new.saving.us > old.saving.us else "better"
-    for metric in metrics:
-        one, other = _number(metric.before), _number(metric.after)
-        if metric.threshold is None or one is None or other is None or noise.alike(one, other):
-            continue
-        grows_worse = max(one, other) > metric.threshold and one + other > 2 * metric.threshold
-        return "worse" if (other > one) == grows_worse else "better"
-    return "same"
+    if old.severity == new.severity or _all_alike(metrics, noise):
+        return "same"
+    return "worse" if new.severity > old.severity else "better"
+
+
+def _all_alike(metrics: Iterable[Metric], noise: Noise) -> bool:
+    """Whether no value that is held against a threshold moved beyond noise."""
+    held = [(_number(metric.before), _number(metric.after)) for metric in metrics if metric.threshold is not None]
+    known = [(before, after) for before, after in held if before is not None and after is not None]
+    return bool(known) and all(noise.alike(before, after) for before, after in known)
 
 
 def _hardly_crossed(metrics: Iterable[Metric], noise: Noise) -> bool:

@@ -9,6 +9,16 @@ from collections.abc import Sequence
 from advisor.comparison import Tolerance
 from advisor.findings import Diagnosis, Saving, Spent, StepSplit
 
+_PART_OF = {
+    "compute": "compute_us",
+    "comm": "exposed_comm_us",
+    "host": "free_us",
+    "io": "free_us",
+    "env": "free_us",
+    "memory": "free_us",
+}
+"""The part of the step in which the savings of a category lie; others take theirs from the step as a whole."""
+
 
 class Noise:
     """What a difference must exceed."""
@@ -17,8 +27,8 @@ class Noise:
         self.tolerance = tolerance
         self.steps = tuple(_splits(diagnosis) for diagnosis in (before, after))
         self.single = min(len(steps) for steps in self.steps) < 2  # noqa: PLR2004 - a spread needs two
+        self.splits = before.split, after.split
         self.step_us = before.split.step_us if before.split is not None else before.run.step_us
-        self.step_spread_us = self._spread("step_us")
 
     @property
     def relative(self) -> float:
@@ -40,11 +50,15 @@ class Noise:
         guessed = self.tolerance.one_step * max(us(before), us(after)) if self.single else 0.0
         return max(self.floor_us, self.tolerance.spread * max(spreads, default=0.0), guessed)
 
-    def saved_alike(self, before: Saving, after: Saving) -> bool:
-        """Whether two savings differ by no more than noise."""
-        larger = max(before.us, after.us)
-        limit = max(self.relative * larger, self.floor_us, self.tolerance.spread * self.step_spread_us)
-        return abs(after.us - before.us) <= limit
+    def saved_alike(self, rule: str, before: Saving, after: Saving) -> bool:
+        """Whether two savings differ by no more than noise: theirs, or that of the part of the step they lie in."""
+        own = self.relative * max(before.us, after.us)
+        return abs(after.us - before.us) <= max(own, self._around(_PART_OF.get(rule.split("/", 1)[0], "step_us")))
+
+    def _around(self, column: str) -> float:
+        """The noise of one part of the step."""
+        old, new = (0.0 if split is None else getattr(split, column) for split in self.splits)
+        return self.of_time(column, old, new)
 
     def alike(self, before: float, after: float) -> bool:
         """Whether two values of a metric differ by no more than noise."""

@@ -5,6 +5,7 @@
 AdvisorError
 ├── InputError      nothing in the input can be read                    exit code 3
 ├── UsageError      the command line or a setting is wrong              exit code 2
+├── ForgeError      a forge cannot be reached or refuses the comment    exit code 2
 ├── RuleError       one or more rule files or settings are wrong        exit code 2
 ├── ExprError       one expression is wrong (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
@@ -89,6 +90,14 @@ class InputError(SpokenError):
 
 class UsageError(SpokenError):
     """The command line or a setting asks for something that does not exist."""
+
+
+class ForgeError(SpokenError):
+    """A forge cannot be reached or refuses what the bot asks. `status` is its HTTP status, 0 where there was none."""
+
+    def __init__(self, what: Both, hint: Both | None = None, status: int = 0) -> None:
+        self.status = status
+        super().__init__(what, hint)
 
 
 class RuleError(AdvisorError):

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GitHub, and GitHub Enterprise Server: https://docs.github.com/rest/issues/comments"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from msgspec import Struct
+
+from advisor.bot.forge import Features, Light
+from advisor.bot.githublike import GitHubLike, Routes
+from advisor.bot.patience import Patience
+from advisor.bot.rest import Door, Rest
+from advisor.errors import Both, ForgeError
+
+ADDRESS = "https://api.github.com"
+_SUMMARY = 65_000
+"""A check run takes 65,535 characters of text."""
+_DOOR = Door(
+    forge="GitHub",
+    header="Authorization",
+    prefix="Bearer ",
+    headers={"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"},
+    needs=Both(
+        "a workflow needs `permissions: pull-requests: write` (with --status also `statuses: write`, with --check "
+        "`checks: write`), another token `Pull requests: read and write`; for pull requests from forks see docs/bot.md",
+        "工作流需要 `permissions: pull-requests: write`（--status 另需 `statuses: write`，"
+        "--check 另需 `checks: write`），其他令牌需要 Pull requests 读写权限；来自 fork 的合并请求见 docs/bot.md",
+    ),
+)
+_ROUTES = Routes(
+    every="/repos/{repo}/issues/{number}/comments",  # a pull request is an issue
+    one="/repos/{repo}/issues/comments/{id}",
+    page_size=100,
+)
+
+
+class _Viewer(Struct):
+    login: str = ""
+
+
+class _Data(Struct):
+    viewer: _Viewer | None = None
+
+
+class _Query(Struct):
+    data: _Data | None = None
+
+
+class _Head(Struct):
+    sha: str = ""
+
+
+class _Pull(Struct):
+    number: int
+    head: _Head | None = None
+
+
+class GitHub(GitHubLike):
+    """A pull request on GitHub."""
+
+    def whoami(self) -> str:
+        """The login. The token of a workflow is that of an app, which only GraphQL tells."""
+        try:
+            return super().whoami()
+        except ForgeError as refusal:
+            if refusal.status != HTTPStatus.FORBIDDEN:
+                raise
+            query = {"query": "{viewer{login}}"}
+            answer = self._rest.read(_Query, "POST", _graphql(self._rest.address), query)
+            if answer.data is None or answer.data.viewer is None:
+                raise
+            return answer.data.viewer.login
+
+    def add_check(self, sha: str, light: Light) -> None:
+        check = {
+            "name": light.name,
+            "head_sha": sha,
+            "status": "completed",
+            "conclusion": "success" if light.passed else "failure",
+            "output": {"title": light.title[:255], "summary": light.summary[:_SUMMARY]},
+        }
+        url = {"details_url": light.url} if light.url else {}
+        self._rest.ask("POST", f"/repos/{self._repo}/check-runs", check | url)
+
+
+def github(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHub:
+    """One pull request on GitHub."""
+    features = Features(limit=65_536, status=True, check=True)
+    return GitHub(Rest(_DOOR, address or ADDRESS, token, patience), features, _ROUTES, repo, number)
+
+
+def pull_of(repo: str, *, head: str, sha: str, token: str, address: str = "") -> int | None:
+    """The number of the open pull request from `owner:branch` at this commit; None when there is none.
+
+    What a `workflow_run` event tells of a pull request from a fork is its branch, not its number.
+    """
+    rest = Rest(_DOOR, address or ADDRESS, token)
+    pulls = rest.read(list[_Pull], "GET", f"/repos/{repo}/pulls", None, head=head, state="open")
+    return next((pull.number for pull in pulls if pull.head is not None and pull.head.sha == sha), None)
+
+
+def _graphql(address: str) -> str:
+    """GitHub Enterprise Server has its REST API at `/api/v3` and GraphQL at `/api/graphql`."""
+    return address.removesuffix("/v3") + "/graphql"

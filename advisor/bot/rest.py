@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rest: requests to a forge's API that wait when told to, keep the token to themselves, and fail in clear words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urljoin, urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from advisor import __version__
+from advisor.bot import trouble
+from advisor.bot.patience import WORTH_ANOTHER_TRY, Patience, asked_pause, is_limit
+from advisor.errors import Both, ForgeError
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+TIMEOUT_S = 30.0
+_MOVED = frozenset({301, 302, 307, 308})
+_MOST_MOVES = 3
+_GONE = (404, 410)
+
+
+class Door(Struct, frozen=True):
+    """How one forge is entered."""
+
+    forge: str
+    """What people call it."""
+    header: str
+    """The header the token goes into."""
+    prefix: str
+    """What stands before the token there."""
+    needs: Both
+    """What the token must be allowed to do, and where that is set."""
+    headers: Mapping[str, str] = {}
+
+
+class Answer(Struct, frozen=True):
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class _Failure(Struct, frozen=True):
+    """A request that did not get through, and whether another try may help."""
+
+    error: ForgeError
+    again: bool
+    asked_s: float | None = None
+
+
+class Rest:
+    """One API: an address, a token that is sent there and nowhere else, and patience."""
+
+    def __init__(self, door: Door, address: str, token: str, patience: Patience | None = None) -> None:
+        self.door, self.address = door, address.rstrip("/")
+        self._token, self._patience = token, patience or Patience()
+        self._client = _client(door, token)
+
+    def __repr__(self) -> str:
+        return f"Rest({self.door.forge}, {self.address})"
+
+    def read(self, kind: type[T], method: str, path: str, payload: object = None, **params: object) -> T:
+        """What a request answers, as this type.
+
+        Raises:
+            ForgeError: No answer, a refusal, or an answer of another form.
+        """
+        return self.decoded(kind, self.ask(method, path, payload, **params))
+
+    def decoded(self, kind: type[T], answer: Answer) -> T:
+        """The content of an answer, as this type."""
+        try:
+            return msgspec.json.decode(answer.content, type=kind)
+        except msgspec.DecodeError as error:
+            raise trouble.unreadable(self.door.forge, self.address) from error
+
+    def ask(self, method: str, path: str, payload: object = None, **params: object) -> Answer:
+        """The answer to a request, tried again while that may help; `path` follows the address, or is an address.
+
+        Raises:
+            ForgeError: No answer or a refusal.
+        """
+        url = path if "://" in path else self.address + path
+        waited, tried = 0.0, 0
+        while True:
+            tried += 1
+            got = self._once(method, url, payload, params)
+            if isinstance(got, Answer):
+                return got
+            pause = self._patience.pause(tried, got.asked_s)
+            if not got.again or tried >= self._patience.tries or waited + pause > self._patience.total_s:
+                raise got.error
+            self._patience.sleep(pause)
+            waited += pause
+
+    def _once(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Answer | _Failure:
+        import httpx2
+
+        try:
+            answer = self._followed(method, url, payload, params)
+        except httpx2.TimeoutException:
+            return _Failure(trouble.too_slow(self.door.forge, self.address), again=True)
+        except httpx2.RequestError as error:
+            why = self._hidden(str(error) or type(error).__name__)
+            return _Failure(trouble.unreachable(self.door.forge, self.address, why), again=True)
+        return answer if answer.status < HTTPStatus.MULTIPLE_CHOICES else self._refusal(answer)
+
+    def _followed(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Answer:
+        """The answer behind redirects; a renamed repository gives one. The token never goes to another host."""
+        content = None if payload is None else msgspec.json.encode(payload)
+        query = {name: str(value) for name, value in params.items()}
+        for _ in range(_MOST_MOVES):
+            got = self._client.request(method, url, params=query or None, content=content)
+            answer = Answer(got.status_code, {name.lower(): value for name, value in got.headers.items()}, got.content)
+            if answer.status not in _MOVED or "location" not in answer.headers:
+                return answer
+            target = urljoin(url, answer.headers["location"])
+            if urlsplit(target)[:2] != urlsplit(self.address)[:2]:
+                raise trouble.moved(self.door.forge, self._hidden(urlsplit(target).netloc))
+            url, query = target, {}
+        return answer
+
+    def _refusal(self, answer: Answer) -> _Failure:
+        said = self._hidden(_message(answer))
+        if is_limit(answer.status, answer.headers, said):
+            asked = asked_pause(answer.status, answer.headers, said, self._patience.now())
+            return _Failure(trouble.limited(self.door.forge, answer.status, asked), again=True, asked_s=asked)
+        error = trouble.refused(self.door.forge, answer.status, said, self.door.needs)
+        if answer.status not in WORTH_ANOTHER_TRY:
+            return _Failure(error, again=False)
+        asked = asked_pause(answer.status, answer.headers, said, self._patience.now())
+        return _Failure(error, again=True, asked_s=asked)
+
+    def _hidden(self, text: str) -> str:
+        """Text from outside without the token: a server or proxy may send back what it was given."""
+        return text.replace(self._token, "***") if self._token else text
+
+
+def is_gone(error: ForgeError) -> bool:
+    """Whether a failure says that the thing asked for does not exist."""
+    return error.status in _GONE
+
+
+def _client(door: Door, token: str) -> httpx2.Client:
+    try:
+        import httpx2
+    except ImportError as error:
+        raise trouble.not_installed() from error
+    headers = {
+        "accept": "application/json",
+        "content-type": "application/json",
+        "user-agent": f"ascend-advisor/{__version__}",
+        **door.headers,
+        door.header: door.prefix + token,
+    }
+    try:
+        return httpx2.Client(headers=headers, timeout=TIMEOUT_S, follow_redirects=False)
+    except (ImportError, ValueError) as error:  # a proxy of the environment that cannot be used
+        raise trouble.unreachable(door.forge, "proxy", type(error).__name__) from error
+
+
+class _Said(Struct):
+    message: object = None
+    error: object = None
+    error_message: object = None
+    errors: object = None
+
+
+def _message(answer: Answer) -> str:
+    """What the forge says is wrong; nothing when it says so in HTML."""
+    try:
+        said = msgspec.json.decode(answer.content, type=_Said)
+    except msgspec.DecodeError:
+        return ""
+    parts = [part for part in (said.message or said.error or said.error_message, said.errors) if part]
+    return "; ".join(part if isinstance(part, str) else msgspec.json.encode(part).decode() for part in parts)

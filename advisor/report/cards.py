@@ -126,7 +126,7 @@ class Card(Struct, frozen=True):
 
 def cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
     """Every finding, in the order of the diagnosis."""
-    maker = _Maker(diagnosis, language)
+    maker = Maker(diagnosis, language)
     return tuple(maker.card(number, finding) for number, finding in enumerate(diagnosis.findings, 1))
 
 
@@ -148,7 +148,7 @@ def outline(info: RuleInfo, language: Language) -> Prose:
     return prose(HOLE.sub("…", info.title.say(language)))
 
 
-class _Maker:
+class Maker:
     """Makes the cards of one diagnosis in one language."""
 
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:

@@ -99,16 +99,16 @@ def _verdict(shown: View) -> Iterable[str]:
 def _split(shown: View) -> Iterable[str]:
     if shown.parts:
         heads = tuple(plain(part.name) for part in shown.parts)
-        yield from _table(heads, [tuple(f"{part.time} ({part.share})" for part in shown.parts)])
+        yield from table(heads, [tuple(f"{part.time} ({part.share})" for part in shown.parts)])
 
 
 def _ranking(shown: View) -> Iterable[str]:
     if not shown.cards:
         return
     language = shown.language
-    yield from _heading(say("findings", language))
+    yield from heading(say("findings", language))
     heads = ("#", *(plain(say(name, language)) for name in ("finding", "severity", "confidence", "saving", "seen_at")))
-    yield from _table(heads, [_ranked(card) for card in shown.cards])
+    yield from table(heads, [_ranked(card) for card in shown.cards])
     yield plain(say("rank_by", language))
     yield ""
 
@@ -159,12 +159,12 @@ def _card(card: Card, language: Language) -> Iterable[str]:
 def _evidence(card: Card, language: Language) -> Iterable[str]:
     if card.measures:
         heads = tuple(plain(say(name, language)) for name in ("measure", "value", "threshold", "basis"))
-        yield from _table(heads, [_measured(item) for item in card.measures])
+        yield from table(heads, [_measured(item) for item in card.measures])
     places = [plain(w.place) + (f"{say('colon', language)}{w.saving}" if w.saving else "") for w in card.places]
     if card.more_places:
         places.append(plain(say("more_places", language, count=card.more_places)))
     if places:
-        yield from _list(places)
+        yield from bullets(places)
 
 
 def _measured(item: Measure) -> tuple[str, ...]:
@@ -176,14 +176,14 @@ def _measured(item: Measure) -> tuple[str, ...]:
     )
 
 
-def _excerpt(table: Excerpt, language: Language) -> Iterable[str]:
-    note = f" ({table.note})" if table.note else ""
+def _excerpt(shown: Excerpt, language: Language) -> Iterable[str]:
+    note = f" ({shown.note})" if shown.note else ""
     yield f"<details><summary>{say('excerpt', language)}{note}</summary>"
     yield ""
-    heads = tuple(words(head.label, in_table=True) for head in table.heads)
-    rows = [tuple(words(cell, in_table=True) for cell in row) for row in table.rows]
-    yield from _table(heads, rows, tuple(head.numeric for head in table.heads))
-    if table.timed:
+    heads = tuple(words(head.label, in_table=True) for head in shown.heads)
+    rows = [tuple(words(cell, in_table=True) for cell in row) for row in shown.rows]
+    yield from table(heads, rows, tuple(head.numeric for head in shown.heads))
+    if shown.timed:
         yield plain(say("since_start", language))
         yield ""
     yield "</details>"
@@ -223,26 +223,26 @@ def _short(shown: View) -> Iterable[str]:
     if shown.left_out:
         lines.append(plain(say("left_out", shown.language, count=shown.left_out)))
     if shown.short:
-        yield from _heading(say("more_findings", shown.language, count=len(shown.short)))
-        yield from _list(lines)
+        yield from heading(say("more_findings", shown.language, count=len(shown.short)))
+        yield from bullets(lines)
 
 
 def _run(shown: View) -> Iterable[str]:
     if shown.facts:
         colon = say("colon", shown.language)
-        yield from _heading(say("run", shown.language))
-        yield from _list(f"{plain(fact.label)}{colon}{words(fact.value)}" for fact in shown.facts)
+        yield from heading(say("run", shown.language))
+        yield from bullets(f"{plain(fact.label)}{colon}{words(fact.value)}" for fact in shown.facts)
 
 
 def _unchecked(shown: View) -> Iterable[str]:
     if not shown.unchecked:
         return
-    yield from _heading(say("unchecked", shown.language))
+    yield from heading(say("unchecked", shown.language))
     if shown.blind_note:
         yield words(shown.blind_note)
         yield ""
     colon = say("colon", shown.language)
-    yield from _list(
+    yield from bullets(
         f"{words(group.reason)} — {plain(group.count)}{colon}{' '.join(map(span, group.rules))}"
         for group in shown.unchecked
     )
@@ -252,13 +252,13 @@ def _checked(shown: View) -> Iterable[str]:
     if not shown.checked:
         return
     language = shown.language
-    yield from _heading(say("checked", language))
+    yield from heading(say("checked", language))
     yield plain(shown.counts)
     yield ""
     yield f"<details><summary>{say('all_rules', language)}</summary>"
     yield ""
     rows = [(span(item.rule, True), item.word, words(item.reason, in_table=True)) for item in shown.checked]
-    yield from _table(tuple(plain(say(name, language)) for name in ("rule", "result", "reason")), rows)
+    yield from table(tuple(plain(say(name, language)) for name in ("rule", "result", "reason")), rows)
     yield "</details>"
     yield ""
 
@@ -267,28 +267,31 @@ def _unread(shown: View) -> Iterable[str]:
     if not shown.unread:
         return
     language = shown.language
-    yield from _heading(say("unread", language))
+    yield from heading(say("unread", language))
     rows = [
         (*(words(cell, in_table=True) for cell in (item.file, item.place, item.what)), item.rows)
         for item in shown.unread
     ]
-    yield from _table(tuple(plain(say(name, language)) for name in ("file", "place", "what", "rows")), rows)
+    yield from table(tuple(plain(say(name, language)) for name in ("file", "place", "what", "rows")), rows)
     if shown.more_unread:
         yield plain(say("more_unread", language, count=shown.more_unread))
         yield ""
 
 
-def _heading(text: str) -> Iterable[str]:
+def heading(text: str) -> Iterable[str]:
+    """A heading of a part."""
     yield f"## {plain(text)}"
     yield ""
 
 
-def _list(lines: Iterable[str]) -> Iterable[str]:
+def bullets(lines: Iterable[str]) -> Iterable[str]:
+    """A list."""
     yield from (f"- {line}" for line in lines)
     yield ""
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> Iterable[str]:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> Iterable[str]:
+    """A table of cells that are Markdown already."""
     right = [*numeric, *[False] * (len(heads) - len(numeric))]
     yield f"| {' | '.join(heads)} |"
     yield f"| {' | '.join('---:' if number else '---' for number in right)} |"

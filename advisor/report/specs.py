@@ -43,12 +43,12 @@ def charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]
         rows = [dict(zip(names, row, strict=False)) for row in exhibit.rows.rows]
         drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language)
         if drawing is not None:
-            made.append(_chart(exhibit.kind, drawing, language))
+            made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language), drawing))
     return tuple(made)
 
 
-def _chart(kind: str, drawing: Drawing, language: Language) -> Chart:
-    title = CHARTS[kind].say(language)
+def chart_of(kind: str, title: str, drawing: Drawing) -> Chart:
+    """A drawing with its look."""
     spec: Json = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "config": _CONFIG,
@@ -127,7 +127,7 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
 def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Bars: what the device waits for."""
     bars = [
-        (known(CAUSES, str(row["cause"]), language) or _short(row["cause"]), us)
+        (known(CAUSES, str(row["cause"]), language) or short(row["cause"]), us)
         for row in rows
         if (us := number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
     ]
@@ -138,7 +138,7 @@ def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> Drawing
 def _operators(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Bars: the operator types with most device time."""
     bars = [
-        (_short(row["op_type"]), us)
+        (short(row["op_type"]), us)
         for row in rows
         if (us := number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
     ]
@@ -146,7 +146,7 @@ def _operators(rows: Sequence[Row], total: int, language: Language) -> Drawing |
     return _bars(bars, "compute", axis("top_of", language, shown=shown, total=total) if total > shown else "", language)
 
 
-def _short(name: Scalar) -> str:
+def short(name: Scalar) -> str:
     """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
     text = clean(name, 22)
     wide = sum(east_asian_width(letter) in "WF" for letter in text)

@@ -77,6 +77,14 @@ def moved(forge: str, host: str) -> ForgeError:
     )
 
 
+def nameless(forge: str) -> ForgeError:
+    """A forge that does not tell whose token it was given: our comments could not be told from those of others."""
+    return ForgeError(
+        Both(f"{forge} does not tell whose token this is", f"{forge} 未返回令牌所属的账号"),
+        Both("give the login the comments carry with --as", "请用 --as 给出评论所用的账号名"),
+    )
+
+
 def not_installed() -> UsageError:
     """The client library is an extra."""
     return UsageError(

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One comment, kept up to date: found by its mark and its author, never two, never anybody else's."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from advisor.bot import trouble
+from advisor.bot.forge import Comment, Forge
+from advisor.bot.rest import is_gone
+from advisor.errors import ForgeError
+
+NAME = re.compile(r"[0-9A-Za-z]+(?:[._-][0-9A-Za-z]+)*")
+"""What several comments on one pull request may be called. Two hyphens in a row would end the mark."""
+Done = Literal["created", "updated", "unchanged"]
+
+
+class Posted(Struct, frozen=True):
+    """What became of the comment."""
+
+    done: Done
+    url: str = ""
+    removed: int = 0
+    """Duplicates of our own that another run had left."""
+
+
+def mark(name: str = "") -> str:
+    """What the comment begins with; forges do not show it."""
+    return f"<!-- advisor:diagnosis {name} -->" if name else "<!-- advisor:diagnosis -->"
+
+
+def post(forge: Forge, body: str, begins: str, author: str = "") -> Posted:
+    """Brings the one comment that begins with this mark to this text.
+
+    Two runs at the same moment may both find none and both write one. Each looks again after writing and keeps the
+    oldest, so both keep the same. A request that was tried again after its answer got lost is tidied in the same way.
+
+    Raises:
+        ForgeError: The forge cannot be reached or says no.
+    """
+    me = author or forge.whoami()
+    if not me:
+        raise trouble.nameless(forge.name)
+    try:
+        return _post(forge, body, begins, me)
+    except ForgeError as error:
+        if not is_gone(error):
+            raise
+        # taken away since we looked, by a person or by another run; where the whole place is missing this fails again
+        return _post(forge, body, begins, me)
+
+
+def _post(forge: Forge, body: str, begins: str, me: str) -> Posted:
+    own = _own(forge, begins, me)
+    created = None if own else forge.create(body)
+    if created is not None:
+        own = _with(_own(forge, begins, me), created)
+    kept, *others = own
+    done = _written(forge, kept, body, is_new=created is not None and (kept.id == created.id or not others))
+    for comment in others:
+        forge.delete(comment)
+    return Posted(done, kept.url, len(others))
+
+
+def _written(forge: Forge, kept: Comment, body: str, *, is_new: bool) -> Done:
+    """Gives the kept comment the text, unless it has it: another run's text stays when ours came first."""
+    if is_new:
+        return "created"
+    if _same(kept.body, body):
+        return "unchanged"
+    forge.update(kept, body)
+    return "updated"
+
+
+def _own(forge: Forge, begins: str, me: str) -> list[Comment]:
+    """Our comments of this name, oldest first. A person's comment that quotes the mark is not ours."""
+    found = [comment for comment in forge.comments() if _is_own(comment, begins, me)]
+    return sorted(found, key=lambda comment: comment.id)
+
+
+def _is_own(comment: Comment, begins: str, me: str) -> bool:
+    return bool(me) and comment.author.lower() == me.lower() and comment.body.lstrip("\ufeff \r\n").startswith(begins)
+
+
+def _with(listed: list[Comment], created: Comment) -> list[Comment]:
+    """Our comments, with the one just written even where the list lags behind."""
+    known = {comment.id for comment in listed}
+    if created.id in known or (not created.id and listed):
+        return listed
+    return sorted([*listed, created], key=lambda comment: comment.id)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts are the same but for line ends and blanks at the end, which forges change."""
+    return [line.rstrip() for line in one.strip().splitlines()] == [
+        line.rstrip() for line in other.strip().splitlines()
+    ]

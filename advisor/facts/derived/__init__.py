@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What analysis adds: one class per derivation. Most rules read these tables."""
+
+from __future__ import annotations
+
+from advisor.facts.base import Fact
+from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
+from advisor.facts.derived.communication import CollectiveCall, LinkUse, Meeting, Move
+from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, Spending, StepSpan
+from advisor.facts.derived.host import Holdup, HostCost, HostKind, LaunchMode
+from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare
+from advisor.facts.derived.ranks import RankTime, StageTime
+
+DERIVED: tuple[type[Fact], ...] = (
+    Overlap,
+    Spending,
+    Dispatch,
+    Gap,
+    Interruption,
+    HostKind,
+    HostCost,
+    Holdup,
+    LaunchMode,
+    OperatorShare,
+    OperatorShape,
+    FusibleChain,
+    CollectiveCall,
+    Move,
+    Meeting,
+    RankTime,
+    LinkUse,
+    StageTime,
+    StepSpan,
+    MemoryPeak,
+    FrequencyUse,
+)

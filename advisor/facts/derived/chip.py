@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the chip was used: its memory, its clock."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Bytes, Fact, Key, Mhz, Ns, Rank, Share, Us
+
+
+class MemoryPeak(Fact):
+    """The moment at which one component held most device memory on one rank."""
+
+    table = "memory_peaks"
+    observed = False
+
+    rank: Rank
+    component: Annotated[str, Key("As in `memory_uses`.")]
+    reserved_bytes: Annotated[float, Bytes("Most reserved.")]
+    allocated_bytes: Annotated[float, Bytes("Allocated at that moment.")]
+    largest_allocated_bytes: Annotated[float, Bytes("Most allocated at any moment.")]
+    capacity_bytes: Annotated[float, Bytes("Memory of the chip where its name tells; missing otherwise.")]
+    time_ns: Annotated[int, Ns("Moment of the peak.")]
+
+
+class FrequencyUse(Fact):
+    """How fast the AI Cores of one rank ran."""
+
+    table = "frequency_uses"
+    observed = False
+
+    rank: Rank
+    highest_mhz: Annotated[float, Mhz("Highest recorded.")]
+    lowest_mhz: Annotated[float, Mhz("Lowest recorded.")]
+    mean_mhz: Annotated[float, Mhz("Mean over time.")]
+    low_share: Annotated[float, Share("Part of the time below 95 % of the highest.")]
+    compute_us: Annotated[float, Us("Computation per step during the time counted in `low_share`.")]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ranks exchange: one call on one rank, what it moved, and where calls of several ranks meet."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import (
+    Bytes,
+    Count,
+    Fact,
+    Flag,
+    Key,
+    Name,
+    Ns,
+    Rank,
+    Rate,
+    Share,
+    Stage,
+    Step,
+    Times,
+    Us,
+    Volatile,
+)
+
+
+class CollectiveCall(Fact):
+    """One communication operator on one rank, set against its like."""
+
+    table = "collective_calls"
+    observed = False
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    elapse_us: Annotated[float, Us("Start to end.")]
+    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    transit_us: Annotated[float, Us("Data moving.")]
+    wait_us: Annotated[float, Us("Waiting for peers.")]
+    idle_us: Annotated[float, Us("Neither.")]
+    size_bytes: Annotated[float, Bytes("Payload.")]
+    alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
+    typical_us: Annotated[float, Us("Median elapse of those.")]
+    turn: Annotated[
+        float,
+        Count(
+            "Its place in the step among calls of its kind and group, by start, from 0; calls that carry less than a "
+            "tenth of the largest have none."
+        ),
+    ]
+    apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
+
+
+class Move(Fact):
+    """What one collective moved over one kind of link in packets of one size, and the time that cost."""
+
+    table = "moves"
+    observed = False
+
+    rank: Rank
+    step: Step
+    name: Annotated[str, Name("Communication operator.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    packet_bytes: Annotated[float, Bytes("Size of one packet.")]
+    packets: Annotated[float, Count("How many packets of this size, over all links.")]
+    transit_us: Annotated[float, Us("Time these packets took together, links side by side added up.")]
+    rate_gbps: Annotated[float, Rate("Their bytes over that time: the bandwidth of one link.")]
+    wall_us: Annotated[float, Us("Time that passed: their share of the transit of the call.")]
+    bare_us: Annotated[
+        float,
+        Us(
+            "The part of that which computation does not hide: the bare time of calls that follow each other without a "
+            "pause, spread over what they moved on this kind of link; missing when not known."
+        ),
+    ]
+
+
+class Meeting(Fact):
+    """One communication operator seen on several ranks: who came last, how long the others waited."""
+
+    table = "meetings"
+    observed = False
+    across_ranks = True
+
+    step: Step
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    p2p: Annotated[bool, Flag("Send, receive or batchSendRecv.")]
+    ranks: Annotated[float, Count("Ranks that took part and were captured.")]
+    shortest_us: Annotated[float, Us("Elapse on the rank where it was shortest: the time it really takes.")]
+    longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
+    waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
+    last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
+    exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
+
+
+class LinkUse(Fact):
+    """All traffic from one rank to another over one kind of link, set against links of the same kind."""
+
+    table = "link_uses"
+    observed = False
+    across_ranks = True
+
+    source: Annotated[int, Volatile("Sending rank.")]
+    target: Annotated[int, Volatile("Receiving rank.")]
+    link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
+    size_bytes: Annotated[float, Bytes("Moved per step.")]
+    transit_us: Annotated[float, Us("Time moving per step.")]
+    bandwidth_gbps: Annotated[float, Rate("Size over time.")]
+    alike: Annotated[float, Count("Links of the same kind that carried a comparable amount, itself included.")]
+    typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
+    deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
+    exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where device time goes, and what it waits for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Flag, Key, Ns, Rank, Stage, Step, Us
+
+
+class Overlap(Fact):
+    """Where one rank's device time went in one step: `span = compute + exposed_comm + free`.
+
+    Where the list of kernels lacks rows, the profiler's own sums are given; without them the split is missing.
+    """
+
+    table = "overlaps"
+    observed = False
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    span_us: Annotated[
+        float,
+        Us("From the first kernel or collective of the step to its last, and through the pause before the next step."),
+    ]
+    compute_us: Annotated[float, Us("Union of the kernels.")]
+    comm_us: Annotated[float, Us("Union of the collectives.")]
+    exposed_comm_us: Annotated[float, Us("Collectives with no kernel beside them.")]
+    overlapped_us: Annotated[float, Us("Collectives with kernels beside them.")]
+    free_us: Annotated[float, Us("Neither kernels nor collectives.")]
+    copy_us: Annotated[float, Us("The part of free in which a memory copy runs; missing when only sums were recorded.")]
+    event_wait_us: Annotated[
+        float, Us("The part of free, copies aside, in which a stream waits for an event; missing likewise.")
+    ]
+    bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
+    listed_us: Annotated[float, Us("Union of the kernels that are in the list; missing when there is no list.")]
+    unlisted_us: Annotated[
+        float,
+        Us(
+            "How much of the step the list of kernels contradicts: the profiler's own sums where they were recorded, "
+            "else the idle time the rows themselves give; 0 for a list that is whole, missing when there is no list."
+        ),
+    ]
+    source: Annotated[
+        str,
+        Key(
+            "`intervals` (recomputed from events), `recorded` (the profiler's own sums), or `incomplete` "
+            "(kernels are missing from the list and no sums were recorded)."
+        ),
+    ]
+
+
+class Spending(Fact):
+    """What a step was spent on, name by name; the entries of a step add up to its time."""
+
+    table = "spending"
+    observed = False
+
+    rank: Rank
+    step: Step
+    part: Annotated[str, Key("`compute`, `communication` (exposed) or `free`.")]
+    name: Annotated[
+        str,
+        Key("Operator type, kind of collective, or cause of idle time as in `gaps`; missing for what has no name."),
+    ]
+    us: Annotated[
+        float,
+        Us(
+            "Time charged to it. Of kernels that run at once, each moment is charged to the one that began first; "
+            "collectives are charged only with what no kernel hides. An entry without a name holds the difference "
+            "to the time split, and may be negative."
+        ),
+    ]
+    calls: Annotated[float, Count("How many; missing without a name.")]
+
+
+class StepSpan(Fact):
+    """The length of one step beside the other steps of the rank."""
+
+    table = "step_spans"
+    observed = False
+
+    rank: Rank
+    step: Step
+    steps: Annotated[float, Count("Recorded steps of the rank.")]
+    span_us: Annotated[float, Us("Device span of the step.")]
+    typical_us: Annotated[float, Us("Median span of the other steps; missing when there is no other.")]
+    edge: Annotated[bool, Flag("First or last recorded step.")]
+
+
+class Dispatch(Fact):
+    """One launch of a kernel, collective or copy: how long it queued, and whether the device waited for it."""
+
+    table = "dispatches"
+    observed = False
+    heavy = True
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("`kernel`, `comm` or `copy`.")]
+    op_type: Annotated[str, Key("Operator type of a kernel, kind of collective, or `copy`.")]
+    start_ns: Annotated[int, Ns("Device start.")]
+    latency_us: Annotated[float, Us("Device start minus host launch: the slant of the link. Negative by clock error.")]
+    idle_before_us: Annotated[float, Us("How long the device had been idle when this began; 0 when it was busy.")]
+    vertical: Annotated[
+        bool, Flag("The host launched it only after the device had run dry: the device waited for this call.")
+    ]
+
+
+class Gap(Fact):
+    """One idle interval of the device inside a step, charged to exactly one cause. Charges add up to free time."""
+
+    table = "gaps"
+    observed = False
+    heavy = True
+
+    rank: Rank
+    step: Step
+    start_ns: Annotated[int, Ns("Start of the idle interval.")]
+    duration_us: Annotated[float, Us("Length.")]
+    cause: Annotated[
+        str,
+        Key(
+            "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `dequeue`, `host_late` "
+            "(host late, no closer cause seen), `wait` (event or another stream), `copy`, `comm_setup`, "
+            "`step_boundary`, `unknown`. A kernel that was launched long before and starts late on an idle device, "
+            "with no wait recorded (about 0.1 ms at a time in public captures), is `unknown`: the device or its driver "
+            "took that time, the files do not say for what. So is a gap whose ending task has no recorded launch; "
+            "where no launch at all was recorded, such a cause is missing."
+        ),
+    ]
+    host: Annotated[bool, Flag("The cause lies on the host (the first eight causes); missing with the cause.")]
+    call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
+    next_op: Annotated[str, Key("Operator type, collective or copy that ended the interval.")]
+
+
+class Interruption(Fact):
+    """A long collective or copy that drained the launch queue, and the vertical links that follow it."""
+
+    table = "interruptions"
+    observed = False
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("`comm` or `copy`.")]
+    op: Annotated[str, Key("Kind of collective, or `copy`.")]
+    start_ns: Annotated[int, Ns("Start of the long task.")]
+    head_us: Annotated[float, Us("Length of the long task.")]
+    synchronised: Annotated[bool, Flag("A synchronising host call waited for it.")]
+    links: Annotated[float, Count("Vertical links in the stretch that follows, without a break.")]
+    idle_us: Annotated[float, Us("Idle time of the device in that stretch.")]

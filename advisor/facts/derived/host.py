@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the host does, and what that costs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Key, Number, Rank, Step, Us
+
+
+class HostKind(Fact):
+    """All calls of one kind on the host in one step."""
+
+    table = "host_kinds"
+    observed = False
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("As in `host_calls`.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Their durations added up; calls inside calls of the same kind count again.")]
+
+
+class HostCost(Fact):
+    """All calls of one name on the host in one step, and how much device idle time they cover."""
+
+    table = "host_costs"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    step: Step
+    kind: Annotated[str, Key("As in `host_calls`.")]
+    name: Annotated[str, Key("Call.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Together, nested calls of the same name counted once.")]
+    longest_us: Annotated[float, Us("The longest.")]
+    idle_us: Annotated[float, Us("The part during which the device was free.")]
+
+
+class Holdup(Fact):
+    """One kind of host cost in one step, and what it loses: the rank is replayed without it (see `analysis.replay`)."""
+
+    table = "holdups"
+    observed = False
+
+    rank: Rank
+    step: Step
+    cause: Annotated[
+        str,
+        Key(
+            "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `blocking_copy`, "
+            "`compile`, `gc`, `allocate` (device memory from the driver), and `host`: all other work of the host, "
+            "one row per call that filled the pauses, missing where none did."
+        ),
+    ]
+    call: Annotated[str, Key("The call on which most of the time was spent.")]
+    calls: Annotated[float, Count("How often, nested calls counted once. For `host`: tasks that began late for it.")]
+    host_us: Annotated[float, Us("Together, nested calls counted once; missing for `host`.")]
+    longest_us: Annotated[float, Us("The longest. For `host`: the longest pause before one of those tasks.")]
+    idle_us: Annotated[float, Us("The part during which the device was free. For `host`: the pauses together.")]
+    lost_us: Annotated[
+        float,
+        Us(
+            "How much sooner the step would end without these calls: launches move up by their time, and the device "
+            "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
+            "read its loss once. For `host`: without all of these kinds, against a host that launches early enough "
+            "except after it waited."
+        ),
+    ]
+
+
+class LaunchMode(Fact):
+    """ASCEND_LAUNCH_BLOCKING as recorded on one rank, and what the waits that it brings would lose."""
+
+    table = "launch_modes"
+    observed = False
+
+    rank: Rank
+    name: Annotated[str, Key("Name of the variable.")]
+    value: Annotated[str, Key("Value as recorded; empty text for a variable that was recorded as unset.")]
+    number: Annotated[float, Number("The value as a number, where it is one; true is 1, false is 0.")]
+    lost_us: Annotated[
+        float,
+        Us(
+            "How much shorter a step would be without waits for the device, the last of each aside "
+            "(`holdups`, `synchronise`); missing where that is not known."
+        ),
+    ]

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels taken together: by type, by shape, in chains that could be one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Flag, Key, Rank, Share, Times, Us
+
+
+class OperatorShare(Fact):
+    """All kernels of one type on one rank, per step."""
+
+    table = "operators"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type; the one with most time where a type ran on several.")]
+    conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    alone_us: Annotated[float, Us("The part per step in which nothing else ran on the device.")]
+    unshared_us: Annotated[
+        float,
+        Us(
+            "The part per step in which no kernel of another type ran, nor a collective at whose end the device stood "
+            "still (that one would take as long anyway). Kernels on a side stream that the main stream does not wait "
+            "for count for nothing. Without these kernels the step would be so much shorter."
+        ),
+    ]
+    median_us: Annotated[float, Us("Median duration of one.")]
+    longest_us: Annotated[float, Us("Longest of all.")]
+    kernel_share: Annotated[float, Share("Part of the kernel time.")]
+    step_share: Annotated[float, Share("Part of the step.")]
+    dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
+    shapes: Annotated[float, Count("Distinct input shapes.")]
+
+
+class OperatorShape(Fact):
+    """All kernels of one type with the same inputs, per step."""
+
+    table = "operator_shapes"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    input_formats: Annotated[str, Key("Formats of the inputs.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    mean_us: Annotated[float, Us("Mean duration.")]
+    spread: Annotated[float, Times("Standard deviation of the duration over its mean.")]
+    mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
+    vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
+    scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
+    mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    blocks: Annotated[float, Count("Blocks, the smallest seen.")]
+    step_share: Annotated[float, Share("Part of the step.")]
+
+
+class FusibleChain(Fact):
+    """Runs of small operators that one fused operator would replace, all of one kind on one rank, per step."""
+
+    table = "fusible_chains"
+    observed = False
+
+    rank: Rank
+    pattern: Annotated[str, Key("`attention`, `norm`, `rotary`, `swiglu` or `optimizer`, forward and backward.")]
+    chains: Annotated[float, Count("Chains per step.")]
+    kernels: Annotated[float, Count("Kernels per chain.")]
+    total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
+    unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]
+    longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
+    fused_us: Annotated[
+        float,
+        Us(
+            "What fused operators would still need per step: what is bound by memory as many passes over its tensors "
+            "as they must make, at the pace of the longest kernel of each chain; attention its matrix products."
+        ),
+    ]
+    gap_us: Annotated[
+        float,
+        Us("Pauses between the kernels of the chains, per step; of each chain no more than its kernels take."),
+    ]
+    step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks and pipeline stages set beside each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Flag, Index, Mhz, Rank, Share, Stage, Step, Times, Us
+
+
+class RankTime(Fact):
+    """One rank's mean step beside its peers: the other captured ranks of the same pipeline stage."""
+
+    table = "rank_times"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    stage: Stage
+    peers: Annotated[float, Count("Ranks of the same stage, itself not counted.")]
+    span_us: Annotated[float, Us("Step.")]
+    compute_us: Annotated[float, Us("Computation per step.")]
+    comm_us: Annotated[float, Us("Communication per step.")]
+    exposed_comm_us: Annotated[float, Us("Exposed communication per step.")]
+    free_us: Annotated[float, Us("Free per step.")]
+    host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]
+    peer_compute_us: Annotated[float, Us("Median computation of the peers.")]
+    peer_comm_us: Annotated[float, Us("Median communication of the peers.")]
+    peer_free_us: Annotated[float, Us("Median free time of the peers.")]
+    meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
+    last_share: Annotated[float, Share("Part of those in which it came last.")]
+    made_wait_us: Annotated[
+        float, Us("Per step: what each rank it kept waiting lost where it came last, computation aside, on average.")
+    ]
+    pace: Annotated[
+        float,
+        Times(
+            "How long its kernels take over what kernels of the same type and shapes take on the other captured ranks "
+            "(median), by time; missing when fewer than half of its kernel time has a like elsewhere."
+        ),
+    ]
+    mhz: Annotated[float, Mhz("Highest AI Core frequency it reached; missing when not recorded.")]
+    peer_mhz: Annotated[float, Mhz("Median of the peers.")]
+    fastest_mhz: Annotated[float, Mhz("Highest of all captured ranks.")]
+
+
+class StageTime(Fact):
+    """One pipeline stage in one step."""
+
+    table = "stage_times"
+    observed = False
+    across_ranks = True
+
+    step: Step
+    stage: Annotated[int, Index("Stage, from 0.")]
+    stages: Annotated[float, Count("Stages of the pipeline.")]
+    ranks: Annotated[float, Count("Captured ranks of the stage.")]
+    span_us: Annotated[float, Us("Step, mean over its ranks.")]
+    compute_us: Annotated[float, Us("Computation, mean over its ranks.")]
+    slowest_compute_us: Annotated[float, Us("Computation of its slowest rank.")]
+    exposed_comm_us: Annotated[float, Us("Exposed communication, mean over its ranks.")]
+    bubble_us: Annotated[float, Us("Time in sends and receives not hidden behind computation, mean over its ranks.")]
+    free_us: Annotated[float, Us("Free, mean over its ranks.")]
+    unseen_us: Annotated[
+        float,
+        Us(
+            "How much shorter its step looks than that of the stage where it is longest: in the first step it waits "
+            "before its first task, which no recorded receive shows, or after its last."
+        ),
+    ]
+    least_sends: Annotated[
+        float,
+        Count(
+            "Sends per step on a rank of the stage that has fewest: its micro-batches, more with virtual stages; "
+            "missing where none was recorded."
+        ),
+    ]
+    average_compute_us: Annotated[float, Us("Mean computation of all stages, each over its steps.")]
+    average_waiting_us: Annotated[float, Us("Mean of bubble and unseen waiting of all stages, each over its steps.")]
+    heaviest: Annotated[bool, Flag("Over all steps it computes longer than any other stage.")]
+    waits_most: Annotated[
+        bool, Flag("The first stage that waits nearly as long (90 %) as the one that waits longest over all steps.")
+    ]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ran on the device."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Name, Ns, Rank, Share, Step, Us, Volatile
+from advisor.facts.observed.recording import LEVEL1, NPU
+from advisor.text import Text
+
+
+class Kernel(Fact):
+    """One compute task of the device (communication is in `collectives`, copies in `device_tasks`)."""
+
+    table = "kernels"
+    heavy = True
+    record_with = NPU
+
+    rank: Rank
+    step: Step
+    stream: Annotated[int, Volatile("Stream the task ran on; missing at Level0.")]
+    op_name: Annotated[str, Name("Name of the kernel.")]
+    op_type: Annotated[str, Key("Operator type, as CANN names it; at Level0 the last part of the name.")]
+    core: Annotated[str, Key("AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE …")]
+    op_state: Annotated[str, Key("`dynamic` or `static`; missing when not recorded.")]
+    start_ns: Annotated[int, Ns("Device start.")]
+    duration_us: Annotated[float, Us("Device time.")]
+    wait_us: Annotated[float, Us("Idle time of the device before it (not a queue time); text export only.")]
+    blocks: Annotated[float, Count("Blocks the kernel was split into (Block Dim / Block Num).")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs, `;` between tensors, `,` between dimensions.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs, `;` between tensors.")]
+    input_formats: Annotated[str, Key("Memory formats of the inputs, `;` between tensors.")]
+    mac_share: Annotated[float, Share("Cube (matrix) unit busy: aic_mac_ratio.")]
+    vector_share: Annotated[float, Share("Vector unit busy: aiv_vec_ratio.")]
+    scalar_share: Annotated[float, Share("Scalar unit busy, the larger of aic and aiv.")]
+    mte2_share: Annotated[float, Share("Loading from memory (MTE2) busy, the larger of aic and aiv.")]
+    mte3_share: Annotated[float, Share("Storing to memory (MTE3) busy.")]
+    cube_share: Annotated[float, Share("Cube utilisation over all cores of the chip (cube_utilization(%) / 100).")]
+
+
+class DeviceTask(Fact):
+    """Anything the device's task scheduler ran: kernels, copies, event and notify waits, communication tasks."""
+
+    table = "device_tasks"
+    heavy = True
+    record_with = NPU
+
+    rank: Rank
+    stream: Annotated[int, Volatile("Stream the task ran on.")]
+    name: Annotated[str, Name("Name of the task.")]
+    kind: Annotated[str, Key("`kernel`, `copy`, `wait` (event or notify), `comm`, `mark` (records, place holders).")]
+    task_type: Annotated[str, Key("Type as CANN names it, such as PCIE_DMA_SQE; spellings differ between exports.")]
+    start_ns: Annotated[int, Ns("Device start.")]
+    end_ns: Annotated[int, Ns("Device end.")]
+    connection: Annotated[int, Volatile("Id that links the task to the host call that launched it.")]
+    size_bytes: Annotated[float, Bytes("Bytes copied; Level2 only.")]
+    direction: Annotated[str, Key("`h2d`, `d2h`, `d2d` or missing; without Level2, PCIE_DMA copies have no direction.")]
+
+
+class L2Cache(Fact):
+    """Level-2 cache behaviour of one kernel."""
+
+    table = "l2_cache"
+    record_with = Text(en="record with l2_cache=True", zh="采集时设置 l2_cache=True")
+
+    rank: Rank
+    stream: Annotated[int, Volatile("Stream.")]
+    task: Annotated[int, Volatile("Task id.")]
+    op_name: Annotated[str, Name("Kernel.")]
+    hit_share: Annotated[float, Share("Hit rate; often not available.")]
+    victim_share: Annotated[float, Share("Victim rate.")]
+
+
+class OperatorTotal(Fact):
+    """All calls of one operator type on one kind of core, over the whole capture (op_statistic)."""
+
+    table = "operator_totals"
+    record_with = LEVEL1
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Together.")]
+    min_us: Annotated[float, Us("Shortest.")]
+    max_us: Annotated[float, Us("Longest.")]
+
+
+class Frequency(Fact):
+    """AI Core frequency from one moment on."""
+
+    table = "frequencies"
+    among_events = True
+    record_with = NPU
+
+    rank: Rank
+    time_ns: Annotated[int, Ns("Moment.")]
+    mhz: Annotated[float, Mhz("Frequency.")]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ran on the host, and what it launched."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Key, Name, Ns, Rank, Us, Volatile
+from advisor.facts.observed.recording import BOTH, LEVEL1
+from advisor.text import Text
+
+
+class HostCall(Fact):
+    """One call on the host: framework operators, queue handling, CANN calls, Python functions."""
+
+    table = "host_calls"
+    heavy = True
+    record_with = BOTH
+
+    rank: Rank
+    thread: Annotated[int, Volatile("Thread id of the host.")]
+    kind: Annotated[
+        str,
+        Key(
+            "`operator`, `step`, `data_loader`, `optimizer`, `enqueue`, `dequeue`, `python`, `gc`, "
+            "`acl`, `node`, `model`, `hccl`, `runtime`."
+        ),
+    ]
+    name: Annotated[str, Key("Name of the call without its layer prefix, such as aclrtSynchronizeStream.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    end_ns: Annotated[int, Ns("End.")]
+    connection: Annotated[int, Volatile("connection_id (CANN calls) or correlation_id (enqueue and dequeue).")]
+
+
+class Launch(Fact):
+    """One HostToDevice link: the host call that launched a device task, and the task's start.
+
+    `host_start_ns` is the start of the launching call. At Level0 the text export keeps only a moment inside it.
+    """
+
+    table = "launches"
+    heavy = True
+    record_with = BOTH
+
+    rank: Rank
+    thread: Annotated[int, Volatile("Host thread of the launching call; missing in Level0 text.")]
+    host_start_ns: Annotated[int, Ns("Start of the launching call.")]
+    host_end_ns: Annotated[int, Ns("End of the launching call; missing in Level0 text.")]
+    device_start_ns: Annotated[int, Ns("Start of the task on the device.")]
+    stream: Annotated[int, Volatile("Stream of the task; missing for collectives.")]
+
+
+class ApiTotal(Fact):
+    """All calls of one CANN interface over the whole capture (api_statistic)."""
+
+    table = "api_totals"
+    record_with = LEVEL1
+
+    rank: Rank
+    level: Annotated[str, Key("acl, model, node, hccl or runtime.")]
+    name: Annotated[str, Key("Interface.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Together.")]
+    min_us: Annotated[float, Us("Shortest.")]
+    max_us: Annotated[float, Us("Longest.")]
+
+
+class OperatorCall(Fact):
+    """One call of a framework operator with its host and device cost and where it was called from."""
+
+    table = "operator_calls"
+    heavy = True
+    record_with = Text(
+        en="record with ProfilerActivity.CPU (and with_stack=True for call stacks)",
+        zh="采集时加入 ProfilerActivity.CPU（需要调用栈时设置 with_stack=True）",
+    )
+
+    rank: Rank
+    name: Annotated[str, Key("Operator, such as aten::item.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    call_stack: Annotated[str, Name("Frames, innermost first, `;` between them.")]
+    host_self_us: Annotated[float, Us("Host time without children.")]
+    host_total_us: Annotated[float, Us("Host time with children.")]
+    device_self_us: Annotated[float, Us("Device time of its own kernels; text export only.")]
+    device_total_us: Annotated[float, Us("Device time with children; text export only.")]

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What to switch on in the profiler."""
+
+from __future__ import annotations
+
+from advisor.text import Text
+
+NPU = Text(
+    en="record with ProfilerActivity.NPU among the activities",
+    zh="采集时在 activities 中加入 ProfilerActivity.NPU",
+)
+BOTH = Text(
+    en="record with activities CPU and NPU together",
+    zh="采集时 activities 同时包含 CPU 与 NPU",
+)
+LEVEL1 = Text(
+    en="record with profiler_level=Level1 or above",
+    zh="采集时设置 profiler_level=Level1 或更高",
+)
+MEMORY = Text(en="record with profile_memory=True", zh="采集时设置 profile_memory=True")

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.errors import Mistake, RuleError
+from advisor.errors import Both, Mistake, RuleError, UsageError
 from advisor.facts.base import Fact
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
@@ -20,7 +21,7 @@ from advisor.shipped import shipped
 if TYPE_CHECKING:
     from advisor.rules.settings import Settings
 
-__all__ = ["Catalog", "gather", "lint", "new_rule", "read_rule"]
+__all__ = ["Catalog", "gather", "lint", "new_rule", "read_rule", "unknown_rule"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,25 @@ class Catalog:
         """The rules by id, and by the ids they had before."""
         former = {old: rule for rule in self.rules for old in rule.formerly}
         return former | {rule.id: rule for rule in self.rules}
+
+    def named(self, rule_id: str) -> Rule:
+        """The rule of this id, or of this former id.
+
+        Raises:
+            UsageError: There is none; the message names the nearest.
+        """
+        if rule_id in self.by_id:
+            return self.by_id[rule_id]
+        raise unknown_rule(rule_id, self.by_id)
+
+
+def unknown_rule(rule_id: str, known: Iterable[str]) -> UsageError:
+    """No rule has this id: which ones come near, or where to see them all."""
+    near = get_close_matches(rule_id, list(known), 3, 0.5)
+    listed = Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
+    names = [f"`{name}`" for name in near]
+    meant = Both(f"did you mean {' or '.join(names)}?", f"是不是 {' 或 '.join(names)}？") if near else listed
+    return UsageError(Both(f"no rule `{rule_id}`", f"没有规则 `{rule_id}`"), meant)
 
 
 def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:

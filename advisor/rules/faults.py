@@ -48,8 +48,10 @@ class Faults:
             return "off"
         if given is None or (isinstance(given, str) and given in allowed):
             return given
-        what = f"`{path[-1]}` is one of {', '.join(allowed)}, not `{self.text(path, given)}`"
-        self.wrong(path, what)
+        words = self.text(path, given) or "a list or a mapping"
+        hint = nearest(words, allowed)
+        what = f"`{path[-1]}` is one of {', '.join(allowed)}, not `{words}`"
+        self.wrong(path, what, hint if hint.startswith("did") else "")
         return None
 
     def text(self, path: Path_, given: Any) -> str | None:

@@ -67,11 +67,11 @@ class Policy:
     """Limits; nothing is measured yet."""
     suppressions: tuple[Suppression, ...] = ()
 
-    def asked(self, names: Sequence[str], severity: Severity) -> tuple[Action, str] | None:
+    def asked(self, names: Sequence[str], severity: Severity | None) -> tuple[Action, str] | None:
         """What is to become of a finding, and the setting that says so; None where no setting does.
 
         `names` are the id of its rule and those it had before. An exact id wins over a pattern, a longer pattern over
-        a shorter one, any of them over the category of the rule, and that over the severity.
+        a shorter one, any of them over the category of the rule, and that over the severity, where it is known.
         """
         for key in sorted(self.rules, key=lambda key: (key.endswith("*"), -len(key), key)):
             if matches(key, names):
@@ -79,6 +79,6 @@ class Policy:
         category = names[0].split("/", 1)[0]
         if category in self.categories:
             return self.categories[category], f"policy.categories.{category}"
-        if severity in self.severities:
+        if severity is not None and severity in self.severities:
             return self.severities[severity], f"policy.severities.{severity.name}"
         return None

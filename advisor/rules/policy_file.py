@@ -163,18 +163,19 @@ def _suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:
 def _suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Iterator[Suppression]:
     before = len(faults.mistakes)
     faults.only(path, entry, _SUPPRESSION)
-    words = {name: (faults.text((*path, name), entry.get(name)) or "").strip() for name in _SUPPRESSION}
-    for name in _SUPPRESSION:
-        if isinstance(entry.get(name), dict | list):
-            faults.wrong((*path, name), f"`{name}` is a text")
+    words = {name: _words((*path, name), entry.get(name), faults) for name in _SUPPRESSION}
     if not (words["rule"] or words["fingerprint"]):
         faults.wrong(path, "a suppression names a rule, a fingerprint or both")
     if not words["reason"]:
-        faults.wrong((*path, "reason") if "reason" in entry else path, "a suppression needs a reason", key=True)
+        faults.wrong((*path, "reason"), "a suppression needs a reason in words", key=True)
     _check_fingerprint((*path, "fingerprint"), words["fingerprint"], faults)
     _check_day((*path, "expires"), words["expires"], faults)
     if len(faults.mistakes) == before:
         yield Suppression(**words, line=faults.document.line(path))
+
+
+def _words(path: Path_, given: Any, faults: Faults) -> str:
+    return (faults.text(path, given) or "").strip()
 
 
 def _check_fingerprint(path: Path_, words: str, faults: Faults) -> None:

@@ -167,7 +167,7 @@ class _Reader:
             return bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
         except ValueError as error:
             what = f"`fail_on` is none, or any of {', '.join(_LEVELS)}, not `{error}`"
-            self.faults.wrong(("fail_on",), what, "after a baseline also `new:high` or `worse:high`, without a blank")
+            self.faults.wrong(("fail_on",), what, "against a baseline also `new:high` or `worse:high`, without a blank")
             return None
 
     def override(self, key: str, value: Any) -> Override:

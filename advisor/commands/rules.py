@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 
 from advisor.arguments import language_option, rule_options
 from advisor.commands.exits import FINE, WRONG
-from advisor.commands.settings import catalog_of, language_of, listed, rule_folders, settings_of
+from advisor.commands.settings import catalog_of, language_of, rule_folders, settings_of
 
 if TYPE_CHECKING:
     import argparse
-
-    from advisor.rules.bind import Rule
-    from advisor.rules.catalog import Catalog
 
 
 def words(rules: argparse.ArgumentParser) -> None:
@@ -65,22 +62,9 @@ def _show(arguments: argparse.Namespace) -> int:
     from advisor.report.terminal import print_rule
 
     catalog = catalog_of(arguments.rules, settings_of(arguments))
-    rule = _named(catalog, arguments.id)
+    rule = catalog.named(arguments.id)
     print_rule(rule.info(), language_of(arguments.lang), logic=rule.logic())
     return FINE
-
-
-def _named(catalog: Catalog, rule_id: str) -> Rule:
-    from difflib import get_close_matches
-
-    from advisor.errors import Both, UsageError
-
-    found = {rule.id: rule for rule in catalog.rules}
-    if rule_id in found:
-        return found[rule_id]
-    near = get_close_matches(rule_id, found, 1)
-    meant = Both(f"did you mean `{near[0]}`?", f"是不是 `{near[0]}`？") if near else listed()
-    raise UsageError(Both(f"no rule `{rule_id}`", f"没有规则 `{rule_id}`"), meant)
 
 
 def _new(arguments: argparse.Namespace) -> int:

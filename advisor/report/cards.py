@@ -260,9 +260,9 @@ class Maker:
             if param.name not in shown
         )
 
-    def excerpt(self, table: Table, info: RuleInfo) -> Excerpt:
+    def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> Excerpt:
         columns = table.columns[:MOST_COLUMNS]
-        rows = [row[: len(columns)] for row in table.rows[:MOST_ROWS]]
+        rows = [row[: len(columns)] for row in table.rows[:most]]
         units = [
             next((label.show_as for label in info.labels if label.name == column.name and label.show_as), column.unit)
             for column in columns

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -70,9 +70,9 @@ class Catalog:
         raise unknown_rule(rule_id, self.by_id)
 
 
-def unknown_rule(rule_id: str, known: Iterable[str]) -> UsageError:
+def unknown_rule(rule_id: str, known: Collection[str]) -> UsageError:
     """No rule has this id: which ones come near, or where to see them all."""
-    near = get_close_matches(rule_id, list(known), 3, 0.5)
+    near = get_close_matches(rule_id, known, 3, 0.85) or get_close_matches(rule_id, known, 1)
     listed = Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
     names = [f"`{name}`" for name in near]
     meant = Both(f"did you mean {' or '.join(names)}?", f"是不是 {' 或 '.join(names)}？") if near else listed

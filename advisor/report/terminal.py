@@ -25,7 +25,7 @@ WIDEST = 100
 COLOURS = {"compute": "cyan", "comm": "dark_orange", "idle": "bright_black"}
 _SIGNS = {"compute": "█", "comm": "▓", "idle": "░"}
 """Without colour the parts are still told apart."""
-_SEVERITIES = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "blue", "info": "bright_black"}
+SEVERITY_COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "blue", "info": "bright_black"}
 _MOST_REASONS = 4
 _MOST_RULES = 3
 _LONGEST_EXPRESSION = 4096
@@ -93,7 +93,7 @@ def _verdict(shown: View) -> Text:
     if verdict.first is None:
         return said
     colon = say("colon", language)
-    first = Text.assemble(f"{say('fix_first', language)}{colon}", _text(verdict.first.title))
+    first = Text.assemble(f"{say('fix_first', language)}{colon}", assembled(verdict.first.title))
     if verdict.first.saving_time:
         first.append(f"{' — ' if language == 'en' else '——'}{verdict.first.saving}")
     return _apart(said, first.append(say("full_stop", language)), language)
@@ -128,21 +128,21 @@ def _legend(parts: Sequence[Part], width: int) -> Text:
 
 
 def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
-    head = Text.assemble((f"{card.number:>2}  ", "bold"), _text(card.title, "bold"))
+    head = Text.assemble((f"{card.number:>2}  ", "bold"), assembled(card.title, "bold"))
     tail = Text.assemble(
-        (card.severity_word, _SEVERITIES[card.severity]),
+        (card.severity_word, SEVERITY_COLOURS[card.severity]),
         "  ",
         card.saving,
         (f"  {card.category_word}", "dim"),
     )
-    yield _hanging(head, 4)
+    yield hanging(head, 4)
     yield Padding(Flow(tail), (0, 0, 0, 4))
     if card.places and card.places[0].place != say("whole_run", language):
         more = f" {say('more_places', language, count=card.more_places)}" if card.more_places else ""
         yield Padding(Flow(Text(card.places[0].place + more, style="dim")), (0, 0, 0, 4))
     if card.actions:
         action = card.actions[0]
-        yield Padding(_hanging(Text.assemble(("→ ", "green"), _text(action.do)), 2), (0, 0, 0, 4))
+        yield Padding(hanging(Text.assemble(("→ ", "green"), assembled(action.do)), 2), (0, 0, 0, 4))
         if action.run or action.code:
             yield Padding(Text(action.run or action.code, style="cyan"), (0, 0, 0, 6))
 
@@ -152,11 +152,13 @@ def _unchecked(shown: View) -> Iterable[RenderableType]:
     colon = say("colon", language)
     yield Text(f"{say('unchecked', language)}{colon}{rules(shown.blind, language)}", style="bold")
     if shown.blind_note:
-        yield Flow(_text(shown.blind_note))
+        yield Flow(assembled(shown.blind_note))
     for group in groups[:_MOST_REASONS]:
         names = say("comma", language).join(group.rules[:_MOST_RULES])
         more = "…" if len(group.rules) > _MOST_RULES else ""
-        yield _hanging(Text.assemble("  · ", _text(group.reason), (f"  {group.count}{colon}{names}{more}", "dim")), 4)
+        yield hanging(
+            Text.assemble("  · ", assembled(group.reason), (f"  {group.count}{colon}{names}{more}", "dim")), 4
+        )
     if len(groups) > _MOST_REASONS:
         yield Text(f"  {say('and_more', language, count=len(groups))}", style="dim")
 
@@ -178,8 +180,8 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
     yield Text.assemble(
         (info.id, "bold"), ("" if info.status == "stable" else f"  {say(info.status, language)}", "yellow")
     )
-    yield _text(outline(info, language), "bold")
-    yield Group(Text(), Flow(_text(prose(info.why.say(language)))))
+    yield assembled(outline(info, language), "bold")
+    yield Group(Text(), Flow(assembled(prose(info.why.say(language)))))
     if logic:
         yield Group(Text(), Text(say("logic", language), style="bold"), _logic(logic))
     if info.params:
@@ -187,18 +189,18 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
     if info.fix:
         yield Group(Text(), Text(say("fix", language), style="bold"))
     for number, step in enumerate(info.fix, 1):
-        yield _hanging(Text.assemble(f"{number:>2}  ", _text(prose(step.do.say(language)))), 4)
+        yield hanging(Text.assemble(f"{number:>2}  ", assembled(prose(step.do.say(language)))), 4)
         if step.run or step.code:
             yield Padding(Text(clean_block(step.run or step.code), style="cyan"), (0, 0, 0, 6))
         if step.care:
             care = Text.assemble(
-                (say("care", language) + say("colon", language), "yellow"), _text(prose(step.care.say(language)))
+                (say("care", language) + say("colon", language), "yellow"), assembled(prose(step.care.say(language)))
             )
             yield Padding(Flow(care), (0, 0, 0, 4))
     if info.references:
         yield Group(Text(), Text(say("references", language), style="bold"))
     for item in info.references:
-        yield Text.assemble("    ", _text(prose(item.title)))
+        yield Text.assemble("    ", assembled(prose(item.title)))
         yield Text("    " + web_address(item.url), "dim", no_wrap=True, overflow="ignore")
 
 
@@ -219,11 +221,11 @@ def _params(info: RuleInfo, language: Language) -> Table:
     for param in info.params:
         own = f" ({say('overridden', language)})" if param.overridden else ""
         value = Text(show(param.value, param.unit) + own)
-        table.add_row(Text(param.name), value, Flow(_text(prose(param.basis.say(language)))))
+        table.add_row(Text(param.name), value, Flow(assembled(prose(param.basis.say(language)))))
     return table
 
 
-def _hanging(text: Text, indent: int) -> Table:
+def hanging(text: Text, indent: int) -> Table:
     """Text whose further lines begin below its words, not below its number."""
     table = Table.grid(padding=0)
     table.add_column(width=indent, no_wrap=True)
@@ -232,6 +234,6 @@ def _hanging(text: Text, indent: int) -> Table:
     return table
 
 
-def _text(pieces: Prose, style: str = "") -> Text:
+def assembled(pieces: Prose, style: str = "") -> Text:
     """Pieces as they are: what stands in them is never read as markup."""
     return Text.assemble(*((piece.text, f"{style} italic".strip() if piece.code else style) for piece in pieces))

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One finding in a comment: a line, what became of it since the baseline, and what to do first.
+
+A forge reads more into text than Markdown: `!12`, `%3`, `~label` and `GH-7` become links on some, a slash at the
+beginning of a line a command. Names from a profile stand in code spans, where nothing is read; in all other text such
+signs are parted from what follows, and no line begins with text of either kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from advisor.bot.words import say
+from advisor.comparison import Change, Comparison, Status
+from advisor.findings import Diagnosis, Finding, Saving
+from advisor.report.cards import Card, cards, outline
+from advisor.report.markdown import words
+from advisor.report.prose import Piece, Prose, clean, code
+from advisor.report.words import SEVERITIES
+from advisor.report.words import say as report_word
+from advisor.text import Language
+from advisor.units import show
+
+BECAME: Mapping[Status, str] = {
+    "new": "is_new",
+    "worse": "is_worse",
+    "same": "is_same",
+    "better": "is_better",
+    "gone": "is_gone",
+    "not comparable": "is_incomparable",
+}
+_REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=\bGH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
+_FINGERPRINT = re.compile(r"[0-9A-Za-z_]{1,64}")
+_RULE = re.compile(r"[0-9a-z_]+(?:[-/][0-9a-z_]+)*")
+
+
+class Entry(Struct, frozen=True):
+    """One item of a list, its Markdown lines, and what names the finding where people do not see it."""
+
+    lines: tuple[str, ...]
+    key: str = ""
+
+
+def safe(pieces: Prose) -> str:
+    """Markdown of some text in which no forge finds anything to link, to mention or to do."""
+    return words(tuple(piece if piece.code else Piece(_REFERENCES.sub("\u200b", piece.text)) for piece in pieces))
+
+
+def said(text: str) -> str:
+    """Markdown of text of our own, made as harmless as any other."""
+    return safe((Piece(text),))
+
+
+class Entries:
+    """Makes the entries of one comment."""
+
+    def __init__(self, diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> None:
+        self.language, self._comparison = language, comparison
+        self._findings = {finding.fingerprint: finding for finding in diagnosis.findings}
+        self._cards = _by_fingerprint(diagnosis, language)
+        self._earlier = _by_fingerprint(comparison.before, language) if comparison else {}
+
+    def full(self, fingerprint: str) -> Entry:
+        """What it is, what it costs, where, and what to do first."""
+        entry = self.short(fingerprint)
+        card = self._cards.get(fingerprint)
+        if card is None or not card.actions:
+            return entry
+        first = card.actions[0]
+        command = next((line for line in first.run.splitlines() if line.strip()), "")
+        run = f" {safe(code(command))}" if command else ""
+        step = f"  - {said(say('first_step', self.language))}{report_word('colon', self.language)}{safe(first.do)}{run}"
+        return Entry((*entry.lines, step), entry.key)
+
+    def short(self, fingerprint: str, *, suppressed: bool = False) -> Entry:
+        """One line."""
+        change = self._comparison.change(fingerprint) if self._comparison else None
+        card = self._cards.get(fingerprint) or self._earlier.get(fingerprint)
+        title = safe(card.title) if card else self._outline(change)
+        severity = f"**{said(self._severity(card, change))}**"
+        marks = [
+            *([say(BECAME[change.status], self.language)] if change else []),
+            *([say("suppressed", self.language)] if suppressed else []),
+        ]
+        facts = [*map(said, marks), *self._cost(card, change), *_where(card)]
+        return Entry((f"- {severity} · {title} — {' · '.join(facts)}",), self._key(fingerprint, change))
+
+    def _severity(self, card: Card | None, change: Change | None) -> str:
+        if card:
+            return card.severity_word
+        if change is None:
+            return "–"
+        level = change.severity_before if change.severity_after is None else change.severity_after
+        return "–" if level is None else SEVERITIES[level.name].say(self.language)
+
+    def _outline(self, change: Change | None) -> str:
+        """The title of a finding that neither diagnosis holds any more: that of its rule, or the id of it."""
+        rule = change.rule if change else ""
+        known = [*self._comparison.after.rules, *self._comparison.before.rules] if self._comparison else []
+        info = next((info for info in known if info.id == rule), None)
+        return safe(outline(info, self.language)) if info else safe(code(rule or "–"))
+
+    def _cost(self, card: Card | None, change: Change | None) -> list[str]:
+        """What fixing it wins, and what it would have won before."""
+        if change is None:
+            return [said(card.saving)] if card else []
+        before, after = _time(change.saving_before), _time(change.saving_after)
+        if change.status in ("worse", "better") and before and after:
+            return [said(say("from_to", self.language, before=before, after=after))]
+        if change.status == "gone":
+            return [said(say("before", self.language, time=before))] if before else []
+        return [said(card.saving)] if card else self._metric(change)
+
+    def _metric(self, change: Change) -> list[str]:
+        """The value that is held against a threshold, where no saving is known."""
+        if not change.metrics:
+            return []
+        first = change.metrics[0]
+        before, after = (clean(show(value, first.unit)) for value in (first.before, first.after))
+        return [safe((*code(first.name), Piece(" "), *code(before), Piece(" → "), *code(after)))]
+
+    def _key(self, fingerprint: str, change: Change | None) -> str:
+        finding: Finding | None = self._findings.get(fingerprint)
+        rule = finding.rule if finding else change.rule if change else ""
+        sound = _FINGERPRINT.fullmatch(fingerprint) and _RULE.fullmatch(rule)
+        return f"{fingerprint} {rule}" if sound else ""
+
+
+def _by_fingerprint(diagnosis: Diagnosis, language: Language) -> Mapping[str, Card]:
+    made = zip(diagnosis.findings, cards(diagnosis, language), strict=True)
+    return {finding.fingerprint: card for finding, card in made}
+
+
+def _where(card: Card | None) -> list[str]:
+    if card is None or not card.places:
+        return []
+    more = " …" if len(card.places) + card.more_places > 1 else ""
+    return [said(card.places[0].place) + more]
+
+
+def _time(saving: Saving | None) -> str:
+    return show(saving.us, "us") if saving is not None and saving.us > 0 else ""

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word of the comment, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.text import Language, Text, fill
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text.model_construct(en=en, zh=zh)
+
+
+WORDS: Mapping[str, Text] = {
+    # the verdict
+    "step": _t(
+        "Step time {before} → {after} ({percent}): {became}", "单步耗时 {before} → {after}（{percent}）：{became}"
+    ),
+    "worse": _t("slower", "变慢"),
+    "same": _t("no change beyond the noise", "无明显变化（波动范围内）"),
+    "better": _t("faster", "变快"),
+    "not comparable": _t("not comparable", "不可比"),
+    "no_step": _t("The step time cannot be compared with the baseline.", "单步耗时无法与基线比较。"),
+    "diagnosis": _t("Profile diagnosis", "性能诊断"),
+    "unsure": _t(
+        "Low confidence: one of the two captures holds a single step.", "置信度低：其中一份采集只有一个 step。"
+    ),
+    "moved": _t("What moved most: {entries}", "变化最大：{entries}"),
+    "compute": _t("compute", "计算"),
+    "communication": _t("communication", "通信"),
+    "free": _t("idle", "空闲"),
+    # the gate
+    "passed": _t("Gate: passed", "门禁：通过"),
+    "failed": _t("Gate: failed", "门禁：未通过"),
+    "errors": _t("findings that fail the run: {count}", "判为失败的问题：{count} 个"),
+    "budget": _t("{name} {measured} over the limit {limit}", "{name} {measured} 超出上限 {limit}"),
+    "free_share": _t("idle share", "空闲占比"),
+    "step_time": _t("step time", "单步耗时"),
+    "memory": _t("memory", "显存"),
+    "saving_left": _t("saving left", "剩余可优化时间"),
+    "expired": _t("suppressions past their last day: {count}", "已过期的豁免：{count} 条"),
+    # sections
+    "new_or_worse": _t("New or worse", "新增或变差"),
+    "better_or_gone": _t("Better or gone", "改善或消失"),
+    "fix_first": _t("Fix first", "首要问题"),
+    "others": _t("Other findings: {count}", "其他问题：{count} 个"),
+    "nothing_new": _t("Nothing new and nothing worse against the baseline.", "与基线相比没有新增或变差的问题。"),
+    "more": _t("… and {count} more", "……另有 {count} 个"),
+    "left_out": _t(
+        "Shortened: {count} entries did not fit into a comment here; the report holds them all.",
+        "已缩短：{count} 项超出此处评论的长度，完整内容见报告。",
+    ),
+    # a finding
+    "is_new": _t("new", "新增"),
+    "is_worse": _t("worse", "变差"),
+    "is_better": _t("better", "改善"),
+    "is_gone": _t("gone", "消失"),
+    "is_same": _t("as before", "不变"),
+    "is_incomparable": _t("not comparable", "不可比"),
+    "suppressed": _t("suppressed", "已豁免"),
+    "before": _t("before: {time}", "此前 {time}"),
+    "from_to": _t("{before} → {after}", "{before} → {after}"),
+    "first_step": _t("First step", "第一步"),
+    # the end
+    "report": _t("Report", "报告"),
+    "made_by": _t("made by advisor {version}", "由 advisor {version} 生成"),
+    "made": _t("made by advisor", "由 advisor 生成"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the fixed words, with its holes filled."""
+    return fill(WORDS[name].say(language), {key: str(value) for key, value in values.items()})

@@ -25,7 +25,7 @@ class Tolerance(_Model):
     """What a difference must exceed to count as a change: all of them."""
 
     floor: float = 0.01
-    """Part of the step time before. Two captures of one program differ by about this much."""
+    """Part of the longer of the two step times. Two captures of one program differ by about this much."""
     relative: float = 0.2
     """Part of the larger of the two savings, or of the two values of a metric."""
     spread: float = 1.0

@@ -28,7 +28,7 @@ class Noise:
         self.steps = tuple(_splits(diagnosis) for diagnosis in (before, after))
         self.single = min(len(steps) for steps in self.steps) < 2  # noqa: PLR2004 - a spread needs two
         self.splits = before.split, after.split
-        self.step_us = before.split.step_us if before.split is not None else before.run.step_us
+        self.step_us = max(split.step_us if split is not None else 0.0 for split in self.splits)
 
     @property
     def relative(self) -> float:

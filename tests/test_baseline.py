@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison promises: noise is no change, and the way back says the opposite of the way there."""
+
+from __future__ import annotations
+
+import os
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import advisor
+import corpus
+from advisor.baseline import compare
+from advisor.comparison import STATUSES, Status, Tolerance
+from advisor.findings import (
+    Account,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Measure,
+    Outcome,
+    OutcomeName,
+    Param,
+    RuleInfo,
+    Saving,
+    Severity,
+    Spent,
+    StepSplit,
+    TimeSplit,
+    fingerprint,
+)
+from advisor.run import Capture, Run
+from advisor.text import Text
+
+RULES = ("host/idle", "comm/late", "compute/casts")
+OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
+SOME = Text(en="x", zh="无")
+REAL = os.environ.get("ADVISOR_REAL_DATA", "")
+
+
+def finding(rule: str = "host/idle", us: float = 200.0, share: float = 0.3, severity: str = "high") -> Finding:
+    return Finding(
+        rule=rule,
+        fingerprint=fingerprint(rule, {}),
+        severity=Severity[severity],
+        confidence=Confidence.high,
+        saving=Saving(us=us, share=us / 1000),
+        evidence=(Evidence(name="share", value=share, unit="share", threshold=0.1),),
+    )
+
+
+def measure(rule: str = "host/idle", us: float = 0.0, share: float = 0.05) -> Measure:
+    seen = finding(rule, us, share)
+    return Measure(fingerprint=seen.fingerprint, saving=seen.saving, evidence=seen.evidence)
+
+
+def outcome(rule: str, said: OutcomeName = "quiet", *near: Measure) -> Outcome:
+    reason = None if said in ("quiet", "fired") else SOME
+    return Outcome(rule=rule, outcome=said, reason=reason, measures=near)
+
+
+def diagnosis(
+    *findings: Finding,
+    quiet: tuple[Measure, ...] = (),
+    outcomes: tuple[Outcome, ...] = (),
+    steps: tuple[float, ...] = (1000.0, 1010.0, 990.0),
+    free_us: float = 200.0,
+    level: str = "Level1",
+    limit: float = 0.1,
+) -> Diagnosis:
+    mean = sum(steps) / len(steps)
+    fired = {one.rule for one in findings}
+    near = {one.fingerprint: one for one in quiet}
+    said = [
+        outcome(rule, "fired" if rule in fired else "quiet", *filter(None, [near.get(fingerprint(rule, {}))]))
+        for rule in RULES
+        if rule not in {other.rule for other in outcomes}
+    ]
+    info = [
+        RuleInfo(id=rule, title=SOME, why=SOME, params=(Param(name="much", value=limit, basis=SOME),)) for rule in RULES
+    ]
+    return Diagnosis(
+        run=Run(level=level, ranks=(0,), captures=(Capture(rank=0, path="x", source="text", level=level),)),
+        split=TimeSplit(
+            step_us=mean, compute_us=mean - free_us, exposed_comm_us=0.0, overlapped_us=0.0, free_us=free_us
+        ),
+        account=Account(
+            spent=(
+                Spent(part="compute", name="MatMul", us=mean - free_us, spread_us=1.0, count=10.0),
+                Spent(part="free", name="python", us=free_us, spread_us=1.0, count=3.0),
+            ),
+            steps=tuple(
+                StepSplit(step=n, step_us=us, compute_us=us - free_us, exposed_comm_us=0.0, free_us=free_us)
+                for n, us in enumerate(steps)
+            ),
+        ),
+        findings=findings,
+        outcomes=(*said, *outcomes),
+        rules=tuple(info),
+    )
+
+
+def status(before: Diagnosis, after: Diagnosis) -> Status:
+    (change,) = compare(before, after).changes
+    return change.status
+
+
+def test_a_finding_that_was_not_there_is_new_and_one_that_went_is_gone() -> None:
+    assert status(diagnosis(), diagnosis(finding())) == "new"
+    assert status(diagnosis(finding()), diagnosis()) == "gone"
+
+
+def test_worse_and_better_are_what_could_be_won_beyond_noise() -> None:
+    assert status(diagnosis(finding(us=100)), diagnosis(finding(us=200))) == "worse"
+    assert status(diagnosis(finding(us=200)), diagnosis(finding(us=100))) == "better"
+    assert status(diagnosis(finding(us=200)), diagnosis(finding(us=170))) == "same"
+
+
+def test_a_change_below_a_part_of_the_step_does_not_count() -> None:
+    assert status(diagnosis(finding(us=4)), diagnosis(finding(us=12))) == "same"
+
+
+def test_a_change_within_the_spread_of_the_steps_does_not_count() -> None:
+    uneven = (600.0, 1400.0, 1000.0)
+    before, after = diagnosis(finding("comm/late", us=100)), diagnosis(finding("comm/late", us=200))
+    assert status(before, after) == "worse"
+    wide = [one.model_copy(update={"account": diagnosis(steps=uneven).account}) for one in (before, after)]
+    steps = [
+        one.model_copy(
+            update={
+                "account": one.account
+                and one.account.model_copy(
+                    update={
+                        "steps": tuple(
+                            step.model_copy(update={"exposed_comm_us": step.step_us / 2}) for step in one.account.steps
+                        )
+                    }
+                )
+            }
+        )
+        for one in wide
+    ]
+    assert status(*steps) == "same"
+
+
+def test_a_threshold_crossed_within_noise_is_no_change() -> None:
+    before = diagnosis(quiet=(measure(us=90, share=0.095),))
+    assert status(before, diagnosis(finding(us=105, share=0.105))) == "same"
+    assert status(diagnosis(quiet=(measure(share=0.05),)), diagnosis(finding(share=0.3))) == "new"
+
+
+def test_what_was_not_looked_at_is_not_comparable() -> None:
+    for said in ("skipped", "failed", "not applicable"):
+        before = diagnosis(outcomes=(outcome("host/idle", said),))
+        (change,) = compare(before, diagnosis(finding())).changes
+        assert change.status == "not comparable"
+        assert change.reason is not None
+        assert "host/idle" in change.reason.zh
+
+
+def test_a_slower_host_proves_nothing_where_the_profiler_recorded_more() -> None:
+    lean, rich = (
+        diagnosis(level="Level0"),
+        diagnosis(finding(us=400), level="Level2", steps=(1400.0, 1410.0, 1390.0), free_us=600),
+    )
+    there, back = compare(lean, rich), compare(rich, lean)
+    assert [change.status for change in there.changes] == ["not comparable"]
+    assert {shift.name: shift.status for shift in there.shifts}["step"] == "not comparable"
+    assert [change.status for change in back.changes] == ["not comparable"]
+
+
+def test_a_faster_host_counts_although_the_profiler_recorded_more() -> None:
+    slow = diagnosis(finding(us=400), level="Level0", steps=(1400.0, 1410.0, 1390.0), free_us=600)
+    assert status(slow, diagnosis(level="Level2")) == "gone"
+
+
+def test_one_step_gives_low_confidence_and_says_so() -> None:
+    found = compare(diagnosis(finding()), diagnosis(finding(), steps=(1000.0,)))
+    assert found.confidence is Confidence.low
+    assert [change.confidence for change in found.changes] == [Confidence.low]
+    assert any("single step" in note.en for note in found.notes)
+
+
+def test_a_single_step_may_differ_by_a_wide_part() -> None:
+    found = compare(diagnosis(steps=(1000.0,)), diagnosis(steps=(1250.0,)))
+    assert found.shifts[0].status == "same"
+    assert compare(diagnosis(), diagnosis(steps=(1250.0, 1240.0, 1260.0))).shifts[0].status == "worse"
+
+
+def test_captures_of_different_programs_are_noted() -> None:
+    other = diagnosis()
+    assert other.account is not None
+    spent = tuple(one.model_copy(update={"name": "Conv2D"}) for one in other.account.spent if one.part == "compute")
+    other = other.model_copy(update={"account": other.account.model_copy(update={"spent": spent})})
+    assert any("same program" in note.en for note in compare(diagnosis(), other).notes)
+    assert not any("same program" in note.en for note in compare(diagnosis(), diagnosis()).notes)
+
+
+def test_other_thresholds_are_noted() -> None:
+    assert any("Thresholds differ" in note.en for note in compare(diagnosis(), diagnosis(limit=0.2)).notes)
+
+
+shares = st.sampled_from([0.02, 0.095, 0.105, 0.3, 0.9])
+found_or_near = st.one_of(
+    st.builds(lambda us, share: ("fired", us, share), st.sampled_from([0.0, 8.0, 100.0, 130.0, 400.0]), shares),
+    st.builds(lambda us, share: ("quiet", us, share), st.sampled_from([0.0, 8.0, 100.0]), shares),
+    st.sampled_from([("skipped", 0.0, 0.0), ("not applicable", 0.0, 0.0)]),
+)
+
+
+@st.composite
+def diagnoses(draw: st.DrawFn) -> Diagnosis:
+    findings, near, outcomes = [], [], []
+    for rule in RULES:
+        said, us, share = draw(found_or_near)
+        if said == "fired":
+            findings.append(finding(rule, us, share, draw(st.sampled_from(["low", "medium", "high"]))))
+        elif said == "quiet":
+            near.append(measure(rule, us, share))
+        else:
+            outcomes.append(outcome(rule, said))  # type: ignore[arg-type]
+    steps = draw(st.lists(st.sampled_from([900.0, 1000.0, 1010.0, 1500.0]), min_size=1, max_size=4))
+    return diagnosis(
+        *findings,
+        quiet=tuple(near),
+        outcomes=tuple(outcomes),
+        steps=tuple(steps),
+        free_us=draw(st.sampled_from([50.0, 200.0, 400.0])),
+        level=draw(st.sampled_from(["Level0", "Level1", ""])),
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(diagnoses())
+def test_nothing_changes_against_itself(one: Diagnosis) -> None:
+    found = compare(one, one)
+    assert {change.status for change in found.changes} <= {"same"}
+    assert {shift.status for shift in found.shifts} == {"same"}
+    assert not any(entry.delta_us for entry in found.moved)
+
+
+@settings(max_examples=200, deadline=None)
+@given(diagnoses(), diagnoses())
+def test_the_way_back_says_the_opposite(one: Diagnosis, other: Diagnosis) -> None:
+    there, back = compare(one, other), compare(other, one)
+    said = {change.fingerprint: change.status for change in back.changes}
+    assert said == {change.fingerprint: OPPOSITE.get(change.status, change.status) for change in there.changes}
+    assert [OPPOSITE.get(shift.status, shift.status) for shift in there.shifts] == [
+        shift.status for shift in back.shifts
+    ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(diagnoses(), diagnoses())
+def test_what_moved_adds_up_to_the_difference_of_the_step(one: Diagnosis, other: Diagnosis) -> None:
+    found = compare(one, other)
+    assert sum(entry.delta_us for entry in found.moved) == pytest.approx(found.shifts[0].delta_us, abs=1e-6)
+
+
+@settings(max_examples=100, deadline=None)
+@given(diagnoses(), diagnoses())
+def test_every_finding_is_told_once_in_order(one: Diagnosis, other: Diagnosis) -> None:
+    found = compare(one, other)
+    names = [change.fingerprint for change in found.changes]
+    assert sorted(names) == sorted({f.fingerprint for f in (*one.findings, *other.findings)})
+    places = [STATUSES.index(change.status) for change in found.changes]
+    assert places == sorted(places)
+
+
+@settings(max_examples=100, deadline=None)
+@given(diagnoses(), diagnoses(), st.floats(0, 1), st.floats(0, 5))
+def test_more_tolerance_never_finds_more(one: Diagnosis, other: Diagnosis, more: float, wide: float) -> None:
+    plain = Tolerance()
+    loose = Tolerance(floor=plain.floor + more, relative=min(plain.relative + more, 1), spread=plain.spread + wide)
+    kept = {change.fingerprint for change in compare(one, other, loose).changes if change.status in OPPOSITE}
+    assert kept <= {change.fingerprint for change in compare(one, other, plain).changes if change.status in OPPOSITE}
+
+
+@settings(max_examples=50, deadline=None)
+@given(diagnoses(), diagnoses())
+def test_a_saved_comparison_reads_back(one: Diagnosis, other: Diagnosis) -> None:
+    found = compare(one, other)
+    assert type(found).model_validate_json(found.to_json()) == found
+
+
+def pair(fault: str, folder: Path, **how: float) -> tuple[Diagnosis, Diagnosis]:
+    """A generated job without a fault, and with it."""
+    jobs = corpus.job(fault, 3, strength=2.0, without=[fault], **how), corpus.job(fault, 3, strength=2.0, **how)
+    mended, broken = (advisor.diagnose(corpus.write(job, folder / str(n))) for n, job in enumerate(jobs))
+    return mended, broken
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule", "part"),
+    [("cast-excess", "compute/cast-excess", "compute"), ("python-busy", "host/python-bound", "free")],
+)
+def test_a_fault_is_named_in_both_directions(fault: str, rule: str, part: str, tmp_path: Path) -> None:
+    mended, broken = pair(fault, tmp_path)
+    there, back = compare(mended, broken), compare(broken, mended)
+    assert rule in {change.rule for change in there.having("new", "worse")}
+    assert rule in {change.rule for change in back.having("gone", "better")}
+    assert there.shifts[0].status == "worse"
+    assert there.moved[0].part == part
+    assert there.moved[0].beyond_noise
+
+
+def test_two_seeds_of_a_healthy_job_are_not_worse_than_each_other(tmp_path: Path) -> None:
+    one, other = (
+        advisor.diagnose(corpus.write(corpus.job("healthy", seed), tmp_path / str(seed))) for seed in (11, 12)
+    )
+    for found in (compare(one, other), compare(other, one)):
+        assert not found.having("new", "worse")
+        assert {shift.status for shift in found.shifts} <= {"same", "better"}
+
+
+@pytest.mark.skipif(not REAL, reason="ADVISOR_REAL_DATA is not set")
+def test_captures_of_one_program_are_not_worse_than_each_other() -> None:
+    """Six captures of one program, one step each; their step times differ by up to 26 %."""
+    top = Path(REAL) / "msinsight_pytorch_matrix"
+    folders = sorted(folder for folder in top.glob("*/level*") if folder.is_dir())
+    assert len(folders) == 6
+    captures = [advisor.diagnose(folder) for folder in folders]
+    for one, other in permutations(captures, 2):
+        found = compare(one, other)
+        assert not found.having("worse")
+        assert "worse" not in {shift.status for shift in found.shifts}
+        assert found.confidence is Confidence.low

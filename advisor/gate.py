@@ -34,15 +34,7 @@ def judge(
     Raises:
         UsageError: `fail_on` asks for what changed, and there is nothing to compare with.
     """
-    asks = next((bar for bar in fail_on if bar.since), None)
-    if comparison is None and asks is not None:
-        raise UsageError(
-            Both(f"`{asks}` needs a baseline to compare with", f"`{asks}` 需要与基线对比，但未给出基线"),
-            Both(
-                f"give --baseline main.json, or --fail-on {asks.severity.name}",
-                f"请用 --baseline main.json 给出基线，或改用 --fail-on {asks.severity.name}",
-            ),
-        )
+    check_bars(fail_on, compared=comparison is not None)
     case = _Case(diagnosis, comparison, policy, tuple(fail_on), today)
     rulings = tuple(map(case.ruling, diagnosis.findings))
     limits = tuple(budget for budget in policy.budgets if budget.action != "off")
@@ -57,6 +49,25 @@ def judge(
         unused=case.unused(),
         expired=tuple(one for one in policy.suppressions if _is_past(one, today)),
         notes=(*(one.why for one in measured.values() if one.why), *case.blind(), *case.uncertain(rulings)),
+    )
+
+
+def check_bars(fail_on: Sequence[Bar], *, compared: bool) -> None:
+    """Refuses to ask for what changed where there is nothing to compare with.
+
+    Raises:
+        UsageError: It was asked for.
+    """
+    asks = next((bar for bar in fail_on if bar.since), None)
+    if asks is None or compared:
+        return
+    level = asks.severity.name
+    raise UsageError(
+        Both(f"`{asks}` needs a baseline to compare with", f"`{asks}` 需要与基线对比，但未给出基线"),
+        Both(
+            f"give --baseline main.json, or --fail-on {level}",
+            f"请用 --baseline main.json 给出基线，或改用 --fail-on {level}",
+        ),
     )
 
 

@@ -82,7 +82,7 @@ def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Itera
     if shown.unread:
         yield Group(Text(), Flow(Text(_unread(shown), style="dim")))
     if written:
-        yield Group(Text(), *(_written(path, shown.language) for path in written))
+        yield Group(Text(), *(written_line(path, shown.language) for path in written))
 
 
 def _verdict(shown: View) -> Text:
@@ -172,7 +172,7 @@ def _unread(shown: View) -> str:
     return f"{said}{say('semicolon', language)}{say('more_unread_short', language, count=more)}" if more else said
 
 
-def _written(path: Path, language: Language) -> Text:
+def written_line(path: Path, language: Language) -> Text:
     return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean(path, 4096))
 
 

@@ -17,7 +17,7 @@ from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak, Overlap, Spending
-from advisor.facts.observed import Damage
+from advisor.facts.observed import Damage, OperatorCall
 from advisor.facts.profile import Derivation, Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
@@ -90,12 +90,20 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         split=time_split(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else None,
         account=_account(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=ranked(findings, catalog),
+        findings=_with_lines(profile, ranked(findings, catalog)),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
         exhibits=shown,
         unread=_unread(profile),
     )
+
+
+def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with the lines of the user's program; reads operators only where their stacks were recorded."""
+    from advisor.engine.user_line import names_operators, with_lines
+
+    recorded = any(capture.with_stack for capture in profile.run.captures)
+    return with_lines(findings, _maybe(profile, OperatorCall) if recorded and names_operators(findings) else None)
 
 
 def _workers(jobs: int | None, sources: Sequence[Source]) -> int:

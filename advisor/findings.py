@@ -96,6 +96,15 @@ class Rows(_Model):
     """How many rows there were; `rows` holds the first of them."""
 
 
+class CodeLine(_Model):
+    """A line of the user's program, as the profiler recorded it."""
+
+    file: str
+    """Path on the machine that was profiled."""
+    line: int
+    function: str = ""
+
+
 class Finding(_Model):
     """One problem of one subject, wherever it was seen."""
 
@@ -115,6 +124,8 @@ class Finding(_Model):
     """Fingerprints of findings that explain this one."""
     symptoms: tuple[str, ...] = ()
     """Fingerprints of findings that this one explains."""
+    source: CodeLine | None = None
+    """Where the user's program causes the worst of it; None when no call stacks were recorded."""
 
 
 class Measure(_Model):

@@ -29,12 +29,13 @@ def explain(
     profile: ProfileLike | None = None,
     settings: Settings | None = None,
     rows: int = ROWS,
+    off: bool = False,
 ) -> Explanation:
     """What is known of a rule, and of what it said of a run.
 
     `info` is the rule as it was evaluated, `rule` the rule itself where it is at hand; `fingerprint` asks for one
     subject only. With the profile of the diagnosis every value is known, and as many rows as asked for; without it,
-    those that the diagnosis keeps, and what follows from them.
+    those that the diagnosis keeps, and what follows from them. `off` says that the settings switch the rule off.
     """
     outcome = next((one for one in diagnosis.outcomes if one.rule == info.id), None) if diagnosis else None
     cases: tuple[Case, ...] = ()
@@ -52,11 +53,15 @@ def explain(
         run=diagnosis.run if diagnosis is not None else None,
         outcome=outcome,
         cases=cases,
-        notes=tuple(_notes(info, rule, diagnosis, outcome is not None)),
+        notes=tuple(_notes(info, rule, diagnosis, evaluated=outcome is not None, off=off)),
     )
 
 
-def _notes(info: RuleInfo, rule: Rule | None, diagnosis: Diagnosis | None, evaluated: bool) -> Iterator[Text]:
+def _notes(
+    info: RuleInfo, rule: Rule | None, diagnosis: Diagnosis | None, *, evaluated: bool, off: bool
+) -> Iterator[Text]:
+    if off:
+        yield Text(en="The settings of the project switch the rule off.", zh="项目配置已关闭该规则。")
     if rule is None:
         yield Text(
             en="The rule itself is not at hand; `--rules DIR` names the folder of rules of your own.",

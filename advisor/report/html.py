@@ -3,28 +3,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
-import secrets
 from collections.abc import Collection, Mapping, Sequence
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-from msgspec import Struct
 
 from advisor.findings import Diagnosis
 from advisor.report.charts import Renderer
+from advisor.report.pages import Page
 from advisor.report.specs import Chart, charts
 from advisor.report.view import FULL_CARDS, view
-from advisor.report.words import say
-from advisor.shipped import shipped
 from advisor.text import Language
 
 LARGEST_BYTES = 1_500_000
 """A report stays below this, so that it opens at once: beyond it, fewer findings show all they hold."""
-
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("time_split", "links"),
@@ -35,13 +24,6 @@ CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "io": ("idle_causes",),
 }
 """The charts worth a look beside a finding of a category."""
-
-
-class Figure(Struct, frozen=True):
-    """A chart and its drawing."""
-
-    chart: Chart
-    svg: Markup
 
 
 def page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
@@ -67,58 +49,16 @@ def _page(diagnosis: Diagnosis, language: Language, renderer: Renderer) -> str:
 
 
 class _Draft:
-    """The page with a mark in the place of each chart. The mark is a secret, so that no name can look like one."""
+    """The page before its charts are drawn."""
 
     def __init__(self, diagnosis: Diagnosis, language: Language, asked: Sequence[Chart]) -> None:
-        self._diagnosis, self._language, self._asked = diagnosis, language, asked
-        self._secret = secrets.token_hex(16)
-        self._template = _environment(language).get_template("report.html.j2")
-        script = shipped("templates").joinpath("report.js").read_text("utf-8")
-        self._script, self._script_hash = Markup(script), _hash(script)  # noqa: S704 - our own file
+        self._diagnosis, self._language = diagnosis, language
+        self._page = Page("report.html.j2", language, asked, category_charts=CATEGORY_CHARTS)
 
     def text(self, full: int, kinds: Collection[str]) -> str:
         """The page with this many full cards and the charts of these kinds; the others are named as missing."""
-        html: str = self._template.render(
-            view=view(self._diagnosis, self._language, full),
-            figures=[Figure(chart, Markup(self._mark(chart.kind))) for chart in self._asked if chart.kind in kinds],  # noqa: S704
-            missing=[chart.title for chart in self._asked if chart.kind not in kinds],
-            script=self._script,
-            script_hash=self._script_hash,
-        )
-        return html
+        return self._page.text(kinds, view=view(self._diagnosis, self._language, full))
 
     def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
-        """The page with its charts. The drawing process let only the elements of a chart through."""
-        for kind, svg in drawn.items():
-            text = text.replace(self._mark(kind), svg)
-        return text
-
-    def _mark(self, kind: str) -> str:
-        return f"<!--{self._secret} {kind}-->"
-
-
-def tied(text: str) -> str:
-    """Numbers and their units with a blank at which no line breaks."""
-    return _UNIT.sub("\u00a0", text)
-
-
-def _environment(language: Language) -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(shipped("templates")),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["tied"] = tied
-    environment.globals["say"] = lambda name, **values: say(name, language, **values)
-    environment.globals["colon"] = say("colon", language)
-    environment.globals["language"] = language
-    environment.globals["category_charts"] = CATEGORY_CHARTS
-    return environment
-
-
-def _hash(script: str) -> str:
-    """The name of the one script that the page's policy lets run."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        """The page with its charts."""
+        return self._page.with_charts(text, drawn)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every HTML page shares: the template with its look, its one script, and charts that are put in last."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from msgspec import Struct
+
+from advisor.report.specs import Chart
+from advisor.report.words import say
+from advisor.shipped import shipped
+from advisor.text import Language
+
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
+
+
+class Figure(Struct, frozen=True):
+    """A chart and its drawing."""
+
+    chart: Chart
+    svg: Markup
+
+
+class Page:
+    """A page with a mark in the place of each chart. The mark is a secret, so that no name can look like one."""
+
+    def __init__(self, template: str, language: Language, asked: Sequence[Chart], **known: object) -> None:
+        self._asked = asked
+        self._secret = secrets.token_hex(16)
+        self._template = _environment(language, known).get_template(template)
+        script = shipped("templates").joinpath("report.js").read_text("utf-8")
+        self._script, self._script_hash = Markup(script), _hash(script)  # noqa: S704 - our own file
+
+    def text(self, kinds: Collection[str], **values: object) -> str:
+        """The page with the charts of these kinds; the others are named as missing."""
+        html: str = self._template.render(
+            figures=[Figure(chart, Markup(self._mark(chart.kind))) for chart in self._asked if chart.kind in kinds],  # noqa: S704
+            missing=[chart.title for chart in self._asked if chart.kind not in kinds],
+            script=self._script,
+            script_hash=self._script_hash,
+            **values,
+        )
+        return html
+
+    def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
+        """The page with its charts. The drawing process let only the elements of a chart through."""
+        for kind, svg in drawn.items():
+            text = text.replace(self._mark(kind), svg)
+        return text
+
+    def _mark(self, kind: str) -> str:
+        return f"<!--{self._secret} {kind}-->"
+
+
+def tied(text: str) -> str:
+    """Numbers and their units with a blank at which no line breaks."""
+    return _UNIT.sub("\u00a0", text)
+
+
+def _environment(language: Language, known: Mapping[str, object]) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(shipped("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["tied"] = tied
+    environment.globals["say"] = lambda name, **values: say(name, language, **values)
+    environment.globals["colon"] = say("colon", language)
+    environment.globals["language"] = language
+    environment.globals.update(known)
+    return environment
+
+
+def _hash(script: str) -> str:
+    """The name of the one script that the page's policy lets run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

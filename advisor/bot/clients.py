@@ -8,12 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from advisor.bot.forge import Forge, Kind
-from advisor.bot.gitcode import gitcode
-from advisor.bot.gitea import gitea
-from advisor.bot.gitee import gitee
-from advisor.bot.github import github
-from advisor.bot.gitlab import gitlab
+from advisor.bot import gitcode, gitea, gitee, github, gitlab
+from advisor.bot.forge import Features, Forge, Kind
 from advisor.bot.patience import Patience
 from advisor.errors import Both, UsageError
 
@@ -23,8 +19,24 @@ _REPO = re.compile(rf"{_PART}(?:/{_PART})+")
 
 
 _MAKING: Mapping[Kind, Callable[[str, int, str, str, Patience | None], Forge]] = MappingProxyType(
-    {"github": github, "gitlab": gitlab, "gitee": gitee, "gitcode": gitcode, "gitea": gitea}
+    {
+        "github": github.github,
+        "gitlab": gitlab.gitlab,
+        "gitee": gitee.gitee,
+        "gitcode": gitcode.gitcode,
+        "gitea": gitea.gitea,
+    }
 )
+FEATURES: Mapping[Kind, Features] = MappingProxyType(
+    {
+        "github": github.FEATURES,
+        "gitlab": gitlab.FEATURES,
+        "gitee": gitee.FEATURES,
+        "gitcode": gitcode.FEATURES,
+        "gitea": gitea.FEATURES,
+    }
+)
+"""What each forge can show and do, known without asking it."""
 
 
 def forge_client(

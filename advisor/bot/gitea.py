@@ -10,6 +10,7 @@ from advisor.bot.rest import Door, Rest
 from advisor.errors import Both
 
 ADDRESS = "https://gitea.com/api/v1"
+FEATURES = Features(limit=65_536, status=True)
 _DOOR = Door(
     forge="Gitea",
     header="Authorization",
@@ -29,4 +30,4 @@ _ROUTES = Routes(
 def gitea(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHubLike:
     """One pull request on a Gitea or Forgejo server."""
     rest = Rest(_DOOR, address or ADDRESS, token, patience)
-    return GitHubLike(rest, Features(limit=65_536, status=True), _ROUTES, repo, number)
+    return GitHubLike(rest, FEATURES, _ROUTES, repo, number)

@@ -10,6 +10,7 @@ from advisor.bot.rest import Door, Rest
 from advisor.errors import Both
 
 ADDRESS = "https://gitee.com/api/v5"
+FEATURES = Features(limit=65_535)
 _DOOR = Door(
     forge="Gitee",
     header="Authorization",
@@ -30,4 +31,4 @@ _ROUTES = Routes(
 def gitee(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHubLike:
     """One pull request on Gitee."""
     rest = Rest(_DOOR, address or ADDRESS, token, patience)
-    return GitHubLike(rest, Features(limit=65_535), _ROUTES, repo, number)
+    return GitHubLike(rest, FEATURES, _ROUTES, repo, number)

@@ -14,6 +14,7 @@ from advisor.bot.rest import Door, Rest
 from advisor.errors import Both, ForgeError
 
 ADDRESS = "https://api.github.com"
+FEATURES = Features(limit=65_536, status=True, check=True)
 _SUMMARY = 65_000
 """A check run takes 65,535 characters of text."""
 _DOOR = Door(
@@ -86,8 +87,7 @@ class GitHub(GitHubLike):
 
 def github(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHub:
     """One pull request on GitHub."""
-    features = Features(limit=65_536, status=True, check=True)
-    return GitHub(Rest(_DOOR, address or ADDRESS, token, patience), features, _ROUTES, repo, number)
+    return GitHub(Rest(_DOOR, address or ADDRESS, token, patience), FEATURES, _ROUTES, repo, number)
 
 
 def pull_of(repo: str, *, head: str, sha: str, token: str, address: str = "") -> int | None:

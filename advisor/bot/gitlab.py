@@ -16,6 +16,7 @@ from advisor.bot.rest import Door, Rest, is_gone
 from advisor.errors import Both, ForgeError
 
 ADDRESS = "https://gitlab.com/api/v4"
+FEATURES = Features(limit=1_000_000, status=True)
 _PAGE = 100
 _STATUS_WORDS = 255
 _DOOR = Door(
@@ -48,7 +49,7 @@ class _Note(Struct):
 class GitLab:
     """A merge request on GitLab."""
 
-    features = Features(limit=1_000_000, status=True)
+    features = FEATURES
 
     def __init__(self, rest: Rest, repo: str, number: int) -> None:
         self._rest = rest

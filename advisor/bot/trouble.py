@@ -85,6 +85,17 @@ def nameless(forge: str) -> ForgeError:
     )
 
 
+def unknown(what: Both, option: str) -> UsageError:
+    """Something that neither an option nor the environment tells."""
+    return UsageError(
+        Both(f"it is not known which {what.en} to write to", f"无法确定要写入的{what.zh}"),
+        Both(
+            f"give {option}; in the jobs of a forge's own CI it is known",
+            f"请给出 {option}；在平台自带的 CI 中可自动识别",
+        ),
+    )
+
+
 def not_installed() -> UsageError:
     """The client library is an extra."""
     return UsageError(

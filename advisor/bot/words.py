@@ -62,6 +62,11 @@ WORDS: Mapping[str, Text] = {
     "before": _t("before: {time}", "此前 {time}"),
     "from_to": _t("{before} → {after}", "{before} → {after}"),
     "first_step": _t("First step", "第一步"),
+    # what the command tells
+    "created": _t("comment written on {forge}", "已在 {forge} 发表评论"),
+    "updated": _t("comment updated on {forge}", "已更新 {forge} 上的评论"),
+    "unchanged": _t("comment on {forge} is up to date", "{forge} 上的评论已是最新"),
+    "removed": _t("(duplicates of our own removed: {count})", "（已删除自己的重复评论：{count}）"),
     # the end
     "report": _t("Report", "报告"),
     "made_by": _t("made by advisor {version}", "由 advisor {version} 生成"),

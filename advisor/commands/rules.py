@@ -42,7 +42,11 @@ def words(rules: argparse.ArgumentParser) -> None:
     ):
         one = actions.add_parser(name, help=help_text)
         one.add_argument(
-            "dirs", type=Path, nargs="*", metavar="DIR", help="folders of rules (default: the shipped ones)"
+            "dirs",
+            type=Path,
+            nargs="*",
+            metavar="PATH",
+            help="folders of rules, or rule files (default: the shipped ones)",
         )
         one.set_defaults(run=work)
 

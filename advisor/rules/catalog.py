@@ -141,6 +141,7 @@ def lint(directories: Iterable[Path]) -> list[Mistake]:
     ours = shipped("rules")
     known = {path.relative_to(ours).with_suffix("").as_posix() for path in ours.rglob("*.yaml")}
     known |= {name for rule in rules for name in (rule.id, *rule.formerly)}
+    known |= {f"{path.parent.name}/{path.stem}" for root in set(roots.values()) for path in root.glob("*/*.y*ml")}
     for rule in rules:
         try:
             document = source.read(rule.path)

@@ -78,6 +78,14 @@ def test_the_lint_is_silent_about_a_good_rule(tmp_path: Path) -> None:
     assert told(tmp_path) == []
 
 
+def test_a_single_file_may_speak_of_the_files_beside_it(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, "comm/idle")
+    rule = rule_texts.write(tmp_path, "host/idle", "explains: [comm/idle]\n" + rule_texts.IDLE)
+    assert told(rule) == []
+    (tmp_path / "comm/idle.yaml").unlink()
+    assert told(rule) == ["unknown rule `comm/idle`"]
+
+
 def test_the_id_is_the_path(tmp_path: Path) -> None:
     rule_texts.write(tmp_path).rename(tmp_path / "host/other.yaml")
     assert told(tmp_path) == ["the id is the path of the file: `host/other`"]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from advisor.errors import Both, UsageError
 from advisor.findings import Diagnosis, Finding, Severity, fingerprint
 from advisor.rules.policy import Bar, Policy, matches
 from advisor.text import Text
-from advisor.verdict import Action, Budget, Ruling, Suppression, Verdict
+from advisor.verdict import Action, Budget, BudgetName, Ruling, Suppression, Verdict
 
 MOST_NAMES = 5
 
@@ -38,8 +38,8 @@ def judge(
     case = _Case(diagnosis, comparison, policy, tuple(fail_on), today)
     rulings = tuple(map(case.ruling, diagnosis.findings))
     limits = tuple(budget for budget in policy.budgets if budget.action != "off")
-    measured = {budget.name: _measured(budget, diagnosis, case.left(rulings)) for budget in limits}
-    budgets = tuple(budget.model_copy(update={"measured": measured[budget.name].value}) for budget in limits)
+    held = tuple(_held(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
+    budgets = tuple(one.budget for one in held)
     failing = any(ruling.action == "error" and ruling.suppressed is None for ruling in rulings)
     exceeded = any(budget.kept is False and budget.action == "error" for budget in budgets)
     return Verdict(
@@ -48,7 +48,7 @@ def judge(
         budgets=budgets,
         unused=case.unused(),
         expired=tuple(one for one in policy.suppressions if _is_past(one, today)),
-        notes=(*(one.why for one in measured.values() if one.why), *case.blind(), *case.uncertain(rulings)),
+        notes=(*(one.why for one in held if one.why), *case.blind(), *case.uncertain(rulings)),
     )
 
 
@@ -177,57 +177,71 @@ def _listed(names: Iterable[str], comma: str) -> str:
     return comma.join(found[:MOST_NAMES]) + ("…" if len(found) > MOST_NAMES else "")
 
 
-class _Measured(NamedTuple):
-    """What a run shows of a budget, or why it shows nothing."""
+class _Held(NamedTuple):
+    """A budget with what the run shows of it, or why it shows nothing."""
 
-    value: float | None = None
+    budget: Budget
     why: Text | None = None
 
 
-_UNSPLIT = _Measured(
-    why=Text(
+_WHY: Mapping[BudgetName, Text] = {
+    "free_share": Text(
         en="Budget free_share: not measured, because the capture does not say where the time of a step goes.",
         zh="预算 free_share 无法测量：采集数据不含 step 时间拆解。",
-    )
-)
-_UNSTEPPED = _Measured(
-    why=Text(
+    ),
+    "step_time": Text(
         en="Budget step_time: not measured, because no step is marked; call prof.step() after each.",
         zh="预算 step_time 无法测量：采集数据未标记 step，请在每步之后调用 prof.step()。",
-    )
-)
-_UNRECORDED = _Measured(
-    why=Text(
+    ),
+    "memory": Text(
         en="Budget memory: not measured, because memory was not recorded; profile_memory=True records it.",
         zh="预算 memory 无法测量：未采集内存，可设置 profile_memory=True 采集。",
-    )
-)
-_UNKNOWN = _Measured(
-    why=Text(
+    ),
+    "saving_left": Text(
         en="Budget saving_left: not measured, because no rule could look or the step time is not known.",
-        zh="预算 saving_left 无法测量：没有规则能够检查，或 step 耗时未知。",
-    )
-)
+        zh="预算 saving_left 无法测量：没有规则能够检查，或单步耗时未知。",
+    ),
+    "slowdown": Text(
+        en="Budget slowdown: not measured, because there is no baseline whose step time can be compared.",
+        zh="预算 slowdown 无法测量：没有可对比单步耗时的基线。",
+    ),
+}
 
 
-def _measured(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> _Measured:
+def _held(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, left: Sequence[Finding]) -> _Held:
+    """A budget held against the run."""
+    if budget.name == "slowdown":
+        measured, noise = _slowdown(comparison)
+        budget = budget.model_copy(update={"limit": max(budget.limit, noise)})
+    else:
+        measured = _measured(budget, diagnosis, left)
+    if measured is None or not math.isfinite(measured):
+        return _Held(budget, _WHY[budget.name])
+    return _Held(budget.model_copy(update={"measured": measured}))
+
+
+def _slowdown(comparison: Comparison | None) -> tuple[float | None, float]:
+    """How much longer a step takes than in the baseline, and how much of that is noise, as parts of the step then."""
+    shifts = comparison.shifts if comparison else ()
+    step = next((shift for shift in shifts if shift.name == "step" and shift.before_us > 0), None)
+    if step is None or step.status == "not comparable":
+        return None, 0.0
+    return step.delta_us / step.before_us, step.noise_us / step.before_us
+
+
+def _measured(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> float | None:
+    """What the run itself shows of a budget; None when it does not tell."""
     run, split = diagnosis.run, diagnosis.split
     stepped = bool(run.steps) and run.step_us > 0
-    match budget.name:
-        case "free_share":
-            return _or(split.free_us / split.step_us if split and split.step_us > 0 else None, _UNSPLIT)
-        case "step_time":
-            return _or(run.step_us if stepped else None, _UNSTEPPED)
-        case "memory":
-            return _or(diagnosis.peak_memory_bytes, _UNRECORDED)
-        case "saving_left":
-            known = run.step_us > 0 if budget.unit == "share" else stepped
-            looked = any(outcome.outcome in ("fired", "quiet") for outcome in diagnosis.outcomes)
-            return _or(_largest(budget, left) if known and looked else None, _UNKNOWN)
-
-
-def _or(value: float | None, unmeasured: _Measured) -> _Measured:
-    return unmeasured if value is None or not math.isfinite(value) else _Measured(value)
+    if budget.name == "free_share":
+        return split.free_us / split.step_us if split and split.step_us > 0 else None
+    if budget.name == "step_time":
+        return run.step_us if stepped else None
+    if budget.name == "memory":
+        return diagnosis.peak_memory_bytes
+    looked = any(outcome.outcome in ("fired", "quiet") for outcome in diagnosis.outcomes)
+    known = run.step_us > 0 if budget.unit == "share" else stepped
+    return _largest(budget, left) if known and looked else None
 
 
 def _largest(budget: Budget, left: Sequence[Finding]) -> float:

@@ -13,6 +13,7 @@ from advisor.findings import SeverityName
 from advisor.text import Text
 
 Action = Literal["off", "warn", "error"]
+BudgetName = Literal["free_share", "step_time", "memory", "saving_left", "slowdown"]
 
 
 class _Model(BaseModel):
@@ -43,7 +44,7 @@ class Ruling(_Model):
     """Against the baseline; None without one."""
     action: Action
     by: str = ""
-    """What decided, as it stands in the settings: `policy.rules.host/*`, `fail_on new:high`; empty where nothing did."""
+    """The setting that decided, such as `policy.rules.host/*` or `fail_on new:high`; empty where none did."""
     suppressed: Suppression | None = None
     """The suppression that took it out of the verdict."""
 
@@ -51,9 +52,10 @@ class Ruling(_Model):
 class Budget(_Model):
     """A limit a project sets for the run."""
 
-    name: Literal["free_share", "step_time", "memory", "saving_left"]
+    name: BudgetName
     unit: str
     limit: float
+    """As in force: a slowdown within the noise between two captures is none, whatever the project says."""
     measured: float | None = None
     """None when the capture does not tell."""
     action: Action = "error"

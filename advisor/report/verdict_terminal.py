@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from advisor.comparison import STATUSES, Comparison
+from advisor.comparison import STATUSES, Comparison, Shift
 from advisor.findings import Diagnosis
 from advisor.report.cards import Card, cards
 from advisor.report.comparison.words import JUDGEMENTS
@@ -32,7 +32,6 @@ from advisor.verdict import Budget, Ruling, Suppression, Verdict
 MOST_FAILING = 10
 MOST_WARNINGS = 5
 MOST_SUPPRESSIONS = 10
-MOST_TO_SUPPRESS = 3
 DAYS = 90
 """For how long a suppression is suggested: about a release."""
 _PLAIN = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
@@ -81,7 +80,7 @@ class _Printer:
     def blocks(self) -> Iterator[RenderableType]:
         yield Flow(self.headline())
         if self.judged.comparison is not None:
-            yield Flow(Text(self.against(self.judged.comparison)))
+            yield Flow(self.against(self.judged.comparison))
         for entry in self.failing[:MOST_FAILING]:
             yield Group(Text(), *self.failed(entry))
         yield from self.more(self.failing, MOST_FAILING)
@@ -111,7 +110,7 @@ class _Printer:
             (say(word[0], language), word[1]), f"{self.colon}{tail}" if tail else "", say("full_stop", language)
         )
 
-    def against(self, comparison: Comparison) -> str:
+    def against(self, comparison: Comparison) -> Text:
         """How many findings are new, worse and so on, and what became of the step time."""
         language = self.language
         counted = Counter(change.status for change in comparison.changes)
@@ -120,39 +119,48 @@ class _Printer:
             for status in STATUSES
             if counted[status]
         ]
-        said = self.comma.join(counts) or say("no_change", language)
+        said = Text(f"{say('against', language)}{self.colon}{self.comma.join(counts) or say('no_change', language)}")
         step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
         if step is not None:
-            stepped = comparison.before.run.steps and comparison.after.run.steps
-            time = say(
-                "step_time" if stepped else "window_time",
-                language,
-                before=show(step.before_us, "us"),
-                after=show(step.after_us, "us"),
-                judged=JUDGEMENTS[step.status].say(language),
-            )
-            said = f"{said}{say('semicolon', language)}{time}"
-        return f"{say('against', language)}{self.colon}{said}{say('full_stop', language)}"
+            said.append(say("semicolon", language)).append(self.time(comparison, step))
+        return said.append(say("full_stop", language))
+
+    def time(self, comparison: Comparison, step: Shift) -> Text:
+        """The step time on both sides."""
+        stepped = comparison.before.run.steps and comparison.after.run.steps
+        said = say(
+            "step_time" if stepped else "window_time",
+            self.language,
+            before=show(step.before_us, "us"),
+            after=show(step.after_us, "us"),
+            judged=JUDGEMENTS[step.status].say(self.language),
+        )
+        return Text(said, "yellow" if step.status == "worse" else "")
 
     def failed(self, entry: _Entry) -> Iterator[RenderableType]:
         card, ruling = entry.card, entry.ruling
         yield hanging(Text.assemble(("✗ ", "bold red"), assembled(card.title, "bold")), 2)
+        yield Padding(Flow(self.facts(entry)), (0, 0, 0, 2))
+        by = say("because", self.language, by=clean(ruling.by))
+        parts = (*self.where(card), f"{card.rule} {clean(ruling.fingerprint)}", by)
+        yield Padding(Flow(Text("  ".join(parts), style="dim")), (0, 0, 0, 2))
+
+    def where(self, card: Card) -> tuple[str, ...]:
+        """The worst place, and how many more; nothing for the run as a whole."""
         place = card.places[0].place if card.places else ""
+        if not place or place == say("whole_run", self.language):
+            return ()
         more = f" {say('more_places', self.language, count=card.more_places)}" if card.more_places else ""
-        where = "" if place == say("whole_run", self.language) else place + more
-        for line in (self.facts(entry), where, say("because", self.language, by=clean(ruling.by))):
-            if line:
-                yield Padding(Flow(line if isinstance(line, Text) else Text(line, style="dim")), (0, 0, 0, 2))
+        return (place + more,)
 
     def facts(self, entry: _Entry) -> Text:
-        """Severity, new or worse, saving and rule."""
+        """Severity, new or worse, and saving."""
         card, status = entry.card, entry.ruling.status
         return Text("  ").join(
             [
                 Text(card.severity_word, SEVERITY_COLOURS[card.severity]),
                 *([Text(STATUS_WORDS[status].say(self.language))] if status else []),
                 Text(card.saving),
-                Text(card.rule, "dim"),
             ]
         )
 
@@ -161,7 +169,7 @@ class _Printer:
             yield Text(f"{say('warnings', self.language)}{self.colon}{len(self.warned)}", style="bold")
         for entry in self.warned[:MOST_WARNINGS]:
             yield hanging(Text.assemble(("! ", "yellow"), assembled(entry.card.title)), 2)
-            yield Padding(Flow(self.facts(entry)), (0, 0, 0, 2))
+            yield Padding(Flow(Text.assemble(self.facts(entry), (f"  {entry.card.rule}", "dim"))), (0, 0, 0, 2))
         yield from self.more(self.warned, MOST_WARNINGS)
         if self.known:
             yield Text(say("known", self.language, count=self.known), style="dim")
@@ -222,15 +230,14 @@ class _Printer:
         language = self.language
         words = say("suppress", language, file=clean(self.judged.settings, 400))
         yield Flow(assembled(prose(f"{words}{self.colon.rstrip()}")))
-        until = self.judged.today + timedelta(days=DAYS)
-        for entry in self.failing[:MOST_TO_SUPPRESS]:
-            lines = (
-                f"  - rule: {_yaml(entry.ruling.rule, _PLAIN)}",
-                f"    fingerprint: {_yaml(entry.ruling.fingerprint, _FINGERPRINT)}",
-                f"    reason:  # {say('reason_here', language)}",
-                f"    expires: {until.isoformat()}",
-            )
-            yield Text("\n".join(lines), "cyan", no_wrap=True, overflow="ignore")
+        first, until = self.failing[0].ruling, self.judged.today + timedelta(days=DAYS)
+        lines = (
+            f"  - rule: {_yaml(first.rule, _PLAIN)}",
+            f"    fingerprint: {_yaml(first.fingerprint, _FINGERPRINT)}",
+            f"    reason:  # {say('reason_here', language)}",
+            f"    expires: {until.isoformat()}",
+        )
+        yield Text("\n".join(lines), "cyan", no_wrap=True, overflow="ignore")
 
 
 def _yaml(word: str, plain: re.Pattern[str]) -> str:

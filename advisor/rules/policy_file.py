@@ -39,6 +39,7 @@ BUDGETS: Mapping[str, tuple[Measure, ...]] = {
     "step_time": (TIME,),
     "memory": (MEMORY,),
     "saving_left": (SHARE, TIME),
+    "slowdown": (SHARE,),
 }
 SECTIONS = ("policy", "budgets", "suppressions", "compare")
 _POLICY = ("rules", "categories", "severities")

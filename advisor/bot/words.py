@@ -39,6 +39,7 @@ WORDS: Mapping[str, Text] = {
     "step_time": _t("step time", "单步耗时"),
     "memory": _t("memory", "显存"),
     "saving_left": _t("saving left", "剩余可优化时间"),
+    "slowdown": _t("slowdown against the baseline", "相对基线变慢"),
     "expired": _t("suppressions past their last day: {count}", "已过期的豁免：{count} 条"),
     # sections
     "new_or_worse": _t("New or worse", "新增或变差"),

@@ -16,7 +16,7 @@ from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, code, prose, words
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, known, say
 from advisor.run import Run
-from advisor.text import Language
+from advisor.text import HOLE, Language, Text
 from advisor.units import show
 
 MOST_CASES = 3
@@ -72,9 +72,13 @@ class _Maker:
             rule=clean(info.id),
             status="" if info.status == "stable" else say(info.status, language),
             title=outline(info, language),
-            why=prose(info.why.say(language)),
+            why=self._open(info.why),
             parts=tuple(self._parts(most)),
         )
+
+    def _open(self, text: Text) -> Prose:
+        """Words of the rule, where no finding fills their holes."""
+        return prose(HOLE.sub("…", text.say(self.language)))
 
     def _parts(self, most: int) -> Iterator[Part]:
         explanation = self.explanation
@@ -157,7 +161,7 @@ class _Maker:
         else:
             word = known(OUTCOMES, outcome.outcome, language) or outcome.outcome
             reason = outcome.reason.say(language) if outcome.reason else say("no_reason", language)
-            said = prose(f"{word}{say('colon', language)}{{reason}}", {"reason": Piece(clean(reason, 1000))})
+            said = prose(f"{word}{say('colon', language)}{clean(reason, 1000)}")
         return Part(title, (said, *notes))
 
     def _case(self, case: Case) -> Iterator[Part]:
@@ -167,7 +171,7 @@ class _Maker:
         if case.checks:
             yield self._checks(case.checks)
         if case.worth is not None and case.worth.saving.us > 0:
-            yield self._worth(case.worth)
+            yield self._worth(case.worth, self.cards.holes(case.finding) if case.finding else {})
         if case.rows is not None and case.rows.rows:
             yield self._rows(case.rows)
         for name, linked in (("caused_by", case.causes), ("explains", case.symptoms)):
@@ -241,7 +245,7 @@ class _Maker:
     def _met(self, check: Check) -> Prose:
         return words(tell({True: "yes", False: "no", None: "unknown"}[check.holds], self.language))
 
-    def _worth(self, worth: Worth) -> Part:
+    def _worth(self, worth: Worth, holes: Mapping[str, Piece]) -> Part:
         language = self.language
         at_place = Piece(show(worth.at_place_us, "us"))
         phrase = saved(worth.saving.us, worth.saving.share, self.stepped, language)[0]
@@ -249,7 +253,7 @@ class _Maker:
         said = (
             self.told("worth_place", expression=Piece(clean(worth.expression, 4096), code=True), us=at_place),
             words(tell("worth_all", language, saving=phrase, across=across)),
-            prose(tell("assumes", language, words=worth.assumes.say(language))),
+            prose(tell("assumes", language, words=worth.assumes.say(language)), holes),
         )
         rows = tuple((code(term.name), self._value(term)) for term in worth.terms)
         heads = (tell("name", language), say("value", language))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verification on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from advisor.comparison import Comparison
+from advisor.report.flow import Flow
+from advisor.report.terminal import WIDEST, assembled, hanging, terminal
+from advisor.report.verification.view import View, view
+from advisor.report.verification.words import say
+from advisor.text import Language
+from advisor.verification import Verification
+
+_STYLES = {"kept": "bold green", "partly": "bold yellow", "not kept": "bold red", "worse": "bold red"}
+
+
+def print_verification(
+    verification: Verification, comparison: Comparison, language: Language, console: Console | None = None
+) -> None:
+    """Prints whether a fix worked, what was promised and what was won."""
+    out = console or terminal()
+    for block in _blocks(view(verification, comparison, language)):
+        out.print(block, width=min(out.width, WIDEST), highlight=False)
+
+
+def _blocks(shown: View) -> Iterator[RenderableType]:
+    yield Flow(Text(shown.says, _STYLES.get(shown.result, "bold")))
+    yield Flow(assembled(shown.title))
+    yield Text(f"{shown.rule}  {shown.fingerprint}", "dim")
+    yield Group(Text(), _amounts(shown))
+    if shown.values:
+        yield Group(Text(), Text(say("watched", shown.language), "bold"), _values(shown))
+    if shown.against:
+        yield Group(Text(), Text(say("against", shown.language), "bold"), *_against(shown))
+    if shown.reasons:
+        said = (hanging(Text.assemble("· ", assembled(reason)), 2) for reason in shown.reasons)
+        yield Group(Text(), Text(say("reasons", shown.language), "bold"), *said)
+
+
+def _amounts(shown: View) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(justify="right", style="bold")
+    table.add_column(style="dim")
+    for amount in shown.amounts:
+        table.add_row(amount.name, amount.time, amount.note)
+    return table
+
+
+def _values(shown: View) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    for name in ("value", "before", "after", "threshold"):
+        table.add_column(say(name, shown.language), justify="left" if name == "value" else "right")
+    for value in shown.values:
+        table.add_row(assembled(value.label), assembled(value.before), assembled(value.after), value.threshold or "–")
+    return table
+
+
+def _against(shown: View) -> Iterator[RenderableType]:
+    for other in shown.against:
+        yield hanging(Text.assemble("! ", assembled(other.title)), 2)
+        yield Padding(Text("  ".join(filter(None, [other.status, other.saving, other.rule])), "dim"), (0, 0, 0, 2))

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word of a verification, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.report.comparison.words import say as of_comparisons
+from advisor.text import Language, Text, fill
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text.model_construct(en=en, zh=zh)
+
+
+WORDS: Mapping[str, Text] = {
+    "kept": _t("Fixed: the promise was kept.", "修复有效：达到预期收益。"),
+    "partly": _t("Fixed in part.", "修复部分有效。"),
+    "not kept": _t("Not fixed: nothing moved beyond noise.", "修复无效：变化未超出正常波动。"),
+    "got_worse": _t("Not fixed: it got worse.", "修复无效：问题加重了。"),
+    "not known": _t("Whether it was fixed cannot be told.", "无法判断是否修复。"),
+    "per_step": _t("per step", "每步"),
+    "promised": _t("Promised by the finding (at most)", "诊断给出的预计收益（上限）"),
+    "freed": _t("No longer left to win", "已消除的可优化时间"),
+    "won": _t("Step time won", "单步耗时实际缩短"),
+    "of_promise": _t("{share} of the promise", "为预计收益的 {share}"),
+    "not_estimated": _t("not estimated", "未估算"),
+    "unknown": _t("not known", "未知"),
+    "watched": _t("What the rule watches", "规则关注的指标"),
+    "value": _t("value", "指标"),
+    "threshold": _t("threshold", "阈值"),
+    "against": _t("New or worse beside it", "同时新增或加重的问题"),
+    "reasons": _t("To bear in mind", "说明"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the words of a verification, else one that comparisons and reports share, with its holes filled."""
+    own = WORDS.get(name)
+    return (
+        of_comparisons(name, language, **values)
+        if own is None
+        else fill(own.say(language), {key: str(value) for key, value in values.items()})
+    )

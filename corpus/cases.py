@@ -100,5 +100,5 @@ def _apply(setup: Setup, faults: dict[str, float], seed: int) -> tuple[Setup, di
 
 
 def _run(setup: Setup, seed: int) -> list[RankTrace]:
-    programs = [setup.workload.program(setup.layout, rank) for rank in range(setup.layout.world)]
+    programs = [setup.program(rank) for rank in range(setup.layout.world)]
     return simulate(programs, replace(setup.machine, ranks_per_node=setup.layout.ranks_per_node), seed)

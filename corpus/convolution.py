@@ -47,12 +47,9 @@ class ConvolutionalNetwork:
     """The default of DistributedDataParallel."""
     troubles: Troubles = field(default_factory=Troubles)
 
-    def program(self, layout: Layout, rank: int) -> Iterator[do.Instruction]:
-        """Everything one rank does."""
-        for number in range(self.steps):
-            yield do.Step(self.first_step + number)
-            yield from _Step(self, layout, rank, number).instructions()
-        yield do.Step(-1)
+    def step(self, layout: Layout, rank: int, number: int) -> Iterator[do.Instruction]:
+        """What one rank does in one step."""
+        return _Step(self, layout, rank, number).instructions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,9 @@ class MixtureOfExperts(Transformer):
     crowded: dict[int, float] = field(default_factory=dict)
     """Share of further tokens that the experts of a rank are sent; the others are sent as many less."""
 
-    def step(self, layout: Layout, rank: int, number: int) -> Step:
-        """One step of one rank."""
-        return _ExpertStep(self, layout, rank, number)
+    def step(self, layout: Layout, rank: int, number: int) -> _Doing:
+        """What one rank does in one step."""
+        return _ExpertStep(self, layout, rank, number).instructions()
 
 
 class _ExpertStep(Step):

@@ -100,18 +100,6 @@ def _slow_host(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[st
     return _machine(setup, host_scale={rank: 1 + 2 * strength}), {"rank": rank}
 
 
-_SLOWER = {
-    ("slow-link", "cluster"): 4.0, ("slow-link", ""): 2.0, ("slow-network-link", "cluster"): 11.0,
-    ("slow-network-link", ""): 3.2, ("low-bandwidth", "cluster"): 3.0, ("low-bandwidth", "large"): 1.2,
-    ("low-bandwidth", ""): 2.0,
-}  # fmt: skip
-"""By fault and workload: how many times slower a link becomes at strength 1, so that the step suffers everywhere."""
-
-
-def _slower(setup: Setup, fault: str, strength: float) -> float:
-    return 1 + strength * _SLOWER.get((fault, setup.name), _SLOWER[fault, ""])
-
-
 def _slow_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     """Both directions between two ranks of one group."""
     source = _one_rank(setup, seed)
@@ -119,12 +107,12 @@ def _slow_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[st
     node = setup.layout.node_of(source)
     others = [r for r in setup.layout.group(kind, source) if r != source and setup.layout.node_of(r) == node]
     link = sorted((source, others[_chosen(seed, "peer", len(others)) if seed else 0]))
-    slow = setup.machine.link_gbps / _slower(setup, "slow-link", strength)
+    slow = setup.machine.link_gbps / (1 + 2 * strength)
     return _machine(setup, slow_links={(link[0], link[1]): slow, (link[1], link[0]): slow}), {"link": link}
 
 
 def _low_bandwidth(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    slower, machine = _slower(setup, "low-bandwidth", strength), setup.machine
+    slower, machine = 1 + 2 * strength, setup.machine
     return _machine(setup, link_gbps=machine.link_gbps / slower, rdma_gbps=machine.rdma_gbps / slower), {}
 
 
@@ -137,7 +125,7 @@ def _network_pair(setup: Setup, seed: int) -> tuple[int, int]:
 def _slow_network_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     """A port between two nodes, in both directions."""
     source, target = _network_pair(setup, seed)
-    slow = setup.machine.rdma_gbps / _slower(setup, "slow-network-link", strength)
+    slow = setup.machine.rdma_gbps / (1 + 3.2 * strength)
     links = {(source, target): slow, (target, source): slow}
     return _machine(setup, slow_links=links), {"link": sorted((source, target))}
 

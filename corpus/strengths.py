@@ -66,9 +66,9 @@ _SCALES: dict[str, dict[str, float]] = {
     "exposed-communication": {"": 1.1, "cluster": 1.4, "large": 1.6},
     "slow-rank-compute": {"": 0.56, "interleaved": 0.71, "experts": 0.71},
     "slow-rank-host": {"": 0.63, "inference": 1.1},
-    "slow-link": {"": 1.4, "cluster": 1.5, "large": 1.8},
-    "slow-network-link": {"": 1.6, "large": 1.8},
-    "low-bandwidth": {"": 1.4, "cluster": 1.5, "large": 1.8},
+    "slow-link": {"": 1.4, "cluster": 3.0, "large": 1.8},
+    "slow-network-link": {"": 1.6, "cluster": 5.5, "large": 1.8},
+    "low-bandwidth": {"": 1.4, "cluster": 2.25, "large": 1.08},
     "cast-excess": {
         "": 0.89, "dense": 1.1, "tensor": 2.9, "interleaved": 1.6, "experts": 2.3, "large": 1.1, "convolution": 0.63,
     },

@@ -59,16 +59,9 @@ class Transformer:
     in FP32 too."""
     troubles: Troubles = field(default_factory=Troubles)
 
-    def program(self, layout: Layout, rank: int) -> _Doing:
-        """Everything one rank does."""
-        for number in range(self.steps):
-            yield do.Step(self.first_step + number)
-            yield from self.step(layout, rank, number).instructions()
-        yield do.Step(-1)
-
-    def step(self, layout: Layout, rank: int, number: int) -> Step:
-        """One step of one rank."""
-        return Step(self, layout, rank, number)
+    def step(self, layout: Layout, rank: int, number: int) -> _Doing:
+        """What one rank does in one step."""
+        return Step(self, layout, rank, number).instructions()
 
 
 class Step:

@@ -11,7 +11,7 @@ from corpus.convolution import ConvolutionalNetwork
 from corpus.events import Layout
 from corpus.experts import MixtureOfExperts
 from corpus.inference import SERVER, Decoder
-from corpus.program import Instruction, Machine
+from corpus.program import Instruction, Machine, Step
 from corpus.transformer import Transformer
 from corpus.troubles import Troubles
 
@@ -33,11 +33,15 @@ class Workload(Protocol):
         """How many steps are recorded."""
 
     @property
+    def first_step(self) -> int:
+        """The number of the first of them, as the job counts."""
+
+    @property
     def troubles(self) -> Troubles:
         """The faults it has."""
 
-    def program(self, layout: Layout, rank: int) -> Iterator[Instruction]:
-        """Everything one rank does."""
+    def step(self, layout: Layout, rank: int, number: int) -> Iterator[Instruction]:
+        """What one rank does in one recorded step, counted from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,13 @@ class Setup:
     damage: str = ""
     name: str = ""
     """Its name in WORKLOADS."""
+
+    def program(self, rank: int) -> Iterator[Instruction]:
+        """Everything one rank does."""
+        for number in range(self.workload.steps):
+            yield Step(self.workload.first_step + number)
+            yield from self.workload.step(self.layout, rank, number)
+        yield Step(-1)
 
 
 _PIPELINE = Transformer(layers=12, batch=2, micro_batches=12, steps=2, vocabulary=1024, trimmings=True)

@@ -16,7 +16,7 @@ import advisor
 import corpus
 from advisor.baseline import compare
 from advisor.comparison import STATUSES, Status, Tolerance
-from advisor.findings import Confidence, Diagnosis
+from advisor.findings import Confidence, Diagnosis, Spent
 
 OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
 REAL = os.environ.get("ADVISOR_REAL_DATA", "")
@@ -107,6 +107,15 @@ def test_a_single_step_may_differ_by_a_wide_part() -> None:
     found = compare(diagnosis(steps=(1000.0,)), diagnosis(steps=(1250.0,)))
     assert found.shifts[0].status == "same"
     assert compare(diagnosis(), diagnosis(steps=(1250.0, 1240.0, 1260.0))).shifts[0].status == "worse"
+
+
+def test_a_part_that_one_capture_cannot_name_is_compared_as_a_whole() -> None:
+    named, other = diagnosis(), diagnosis(free_us=300)
+    assert other.account is not None
+    sums = (Spent(part="compute", us=700.0), *(one for one in other.account.spent if one.part == "free"))
+    other = other.model_copy(update={"account": other.account.model_copy(update={"spent": sums})})
+    found = {(entry.part, entry.name): entry.delta_us for entry in compare(named, other).moved}
+    assert found == {("compute", ""): -100, ("free", "python"): 100}
 
 
 def test_captures_of_different_programs_are_noted() -> None:

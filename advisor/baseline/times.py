@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain
 
@@ -41,13 +42,24 @@ def moved(before: Account | None, after: Account | None, noise: Noise) -> tuple[
     """Every entry of both accounts, the largest difference first; the differences add up to that of the step."""
     if before is None or after is None:
         return ()
-    old, new = _by_name(before), _by_name(after)
+    shared = _named(before) & _named(after)
+    old, new = _by_name(before, shared), _by_name(after, shared)
     entries = (_entry(key, old.get(key), new.get(key), noise) for key in dict.fromkeys(chain(old, new)))
     return tuple(sorted(entries, key=lambda entry: (-abs(entry.delta_us), entry.part, entry.name)))
 
 
-def _by_name(account: Account) -> dict[tuple[SpentPart, str], Spent]:
-    return {(entry.part, entry.name): entry for entry in account.spent}
+def _named(account: Account) -> set[SpentPart]:
+    """The parts of which names are known; of a capture that holds only sums, none."""
+    return {entry.part for entry in account.spent if entry.name}
+
+
+def _by_name(account: Account, named: set[SpentPart]) -> dict[tuple[SpentPart, str], Spent]:
+    """The entries; those of a part that the other account cannot name as one without a name."""
+    found = {(entry.part, entry.name): entry for entry in account.spent if entry.part in named}
+    for part in dict.fromkeys(entry.part for entry in account.spent if entry.part not in named):
+        whole = math.fsum(entry.us for entry in account.spent if entry.part == part)
+        found[part, ""] = Spent(part=part, us=whole)
+    return found
 
 
 def _entry(key: tuple[SpentPart, str], before: Spent | None, after: Spent | None, noise: Noise) -> Moved:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints
+from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints, overload
 
-from advisor.errors import FactMissing
+from advisor.errors import Both, FactMissing, UsageError
 from advisor.facts.base import Fact
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
@@ -74,18 +74,28 @@ class Profile:
         """Whether there is one source only: what is asked for later then builds on what is there."""
         return len(self._sources) == 1
 
-    def table(self, fact: type[F]) -> Table[F]:
-        """The rows of a fact over all ranks.
+    @overload
+    def table(self, fact: type[F]) -> Table[F]: ...
+    @overload
+    def table(self, fact: str) -> AnyTable: ...
+    def table(self, fact: type[Fact] | str) -> AnyTable:
+        """The rows of a fact over all ranks. A fact is its class, or the name that rules use after `in:`.
 
         Raises:
             FactMissing: It was not recorded on any rank, or something it is derived from was not.
+            UsageError: No fact has this name.
         """
-        if fact not in self._found:
-            self.prepare([fact])
-        found = self._found[fact]
+        asked = named(fact) if isinstance(fact, str) else fact
+        if asked not in self._found:
+            self.prepare([asked])
+        found = self._found[asked]
         if isinstance(found, FactMissing):
             raise found
-        return cast("Table[F]", found)
+        return found
+
+    def __repr__(self) -> str:
+        ranks, steps = len(self.run.ranks), len(self.run.steps)
+        return f"<profile {self.run.name!r}: {ranks} ranks, {steps} steps>"
 
     def prepare(self, facts: Iterable[type[Fact]]) -> None:
         """Reads and derives these facts in one pass over the ranks, so that each file is read once.
@@ -250,6 +260,28 @@ def _derive(
     if missing:
         raise FactMissing.joined(missing)
     return makers[fact](**arguments)
+
+
+def named(name: str) -> type[Fact]:
+    """The fact of this name, as rules write it after `in:`.
+
+    Raises:
+        UsageError: There is none; the message names the nearest.
+    """
+    from difflib import get_close_matches
+
+    from advisor.facts import FACTS
+
+    if name in FACTS:
+        return FACTS[name]
+    near = get_close_matches(name, FACTS, 1)
+    listed = ", ".join(FACTS)
+    meant = (
+        Both(f"did you mean `{near[0]}`?", f"是不是 `{near[0]}`？")
+        if near
+        else Both(f"known: {listed}", f"可用：{listed}")
+    )
+    raise UsageError(Both(f"no table `{name}`", f"没有表 `{name}`"), meant)
 
 
 @cache

@@ -21,6 +21,7 @@ from advisor.facts.base import MISSING, Column, Fact
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 Array = NDArray[Any]
 F = TypeVar("F", bound=Fact)
@@ -184,23 +185,57 @@ class Table(Generic[F]):
         return [None if value == MISSING else value for value in found.tolist()]
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table as a DataFrame: nullable integers, categoricals, floats."""
+        """The table as a DataFrame: nullable integers and truths, categoricals, floats; missing is NA or NaN."""
         import pandas as pd  # costs 260 ms, wanted only in notebooks
 
         series: dict[str, Any] = {}
         for name, column in self.fact.columns().items():
             found = self._data[name]
             if isinstance(found, Texts):
-                series[name] = pd.Categorical.from_codes(found.codes, categories=pd.Index(found.names))
+                texts = _writable(found)
+                series[name] = pd.Categorical.from_codes(texts.codes, categories=pd.Index(texts.names))
             elif column.store == "float":
                 series[name] = found
+            elif column.store == "flag":
+                series[name] = pd.arrays.BooleanArray(found == 1, found < 0)
             else:
-                kind = "boolean" if column.store == "flag" else "Int64"
-                series[name] = pd.Series(self._plain(name), dtype=kind)
+                series[name] = pd.arrays.IntegerArray(found.copy(), found == MISSING)
         return pd.DataFrame(series)
+
+    def to_arrow(self) -> pa.Table:
+        """The table as an Arrow table: missing is null, texts are dictionaries; fields carry unit and meaning."""
+        import pyarrow as pa
+
+        columns = self.fact.columns().items()
+        fields = [(name, {"unit": column.unit, "meaning": column.doc}) for name, column in columns]
+        arrays = [self._arrow(name, pa) for name, _ in columns]
+        schema = pa.schema([pa.field(n, a.type, metadata=m) for (n, m), a in zip(fields, arrays, strict=True)])
+        return pa.table(arrays, schema=schema)
+
+    def _arrow(self, name: str, pa: Any) -> Any:
+        found = self._data[name]
+        if isinstance(found, Texts):
+            texts = _writable(found)
+            codes = pa.array(texts.codes, pa.int32(), mask=texts.codes < 0)
+            return pa.DictionaryArray.from_arrays(codes, pa.array(texts.names, pa.string()))
+        if found.dtype == np.float64:
+            return pa.array(found, mask=np.isnan(found))
+        if found.dtype == np.int8:
+            return pa.array(found == 1, mask=found < 0)
+        return pa.array(found, mask=found == MISSING)
 
     def __repr__(self) -> str:
         return f"<{self.fact.table}: {len(self)} rows>"
+
+
+def _writable(texts: Texts) -> Texts:
+    """The same texts where some cannot be encoded, such as a file name that is no UTF-8: those with an escape."""
+    try:
+        "".join(texts.names).encode()
+    except UnicodeEncodeError:
+        written = Texts.of(name.encode("utf-8", "backslashreplace").decode() for name in texts.names)
+        return Texts(np.append(written.codes, np.int32(-1))[texts.codes], written.names)
+    return texts
 
 
 def _column(column: Column, value: Any, length: int) -> Values:

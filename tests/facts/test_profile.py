@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from advisor.errors import FactMissing
+from advisor.errors import FactMissing, UsageError
 from advisor.facts import Fact, Profile, Table
 from advisor.facts.derived import Overlap, RankTime, StepSpan
 from advisor.facts.observed import Damage, Frequency, Kernel, StepTime
@@ -91,3 +91,12 @@ def test_an_optional_need_may_be_missing() -> None:
     with_it = Canned(kernels(0), Table.build(Frequency, rank=[0], mhz=[1800.0]))
     assert Profile(Run(), [with_it], MAKERS).table(StepSpan)["steps"].tolist() == [1]
     assert Profile(Run(), [Canned(kernels(0))], MAKERS).table(StepSpan)["steps"].tolist() == [0]
+
+
+def test_a_fact_may_be_asked_for_by_name() -> None:
+    kernels = Table.build(Kernel, rank=[0], duration_us=[5.0])
+    profile = Profile(Run(name="prof", ranks=(0,)), [Canned(kernels)], [])
+    assert profile.table("kernels") is profile.table(Kernel)
+    assert repr(profile) == "<profile 'prof': 1 ranks, 0 steps>"
+    with pytest.raises(UsageError, match="did you mean `kernels`"):
+        profile.table("kernel")

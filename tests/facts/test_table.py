@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.facts import FACTS, MISSING, Table, Texts, read_table
+from advisor.facts import FACTS, MISSING, Fact, Table, Texts, read_table
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import Kernel
 
@@ -102,3 +102,27 @@ def test_pandas_sees_the_same_cells() -> None:
     assert frame["op_type"].tolist()[0] == "Cast"
     assert frame.isna().sum().to_dict()["vertical"] == 1
     assert frame.isna().sum().to_dict()["latency_us"] == 1
+
+
+def test_arrow_sees_the_same_cells() -> None:
+    table = read_table(Dispatch, "rank latency_us vertical op_type\n0 1.5 true Cast\n1 - - -\n- 2 false Cast")
+    arrow = table.to_arrow()
+    assert arrow.column("rank").to_pylist() == [0, 1, None]
+    assert arrow.column("latency_us").to_pylist() == [1.5, None, 2.0]
+    assert arrow.column("vertical").to_pylist() == [True, None, False]
+    assert arrow.column("op_type").to_pylist() == ["Cast", None, "Cast"]
+    assert arrow.schema.field("latency_us").metadata[b"unit"] == b"us"
+
+
+@pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.table)
+def test_every_table_can_be_handed_on_with_nothing_in_it_and_with_nothing_recorded(fact: type[Fact]) -> None:
+    for table in (Table.empty(fact), Table.build(fact, **{next(iter(fact.columns())): [None, None]})):
+        assert table.to_arrow().num_rows == len(table.to_pandas()) == len(table)
+        assert table.to_arrow().column_names == list(table.to_pandas().columns) == list(fact.columns())
+        assert table.to_pandas().isna().all(axis=None)
+
+
+def test_names_that_cannot_be_encoded_are_handed_on_as_escapes() -> None:
+    table = Table.build(Dispatch, op_type=["a\ud800", "a\\ud800", None, "b"])
+    assert table.to_arrow().column("op_type").to_pylist() == ["a\\ud800", "a\\ud800", None, "b"]
+    assert table.to_pandas()["op_type"].tolist()[::3] == ["a\\ud800", "b"]

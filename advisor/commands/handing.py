@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from advisor.report import Output
     from advisor.report.charts import Renderer
     from advisor.report.sources import Sources
+    from advisor.text import Language
     from advisor.verdict import Verdict
 
 
@@ -55,6 +56,18 @@ def write_all(
     language, sources = language_of(arguments.lang), sources_of(arguments)
     for output in outputs:
         report.write(diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources)
+    if not arguments.quiet and any(output.writer.placed for output in outputs):
+        _tell_of_places(diagnosis, sources, language)
+
+
+def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) -> None:
+    """Says it where code hosts will show little of what was written."""
+    from advisor.formats.wording import told
+
+    without = len(diagnosis.findings) - len(sources.locations(diagnosis))
+    if without > 0:
+        said = told("unplaced", language, count=without, total=len(diagnosis.findings))
+        print(f"advisor: {said}", file=sys.stderr)
 
 
 def sources_of(arguments: argparse.Namespace) -> Sources:

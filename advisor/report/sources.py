@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from advisor.findings import Diagnosis
+    from advisor.findings import CodeLine, Diagnosis
+
+
+_MOST_PARTS = 40
+"""Of a recorded path, so many folders from the end are looked for."""
 
 
 class Location(Struct, frozen=True):
@@ -35,20 +39,56 @@ class Sources(Struct, frozen=True):
         if not anchor:
             return cls(root)
         file, colon, line = anchor.rpartition(":")
-        if colon and file and line.isascii() and line.isdigit() and int(line) > 0:
-            return cls(root, Location(_tidy(file), int(line)))
-        return cls(root, Location(_tidy(anchor)))
+        if not (colon and file and line.isascii() and line.isdigit() and int(line) > 0):
+            file, line = anchor, "1"
+        return cls(root, Location(_from_root(file, root), int(line)))
 
     def locations(self, diagnosis: Diagnosis) -> Mapping[str, Location]:
-        """The location of each finding that has one, by fingerprint."""
-        if self.anchor is None:
-            return {}
-        return {finding.fingerprint: self.anchor for finding in diagnosis.findings}
+        """The location of each finding that has one, by fingerprint.
 
+        A recorded line counts where its file lies in the source code; what lies elsewhere belongs to the anchor. Only
+        without an anchor does it stay where the profiled machine had it.
+        """
+        found = {finding.fingerprint: self._location(finding.source) for finding in diagnosis.findings}
+        return {fingerprint: location for fingerprint, location in found.items() if location is not None}
 
-def _tidy(file: str) -> str:
-    """A path as formats want it: `/` between parts, no `./` in front."""
-    return Path(file).as_posix()
+    def _location(self, source: CodeLine | None) -> Location | None:
+        if source is None:
+            return self.anchor
+        file = found_in(self.root, source.file, source.line) if self.root else None
+        if file is None and self.anchor is not None:
+            return self.anchor
+        return Location(file or source.file.replace("\\", "/"), source.line, recorded=True)
 
 
 NOWHERE = Sources()
+
+
+def found_in(root: Path, recorded: str, line: int) -> str | None:
+    """The file of a recorded path below a folder, relative to it; None when there is none with so many lines.
+
+    The job ran elsewhere: `/job/code/pkg/train.py` is `pkg/train.py` here, if that exists. The longest end wins.
+    """
+    parts = [part for part in recorded.replace("\\", "/").split("/") if part not in ("", ".")][-_MOST_PARTS:]
+    if ".." in parts:
+        return None
+    ends = ("/".join(parts[first:]) for first in range(len(parts)))
+    return next((end for end in ends if _has_line(root / end, line)), None)
+
+
+def _has_line(path: Path, line: int) -> bool:
+    try:
+        with path.open("rb") as file:
+            return any(number >= line for number, _ in enumerate(file, 1))
+    except (OSError, ValueError):  # no such file, a folder, a name no file can have
+        return False
+
+
+def _from_root(file: str, root: Path) -> str:
+    """A path as formats want it: `/` between its parts, relative to the root where it lies below it."""
+    path = Path(file)
+    if not (root / path).exists() or path.is_absolute():
+        whole, top = path.resolve(), root.resolve()
+        if whole.is_relative_to(top):
+            return whole.relative_to(top).as_posix()
+    return path.as_posix()

@@ -50,6 +50,8 @@ class Writer(Struct, frozen=True):
     text: Callable[[Reported], str | bytes]
     also: tuple[str, ...] = ()
     """Other endings of the same format."""
+    placed: bool = False
+    """Whether its readers show findings at lines of the source code, and little of those without one."""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -85,10 +87,31 @@ def _json(reported: Reported) -> str:
     return reported.diagnosis.to_json()
 
 
+def _format(module: str) -> Callable[[Reported], str]:
+    """The format of this module, imported when it is written."""
+
+    def text(reported: Reported) -> str:
+        from importlib import import_module
+
+        written: str = import_module(f"advisor.formats.{module}").text(reported)
+        return written
+
+    return text
+
+
 WRITERS: tuple[Writer, ...] = (
     Writer(".html", "html", _html),
     Writer(".md", "markdown", _markdown),
     Writer(".json", "json", _json),
+    Writer(".sarif", "sarif", _format("sarif"), also=(".sarif.json",), placed=True),
+    Writer(".junit.xml", "junit", _format("junit")),
+    Writer(
+        ".codequality.json", "codequality", _format("codequality"), also=("gl-code-quality-report.json",), placed=True
+    ),
+    Writer(".rdjson", "rdjson", _format("rdjson"), also=(".rdjson.json",), placed=True),
+    Writer(".jsonl", "jsonl", _format("lines"), also=(".ndjson",)),
+    Writer(".csv", "csv", _format("table")),
+    Writer(".github.txt", "github", _format("annotations")),
 )
 
 

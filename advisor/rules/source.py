@@ -202,7 +202,7 @@ def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> M
         mark, what = error.context_mark, f"{what} {error.context}"
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     source = lines[line] if line < len(lines) else ""
-    return _mistake(file, (line, column), f"not YAML: {what}", source, _remedy(what))
+    return _mistake(file, (line, column), f"not YAML: {what}", source, _remedy(f"{what} {error.context or ''}"))
 
 
 def _remedy(what: str) -> str:

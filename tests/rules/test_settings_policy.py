@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -130,9 +131,11 @@ def test_fail_on_none_is_none_at_all(tmp_path: Path) -> None:
     assert read(tmp_path, "").fail_on is None
 
 
-@pytest.mark.parametrize("words", ["", "new:", ":high", "new:hihg", "old:high", "high,none", "NEW:high", "new: high"])
+@pytest.mark.parametrize(
+    "words", ["high,x", "new:", ":high", "new:hihg", "old:high", "high,none", "NEW:high", "new: high"]
+)
 def test_what_is_no_bar_is_refused(words: str) -> None:
-    with pytest.raises(ValueError, match=words.rpartition(",")[2]):
+    with pytest.raises(ValueError, match=re.escape(words.rpartition(",")[2].strip())):
         bars(words.split(","))
 
 
@@ -231,7 +234,7 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         ),
         (
             "suppressions:\n  - rule: *\n    reason: x",
-            "2:12: not YAML: did not find expected alphabetic or numeric character while scanning an alias | "
+            "2:12: not YAML: did not find expected alphabetic or numeric character | "
             'hint: a value that begins with one of @ ` % * & stands in quotes: "@team"',
         ),
         (

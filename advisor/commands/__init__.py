@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "explain": "say what a rule reads, measured and held it against, and why it fired or not",
         "bot": "write one comment on a pull request and keep it up to date",
         "verify": "say whether a fix won what its finding promised",
+        "compare": "say what changed from one profile to another, and why",
         "render": "write a report again from a saved .json, without the capture",
         "rules": "list, show, write and test rules",
     }

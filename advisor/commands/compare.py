@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor compare`: what changed from one profile to another, and why."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.arguments import language_option, named_path, output_options, positive, reading_options, rule_options
+from advisor.commands.exits import FINE
+from advisor.commands.given import is_saved, saved_diagnosis
+from advisor.commands.handing import chart_renderer
+from advisor.commands.settings import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    from advisor.comparison import Comparison, Tolerance
+    from advisor.facts.profile import Profile
+    from advisor.findings import Diagnosis
+    from advisor.report import Output
+    from advisor.report.bar import Bar
+    from advisor.rules.catalog import Catalog
+    from advisor.rules.settings import Settings
+    from advisor.text import Text
+
+_SUFFIXES = ".html, .md, .json, .xlsx or .csv (one file per table)"
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    for name, what in (("before", "what to compare with"), ("after", "what to judge")):
+        one.add_argument(name, type=named_path, help=f"{what}: a capture, or a .json written by diagnose")
+    output_options(one, _SUFFIXES)
+    language_option(one)
+    one.add_argument(
+        "--top", type=positive, default=5, metavar="N", help="how many lines of a kind the terminal shows (default: 5)"
+    )
+    for name, what in (
+        ("floor", "part of the step below which a difference does not count, such as 0.01 or 1%%"),
+        ("relative", "part of a value below which a difference does not count, such as 0.2 or 20%%"),
+        ("spread", "how many times the spread over the steps a difference must exceed, such as 2"),
+    ):
+        one.add_argument(f"--{name}", type=amount, metavar="X", help=what)
+    rule_options(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def amount(words: str) -> float:
+    """A part or a multiple, not negative; per cent are understood."""
+    value = float(words.removesuffix("%")) / (100 if words.endswith("%") else 1)
+    if not math.isfinite(value) or value < 0:
+        raise argparse.ArgumentTypeError("not a number from 0 on")
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads both, compares, writes."""
+    with chart_renderer(arguments.output) as charts:
+        from advisor.report import check_outputs
+        from advisor.report.comparison.writers import WRITERS, check_libraries, write
+
+        outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=WRITERS)
+        check_libraries(outputs)
+        settings = settings_of(arguments)
+        comparison = _compared(arguments, settings, outputs)
+        language = language_of(arguments.lang)
+        written = [path for output in outputs for path in write(comparison, output, language, charts)]
+    if not arguments.quiet:
+        _print(comparison, arguments, outputs, written)
+    return FINE
+
+
+def _print(
+    comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], written: Sequence[Path]
+) -> None:
+    from advisor.report.comparison.terminal import print_comparison
+    from advisor.report.terminal import terminal
+
+    aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
+    console = terminal(sys.stderr if aside else sys.stdout)
+    print_comparison(comparison, language_of(arguments.lang), console, top=arguments.top, written=written)
+
+
+def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
+    """The comparison, with the tables of both captures where both are at hand."""
+    from advisor.baseline import compare
+    from advisor.report.bar import Bar
+
+    catalog = catalog_of(arguments.rules, settings)
+    with Bar(language_of(arguments.lang)) as bar:
+        old, before = _one(arguments.before, arguments, catalog, outputs, bar)
+        new, after = _one(arguments.after, arguments, catalog, outputs, bar)
+    names = told_apart(arguments.before, arguments.after, old.run.name, new.run.name)
+    old, new = (_named(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
+    comparison = compare(old, new, _tolerance(arguments, settings))
+    return _with_tables(comparison, before, after)
+
+
+def _one(
+    path: Path, arguments: argparse.Namespace, catalog: Catalog, outputs: Sequence[Output], bar: Bar
+) -> tuple[Diagnosis, Profile | None]:
+    """The diagnosis at this path, and its tables where it is a capture."""
+    if is_saved(path):
+        return saved_diagnosis(path), None
+    from advisor.diagnosis import judge, open_profile, show
+    from advisor.differences import ALSO, WANTED
+    from advisor.report import outside_captures
+
+    profile = open_profile(path, jobs=arguments.jobs, progress=bar, also=ALSO)
+    outside_captures(outputs, path, tuple(capture.path for capture in profile.run.captures))
+    return judge(profile, catalog, show(profile, catalog, WANTED), bar), profile
+
+
+def _with_tables(comparison: Comparison, before: Profile | None, after: Profile | None) -> Comparison:
+    if before is None or after is None:
+        return comparison.model_copy(update={"notes": (*comparison.notes, _captures_needed())})
+    from advisor.differences import differences
+
+    found = differences(before, after)
+    return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+
+
+def _captures_needed() -> Text:
+    from advisor.report.comparison.words import WORDS
+
+    return WORDS["captures_needed"]
+
+
+def _tolerance(arguments: argparse.Namespace, settings: Settings | None) -> Tolerance:
+    """What the project says, and what the command line says above that."""
+    from advisor.comparison import Tolerance
+
+    asked = {name: getattr(arguments, name) for name in ("floor", "relative", "spread")}
+    base = settings.tolerance if settings is not None else Tolerance()
+    return base.model_copy(update={name: value for name, value in asked.items() if value is not None})
+
+
+def _named(diagnosis: Diagnosis, name: str) -> Diagnosis:
+    return diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"name": name})})
+
+
+def told_apart(before: Path, after: Path, old: str, new: str) -> tuple[str, str]:
+    """Two names that differ: those of the runs, else as much of the paths as it takes."""
+    if old and new and old != new:
+        return old, new
+    parts = [path.absolute().parts for path in (before, after)]
+    for length in range(1, max(map(len, parts)) + 1):
+        one, other = ("/".join(part[-length:]) for part in parts)
+        if one != other:
+            return one, other
+    return old or before.name, new or after.name

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A comparison as plain tables, whole and unformatted: what spreadsheets and data frames are given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from advisor.comparison import Change, Comparison, Moved
+from advisor.findings import Head, Saving, Scalar
+from advisor.report.comparison.items import Group, groups
+from advisor.report.prose import clean, flat
+from advisor.text import Language
+
+LONGEST_CELL = 2000
+
+
+class Grid(Struct, frozen=True):
+    """One table: its name, its columns with their units, all its rows."""
+
+    name: str
+    columns: tuple[Head, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+    total: int
+    """How many rows there were."""
+
+
+def grids(comparison: Comparison, language: Language) -> tuple[Grid, ...]:
+    """What became of the findings, why the step moved, then every table of differences."""
+    found = [_changes(comparison, language), _moved(comparison.moved)]
+    found += [Grid(one.name, one.rows.columns, _tidy(one.rows.rows), one.rows.total) for one in comparison.tables]
+    return tuple(grid for grid in found if grid.rows or grid.name == "changes")
+
+
+_CHANGES = (
+    ("status", ""),
+    ("rule", ""),
+    ("title", ""),
+    ("severity_before", ""),
+    ("severity_after", ""),
+    ("saving_before_us", "us"),
+    ("saving_after_us", "us"),
+    ("saving_delta_us", "us"),
+    ("confidence", ""),
+    ("reason", ""),
+    ("fingerprint", ""),
+)
+_MOVED = (
+    ("part", ""),
+    ("name", ""),
+    ("us_before", "us"),
+    ("us_after", "us"),
+    ("us_delta", "us"),
+    ("count_before", "count"),
+    ("count_after", "count"),
+    ("beyond_noise", ""),
+)
+
+
+def _heads(columns: Iterable[tuple[str, str]]) -> tuple[Head, ...]:
+    return tuple(Head(name=name, unit=unit) for name, unit in columns)
+
+
+def _changes(comparison: Comparison, language: Language) -> Grid:
+    titles = _titles(groups(comparison, language, most=len(comparison.changes)))
+    rows = [_change(change, titles.get(change.fingerprint, ""), language) for change in comparison.changes]
+    return Grid("changes", _heads(_CHANGES), tuple(rows), len(rows))
+
+
+def _titles(found: Iterable[Group]) -> dict[str, str]:
+    return {item.fingerprint: flat(item.title) for group in found for item in group.items}
+
+
+def _change(change: Change, title: str, language: Language) -> tuple[Scalar, ...]:
+    before, after = _us(change.saving_before), _us(change.saving_after)
+    return (
+        change.status,
+        clean(change.rule),
+        title,
+        None if change.severity_before is None else change.severity_before.name,
+        None if change.severity_after is None else change.severity_after.name,
+        before,
+        after,
+        None if before is None or after is None else after - before,
+        change.confidence.name,
+        clean(change.reason.say(language), LONGEST_CELL) if change.reason else None,
+        clean(change.fingerprint),
+    )
+
+
+def _us(saving: Saving | None) -> float | None:
+    return None if saving is None else round(saving.us, 3)
+
+
+def _moved(entries: Iterable[Moved]) -> Grid:
+    rows = [
+        (
+            one.part,
+            clean(one.name) if one.name else None,
+            one.before_us,
+            one.after_us,
+            round(one.delta_us, 6),
+            one.count_before,
+            one.count_after,
+            one.beyond_noise,
+        )
+        for one in entries
+    ]
+    return Grid("moved", _heads(_MOVED), tuple(rows), len(rows))
+
+
+def _tidy(rows: Iterable[tuple[Scalar, ...]]) -> tuple[tuple[Scalar, ...], ...]:
+    return tuple(tuple(clean(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row) for row in rows)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of each finding, in words: its title, what it costs before and after, the values that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from advisor.comparison import STATUSES, Change, Comparison, Metric, Status
+from advisor.findings import Diagnosis, Finding, RuleInfo, Saving
+from advisor.report.cards import Card, Maker, outline
+from advisor.report.comparison.amounts import number, percent
+from advisor.report.comparison.words import STATUSES as STATUS_WORDS
+from advisor.report.comparison.words import say
+from advisor.report.prose import Prose, clean, flat, prose
+from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, known
+from advisor.text import Language, Text
+from advisor.units import show
+
+MOST_ITEMS = 100
+_MOST_VALUES = 4
+FOLDED: tuple[Status, ...] = ("same", "not comparable")
+"""Of these a report says first how many there are."""
+
+
+class Value(Struct, frozen=True):
+    """One value that a rule looks at, before and after."""
+
+    label: Prose
+    before: Prose
+    after: Prose
+    change: str
+    threshold: str
+
+
+class Item(Struct, frozen=True):
+    """What became of one finding."""
+
+    status: str
+    fingerprint: str
+    anchor: str
+    title: Prose
+    rule: str
+    category: str
+    severity: str
+    """The later severity where there is one: the name of its colour."""
+    severity_words: str
+    """`high`, or `medium → high`."""
+    saving: str
+    values: tuple[Value, ...]
+    reason: Prose
+    confidence: str
+    card: Card | None
+    """All that is known of it where it was found last."""
+
+
+class Group(Struct, frozen=True):
+    """The findings of one kind of change."""
+
+    status: str
+    """As a name of a colour: `not-comparable`."""
+    word: str
+    folded: bool
+    count: int
+    items: tuple[Item, ...]
+    left_out: int
+
+
+def groups(comparison: Comparison, language: Language, most: int = MOST_ITEMS) -> tuple[Group, ...]:
+    """Every kind of change that occurs: what got worse first, what cannot be compared last; `most` of each kind."""
+    maker = Items(comparison, language)
+    found = [(status, comparison.having(status)) for status in STATUSES]
+    return tuple(
+        Group(
+            status=status.replace(" ", "-"),
+            word=STATUS_WORDS[status].say(language),
+            folded=status in FOLDED,
+            count=len(changes),
+            items=tuple(maker.item(change) for change in changes[:most]),
+            left_out=max(len(changes) - most, 0),
+        )
+        for status, changes in found
+        if changes
+    )
+
+
+class _Side:
+    """One of the two diagnoses, with what makes cards of it."""
+
+    def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
+        self.maker = Maker(diagnosis, language)
+        self.numbers = {finding.fingerprint: i for i, finding in enumerate(diagnosis.findings, 1)}
+        self.findings: Mapping[str, Finding] = {finding.fingerprint: finding for finding in diagnosis.findings}
+        self.stepped = bool(diagnosis.run.steps)
+
+    def card(self, fingerprint: str) -> Card | None:
+        """The finding as a report of this side would show it; None where it was not found."""
+        finding = self.findings.get(fingerprint)
+        return None if finding is None else self.maker.card(self.numbers[fingerprint], finding)
+
+    def info(self, rule: str) -> RuleInfo | None:
+        return self.maker.rules.get(rule)
+
+
+class Items:
+    """Makes what is shown of changes."""
+
+    def __init__(self, comparison: Comparison, language: Language) -> None:
+        self.language = language
+        self.before, self.after = _Side(comparison.before, language), _Side(comparison.after, language)
+
+    def item(self, change: Change) -> Item:
+        card = self.after.card(change.fingerprint) or self.before.card(change.fingerprint)
+        info = self.info(change.rule)
+        severity = change.severity_after if change.severity_after is not None else change.severity_before
+        return Item(
+            status=change.status.replace(" ", "-"),
+            fingerprint=change.fingerprint,
+            anchor=card.anchor if card else "",
+            title=card.title if card else outline(info, self.language),
+            rule=clean(change.rule),
+            category=known(CATEGORIES, info.category, self.language) or clean(info.category),
+            severity=severity.name if severity is not None else "info",
+            severity_words=self.severities(change),
+            saving=self.saving(change),
+            values=self.values(change, info),
+            reason=prose(clean(change.reason.say(self.language), 500)) if change.reason else (),
+            confidence=CONFIDENCES[change.confidence.name].say(self.language),
+            card=card,
+        )
+
+    def info(self, rule: str) -> RuleInfo:
+        """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
+        blank = Text(en=f"`{rule or '?'}`", zh=f"`{rule or '?'}`")
+        return self.after.info(rule) or self.before.info(rule) or RuleInfo(id=rule, title=blank, why=blank)
+
+    def severities(self, change: Change) -> str:
+        levels = [
+            SEVERITIES[level.name].say(self.language)
+            for level in (change.severity_before, change.severity_after)
+            if level is not None
+        ]
+        return " → ".join(dict.fromkeys(levels))
+
+    def saving(self, change: Change) -> str:
+        """What it could win, before and after; for a finding that came or went only where it was found."""
+        before = _worth(change.saving_before) if change.severity_before is not None else ""
+        after = _worth(change.saving_after) if change.severity_after is not None else ""
+        if before and after and before != after:
+            return say("saving_from", self.language, before=before, after=after)
+        if after:
+            return say("saving_now", self.language, after=after)
+        return say("saving_then", self.language, before=before) if before else ""
+
+    def values(self, change: Change, info: RuleInfo) -> tuple[Value, ...]:
+        """The values held against a threshold, then those that moved; names and texts only where they changed."""
+        telling = [
+            metric
+            for metric in change.metrics
+            if metric.before != metric.after or (metric.threshold is not None and metric.after is not None)
+        ]
+        return tuple(self.value(metric, info) for metric in telling[:_MOST_VALUES])
+
+    def value(self, metric: Metric, info: RuleInfo) -> Value:
+        own = next((label.show_as for label in info.labels if label.name == metric.name and label.show_as), "")
+        unit, maker = own or metric.unit, self.after.maker
+        return Value(
+            label=maker.label(metric.name, info),
+            before=self.before.maker.cell(metric.before, metric.name, unit),
+            after=maker.cell(metric.after, metric.name, unit),
+            change=percent(number(metric.before), number(metric.after)),
+            threshold="" if metric.threshold is None else maker.number(metric.threshold, unit),
+        )
+
+
+def _worth(saving: Saving | None) -> str:
+    return show(saving.us, "us") if saving is not None and saving.us > 0 else ""
+
+
+def said(values: tuple[Value, ...], language: Language) -> str:
+    """The values in one line, for those without a table: `share 4 % → 12 %`."""
+    return say("semicolon", language).join(
+        f"{flat(value.label)} {flat(value.before)} → {flat(value.after)}" for value in values
+    )

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of two captures, ready to be shown: columns named, empty ones left out, rows bounded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from advisor.comparison import Difference
+from advisor.findings import Head, Rows, Scalar
+from advisor.report.comparison.amounts import number, signed
+from advisor.report.comparison.words import TABLES, column, say
+from advisor.report.prose import Prose, clean, code, words
+from advisor.text import Language
+from advisor.units import show
+
+_WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
+LONGEST_NAME = 90
+
+
+class Column(Struct, frozen=True):
+    """One column: what it is called, and when it was measured."""
+
+    name: str
+    label: str
+    when: str
+    """`before`, `after`, `delta`, or nothing for a name."""
+    unit: str
+    at: int
+    """Its place in the rows."""
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return bool(self.when)
+
+
+class Cell(Struct, frozen=True):
+    """One cell: what it says, and the colour of a difference."""
+
+    says: Prose
+    kind: str = ""
+    """`slower` or `faster` for a difference of times, else nothing."""
+
+
+class Sheet(Struct, frozen=True):
+    """One table."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str
+    cut: bool
+    """Whether there are more rows than shown."""
+
+    @property
+    def spans(self) -> tuple[tuple[str, int], ...]:
+        """The labels over the columns, each with how many columns it stands over."""
+        found: list[tuple[str, int]] = []
+        for one in self.columns:
+            if one.when and found and found[-1][0] == one.label:
+                found[-1] = (one.label, found[-1][1] + 1)
+            else:
+                found.append((one.label, 1))
+        return tuple(found)
+
+
+def sheets(tables: Sequence[Difference], language: Language, most: int) -> tuple[Sheet, ...]:
+    """Every table with its first rows."""
+    return tuple(_sheet(table, language, most) for table in tables)
+
+
+def _sheet(table: Difference, language: Language, most: int) -> Sheet:
+    shown = columns_of(table.rows, language)
+    rows = table.rows.rows[:most]
+    total = max(table.rows.total, len(table.rows.rows))
+    name = "rows_of" if total > len(rows) else "rows_one" if total == 1 else "rows_all"
+    return Sheet(
+        name=clean(table.name),
+        title=title(table.name, language),
+        columns=shown,
+        rows=tuple(tuple(_cell(row[one.at], one) for one in shown) for row in rows),
+        note=say(name, language, shown=f"{len(rows):,}", total=f"{total:,}"),
+        cut=total > len(rows),
+    )
+
+
+def title(name: str, language: Language) -> str:
+    """What a table is called."""
+    return TABLES[name].say(language) if name in TABLES else clean(name)
+
+
+def columns_of(rows: Rows, language: Language) -> tuple[Column, ...]:
+    """The columns that say something in at least one row."""
+    heads = enumerate(rows.columns)
+    return tuple(_column(head, at, language) for at, head in heads if any(row[at] is not None for row in rows.rows))
+
+
+def _column(head: Head, at: int, language: Language) -> Column:
+    found = _WHEN.search(head.name)
+    when = found[1] if found else ""
+    label = clean(column(_WHEN.sub("", head.name, count=1), language))
+    return Column(head.name, label, when, head.unit, at)
+
+
+def _cell(value: Scalar, of: Column) -> Cell:
+    if not of.when:
+        # a name may be a number, such as a rank or a size
+        return Cell(
+            words(show(value, of.unit)) if value is None or number(value) is not None else code(value, LONGEST_NAME)
+        )
+    amount = number(value)
+    if of.when != "delta":
+        return Cell(words(show(amount, of.unit)))
+    return Cell(words(signed(amount, of.unit)), _kind(amount))
+
+
+def _kind(amount: float | None) -> str:
+    return "" if not amount else "slower" if amount > 0 else "faster"

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word of a comparison, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.report.columns import COLUMNS
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.text import Language, Text, fill
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text.model_construct(en=en, zh=zh)
+
+
+WORDS: Mapping[str, Text] = {
+    "report": _t("Two Ascend profiles compared", "昇腾性能对比报告"),
+    "before": _t("before", "之前"),
+    "after": _t("after", "之后"),
+    "delta": _t("difference", "差值"),
+    "Delta": _t("Difference", "差值"),
+    "Before": _t("Before", "之前"),
+    "After": _t("After", "之后"),
+    # the verdict
+    "worse": _t(
+        "A step takes {after}, {delta} longer than before ({before}, {percent}).",
+        "单步耗时 {after}，比之前（{before}）慢 {delta}（{percent}）。",
+    ),
+    "better": _t(
+        "A step takes {after}, {delta} less than before ({before}, {percent}).",
+        "单步耗时 {after}，比之前（{before}）快 {delta}（{percent}）。",
+    ),
+    "same": _t(
+        "A step takes as long as before, within noise: {before} before, {after} after.",
+        "单步耗时没有超出正常波动的变化：之前 {before}，之后 {after}。",
+    ),
+    "not comparable": _t(
+        "A step took {before} before and takes {after} after; whether the job itself changed cannot be told.",
+        "单步耗时之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
+    ),
+    "worse_window": _t(
+        "The captured window takes {after}, {delta} longer than before ({before}, {percent}).",
+        "采集窗口时长 {after}，比之前（{before}）长 {delta}（{percent}）。",
+    ),
+    "better_window": _t(
+        "The captured window takes {after}, {delta} less than before ({before}, {percent}).",
+        "采集窗口时长 {after}，比之前（{before}）短 {delta}（{percent}）。",
+    ),
+    "same_window": _t(
+        "The captured window takes as long as before, within noise: {before} before, {after} after.",
+        "采集窗口时长没有超出正常波动的变化：之前 {before}，之后 {after}。",
+    ),
+    "not comparable_window": _t(
+        "The captured window took {before} before and takes {after} after; whether the job itself changed cannot be "
+        "told.",
+        "采集窗口时长之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
+    ),
+    "no_time": _t(
+        "The step time is not known on both sides: only the findings are compared.",
+        "两份采集并非都有单步耗时，只能比较问题。",
+    ),
+    "mainly": _t("Mainly {entries}.", "主要来自：{entries}。"),
+    "mainly_none": _t(
+        "No single entry of the account moved beyond noise.",
+        "没有哪一项的变化单独超出正常波动。",
+    ),
+    "entry": _t("{name} {delta}", "{name} {delta}"),
+    "none_worse": _t("No finding is new or worse.", "没有新增或变差的问题。"),
+    "findings_are": _t("Findings: {counts}.", "问题：{counts}。"),
+    "no_findings": _t("Neither of the two has a finding.", "两次均未发现问题。"),
+    "count": _t("{count} {word}", "{word} {count}"),
+    "confidence": _t("Confidence", "置信度"),
+    "sure_low": _t(
+        "one of the two holds a single step, so how much steps differ by themselves is not known",
+        "其中一份采集只有一个 step，无法得知 step 间的正常波动",
+    ),
+    "sure_medium": _t(
+        "the two were not recorded alike, and a profiler that records more slows the host",
+        "两次采集的级别或开关不同，采集内容越多对 host 的拖慢越大",
+    ),
+    # the split
+    "split": _t("Where the time goes", "时间去向"),
+    "part": _t("Part of the step", "组成"),
+    "step": _t("step", "单步"),
+    "window": _t("captured window", "采集窗口"),
+    "noise": _t("noise", "波动范围"),
+    "Noise": _t("Noise", "波动范围"),
+    "judged": _t("Judgement", "判断"),
+    "split_note": _t(
+        "Mean step over all ranks. A difference counts when it is larger than the noise.",
+        "所有 rank 的平均单步。差值超出波动范围才算变化。",
+    ),
+    # why it moved
+    "moved": _t("Why it moved", "变化从何而来"),
+    "moved_note_text": _t(
+        "Every difference of the two accounts; together they are the difference of the step. Where several kernels run "
+        "at once, the time counts for the one that began first.",
+        "两次单步账目逐项相减，合计即单步差值。多个算子同时执行时，时间计入先开始的一个。",
+    ),
+    "moved_note": _t(
+        "Every difference of the two accounts; together they are the difference of the step. Paler ones lie within "
+        "noise. Where several kernels run at once, the time counts for the one that began first.",
+        "两次单步账目逐项相减，合计即单步差值；浅色表示在正常波动范围内。多个算子同时执行时，时间计入先开始的一个。",
+    ),
+    "no_account": _t(
+        "Why it moved is not known: one of the two does not tell what a step is spent on. Compare the captures "
+        "themselves, or diagnose them again with this version.",
+        "无法说明变化来源：其中一份没有单步账目。请直接对比采集目录，或用当前版本重新诊断。",
+    ),
+    "others": _t("all others", "其余各项"),
+    "all_others": _t("all other {count} entries", "其余 {count} 项"),
+    "one_other": _t("one other entry", "其余 1 项"),
+    "where": _t("Part", "组成"),
+    "what": _t("What", "项目"),
+    "count_column": _t("Times per step", "每步次数"),
+    "within_noise": _t("within noise", "波动范围内"),
+    "aside": _t(" ({words})", "（{words}）"),
+    "total": _t("step in all", "单步合计"),
+    "unnamed_compute": _t("other kernels", "其他算子"),
+    "unnamed_communication": _t("other communication", "其他通信"),
+    "unnamed_free": _t("idle without a known cause", "成因未知的空闲"),
+    # findings
+    "changes": _t("What became of the findings", "问题的变化"),
+    "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
+    "saving_now": _t("could save {after}", "可省 {after}"),
+    "saving_then": _t("could save {before}", "之前可省 {before}"),
+    "unchanged_folded": _t("{count} the same", "{count} 个不变"),
+    "incomparable_folded": _t("{count} not comparable", "{count} 个无法比较"),
+    "how_to_fix": _t("Why it matters and how to fix it", "影响与修改方法"),
+    "reason": _t("Reason", "原因"),
+    "more_of_them": _t("and {count} more; the JSON output holds all", "另有 {count} 个，完整列表见 JSON 输出"),
+    "more_short": _t("and {count} more", "另有 {count} 个"),
+    "shown_of_changes": _t("not in the other capture", "另一份采集中没有"),
+    # tables
+    "tables": _t("Side by side", "逐项对比"),
+    "tables_note": _t(
+        "Per step and averaged over the ranks, largest difference first; memory peaks rank by rank. An en dash means "
+        "not recorded.",
+        "每步、所有 rank 平均，差值大的在前；内存峰值按 rank 列出。短横线表示未采集。",
+    ),
+    "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
+    "rows_all": _t("{total} rows", "共 {total} 行"),
+    "rows_one": _t("1 row", "共 1 行"),
+    "more_rows": _t(
+        "More rows with -o differences.xlsx or -o differences.csv.",
+        "更多行见 -o differences.xlsx 或 -o differences.csv。",
+    ),
+    "captures_needed": _t(
+        "Tables of kernels, operators, calls, collectives and memory need both captures: a saved .json does not hold "
+        "them.",
+        "算子、host 调用、通信与内存的逐项对比表需要两份采集目录；保存的 .json 中不含这些明细。",
+    ),
+    "left_out": _t("{count} rows with smaller differences left out", "略去差值较小的 {count} 行"),
+    "shortest": _t("shortest", "最短"),
+    "mean": _t("mean", "平均"),
+    "longest": _t("longest", "最长"),
+    # the runs
+    "runs": _t("The two captures", "两份采集"),
+    "notes": _t("What stands between the two", "两份采集的不同之处"),
+    "summary": _t("Summary", "概要"),
+    "differs": _t("differs", "不同"),
+    "written_tables": _t("Tables", "表格"),
+    "worth": _t("step time, before {before}, after {after}", "单步耗时：之前 {before}，之后 {after}"),
+}
+
+STATUSES: Mapping[str, Text] = {
+    "new": _t("new", "新增"),
+    "worse": _t("worse", "变差"),
+    "same": _t("the same", "不变"),
+    "better": _t("better", "好转"),
+    "gone": _t("gone", "消失"),
+    "not comparable": _t("not comparable", "无法比较"),
+}
+
+JUDGEMENTS: Mapping[str, Text] = {
+    "worse": _t("longer", "变长"),
+    "same": _t("within noise", "波动范围内"),
+    "better": _t("shorter", "变短"),
+    "not comparable": _t("cannot be told", "无法判断"),
+}
+
+PARTS: Mapping[str, Text] = {
+    "compute": _t("compute", "计算"),
+    "communication": _t("exposed communication", "未掩盖通信"),
+    "free": _t("idle", "空闲"),
+}
+
+TABLES: Mapping[str, Text] = {
+    "changes": _t("Findings", "问题"),
+    "moved": _t("Why it moved", "变化来源"),
+    "kernels": _t("Kernels", "算子（kernel）"),
+    "operators": _t("Framework operators", "框架算子"),
+    "calls": _t("Host calls", "host 调用"),
+    "collectives": _t("Collectives", "通信算子"),
+    "memory": _t("Memory peaks", "内存峰值"),
+    "allocations": _t("Allocations", "内存申请"),
+}
+
+OWN_COLUMNS: Mapping[str, Text] = {
+    "status": _t("Change", "变化"),
+    "rule": _t("Rule", "规则"),
+    "title": _t("Finding", "问题"),
+    "severity": _t("Severity", "严重程度"),
+    "saving_us": _t("Saving", "收益"),
+    "confidence": _t("Confidence", "置信度"),
+    "reason": _t("Reason", "原因"),
+    "fingerprint": _t("Fingerprint", "指纹"),
+    "part": _t("Part of the step", "组成"),
+    "us": _t("Time per step", "每步耗时"),
+    "count": _t("Times per step", "每步次数"),
+    "beyond_noise": _t("Beyond noise", "超出波动范围"),
+    "device_self_us": _t("Device time without children", "设备耗时（不含子算子）"),
+    "device_total_us": _t("Device time", "设备耗时"),
+    "host_self_us": _t("Host time without children", "host 耗时（不含子算子）"),
+    "host_total_us": _t("Host time", "host 耗时"),
+    "largest_allocated_bytes": _t("Largest allocated", "已分配峰值"),
+    "reserved_bytes": _t("Reserved", "已预留峰值"),
+    "total_us": _t("Time per step", "每步耗时"),
+    "mean_us": _t("Mean of one call", "单次平均"),
+    "calls": _t("Calls per step", "每步次数"),
+    "op": _t("Collective", "通信算子"),
+}
+"""Columns of the tables that are called otherwise than elsewhere."""
+
+CHARTS: Mapping[str, Text] = {
+    "moved": _t("What each entry adds to the step", "各项对单步耗时的影响"),
+    "steps": _t("Step times of both captures", "两份采集的各步耗时"),
+}
+
+AXES: Mapping[str, Text] = {
+    "steps": _t("each dot is a step, the line their mean", "每点为一个 step，竖线为均值"),
+    "ms": _t("ms", "ms"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the words of a comparison, else one that all reports share, with its holes filled."""
+    said = (WORDS.get(name) or OF_REPORTS[name]).say(language)
+    return fill(said, {key: str(value) for key, value in values.items()}) if values else said
+
+
+def column(name: str, language: Language) -> str:
+    """How a column of a table is called; its own name where nobody gave it another."""
+    known = OWN_COLUMNS.get(name) or COLUMNS.get(name)
+    return known.say(language) if known else name

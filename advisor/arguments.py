@@ -31,7 +31,7 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
 FORMATS = ".html, .md, .json, .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, .csv or .github.txt"
 
 
-def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS) -> None:
+def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS, example: str = "sarif:-") -> None:
     """Where a command writes to."""
     one.add_argument(
         "-o",
@@ -39,7 +39,7 @@ def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS) -> Non
         action="append",
         default=[],
         metavar="FILE",
-        help=f"write a report; {suffixes}; FORMAT:FILE for other names, such as sarif:- to print it; may be repeated",
+        help=f"write a report; {suffixes}; FORMAT:FILE for other names, such as {example} to print it; may be repeated",
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 

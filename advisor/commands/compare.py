@@ -33,7 +33,7 @@ def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     for name, what in (("before", "what to compare with"), ("after", "what to judge")):
         one.add_argument(name, type=named_path, help=f"{what}: a capture, or a .json written by diagnose")
-    output_options(one, _SUFFIXES)
+    output_options(one, _SUFFIXES, example="json:-")
     language_option(one)
     one.add_argument(
         "--top", type=positive, default=5, metavar="N", help="how many lines of a kind the terminal shows (default: 5)"

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the bot share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fake_forge import FakeForge, fake_forge
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "report"))  # the sample diagnoses
+
+
+@pytest.fixture
+def served() -> Iterator[FakeForge]:
+    """A forge that keeps comments, on loopback."""
+    with fake_forge() as forge:
+        yield forge

@@ -45,7 +45,7 @@ def _rows(wanted: Excerpt, frame: Frame, groups: Array) -> Iterator[Rows]:
     heads = tuple(Head(name=name, unit="ns" if kind.unit == MOMENT else kind.unit) for name, kind in wanted.columns)
     for first, last in zip(begin.tolist(), end.tolist(), strict=True):
         mine = _top(rows[first:last], order, columns, wanted.top)
-        cells = [_plain(column, mine) for column in columns]
+        cells = [cells_of(column, mine) for column in columns]
         yield Rows(columns=heads, rows=tuple(zip(*cells, strict=True)), total=last - first)
 
 
@@ -61,7 +61,7 @@ def _top(rows: Array, order: Array, columns: Sequence[Value], top: int) -> Array
         limit = np.partition(keys, top - 1)[top - 1]
         near = ~(keys > limit)
         rows, keys = rows[near], keys[near]
-    shown = [_plain(column, rows) for column in columns]
+    shown = [cells_of(column, rows) for column in columns]
     tie = [str(cells) for cells in zip(*shown, strict=True)]
     unknown, keys = np.isnan(keys), np.nan_to_num(keys)  # NaN is neither before nor after anything
     places = sorted(range(len(rows)), key=lambda i: (unknown[i], keys[i], tie[i]))
@@ -72,7 +72,8 @@ def _column(frame: Frame, name: str) -> Value:
     return frame.column(name) if frame.has(name) else frame.named[name]
 
 
-def _plain(column: Value, rows: Array) -> list[Scalar]:
+def cells_of(column: Value, rows: Array) -> list[Scalar]:
+    """The values of a column in these rows as plain ones, None where missing; numbers with nine digits."""
     if isinstance(column, Texts):
         return list(column.take(rows).values())
     values = np.asarray(column)[rows]

@@ -120,12 +120,12 @@ def _read(
     """The diagnosis, and what changed since the baseline."""
     from advisor.comparison import Tolerance
 
-    diagnosis = _at(arguments.path, arguments, settings, outputs)
     if arguments.baseline is None:
-        return diagnosis, None
+        return _at(arguments.path, arguments, settings, outputs), None
     from advisor.baseline import compare
 
-    before = _at(arguments.baseline, arguments, settings, outputs)
+    before = _at(arguments.baseline, arguments, settings, outputs)  # first: it is usually small, and may be missing
+    diagnosis = _at(arguments.path, arguments, settings, outputs)
     return diagnosis, compare(before, diagnosis, settings.tolerance if settings else Tolerance())
 
 

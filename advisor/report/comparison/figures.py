@@ -25,7 +25,7 @@ _COLOURS = {"slower": "var(--critical)", "faster": "var(--compute)", "sum": "var
 def charts(comparison: Comparison, shown: View) -> tuple[Chart, ...]:
     """The charts that have something to show."""
     language = shown.language
-    drawings = {"moved": _waterfall(shown.entries), "steps": _steps(comparison, language)}
+    drawings = {"moved": _waterfall(shown.entries), "steps": _steps(comparison, len(shown.entries), language)}
     return tuple(chart_of(kind, CHARTS[kind].say(language), one) for kind, one in drawings.items() if one is not None)
 
 
@@ -89,7 +89,7 @@ def _bar(place: int, one: Entry, begin: float, end: float) -> Json:
     }
 
 
-def _steps(comparison: Comparison, language: Language) -> Drawing | None:
+def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | None:
     """One mark per step, before above after: whether the two differ by more than the steps do among themselves."""
     accounts = (comparison.before.account, comparison.after.account)
     sides = [account.steps if account is not None else () for account in accounts]
@@ -118,7 +118,7 @@ def _steps(comparison: Comparison, language: Language) -> Drawing | None:
     }
     spec: Json = {
         "width": WIDTH - 60,
-        "height": 130,
+        "height": min(max(24 * rows - 60, 130), 260),  # as tall as the chart beside it
         "encoding": {"x": x, "y": y},
         "layer": [
             {

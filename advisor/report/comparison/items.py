@@ -19,7 +19,8 @@ from advisor.text import Language, Text
 from advisor.units import show
 
 MOST_ITEMS = 100
-_MOST_VALUES = 4
+_MOST_VALUES: Mapping[Status, int] = {"new": 4, "worse": 4, "better": 2, "gone": 1}
+"""What got better needs fewer words than what got worse."""
 FOLDED: tuple[Status, ...] = ("same", "not comparable")
 """Of these a report says first how many there are."""
 
@@ -51,6 +52,7 @@ class Item(Struct, frozen=True):
     values: tuple[Value, ...]
     reason: Prose
     confidence: str
+    """Only where it is another than that of the comparison as a whole."""
     card: Card | None
     """All that is known of it where it was found last."""
 
@@ -107,7 +109,7 @@ class Items:
     """Makes what is shown of changes."""
 
     def __init__(self, comparison: Comparison, language: Language) -> None:
-        self.language = language
+        self.language, self.sure = language, comparison.confidence
         self.before, self.after = _Side(comparison.before, language), _Side(comparison.after, language)
 
     def item(self, change: Change) -> Item:
@@ -126,7 +128,7 @@ class Items:
             saving=self.saving(change),
             values=self.values(change, info),
             reason=prose(clean(change.reason.say(self.language), 500)) if change.reason else (),
-            confidence=CONFIDENCES[change.confidence.name].say(self.language),
+            confidence="" if change.confidence == self.sure else CONFIDENCES[change.confidence.name].say(self.language),
             card=card,
         )
 
@@ -160,7 +162,7 @@ class Items:
             for metric in change.metrics
             if metric.before != metric.after or (metric.threshold is not None and metric.after is not None)
         ]
-        return tuple(self.value(metric, info) for metric in telling[:_MOST_VALUES])
+        return tuple(self.value(metric, info) for metric in telling[: _MOST_VALUES.get(change.status, 1)])
 
     def value(self, metric: Metric, info: RuleInfo) -> Value:
         own = next((label.show_as for label in info.labels if label.name == metric.name and label.show_as), "")

@@ -41,10 +41,10 @@ def print_comparison(
 
 def _blocks(shown: View, top: int, written: Sequence[Path]) -> Iterable[RenderableType]:
     yield _names(shown)
-    yield Group(Text(), Flow(_verdict(shown)))
+    yield Group(Text(), *map(Flow, _verdict(shown)))
     if shown.times:
         yield Group(Text(), _times(shown))
-    if shown.entries:
+    if any(one.us for one in shown.entries):
         yield Group(Text(), Text(say("moved", shown.language), style="bold"), _moved(shown, top))
     for group in shown.groups:
         yield Group(Text(), *_changes(group, top, shown.language))
@@ -61,12 +61,14 @@ def _names(shown: View) -> Table:
     return table
 
 
-def _verdict(shown: View) -> Text:
+def _verdict(shown: View) -> Iterable[Text]:
     verdict, between = shown.verdict, " " if shown.language == "en" else ""
     text = Text(verdict.says, style="bold")
     if verdict.mainly:
         text = Text.assemble(text, between, _text(verdict.mainly))
-    return Text.assemble(text, "\n", verdict.findings, "\n", (verdict.sure, "dim"))
+    yield text
+    yield Text(verdict.findings)
+    yield Text(verdict.sure, style="dim")
 
 
 def _times(shown: View) -> Table:

@@ -146,7 +146,7 @@ def _side(when: str, diagnosis: Diagnosis, language: Language) -> Side:
 
 def _verdict(comparison: Comparison, language: Language) -> Verdict:
     step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
-    kind = "blind" if step is None else step.status
+    kind = "blind" if step is None else "not comparable" if _is_mixed(comparison) else step.status
     return Verdict(
         kind=kind.replace(" ", "-"),
         says=say("no_time", language) if step is None else _step_says(step, comparison, language),
@@ -157,10 +157,15 @@ def _verdict(comparison: Comparison, language: Language) -> Verdict:
     )
 
 
+def _is_mixed(comparison: Comparison) -> bool:
+    """Whether one of the two has no steps marked, so that its whole window stands beside a step."""
+    return bool(comparison.before.run.steps) != bool(comparison.after.run.steps)
+
+
 def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
     window = "" if comparison.before.run.steps or comparison.after.run.steps else "_window"
     return say(
-        f"{step.status}{window}",
+        "mixed" if _is_mixed(comparison) else f"{step.status}{window}",
         language,
         before=show(step.before_us, "us"),
         after=show(step.after_us, "us"),
@@ -171,20 +176,24 @@ def _step_says(step: Shift, comparison: Comparison, language: Language) -> str:
 
 def _mainly(step: Shift | None, comparison: Comparison, language: Language) -> Prose:
     """What moved the step, named in the sentence: the largest entries that moved it the same way, beyond noise."""
-    if step is None or step.status == "same" or not comparison.moved:
+    if step is None or step.status == "same" or _is_mixed(comparison) or not comparison.moved:
         return ()
     slower = step.delta_us > 0
     main = [one for one in comparison.moved if one.beyond_noise and (one.delta_us > 0) == slower]
     if not main:
         return prose(say("mainly_none", language))
-    pieces: list[Prose] = []
-    for one in main[:_MOST_MAIN]:
-        between = say("comma", language) if pieces else ""
-        said = (*words(f" {signed(one.delta_us)}"),)
-        part = words(f"{between}{PARTS['communication'].say(language)} ") if one.part == "communication" else ()
-        pieces.append((*(part or (words(between) if between else ())), *entry_name(one, language), *said))
+    named = [(*_in_a_sentence(one, language), *words(f" {signed(one.delta_us)}")) for one in main[:_MOST_MAIN]]
+    between = words(say("comma", language))
+    listed = [piece for one in named[:-1] for piece in (*one, *between)] + [*named[-1]]
     before, after = say("mainly", language).split("{entries}")
-    return (*words(before), *(piece for one in pieces for piece in one), *words(after))
+    return (*words(before), *listed, *words(after))
+
+
+def _in_a_sentence(one: Moved, language: Language) -> Prose:
+    """The name of an entry; of a collective with what counts of it, for only that part adds to the step."""
+    name = entry_name(one, language)
+    exposed = one.part == "communication" and one.name
+    return (*words(f"{PARTS[one.part].say(language)} "), *name) if exposed else name
 
 
 def _counted(comparison: Comparison, language: Language) -> str:
@@ -235,7 +244,7 @@ def _time(shift: Shift, longest: float, stepped: bool, language: Language) -> Ti
         before=show(shift.before_us, "us"),
         after=show(shift.after_us, "us"),
         delta=signed(shift.delta_us),
-        percent=percent(shift.before_us, shift.after_us),
+        percent=percent(shift.before_us, shift.after_us) if shift.delta_us else "",
         noise=f"±{show(shift.noise_us, 'us')}",
         status=shift.status.replace(" ", "-"),
         judged=JUDGEMENTS[shift.status].say(language),
@@ -284,7 +293,7 @@ def entry_name(one: Moved, language: Language) -> Prose:
 
 
 def _count(one: Moved) -> str:
-    if one.count_before is None and one.count_after is None:
+    if one.count_before is None or one.count_after is None:
         return ""
     before, after = (show(_tidy(count), "count") for count in (one.count_before, one.count_after))
     return before if before == after else f"{before} → {after}"

@@ -56,6 +56,11 @@ WORDS: Mapping[str, Text] = {
         "told.",
         "采集窗口时长之前为 {before}，之后为 {after}，但无法判断任务本身是否有变化。",
     ),
+    "mixed": _t(
+        "The two times do not compare: one of the captures has no steps marked, so a whole window ({before} before, "
+        "{after} after) stands beside a step.",
+        "两侧时间不可比：其中一份采集没有标记 step，一侧是整个采集窗口，另一侧是单步（之前 {before}，之后 {after}）。",
+    ),
     "no_time": _t(
         "The step time is not known on both sides: only the findings are compared.",
         "两份采集并非都有单步耗时，只能比较问题。",
@@ -124,7 +129,7 @@ WORDS: Mapping[str, Text] = {
     "changes": _t("What became of the findings", "问题的变化"),
     "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
     "saving_now": _t("could save {after}", "可省 {after}"),
-    "saving_then": _t("could save {before}", "之前可省 {before}"),
+    "saving_then": _t("could have saved {before}", "之前可省 {before}"),
     "unchanged_folded": _t("{count} the same", "{count} 个不变"),
     "incomparable_folded": _t("{count} not comparable", "{count} 个无法比较"),
     "how_to_fix": _t("Why it matters and how to fix it", "影响与修改方法"),

@@ -295,13 +295,18 @@ class _Api:
         status = re.fullmatch(r"/(?:repos/team/model|projects/team%2Fmodel)/statuses/([0-9a-f]{40})", path)
         if status and method == "POST" and self.kind in ("github", "gitlab", "gitea"):
             self.forge.statuses.append(payload | {"sha": status[1]})
-            return 201, {}, payload
+            return 201, {}, self._status(payload)
         if path == "/repos/team/model/check-runs" and method == "POST" and self.kind == "github":
             self.forge.checks.append(payload)
             return 201, {}, {"id": 4}
         if path == "/repos/team/model/pulls" and method == "GET":
             return 200, {}, [pull for pull in self.forge.pulls if pull["from"] == query.get("head")]
         raise _Refused(404, "Not Found")
+
+    def _status(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """GitHub says `state` in the answer too, the others `status`."""
+        said = "state" if self.kind == "github" else "status"
+        return {said if name == "state" else name: value for name, value in payload.items()}
 
 
 @contextmanager

@@ -9,7 +9,7 @@ GitCode publish none in a registry.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,9 @@ def strict(forge: str, whole: Path) -> Node:
     for method in _methods(paths):
         method.update(_resolved({part: method[part] for part in _OWN if part in method}, description))
         if "requestBody" in method:
-            method["requestBody"] = _closed_body(method["requestBody"])
+            _each_schema(method["requestBody"], _closed)
+        for response in method["responses"].values():
+            _each_schema(response, _partial)
     _CORRECTED.get(forge, lambda _: None)(kept)
     kept["paths"] = {PREFIX[forge] + path: item for path, item in kept["paths"].items()}
     return kept
@@ -106,9 +108,9 @@ def _github(kept: Node) -> None:
 def _gitlab(kept: Node) -> None:
     """Moves the description of API v3 to v4: https://docs.gitlab.com/api/notes and https://docs.gitlab.com/api/commits
 
-    Paths, names and types of what is sent are the same below the new address. The order of notes came later. The
-    header of the token, whole numbers and the list of notes are described wrongly. Bodies are described as forms; the
-    API takes JSON too.
+    Paths, names and types of what is sent are the same below the new address. The order of notes came later, and what
+    is removed is no longer sent back. The header of the token, whole numbers and the list of notes are described
+    wrongly. Bodies are described as forms; the API takes JSON too.
     """
     kept["paths"] = {path.removeprefix("/v3"): item for path, item in kept["paths"].items()}
     kept["components"]["securitySchemes"]["private_token_header"]["name"] = "PRIVATE-TOKEN"
@@ -122,6 +124,8 @@ def _gitlab(kept: Node) -> None:
     notes["parameters"] += [_choice("sort", "asc", "desc"), _choice("order_by", "created_at", "updated_at")]
     listed = notes["responses"]["200"]["content"]["application/json"]
     listed["schema"] = {"type": "array", "items": listed["schema"]}
+    removed = kept["paths"]["/projects/{id}/merge_requests/{noteable_id}/notes/{note_id}"]["delete"]
+    removed["responses"] = {"204": {"description": "nothing"}}
 
 
 def _typed(node: Node) -> None:
@@ -142,11 +146,10 @@ def _methods(paths: Node) -> Iterator[Node]:
         yield from (method for name, method in item.items() if name in {"get", "post", "put", "patch", "delete"})
 
 
-def _closed_body(body: Node) -> Node:
-    for media in body["content"].values():
-        media["schema"] = _closed(media["schema"])
-        media.pop("examples", None)
-    return body
+def _each_schema(holder: Node, change: Callable[[Node], Node]) -> None:
+    for media in holder.get("content", {}).values():
+        if "schema" in media:
+            media["schema"] = change(media["schema"])
 
 
 def _closed(schema: Node) -> Node:
@@ -156,6 +159,19 @@ def _closed(schema: Node) -> Node:
         return {"additionalProperties": False, **schema, "properties": properties}
     if "items" in schema:
         return {**schema, "items": _closed(schema["items"])}
+    return schema
+
+
+def _partial(schema: Node) -> Node:
+    """What may be left out of an answer, but nothing put in: our fake forge says less than a real one."""
+    if "properties" in schema:
+        kept = {name: one for name, one in schema.items() if name != "required"}
+        properties = {name: _partial(one) for name, one in schema["properties"].items()}
+        return {**kept, "properties": properties, "additionalProperties": schema.get("additionalProperties", False)}
+    if "items" in schema:
+        return {**schema, "items": _partial(schema["items"])}
+    if "oneOf" in schema:  # with less required, several may fit
+        return {"anyOf": [_partial(one) for one in schema["oneOf"]]}
     return schema
 
 

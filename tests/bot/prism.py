@@ -39,6 +39,7 @@ class Prism(Struct):
     """The API as `--api-url` takes it."""
     description: Node
     log: Path
+    upstream: str = ""
     _read: int = 0
     _marks: int = 0
 
@@ -60,8 +61,9 @@ class Prism(Struct):
         found = []
         for method, url in _FORWARDED.findall(self._text()):
             parts = urlsplit(url)
-            known = parameters(self.description, method, parts.path)
-            found += [f"{method} {parts.path}: {name}" for name, _ in parse_qsl(parts.query) if name not in known]
+            path = parts.path.removeprefix(urlsplit(self.upstream).path)
+            known = parameters(self.description, method, path)
+            found += [f"{method} {path}: {name}" for name, _ in parse_qsl(parts.query) if name not in known]
         return found
 
     def _text(self) -> str:
@@ -92,7 +94,7 @@ def prism(forge: str, folder: Path, upstream: str = "") -> Iterator[Prism]:
         process = subprocess.Popen([*command, "--errors", "-h", "127.0.0.1", "-p", str(port)], stdout=out, stderr=out)
     try:
         _wait_for(process, log)
-        yield Prism(forge, f"http://127.0.0.1:{port}{PREFIX[forge]}", described, log)
+        yield Prism(forge, f"http://127.0.0.1:{port}{PREFIX[forge]}", described, log, upstream)
     finally:
         process.terminate()
         process.wait(10)

@@ -10,11 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from advisor.cli import main
+from advisor.comparison import Tolerance
 from advisor.engine.prove import prove
 from advisor.rules.catalog import Catalog
-from advisor.rules.settings import Settings
+from advisor.rules.policy_file import BUDGETS, SECTIONS
+from advisor.rules.settings import TOP_LEVEL, Settings
 from advisor.shipped import shipped
 
 TOP = Path(__file__).parent.parent
@@ -45,6 +48,17 @@ def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
     assert "memory/near-capacity" not in {rule.id for rule in catalog.rules}
 
 
+def test_the_whole_file_of_the_gate_is_accepted_and_leaves_nothing_out(tmp_path: Path) -> None:
+    (text,) = blocks("docs/gate.md", "yaml")
+    (tmp_path / "advisor.yaml").write_text(text, "utf-8")
+    settings = Settings.read(tmp_path / "advisor.yaml")
+    Catalog.load([shipped("rules")], settings)
+    assert set(yaml.safe_load(text)) == {*TOP_LEVEL, *SECTIONS}
+    assert {budget.name for budget in settings.policy.budgets} == set(BUDGETS)
+    assert settings.tolerance == Tolerance()
+    assert len(settings.policy.suppressions) == 2
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
@@ -61,9 +75,10 @@ def said(command: str, folder: Path) -> list[str]:
     return [line.rstrip() for line in done.stdout.splitlines()]
 
 
-def test_the_tutorial_shows_what_its_commands_print(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gate.md"])
+def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path) -> None:
     (tmp_path / "corpus").symlink_to(TOP / "corpus")
-    for block in blocks("docs/tutorial.md", "console"):
+    for block in blocks(page, "console"):
         for command, *shown in (part.splitlines() for part in block.split("$ ")[1:]):
             printed = "\n".join(said(command, tmp_path))
             for passage in "\n".join(shown).split("…\n"):

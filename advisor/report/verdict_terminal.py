@@ -141,6 +141,9 @@ class _Printer:
         card, ruling = entry.card, entry.ruling
         yield hanging(Text.assemble(("✗ ", "bold red"), assembled(card.title, "bold")), 2)
         yield Padding(Flow(self.facts(entry)), (0, 0, 0, 2))
+        if card.causes:
+            cause = (f"{say('caused_by', self.language)}{self.colon}", *map(assembled, [card.causes[0].title]))
+            yield Padding(Flow(Text.assemble(*cause)), (0, 0, 0, 2))
         by = say("because", self.language, by=clean(ruling.by))
         parts = (*self.where(card), f"{card.rule} {clean(ruling.fingerprint)}", by)
         yield Padding(Flow(Text("  ".join(parts), style="dim")), (0, 0, 0, 2))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
-_TOP = ("rules", "language", "fail_on")
+TOP_LEVEL = ("rules", "language", "fail_on")
 _LEVELS = tuple(level.name for level in Severity)
 OWN_RULES = "`advisor rules list` shows them all; rules of your own need `--rules DIR`"
 
@@ -148,7 +148,7 @@ class _Reader:
         if not isinstance(data, dict):
             faults.wrong((), "settings are a mapping")
             return Settings()
-        faults.only((), data, (*_TOP, *SECTIONS))
+        faults.only((), data, (*TOP_LEVEL, *SECTIONS))
         overrides = faults.mapping(("rules",), data.get("rules"), "rule ids")
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},

@@ -122,11 +122,19 @@ class Rest:
             answer = Answer(got.status_code, {name.lower(): value for name, value in got.headers.items()}, got.content)
             if answer.status not in _MOVED or "location" not in answer.headers:
                 return answer
-            target = urljoin(url, answer.headers["location"])
-            if urlsplit(target)[:2] != urlsplit(self.address)[:2]:
-                raise trouble.moved(self.door.forge, self._hidden(urlsplit(target).netloc))
-            url, query = target, {}
+            url, query = self._at_home(url, answer.headers["location"]), {}
         return answer
+
+    def _at_home(self, url: str, location: str) -> str:
+        """Where a redirect leads, as long as that is the host the token is for."""
+        try:
+            target = urljoin(url, location)
+            leads_home = urlsplit(target)[:2] == urlsplit(self.address)[:2]
+        except ValueError:
+            target, leads_home = "", False
+        if not leads_home:
+            raise trouble.moved(self.door.forge, self._hidden(urlsplit(target).netloc))
+        return target
 
     def _refusal(self, answer: Answer) -> _Failure:
         said = self._hidden(_message(answer))

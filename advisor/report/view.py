@@ -10,8 +10,8 @@ from msgspec import Struct
 from advisor import damage
 from advisor.errors import Both
 from advisor.findings import Diagnosis, Outcome, Severity, TimeSplit
-from advisor.report.cards import Card, cards, outline
-from advisor.report.prose import Prose, clean, code, prose, words
+from advisor.report.cards import Card, Maker, cards, outline
+from advisor.report.prose import Piece, Prose, clean, code, prose
 from advisor.report.runview import Fact, run_facts, run_line
 from advisor.report.words import OUTCOMES, known, rules, say
 from advisor.text import Language
@@ -244,14 +244,27 @@ def _counts(diagnosis: Diagnosis, language: Language) -> str:
 
 
 def _checked(diagnosis: Diagnosis, language: Language) -> tuple[Checked, ...]:
-    infos = {info.id: info for info in diagnosis.rules}
+    maker = Maker(diagnosis, language)
     return tuple(
         Checked(
             rule=clean(outcome.rule),
-            title=outline(infos[outcome.rule], language) if outcome.rule in infos else (),
+            title=outline(maker.rules[outcome.rule], language) if outcome.rule in maker.rules else (),
             outcome=outcome.outcome.replace(" ", "-"),
             word=known(OUTCOMES, outcome.outcome, language) or outcome.outcome,
-            reason=prose(_reason(outcome, language)) if outcome.reason or outcome.needs else words(""),
+            reason=_measured(outcome, maker)
+            if outcome.outcome == "quiet"
+            else prose(_reason(outcome, language) if outcome.reason or outcome.needs else ""),
         )
         for outcome in diagnosis.outcomes
     )
+
+
+def _measured(outcome: Outcome, maker: Maker) -> Prose:
+    """What a quiet rule measured where it came nearest, beside the threshold; nothing where it measures nothing."""
+    info = maker.rules.get(outcome.rule)
+    held = [item for item in outcome.measures[0].evidence if item.threshold is not None] if outcome.measures else []
+    if info is None or not held or held[0].value is None:
+        return ()
+    item = maker.measure(held[0], info)
+    threshold = say("short_of", maker.language, threshold=item.threshold)
+    return (*item.label, Piece(say("colon", maker.language)), *item.value, Piece(threshold))

@@ -12,6 +12,7 @@ from advisor.findings import (
     Finding,
     Head,
     Label,
+    Measure,
     Outcome,
     Param,
     Place,
@@ -157,6 +158,8 @@ CONVERSION = RuleInfo(
         ),
     ),
 )
+NEAR = Measure(fingerprint="0" * 16, evidence=(Evidence(name="free_share", value=0.043, unit="share", threshold=0.1),))
+"""What the quiet rule measured."""
 QUIET = RuleInfo(
     id="memory/near-capacity",
     title=Text(en="Memory peaks at {peak_share} of the chip", zh="内存峰值达到芯片容量的 {peak_share}"),
@@ -172,7 +175,7 @@ def outcomes(*fired: RuleInfo) -> tuple[Outcome, ...]:
     """One of every kind, and those that fired."""
     return (
         *(Outcome(rule=info.id, outcome="fired") for info in fired),
-        Outcome(rule=QUIET.id, outcome="quiet"),
+        Outcome(rule=QUIET.id, outcome="quiet", measures=(NEAR,)),
         Outcome(rule="ranks/slow-rank", outcome="not applicable", reason=ONE_RANK),
         Outcome(rule="compute/top-operators", outcome="skipped", reason=LEVEL, needs=("kernels",)),
         Outcome(rule="compute/dynamic-shapes", outcome="skipped", reason=LEVEL, needs=("kernels",)),

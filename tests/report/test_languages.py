@@ -16,6 +16,7 @@ from advisor.report.charts import Renderer
 from advisor.report.columns import COLUMNS
 from advisor.report.terminal import print_diagnosis
 from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, NOTES, OUTCOMES, SEVERITIES, WORDS
+from advisor.report.writers import Reported
 from advisor.text import Text
 
 TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
@@ -50,7 +51,7 @@ def shown(suffix: str, language: str, renderer: Renderer) -> str:
     """The visible words of a report: no code, tags, styles, addresses."""
     diagnosis = rich(sample())
     writer = next(writer for writer in WRITERS if writer.suffix == suffix)
-    text = writer.text(diagnosis, "zh" if language == "zh" else "en", renderer)
+    text = writer.text(Reported(diagnosis, "zh" if language == "zh" else "en", renderer=renderer))
     text = re.sub(r"<(style|script|code|title)\b.*?</\1>", " ", text, flags=re.S).replace("\\", "")
     said = re.compile(r'(?:aria-label|aria-roledescription|placeholder|title)="([^"]*)"')
     text = re.sub(r"<[^>]*>", lambda tag: f" {' '.join(said.findall(tag[0]))} ", text)

@@ -90,3 +90,10 @@ def test_the_verdict_comes_first() -> None:
     lines = [line for line in document(rich(), "en").splitlines() if line]
     assert lines[2].startswith("**A step takes 117 ms: 70 % exposed communication, 22 % idle, 7.7 % compute.**")
     assert lines[3].startswith("**Fix first**: Communication is exposed for 70 % of each step — up to 57.0 ms per step")
+
+
+def test_a_quiet_rule_says_what_it_measured_beside_the_threshold() -> None:
+    text = document(rich(), "en")
+    line = next(line for line in text.splitlines() if "`memory/near-capacity`" in line and "in order" in line)
+    assert "4.3 %" in line
+    assert "(threshold 10 %)" in line

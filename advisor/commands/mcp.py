@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor mcp`: offer diagnoses, explanations, rules and tables to assistants."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.arguments import language_option, rule_options
+from advisor.commands.exits import FINE
+from advisor.commands.settings import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.errors import UsageError
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument(
+        "--root",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder whose captures may be read (default: this one); may be repeated",
+    )
+    rule_options(one)
+    language_option(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answers on standard input and output until the assistant hangs up."""
+    from advisor.assistant.opened import Opened
+    from advisor.assistant.roots import Roots
+    from advisor.assistant.tools import Tools
+
+    try:
+        from advisor.assistant.server import server
+    except ImportError as error:
+        if error.name is None or error.name.split(".")[0] not in ("mcp", "mcp_types", "anyio"):
+            raise
+        raise _missing() from error
+    settings = settings_of(arguments)
+    opened = Opened(Roots(arguments.root or [Path()]), catalog_of(arguments.rules, settings))
+    server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
+    return FINE
+
+
+def _missing() -> UsageError:
+    from advisor.errors import Both, UsageError
+
+    return UsageError(
+        Both("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
+        Both('pip install "ascend-advisor[mcp]"', 'pip install "ascend-advisor[mcp]"'),
+    )

@@ -60,7 +60,7 @@ def joined(layout: Layout, before: Part, after: Part) -> tuple[Rows, tuple[str, 
 
     A name that only one side has counts as zero on the other, where that side recorded the column at all.
     """
-    dropped = tuple(name for name in layout.keys if _known(before.keys[name]) != _known(after.keys[name]))
+    dropped = tuple(name for name in layout.keys if _one_sided(before.keys[name], after.keys[name]))
     kept = [name for name in layout.keys if name not in dropped]
     keys = {name: _both(before.keys[name], after.keys[name]) for name in kept}
     sizes = [len(next(iter(part.keys.values()))) for part in (before, after)]
@@ -103,10 +103,14 @@ def _three(name: str, unit: str, before: Array, after: Array) -> dict[str, tuple
     }
 
 
+def _one_sided(before: Key, after: Key) -> bool:
+    """Whether only one of the two ever says something; a side without rows contradicts nothing."""
+    return bool(len(before) and len(after)) and _known(before) != _known(after)
+
+
 def _known(key: Key) -> bool:
-    """Whether a key says anything in any row; a side without rows contradicts nothing."""
     values = key.codes if isinstance(key, Texts) else key
-    return not len(values) or bool((values != (-1 if isinstance(key, Texts) else MISSING)).any())
+    return bool((values != (-1 if isinstance(key, Texts) else MISSING)).any())
 
 
 def _both(before: Key, after: Key) -> Key:

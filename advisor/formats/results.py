@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.findings import Finding, Severity
 from advisor.formats.wording import told
@@ -32,6 +33,7 @@ LEVELS: Mapping[Severity, Level] = {
     Severity.info: "note",
 }
 """Where no policy says what a finding is worth."""
+LONGEST_PATH = 4096
 NOWHERE_NAME = "profile"
 """What stands for a file where a format demands one and nothing is known."""
 
@@ -94,7 +96,7 @@ def results(reported: Reported) -> tuple[Result, ...]:
             finding=finding,
             card=card,
             level=_level(finding, ruling),
-            location=reported.locations.get(finding.fingerprint),
+            location=_harmless(reported.locations.get(finding.fingerprint)),
             change=changes.get(finding.fingerprint),
             suppression=ruling.suppressed if ruling else None,
         )
@@ -129,6 +131,11 @@ def _level(finding: Finding, ruling: Ruling | None) -> Level:
     if ruling is None:
         return LEVELS[finding.severity]
     return "error" if ruling.action == "error" else "warning"
+
+
+def _harmless(location: Location | None) -> Location | None:
+    """A recorded path may hold anything too; no file that can be found changes."""
+    return location and replace(location, file=clean(location.file, LONGEST_PATH))
 
 
 def _places(card: Card) -> str:

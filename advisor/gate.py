@@ -14,6 +14,7 @@ from advisor.errors import Both, UsageError
 from advisor.findings import Diagnosis, Finding, Severity, fingerprint
 from advisor.rules.policy import Bar, Policy, matches
 from advisor.text import Text
+from advisor.units import show
 from advisor.verdict import Action, Budget, BudgetName, Ruling, Suppression, Verdict
 
 MOST_NAMES = 5
@@ -178,7 +179,7 @@ def _listed(names: Iterable[str], comma: str) -> str:
 
 
 class _Held(NamedTuple):
-    """A budget with what the run shows of it, or why it shows nothing."""
+    """A budget with what the run shows of it, and what there is to say about that."""
 
     budget: Budget
     why: Text | None = None
@@ -211,13 +212,27 @@ _WHY: Mapping[BudgetName, Text] = {
 def _held(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, left: Sequence[Finding]) -> _Held:
     """A budget held against the run."""
     if budget.name == "slowdown":
-        measured, noise = _slowdown(comparison)
-        budget = budget.model_copy(update={"limit": max(budget.limit, noise)})
-    else:
-        measured = _measured(budget, diagnosis, left)
+        return _held_slowdown(budget, comparison)
+    measured = _measured(budget, diagnosis, left)
     if measured is None or not math.isfinite(measured):
         return _Held(budget, _WHY[budget.name])
     return _Held(budget.model_copy(update={"measured": measured}))
+
+
+def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:
+    """The budget held against the step time of the baseline; below the noise between the two nothing can be held."""
+    measured, noise = _slowdown(comparison)
+    if measured is None or not (math.isfinite(measured) and math.isfinite(noise)):
+        return _Held(budget, _WHY[budget.name])
+    held = budget.model_copy(update={"limit": max(budget.limit, noise), "measured": measured})
+    if noise <= budget.limit:
+        return _Held(held)
+    share = show(noise, "share")
+    why = Text(
+        en=f"Budget slowdown: held against {share}, the noise between the two captures; more steps may lower it.",
+        zh=f"预算 slowdown 按两份采集之间的波动 {share} 判断；增加采集的 step 数可降低波动。",
+    )
+    return _Held(held, why)
 
 
 def _slowdown(comparison: Comparison | None) -> tuple[float | None, float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.arguments import (
+    FORMATS,
     SETTINGS_FILE,
     language_option,
     named_path,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from advisor.comparison import Comparison
     from advisor.findings import Diagnosis
     from advisor.report import Output
+    from advisor.report.writers import Writer
     from advisor.rules.policy import Bar
     from advisor.rules.settings import Settings
     from advisor.verdict import Verdict
@@ -53,7 +55,7 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
     )
-    output_options(one)
+    output_options(one, f".verdict.json, {FORMATS}")
     source_options(one)
     language_option(one)
     reading_options(one)
@@ -66,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     with chart_renderer(arguments.output) as charts:
         from advisor.report import check_outputs
 
-        outputs = check_outputs(arguments.output, arguments.path)
+        inputs = (arguments.path, *([arguments.baseline] if arguments.baseline else []))
+        outputs = check_outputs(arguments.output, *inputs, writers=_writers())
         settings = settings_of(arguments)
         fail_on = _fail_on(asked, settings, arguments.baseline)
         if settings is not None:
@@ -80,6 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         _print(diagnosis, comparison, verdict, arguments, outputs)
     return FINE if verdict.passed else FOUND
+
+
+def _writers() -> tuple[Writer, ...]:
+    """The formats of a diagnosis, and the verdict itself."""
+    from advisor.report.writers import WRITERS, Writer
+
+    return (*WRITERS, Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json() if said.verdict else ""))
 
 
 def _today() -> date:

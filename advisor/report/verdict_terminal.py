@@ -73,7 +73,7 @@ class _Printer:
         self.entries = [_Entry(card, one) for card, one in zip(made, self.verdict.rulings, strict=True)]
         self.failing = [e for e in self.entries if e.ruling.action == "error" and e.ruling.suppressed is None]
         warned = [e for e in self.entries if e.ruling.action == "warn" and e.ruling.suppressed is None]
-        self.warned = [e for e in warned if e.ruling.by or e.ruling.status in (None, "new", "worse")]
+        self.warned = [e for e in warned if e.ruling.status not in ("same", "better")]
         self.known = len(warned) - len(self.warned)
         self.colon, self.comma = say("colon", language), say("comma", language)
 
@@ -88,8 +88,9 @@ class _Printer:
             yield Group(Text(), *self.warnings())
         if self.verdict.budgets:
             yield Group(Text(), self.budgets())
-        for note in self.verdict.notes:
-            yield Group(Text(), Flow(Text(clean(note.say(self.language), 400), style="yellow")))
+        if self.verdict.notes:
+            notes = (Text(clean(note.say(self.language), 400), style="yellow") for note in self.verdict.notes)
+            yield Group(Text(), *(hanging(Text.assemble("– ", note), 2) for note in notes))
         yield from self.suppressions()
         if self.failing:
             yield Group(Text(), *self.how_to_suppress())
@@ -142,8 +143,8 @@ class _Printer:
         yield hanging(Text.assemble(("✗ ", "bold red"), assembled(card.title, "bold")), 2)
         yield Padding(Flow(self.facts(entry)), (0, 0, 0, 2))
         if card.causes:
-            cause = (f"{say('caused_by', self.language)}{self.colon}", *map(assembled, [card.causes[0].title]))
-            yield Padding(Flow(Text.assemble(*cause)), (0, 0, 0, 2))
+            word = f"{say('caused_by', self.language)}{self.colon}"
+            yield Padding(Flow(Text.assemble(word, assembled(card.causes[0].title))), (0, 0, 0, 2))
         by = say("because", self.language, by=clean(ruling.by))
         parts = (*self.where(card), f"{card.rule} {clean(ruling.fingerprint)}", by)
         yield Padding(Flow(Text("  ".join(parts), style="dim")), (0, 0, 0, 2))
@@ -169,7 +170,7 @@ class _Printer:
 
     def warnings(self) -> Iterator[RenderableType]:
         if self.warned:
-            yield Text(f"{say('warnings', self.language)}{self.colon}{len(self.warned)}", style="bold")
+            yield Text(say("warnings", self.language), style="bold")
         for entry in self.warned[:MOST_WARNINGS]:
             yield hanging(Text.assemble(("! ", "yellow"), assembled(entry.card.title)), 2)
             yield Padding(Flow(Text.assemble(self.facts(entry), (f"  {entry.card.rule}", "dim"))), (0, 0, 0, 2))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import corpus
@@ -121,6 +122,21 @@ def test_reports_are_written_beside_the_verdict(folder: Path, capsys: pytest.Cap
     told = capsys.readouterr()
     assert json.loads(told.out)["format"] == "advisor.diagnosis/1"
     assert "Passed" in told.err
+
+
+def test_the_verdict_is_written_by_its_published_schema(folder: Path) -> None:
+    write("budgets: {memory: 1MiB}\nsuppressions: [{rule: compute/*, reason: known}]")
+    assert main(["check", str(folder / "slow.json"), "-q", "-o", "a.verdict.json", "-o", "verdict:b"]) == 1
+    said = json.loads(Path("a.verdict.json").read_text("utf-8"))
+    jsonschema.validate(said, json.loads((TOP / "docs/reference/verdict.schema.json").read_text("utf-8")))
+    assert not said["passed"]
+    assert Path("b").read_bytes() == Path("a.verdict.json").read_bytes()
+
+
+def test_the_baseline_is_never_written_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fine = str(folder / "fine.json")
+    assert main(["check", str(folder / "slow.json"), "--baseline", fine, "-o", fine]) == 2
+    assert "is the input" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -53,7 +53,7 @@ def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> N
     said = printed(found, against=against, fail_on=(Bar(Severity.high, "new"),))
     assert said.startswith(
         "Failed: 1 finding.\n"
-        "Against the baseline: 1 new, 1 the same; step time 900 µs → 1.00 ms (longer).\n"
+        "Against the baseline: 1 new, 1 the same; mean step 900 µs → 1.00 ms (longer).\n"
         "\n"
         "✗ State of host/free-time\n"
         "  high  new  up to 200 µs per step (20 %)\n"
@@ -86,9 +86,9 @@ def test_budgets_are_a_table_that_shows_which_is_above() -> None:
     assert rows == [
         ["Budget", "Limit", "Measured", "Result"],
         ["idle share", "29.99 %", "30 %", "exceeded"],
-        ["step time", "2.00 ms", "1.00 ms", "kept"],
+        ["step, slowest rank", "2.00 ms", "1.00 ms", "kept"],
         ["peak memory", "53,687,091,199 B", "53,687,091,200 B", "exceeded (warning)"],
-        ["slowdown", "2.0 %", "–", "not measured"],
+        ["slowdown of the mean step", "2.0 %", "–", "not measured"],
     ]
     assert said.startswith("Failed: 1 budget exceeded, 1 warning.")
     assert "Budget slowdown: not measured, because there is no baseline" in said

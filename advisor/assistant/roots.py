@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from advisor.errors import Both, InputError, UsageError
+from advisor.saved import is_saved
 
 MOST_ENTRIES = 500_000
 """More files than this are no capture that anybody waits for; about ten thousand ranks have as many."""
@@ -91,6 +92,9 @@ class Roots:
     def _files(self, top: Path) -> Iterator[tuple[str, int, int]]:
         """Every file below, links followed where they stay inside."""
         waiting, seen, count = [top], {top}, 0
+        if top.is_file():
+            waiting = []
+            yield str(top), top.stat().st_size, top.stat().st_mtime_ns
         while waiting:
             for entry in _listing(waiting.pop()):
                 count += 1
@@ -134,8 +138,6 @@ def _real(path: Path) -> Path | None:
 
 
 def _listing(folder: Path) -> list[os.DirEntry[str]]:
-    if folder.is_file():
-        folder = folder.parent
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -144,8 +146,8 @@ def _listing(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _whole(path: Path) -> Path:
-    """The folder a path is read with: of a file its capture, of an output the folder it lies in."""
+    """What a path is read with: of a file its capture, of an output the folder it lies in; a saved diagnosis alone."""
     folder = path if path.is_dir() else path.parent
-    if path.suffix.lower() == ".json" and path.is_file() and folder.name != _OUTPUT:
+    if is_saved(path):
         return path
     return folder.parent if folder.name == _OUTPUT else folder

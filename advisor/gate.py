@@ -36,7 +36,14 @@ def judge(
         UsageError: `fail_on` asks for what changed, and there is nothing to compare with.
     """
     check_bars(fail_on, compared=comparison is not None)
-    case = _Case(diagnosis, comparison, policy, tuple(fail_on), today)
+    case = _Case(
+        diagnosis=diagnosis,
+        statuses=None if comparison is None else {one.fingerprint: one.status for one in comparison.changes},
+        former={info.id: info.formerly for info in diagnosis.rules},
+        policy=policy,
+        fail_on=tuple(fail_on),
+        today=today,
+    )
     rulings = tuple(map(case.ruling, diagnosis.findings))
     limits = tuple(budget for budget in policy.budgets if budget.action != "off")
     held = tuple(_held(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
@@ -77,7 +84,10 @@ class _Case:
     """One diagnosis before the gate."""
 
     diagnosis: Diagnosis
-    comparison: Comparison | None
+    statuses: Mapping[str, Status] | None
+    """By fingerprint; None without a baseline."""
+    former: Mapping[str, tuple[str, ...]]
+    """The ids that each rule had before."""
     policy: Policy
     fail_on: tuple[Bar, ...]
     today: date
@@ -97,10 +107,7 @@ class _Case:
 
     def status(self, finding: Finding) -> Status | None:
         """Against the baseline. What a comparison does not know is new: nothing passes for want of an entry."""
-        if self.comparison is None:
-            return None
-        change = self.comparison.change(finding.fingerprint)
-        return change.status if change else "new"
+        return None if self.statuses is None else self.statuses.get(finding.fingerprint, "new")
 
     def action(self, finding: Finding, status: Status | None) -> tuple[Action, str]:
         asked = self.policy.asked(self.names(finding.rule), finding.severity)
@@ -111,7 +118,7 @@ class _Case:
 
     def names(self, rule: str) -> tuple[str, ...]:
         """The id of a rule, and those it had before."""
-        return (rule, *(old for info in self.diagnosis.rules if info.id == rule for old in info.formerly))
+        return (rule, *self.former.get(rule, ()))
 
     def holding(self) -> Iterator[Suppression]:
         return (one for one in self.policy.suppressions if not _is_past(one, self.today))

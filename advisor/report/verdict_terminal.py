@@ -105,8 +105,8 @@ class _Printer:
         counts = [("failing", len(self.failing)), ("exceeded", broken), ("warned", warned)]
         said = self.comma.join(many(name, count, language) for name, count in counts if count)
         word = ("passed", "bold green") if verdict.passed else ("failed", "bold red")
-        nothing = "" if self.known else say("nothing", language)
-        tail = said or nothing
+        quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
+        tail = said or (say("nothing", language) if quiet else "")
         return Text.assemble(
             (say(word[0], language), word[1]), f"{self.colon}{tail}" if tail else "", say("full_stop", language)
         )

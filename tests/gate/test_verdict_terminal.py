@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from gate_samples import comparison, diagnosis, finding
+from gate_samples import RULES, comparison, diagnosis, finding
 from rich.console import Console
 
 from advisor.comparison import Comparison
@@ -45,6 +45,13 @@ def printed(
 def test_a_pass_without_anything_to_say_is_one_line() -> None:
     assert printed(diagnosis()) == "Passed: nothing to object to."
     assert printed(diagnosis(), language="zh") == "通过：没有需要处理的问题。"
+
+
+def test_a_pass_that_rests_on_nothing_does_not_say_that_all_is_well() -> None:
+    blind = diagnosis(outcomes=dict.fromkeys(RULES, "skipped"))
+    assert printed(blind) == "Passed.\n\n– No rule could look at this capture: passing is no sign of health."
+    suppressed = Policy(suppressions=(Suppression(rule="*", reason="a fire drill"),))
+    assert printed(diagnosis(FREE), suppressed).startswith("Passed.\n\nSuppressed: 1\n")
 
 
 def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> None:

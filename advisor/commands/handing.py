@@ -88,5 +88,13 @@ def chart_renderer(outputs: Sequence[str | Output]) -> Renderer:
 
 def _has_charts(output: str | Output) -> bool:
     if isinstance(output, str):
-        return output.startswith("html:") or output.lower().endswith(".html")
+        if ":" not in output:  # as almost always: nothing is imported before the drawing process starts
+            return output.lower().endswith(".html")
+        from advisor.errors import UsageError
+        from advisor.report import check_output
+
+        try:
+            output = check_output(output)
+        except UsageError:
+            return False
     return output.writer.name == "html"

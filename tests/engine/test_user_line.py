@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The line of the user's program behind a finding."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import advisor
+from advisor import diagnosis as module
+from advisor.engine.user_line import names_operators, user_line, with_lines
+from advisor.facts.observed import OperatorCall
+from advisor.facts.table import Table
+from advisor.findings import CodeLine, Confidence, Finding, Head, Place, Rows, Severity
+
+LIBRARY = (
+    "/usr/local/lib/python3.11/site-packages/torch/_ops.py(692): __call__",
+    "/opt/conda/lib/python3.9/multiprocessing/process.py(108): run",
+    "C:\\Python311\\lib\\site-packages\\torch\\nn\\modules\\module.py(1): _call_impl",
+    "/usr/lib/python3/dist-packages/numpy/core.py(3): f",
+    "torch/nn/modules/module.py(1553): _call_impl",
+    "threading.py(973): _bootstrap",
+    "<string>(1): <module>",
+    "<frozen runpy>(88): _run_code",
+    "<built-in method run_backward of torch._C._EngineBase object at 0xfffd>",
+    "",
+)
+CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
+
+
+def finding(*calls: str | None, rank: int = 0, column: str = "call") -> Finding:
+    """A finding whose rows name these host calls."""
+    return Finding(
+        rule="host/x",
+        fingerprint="0" * 16,
+        severity=Severity.high,
+        confidence=Confidence.high,
+        seen=(Place(rank=rank),),
+        excerpt=Rows(columns=(Head(name="step"), Head(name=column)), rows=tuple((1, call) for call in calls)),
+    )
+
+
+def operators(*rows: tuple[int, str, str | None, float]) -> Table[OperatorCall]:
+    """Calls as rank, name, stack and host time."""
+    rank, name, stack, us = zip(*rows, strict=True)
+    return Table.build(OperatorCall, rank=rank, name=name, call_stack=stack, host_total_us=us)
+
+
+def line_of(one: Finding, table: Table[OperatorCall] | None) -> CodeLine | None:
+    (found,) = with_lines([one], table)
+    return found.source
+
+
+def test_the_innermost_frame_that_is_no_library_is_the_users() -> None:
+    frames = [*LIBRARY, "/job/pkg/model.py(40): forward", "/job/train.py(61): train_step"]
+    assert user_line(frames) == CodeLine(file="/job/pkg/model.py", line=40, function="forward")
+
+
+@pytest.mark.parametrize("frame", LIBRARY)
+def test_a_library_is_never_the_user(frame: str) -> None:
+    assert user_line([frame]) is None
+
+
+@pytest.mark.parametrize("frame", ["torch_model.py(3): f", "my/torch_ext/a.py(3): f", "/home/u/libpython/a.py(3): f"])
+def test_what_is_called_like_a_library_is_still_the_users(frame: str) -> None:
+    assert user_line([frame]) is not None
+
+
+def test_of_an_operator_it_is_the_line_that_takes_most_host_time() -> None:
+    table = operators(
+        (0, "aten::item", "a.py(1): f;train.py(9): g", 5.0),
+        (0, "aten::item", "b.py(2): f;train.py(9): g", 4.0),
+        (0, "aten::item", "torch/x.py(1): y;b.py(2): f", 4.0),
+        (0, "aten::add", "c.py(3): f", 100.0),
+        (0, "aten::item", None, 900.0),
+    )
+    assert line_of(finding("aten::item"), table) == CodeLine(file="b.py", line=2, function="f")
+
+
+def test_the_worst_rank_is_asked_first_and_others_where_it_was_not_recorded() -> None:
+    table = operators((0, "aten::item", "a.py(1): f", 1.0), (1, "aten::item", "b.py(2): f", 50.0))
+    assert line_of(finding("aten::item", rank=0), table) == CodeLine(file="a.py", line=1, function="f")
+    assert line_of(finding("aten::item", rank=7), table) == CodeLine(file="b.py", line=2, function="f")
+
+
+def test_a_python_frame_is_its_own_line_without_any_stack() -> None:
+    assert line_of(finding(None, "model.py(50): build_mask"), None) == CodeLine(
+        file="model.py", line=50, function="build_mask"
+    )
+
+
+def test_the_first_call_with_a_line_of_the_user_counts() -> None:
+    table = operators((0, "aten::mul", "torch/a.py(1): f", 9.0), (0, "aten::item", "a.py(1): f", 1.0))
+    assert line_of(finding("aclrtMemcpy", "aten::mul", "aten::item"), table) == CodeLine(
+        file="a.py", line=1, function="f"
+    )
+
+
+def test_without_stacks_or_calls_there_is_no_line() -> None:
+    assert line_of(finding("aten::item"), operators((0, "aten::item", None, 1.0))) is None
+    assert line_of(finding("aten::item"), None) is None
+    assert line_of(finding("aten::item", column="name"), operators((0, "aten::item", "a.py(1): f", 1.0))) is None
+    assert not names_operators([finding("aclrtMemcpy"), finding("aten::item", column="name")])
+
+
+@settings(max_examples=50)
+@given(st.lists(st.text() | st.sampled_from(["x.py(0): f", "x.py(99999999999999): f", "x.py(1)", ";", "a.py(1):"])))
+def test_any_frames_give_a_line_or_none(frames: list[str]) -> None:
+    line = user_line(frames)
+    assert line is None or line.line > 0
+
+
+def test_a_capture_without_stacks_never_has_its_operators_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    capture = Path(shutil.copytree(CASE, tmp_path / "prof"))
+    for info in capture.rglob("profiler_info_*.json"):
+        info.write_text(info.read_text("utf-8").replace('"with_stack": true', '"with_stack": false'), "utf-8")
+    asked = []
+    real = module._maybe
+    monkeypatch.setattr(module, "_maybe", lambda profile, fact: asked.append(fact) or real(profile, fact))
+    advisor.diagnose(capture)
+    assert asked
+    assert OperatorCall not in asked
+
+
+@pytest.mark.parametrize("kind", ["text", "db"])
+def test_both_exports_of_a_real_capture_name_the_same_line(kind: str, real_data: Path) -> None:
+    found = advisor.diagnose(real_data / "msinsight_pytorch_matrix" / kind / "level1")
+    lines = {one.rule: one.source for one in found.findings if one.source}
+    assert {(rule, Path(line.file).name, line.function) for rule, line in lines.items()} == {
+        ("host/python-bound", "main.py", "train")
+    }

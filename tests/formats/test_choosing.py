@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing formats on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.cli import main
+from advisor.errors import UsageError
+from advisor.report import check_output
+from tests.formats.formats_samples import FORMATS
+
+CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The diagnosis of the checked-in capture, as JSON."""
+    path = tmp_path_factory.mktemp("saved") / "report.json"
+    assert main(["diagnose", str(CASE), "-o", str(path), "-q"]) == 0
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "path"),
+    [
+        ("a.sarif", "sarif", "a.sarif"),
+        ("a.SARIF.json", "sarif", "a.SARIF.json"),
+        ("a.junit.xml", "junit", "a.junit.xml"),
+        ("a.codequality.json", "codequality", "a.codequality.json"),
+        ("gl-code-quality-report.json", "codequality", "gl-code-quality-report.json"),
+        ("a.rdjson", "rdjson", "a.rdjson"),
+        ("a.jsonl", "jsonl", "a.jsonl"),
+        ("a.csv", "csv", "a.csv"),
+        ("a.json", "json", "a.json"),
+        ("sarif.json", "json", "sarif.json"),
+        ("sarif:out.json", "sarif", "out.json"),
+        ("github:-", "github", "-"),
+        ("html:a.htm", "html", "a.htm"),
+        ("json:csv:x", "json", "csv:x"),
+        ("./sarif:x.csv", "csv", "sarif:x.csv"),
+    ],
+)
+def test_the_longest_ending_or_the_word_before_the_colon_chooses(words: str, name: str, path: str) -> None:
+    output = check_output(words)
+    assert (output.writer.name, str(output.path)) == (name, path)
+
+
+@pytest.mark.parametrize("words", ["report.xml", "-", "sarif:", "no-format:x", "C:report"])
+def test_what_names_no_format_is_told_which_there_are(words: str) -> None:
+    with pytest.raises(UsageError, match=r"FORMAT:FILE, where FORMAT is one of html, .*sarif"):
+        check_output(words)
+
+
+@pytest.mark.parametrize("command", ["diagnose", "render"])
+def test_every_format_comes_out_of_one_command(command: str, saved: Path, tmp_path: Path) -> None:
+    outputs = [f"-o{name}:{tmp_path / name}" for name in FORMATS]
+    assert main([command, str(CASE if command == "diagnose" else saved), *outputs, "-q"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == set(FORMATS)
+    assert all(path.stat().st_size > 300 for path in tmp_path.iterdir())
+
+
+def test_what_goes_to_the_standard_output_stands_there_alone(
+    saved: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["render", str(saved), "-o", "sarif:-", "--lang", "zh"]) == 0
+    told = capsysbinary.readouterr()
+    assert json.loads(told.out)["version"] == "2.1.0"
+    assert "先" in told.err.decode("utf-8")
+
+
+def test_people_are_told_when_findings_have_no_place_and_not_when_they_have(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["-o", str(tmp_path / "r.sarif"), "--lang", "en"]
+    main(["render", str(saved), *output])
+    assert "--anchor" in capsys.readouterr().err
+    main(["render", str(saved), *output, "--anchor", "train.py:3"])
+    assert capsys.readouterr().err == ""
+    main(["render", str(saved), *output, "-q"])
+    assert capsys.readouterr().err == ""
+    main(["render", str(saved), "-o", str(tmp_path / "r.csv"), "--lang", "en"])
+    assert capsys.readouterr().err == ""
+
+
+def test_recorded_lines_are_written_relative_to_the_source_code(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "model.py").write_text("\n" * 100)
+    out = tmp_path / "r.jsonl"
+    for root, anchor, expected in (
+        (tmp_path / "src", "main.py", ("model.py", 80)),
+        (tmp_path, "main.py", ("main.py", 1)),
+    ):
+        assert main(["render", str(saved), "-q", "-o", str(out), "--source-root", str(root), "--anchor", anchor]) == 0
+        lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+        (found,) = ((line["file"], line["line"]) for line in lines if line.get("rule") == "host/python-bound")
+        assert found == expected
+
+
+def test_a_format_is_never_written_into_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inside = next(CASE.glob("*_ascend_pt")) / "out"
+    assert main(["diagnose", str(CASE), "-o", f"sarif:{inside}"]) == 2
+    assert "captures are never written to" in capsys.readouterr().err
+    assert not inside.exists()
+
+
+def test_drawing_starts_for_html_alone() -> None:
+    from advisor.commands.handing import chart_renderer
+
+    for words, wanted in (
+        ("a.html", True),
+        ("html:a", True),
+        ("A.HTML", True),
+        ("sarif:a.html", False),
+        ("a.sarif", False),
+    ):
+        with chart_renderer([words]) as charts:
+            assert charts.wanted == wanted

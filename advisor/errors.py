@@ -117,16 +117,26 @@ class ExprError(AdvisorError):
 
 
 class FactMissing(AdvisorError):
-    """A table cannot be had because something was not recorded.
+    """A table cannot be had because something was not recorded, or cannot be read.
 
     `tables` names the observed facts that are absent, so that the report can say how to record them;
-    `unreadable` names the files that hold them but cannot be read; `incomplete` tables that are there, but lack rows.
+    `unreadable` names files that cannot be read, `behind` those of `tables` that are kept in them (all of them, where
+    nothing else is said); `incomplete` tables that are there, but lack rows.
     """
 
-    def __init__(self, tables: Iterable[str], unreadable: Iterable[str] = (), incomplete: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        tables: Iterable[str],
+        unreadable: Iterable[str] = (),
+        incomplete: Iterable[str] = (),
+        behind: Iterable[str] | None = None,
+    ) -> None:
         self.tables = tuple(dict.fromkeys(tables))
         self.incomplete = tuple(dict.fromkeys(incomplete))
         self.unreadable = tuple(dict.fromkeys(unreadable))
+        if behind is None:
+            behind = self.tables if self.unreadable else ()
+        self.behind = tuple(dict.fromkeys(behind))
         why = f" ({', '.join(self.unreadable)} cannot be read)" if self.unreadable else ""
         parts = {"not recorded: ": self.tables, "rows missing in: ": self.incomplete}
         super().__init__("; ".join(what + ", ".join(names) for what, names in parts.items() if names) + why)
@@ -139,6 +149,7 @@ class FactMissing(AdvisorError):
             (name for one in every for name in one.tables),
             (file for one in every for file in one.unreadable),
             (name for one in every for name in one.incomplete),
+            (name for one in every for name in one.behind),
         )
 
 

@@ -43,19 +43,40 @@ OF_COLUMN: Mapping[tuple[str, str], Text] = {
 def of_missing(missing: FactMissing) -> Text:
     """Tables were not recorded, or their files cannot be read."""
     known = tables()
-    remedies = [known[name].record_with for name in missing.tables if name in known]
-    said = _once(remedies)
-    names = ", ".join(f"`{name}`" for name in missing.tables)
-    en = [f"not recorded: {names}"] if names else []
-    zh = [f"未采集：{names.replace(', ', '、')}"] if names else []
-    if missing.incomplete:
-        lacking = [f"`{name}`" for name in missing.incomplete]
-        en.append(f"rows are missing in {', '.join(lacking)}: give the files whole, as the profiler wrote them")
-        zh.append(f"{'、'.join(lacking)} 中缺少部分行：请提供 profiler 写出的完整文件")
+    absent = [name for name in missing.tables if name not in missing.behind]
+    said = []
     if missing.unreadable:
-        en.insert(0, f"cannot be read: {', '.join(missing.unreadable)}")
-        zh.insert(0, f"无法读取：{'、'.join(missing.unreadable)}")
-    return _joined(en + [remedy.en for remedy in said], zh + [remedy.zh for remedy in said])
+        said.append(_unread(missing.unreadable, missing.behind))
+    if absent:
+        said.append(Text(en=f"not recorded: {_listed(absent).en}", zh=f"未采集：{_listed(absent).zh}"))
+    if missing.incomplete:
+        lacking = _listed(missing.incomplete)
+        said.append(
+            Text(
+                en=f"rows are missing in {lacking.en}: give the files whole, as the profiler wrote them",
+                zh=f"{lacking.zh} 中缺少部分行：请提供 profiler 写出的完整文件",
+            )
+        )
+    said += _once(known[name].record_with for name in absent if name in known)
+    return _joined([one.en for one in said], [one.zh for one in said])
+
+
+def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
+    """Files that cannot be read, and the tables that are kept in them."""
+    kept = _listed(behind)
+    return Text(
+        en=f"cannot be read: {', '.join(files)}"
+        + (f", where {kept.en} would be" if behind else "")
+        + ": give the files "
+        "whole and unpacked, as the profiler wrote them",
+        zh=f"无法读取：{'、'.join(files)}" + (f"（{kept.zh} 应在其中）" if behind else "") + "，请提供 profiler 写出的"
+        "完整文件，不要压缩",
+    )
+
+
+def _listed(names: Iterable[str]) -> Text:
+    quoted = [f"`{name}`" for name in names]
+    return Text(en=", ".join(quoted), zh="、".join(quoted))
 
 
 def of_missing_values(fact: type[Fact], columns: Sequence[str], others: Sequence[str]) -> Text:

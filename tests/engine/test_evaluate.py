@@ -80,16 +80,16 @@ def test_an_unknown_run_skips_the_rule(tmp_path: Path) -> None:
 def test_a_missing_table_says_what_to_record_in_both_languages(tmp_path: Path) -> None:
     class Nothing:
         def table(self, fact: Any) -> Table[Any]:
-            raise FactMissing(["kernels", "launches"], ["trace_view.json"])
+            raise FactMissing(["kernels", "launches"])
 
     outcome = evaluate(made(tmp_path), Nothing(), run_of("")).outcome
     assert (outcome.outcome, outcome.needs) == ("skipped", ("kernels", "launches"))
     assert outcome.reason is not None
     assert outcome.reason.en == (
-        "cannot be read: trace_view.json; not recorded: `kernels`, `launches`; record with ProfilerActivity.NPU among "
+        "not recorded: `kernels`, `launches`; record with ProfilerActivity.NPU among "
         "the activities; record with activities CPU and NPU together"
     )
-    assert outcome.reason.zh.startswith("无法读取：trace_view.json；未采集：`kernels`、`launches`；采集时")
+    assert outcome.reason.zh.startswith("未采集：`kernels`、`launches`；采集时")
 
 
 def test_a_further_table_that_is_required_must_be_there(tmp_path: Path) -> None:

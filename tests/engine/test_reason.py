@@ -4,6 +4,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.engine import reason
+from advisor.errors import FactMissing
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.derived import MemoryPeak
@@ -36,3 +37,20 @@ def test_every_remedy_is_for_a_name_that_exists() -> None:
     assert reason.OF_RUN.keys() <= RUN_SCOPE.keys()
     for table, column in reason.OF_COLUMN:
         assert column in FACTS[table].columns()
+
+
+def test_what_lies_in_a_file_that_cannot_be_read_is_not_called_unrecorded() -> None:
+    said = reason.of_missing(FactMissing(["kernels", "launches"], ["trace_view.json"]))
+    assert said.en == (
+        "cannot be read: trace_view.json, where `kernels`, `launches` would be: give the files whole and unpacked, as the "
+        "profiler wrote them"
+    )
+    assert "未采集" not in said.zh and "`kernels`、`launches` 应在其中" in said.zh
+
+
+def test_of_several_missing_tables_only_those_in_no_unreadable_file_are_called_unrecorded() -> None:
+    lost, absent = FactMissing(["kernels"], ["kernel_details.csv"]), FactMissing(["memory_uses"])
+    said = reason.of_missing(FactMissing.joined([lost, absent]))
+    assert "kernel_details.csv, where `kernels` would be" in said.en
+    assert "not recorded: `memory_uses`; record with profile_memory=True" in said.en
+    assert "ProfilerActivity.NPU" not in said.en

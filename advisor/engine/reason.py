@@ -64,13 +64,10 @@ def of_missing(missing: FactMissing) -> Text:
 def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
     """Files that cannot be read, and the tables that are kept in them."""
     kept = _listed(behind)
+    where = Text(en=f", where {kept.en} would be" if behind else "", zh=f"（{kept.zh} 应在其中）" if behind else "")
     return Text(
-        en=f"cannot be read: {', '.join(files)}"
-        + (f", where {kept.en} would be" if behind else "")
-        + ": give the files "
-        "whole and unpacked, as the profiler wrote them",
-        zh=f"无法读取：{'、'.join(files)}" + (f"（{kept.zh} 应在其中）" if behind else "") + "，请提供 profiler 写出的"
-        "完整文件，不要压缩",
+        en=f"cannot be read: {', '.join(files)}{where.en}: give the files whole and unpacked, as the profiler wrote them",
+        zh=f"无法读取：{'、'.join(files)}{where.zh}，请提供 profiler 写出的完整文件，不要压缩",
     )
 
 

@@ -42,8 +42,8 @@ def test_every_remedy_is_for_a_name_that_exists() -> None:
 def test_what_lies_in_a_file_that_cannot_be_read_is_not_called_unrecorded() -> None:
     said = reason.of_missing(FactMissing(["kernels", "launches"], ["trace_view.json"]))
     assert said.en == (
-        "cannot be read: trace_view.json, where `kernels`, `launches` would be: give the files whole and unpacked, as the "
-        "profiler wrote them"
+        "cannot be read: trace_view.json, where `kernels`, `launches` would be: give the files whole and unpacked, as "
+        "the profiler wrote them"
     )
     assert "未采集" not in said.zh and "`kernels`、`launches` 应在其中" in said.zh
 

@@ -66,7 +66,7 @@ def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
     kept = _listed(behind)
     where = Text(en=f", where {kept.en} would be" if behind else "", zh=f"（{kept.zh} 应在其中）" if behind else "")
     return Text(
-        en=f"cannot be read: {', '.join(files)}{where.en}: give the files whole and unpacked, as the profiler wrote them",
+        en=f"cannot be read: {', '.join(files)}{where.en}: give the files whole and unpacked, as they were written",
         zh=f"无法读取：{'、'.join(files)}{where.zh}，请提供 profiler 写出的完整文件，不要压缩",
     )
 

@@ -43,7 +43,7 @@ def test_what_lies_in_a_file_that_cannot_be_read_is_not_called_unrecorded() -> N
     said = reason.of_missing(FactMissing(["kernels", "launches"], ["trace_view.json"]))
     assert said.en == (
         "cannot be read: trace_view.json, where `kernels`, `launches` would be: give the files whole and unpacked, as "
-        "the profiler wrote them"
+        "they were written"
     )
     assert "未采集" not in said.zh and "`kernels`、`launches` 应在其中" in said.zh
 

@@ -12,7 +12,7 @@ from corpus.events import Layout
 from corpus.program import Machine
 from corpus.troubles import Place, Troubles, in_layer
 
-_STACK = "model_runner_v1.py(2103): execute_model;\nqwen2.py({line}): forward"
+_STACK = "qwen2.py({line}): forward;\nmodel_runner_v1.py(2103): execute_model"
 _HEAD = 128
 _INDEX_BYTES = 8
 

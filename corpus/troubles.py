@@ -14,7 +14,13 @@ from corpus.operators import cast, convert_format, vector
 
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 """How torch_npu names the wait for the next batch."""
-_STACK = "train.py(88): <module>;\ntrain.py(61): train_step;\nmodel.py({line}): forward"
+_STACK = ";\n".join((
+    "/usr/local/lib/python3.11/site-packages/torch/nn/modules/module.py(1553): _call_impl",
+    "model.py({line}): forward",
+    "train.py(61): train_step",
+    "train.py(88): <module>",
+))  # fmt: skip
+"""Frames as torch_npu writes them: innermost first, libraries among them."""
 _SIDE_STREAM = 3
 _COPIED_BYTES = 1 << 20
 _COPY_US = 55.0

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import advisor
+import corpus
 from advisor import diagnosis as module
 from advisor.engine.user_line import names_operators, user_line, with_lines
 from advisor.facts.observed import OperatorCall
@@ -124,6 +125,18 @@ def test_a_capture_without_stacks_never_has_its_operators_read(tmp_path: Path, m
     advisor.diagnose(capture)
     assert asked
     assert OperatorCall not in asked
+
+
+@pytest.mark.parametrize("export", ["text", "database"])
+def test_a_fault_of_the_corpus_is_traced_to_the_line_that_holds_it(export: str, tmp_path: Path) -> None:
+    corpus.write(corpus.job("synchronise-per-layer"), tmp_path, export)
+    found = advisor.diagnose(tmp_path)
+    lines = {one.rule: one.source for one in found.findings}
+    for rule in ("host/device-to-host-reads", "host/synchronising-calls"):
+        line = lines[rule]
+        assert line is not None
+        assert (line.file, line.function) == ("model.py", "forward")
+        assert 20 <= line.line < 40
 
 
 @pytest.mark.parametrize("kind", ["text", "db"])

@@ -14,36 +14,112 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.release import VERSION
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+    from pathlib import Path
 
+    from advisor.comparison import Comparison as Comparison
     from advisor.errors import AdvisorError as AdvisorError
+    from advisor.explanation import Explanation as Explanation
     from advisor.facts.profile import Profile
     from advisor.findings import Diagnosis as Diagnosis
     from advisor.findings import Finding as Finding
+    from advisor.progress import Progress
     from advisor.rules.catalog import Catalog
+    from advisor.rules.settings import Settings
 
-__version__ = "0.1.0"
-__all__ = ["AdvisorError", "Diagnosis", "Finding", "__version__", "diagnose", "load_profile", "load_rules"]
+    AnyPath = str | os.PathLike[str]
+
+__version__ = VERSION
+__all__ = [
+    "AdvisorError",
+    "Comparison",
+    "Diagnosis",
+    "Explanation",
+    "Finding",
+    "__version__",
+    "compare",
+    "diagnose",
+    "explain",
+    "load_diagnosis",
+    "load_profile",
+    "load_rules",
+]
 
 
-def diagnose(path: str | os.PathLike[str], rules: Iterable[str | os.PathLike[str]] = ()) -> Diagnosis:
-    """What is wrong with the profile at this path, ranked by what can be won.
+def diagnose(
+    path: AnyPath | Profile,
+    rules: Iterable[AnyPath] = (),
+    settings: AnyPath | Settings | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """What is wrong with a profile, ranked by what can be won: of the capture at a path, or of a loaded profile.
 
-    `rules` are folders with rules of your own, held against the profile beside the shipped ones.
+    `rules` are folders with rules of your own, held against the profile beside the shipped ones; `settings` is a file
+    such as `advisor.yaml`; `progress` is told of each part of the work.
 
     Raises:
         InputError: Nothing at the path can be read.
-        RuleError: A rule of your own is wrong; the message lists every mistake.
+        RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
     """
     from advisor.diagnosis import diagnose as run_rules
+    from advisor.progress import silent
 
-    return run_rules(load_profile(path), load_rules(rules))
+    listener = progress or silent
+    profile = _profile(path, listener)
+    _attach()
+    return run_rules(profile, load_rules(rules, settings), listener)
 
 
-def load_profile(path: str | os.PathLike[str]) -> Profile:
-    """The profile at this path: `load_profile(p).table(Kernel).to_pandas()` gives its kernels.
+def compare(
+    before: AnyPath | Diagnosis,
+    after: AnyPath | Diagnosis,
+    rules: Iterable[AnyPath] = (),
+    settings: AnyPath | Settings | None = None,
+) -> Comparison:
+    """What changed from one run to another, and what moved the step.
+
+    Each is a capture, a diagnosis that was saved as .json, or a diagnosis at hand; differences count as changes beyond
+    the noise that `settings` allow.
+
+    Raises:
+        InputError: One of them cannot be read.
+        RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
+    """
+    from advisor.baseline import compare as compare_both
+    from advisor.comparison import Tolerance
+
+    own, given = tuple(rules), _settings(settings)
+    one, other = (_diagnosis(side, own, given) for side in (before, after))
+    _attach()
+    return compare_both(one, other, given.tolerance if given is not None else Tolerance())
+
+
+def explain(
+    diagnosis: Diagnosis, finding: Finding | str, profile: Profile | None = None, rules: Iterable[AnyPath] = ()
+) -> Explanation:
+    """Why a rule spoke or did not: of a finding, a fingerprint or its beginning, or everything a rule said by its id.
+
+    With the profile every value is known, not only those that the diagnosis keeps.
+
+    Raises:
+        UsageError: There is no such finding or rule; the message names those that come near.
+    """
+    from advisor.grounds import explain as give_grounds
+    from advisor.grounds.asked import asked
+
+    name = finding if isinstance(finding, str) else finding.fingerprint
+    rule_id, fingerprint = (name, "") if "/" in name else ("", name)
+    wanted = asked(rule_id, fingerprint, diagnosis, load_rules(rules))
+    return give_grounds(wanted.info, wanted.rule, diagnosis, fingerprint=wanted.fingerprint, profile=profile)
+
+
+def load_profile(path: AnyPath, *, progress: Progress | None = None) -> Profile:
+    """The profile at this path: `load_profile(p).table("kernels").to_pandas()` gives its kernels.
 
     Raises:
         InputError: Nothing at the path can be read.
@@ -51,12 +127,28 @@ def load_profile(path: str | os.PathLike[str]) -> Profile:
     from pathlib import Path
 
     from advisor.diagnosis import open_profile
+    from advisor.progress import silent
 
-    return open_profile(Path(path))
+    _attach()
+    return open_profile(Path(path), progress=progress or silent)
 
 
-def load_rules(rules: Iterable[str | os.PathLike[str]] = ()) -> Catalog:
-    """The shipped rules, and those in these folders.
+def load_diagnosis(path: AnyPath) -> Diagnosis:
+    """The diagnosis that `advisor diagnose … -o report.json` or `Diagnosis.to_json` wrote.
+
+    Raises:
+        InputError: There is none; the message says what is wrong with the file.
+    """
+    from pathlib import Path
+
+    from advisor.saved import saved_diagnosis
+
+    _attach()
+    return saved_diagnosis(Path(path))
+
+
+def load_rules(rules: Iterable[AnyPath] = (), settings: AnyPath | Settings | None = None) -> Catalog:
+    """The shipped rules and those in these folders, as the settings leave them.
 
     Raises:
         RuleError: Something in them is wrong; the message lists every mistake.
@@ -66,14 +158,57 @@ def load_rules(rules: Iterable[str | os.PathLike[str]] = ()) -> Catalog:
     from advisor.rules.catalog import Catalog
     from advisor.shipped import shipped
 
-    return Catalog.load([shipped("rules"), *map(Path, rules)])
+    return Catalog.load([shipped("rules"), *map(Path, rules)], _settings(settings))
+
+
+def _profile(given: AnyPath | Profile, progress: Progress) -> Profile:
+    from advisor.facts.profile import Profile
+
+    return given if isinstance(given, Profile) else load_profile(given, progress=progress)
+
+
+def _diagnosis(given: AnyPath | Diagnosis, rules: tuple[AnyPath, ...], settings: Settings | None) -> Diagnosis:
+    from pathlib import Path
+
+    from advisor.findings import Diagnosis
+    from advisor.saved import is_saved
+
+    if isinstance(given, Diagnosis):
+        return given
+    path: Path = Path(given)
+    return load_diagnosis(path) if is_saved(path) else diagnose(path, rules, settings)
+
+
+def _settings(given: AnyPath | Settings | None) -> Settings | None:
+    from pathlib import Path
+
+    from advisor.rules.settings import Settings
+
+    return given if given is None or isinstance(given, Settings) else Settings.read(Path(given))
+
+
+def _attach() -> None:
+    """What a notebook shows of the objects handed out here."""
+    from advisor.display import attach
+
+    attach()
+
+
+_HOMES = {
+    "AdvisorError": "advisor.errors",
+    "Comparison": "advisor.comparison",
+    "Diagnosis": "advisor.findings",
+    "Explanation": "advisor.explanation",
+    "Finding": "advisor.findings",
+}
 
 
 def __getattr__(name: str) -> object:
     """Imports the public classes when first asked for: they cost more than `advisor --version` may take."""
-    homes = {"AdvisorError": "advisor.errors", "Diagnosis": "advisor.findings", "Finding": "advisor.findings"}
-    if name not in homes:
+    if name not in _HOMES:
         raise AttributeError(f"module 'advisor' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(homes[name]), name)
+    if name != "AdvisorError":
+        _attach()
+    return getattr(import_module(_HOMES[name]), name)

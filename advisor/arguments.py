@@ -7,8 +7,8 @@ import argparse
 from importlib import import_module
 from pathlib import Path
 
-from advisor import __version__
 from advisor.commands import COMMANDS
+from advisor.release import VERSION
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
@@ -19,7 +19,7 @@ EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
 def parser(asked: str | None = None) -> argparse.ArgumentParser:
     """All commands, each with a sentence; the options of the one asked for, or of all."""
     top = argparse.ArgumentParser("advisor", description=ABOUT, epilog=EXAMPLE)
-    top.add_argument("--version", action="version", version=f"advisor {__version__}")
+    top.add_argument("--version", action="version", version=f"advisor {VERSION}")
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
     for name, about in COMMANDS.items():
         one = commands.add_parser(name, help=about)

@@ -128,6 +128,13 @@ class Comparison(_Model):
     tables: tuple[Difference, ...] = ()
     """Only where both captures were at hand."""
 
+    def __repr__(self) -> str:
+        counts = ((status, len(self.having(status))) for status in STATUSES)
+        said = ", ".join(f"{count} {status}" for status, count in counts if count) or "no findings"
+        return f"<comparison of {self.before.run.name!r} with {self.after.run.name!r}: {said}>"
+
+    __str__ = __repr__
+
     def having(self, *statuses: Status) -> tuple[Change, ...]:
         """The changes of these kinds."""
         return tuple(change for change in self.changes if change.status in statuses)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-import advisor
 from advisor.accounting import account
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
@@ -22,6 +21,7 @@ from advisor.facts.profile import Derivation, Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
+from advisor.release import VERSION
 
 if TYPE_CHECKING:
     from advisor.rules.catalog import Catalog
@@ -85,7 +85,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         findings += merge(result.hits)
         progress("rules", done, len(catalog.rules))
     return Diagnosis(
-        version=advisor.__version__,
+        version=VERSION,
         run=profile.run,
         split=time_split(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else None,
         account=_account(profile),

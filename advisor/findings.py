@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Wi
 
 from advisor.run import Run
 from advisor.text import Text
+from advisor.units import show
 
 Scalar = int | float | bool | str | None
 
@@ -124,6 +125,13 @@ class Finding(_Model):
     """Fingerprints of findings that explain this one."""
     symptoms: tuple[str, ...] = ()
     """Fingerprints of findings that this one explains."""
+
+    def __repr__(self) -> str:
+        about = "".join(f" {key}={value}" for key, value in self.subject.items())
+        wins = f", up to {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
+        return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
+
+    __str__ = __repr__
     source: CodeLine | None = None
     """Where the user's program causes the worst of it; None when no call stacks were recorded."""
 
@@ -302,6 +310,13 @@ class Diagnosis(_Model):
     """The rules that were evaluated, ordered by id."""
     exhibits: tuple[Exhibit, ...] = ()
     unread: tuple[Unread, ...] = ()
+
+    def __repr__(self) -> str:
+        us = self.run.step_us or (self.split.step_us if self.split is not None else 0.0)
+        step = f" {'step' if self.run.steps else 'window'} {show(us, 'us')}," if us > 0 else ""
+        return f"<diagnosis of {self.run.name!r}:{step} {len(self.findings)} findings>"
+
+    __str__ = __repr__
 
     def rule(self, rule_id: str) -> RuleInfo:
         """What is known of a rule that was evaluated."""

@@ -15,13 +15,13 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
-import advisor
 from advisor.assistant.query import MOST_ROWS, Query
 from advisor.assistant.tools import MOST_FINDINGS, Tools
 from advisor.assistant.tools import MOST_ROWS as MOST_EXPLAINED
 from advisor.engine import reason
 from advisor.errors import AdvisorError, FactMissing, SpokenError
 from advisor.progress import Progress
+from advisor.release import VERSION
 from advisor.report.markdown import document
 from advisor.text import Language
 
@@ -45,7 +45,7 @@ def server(tools: Tools) -> MCPServer[Any]:
     made: MCPServer[Any] = MCPServer(
         "advisor",
         title="Ascend profile diagnosis",
-        version=advisor.__version__,
+        version=VERSION,
         instructions=INSTRUCTIONS,
         log_level="WARNING",
     )

@@ -11,10 +11,10 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 from msgspec import Struct
 
-from advisor import __version__
 from advisor.bot import trouble
 from advisor.bot.patience import WORTH_ANOTHER_TRY, Patience, asked_pause, is_limit
 from advisor.errors import Both, ForgeError
+from advisor.release import VERSION
 
 if TYPE_CHECKING:
     import httpx2
@@ -165,7 +165,7 @@ def _client(door: Door, token: str) -> httpx2.Client:
     headers = {
         "accept": "application/json",
         "content-type": "application/json",
-        "user-agent": f"ascend-advisor/{__version__}",
+        "user-agent": f"ascend-advisor/{VERSION}",
         **door.headers,
         door.header: door.prefix + token,
     }

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How diagnoses, findings, comparisons and tables look in a notebook. Only the Python API attaches it.
+
+The classes themselves know nothing of it: they stand below the reports. The command line never pays for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from advisor.comparison import Comparison
+from advisor.facts.table import Table
+from advisor.findings import Diagnosis, Finding
+from advisor.text import Language
+
+ASKED_FOR = "_repr_html_"
+"""What notebooks call an object for its HTML."""
+
+
+def attach() -> None:
+    """Gives the classes what notebooks ask for; doing it again changes nothing."""
+    shown: dict[type, Callable[[Any], str]] = {
+        Diagnosis: _diagnosis,
+        Finding: _finding,
+        Comparison: _comparison,
+        Table: _table,
+    }
+    for kind, html in shown.items():
+        setattr(kind, ASKED_FOR, html)
+
+
+def language() -> Language:
+    """The language of the locale, as on the command line."""
+    said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return "zh" if said.lower().startswith("zh") else "en"
+
+
+def _diagnosis(diagnosis: Diagnosis) -> str:
+    from advisor.report.notebook import diagnosis_html
+
+    return diagnosis_html(diagnosis, language())
+
+
+def _finding(finding: Finding) -> str:
+    from advisor.report.notebook import finding_html
+
+    return finding_html(finding, language())
+
+
+def _comparison(comparison: Comparison) -> str:
+    from advisor.report.notebook import comparison_html
+
+    return comparison_html(comparison, language())
+
+
+def _table(table: Table[Any]) -> str:
+    from advisor.report.notebook import MOST, table_html
+
+    rows = [tuple(row.values()) for row in table.rows(MOST)]
+    return table_html(table.fact.table, table.fact.columns(), rows, len(table), language())

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""action.yml does what docs/ci.md says: its steps run one by one on a capture, against a forge on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from composite import Ran, Runner
+
+TOP = Path(__file__).parents[2]
+sys.path.insert(0, str(TOP / "tests" / "bot"))
+
+from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, fake_forge  # noqa: E402
+
+ACTION = TOP / "action.yml"
+CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
+REPORT_URL = "https://forge.example/team/model/actions/runs/1/artifacts/2"
+UPLOADED = {"report": {"artifact-url": REPORT_URL}}
+PYTHON = """\
+#!/bin/sh
+# Stands for python3: makes a folder that looks like an environment, and writes down what pip is told.
+if [ "$2" = venv ]; then
+  mkdir -p "$3/bin"
+  cp "$0" "$3/bin/python"
+  printf '#!/bin/sh\\nexec "{python}" -m advisor "$@"\\n' > "$3/bin/advisor"
+  chmod +x "$3/bin/advisor"
+else
+  printf '%s\\n' "$@" >> "{temp}/pip"
+fi
+"""
+
+
+@pytest.fixture
+def forge() -> Iterator[FakeForge]:
+    with fake_forge() as running:
+        running.accounts[TOKEN].is_app = True
+        yield running
+
+
+@pytest.fixture
+def runner(tmp_path: Path, forge: FakeForge) -> Runner:
+    """A runner at work on a pull request from a branch of the repository itself."""
+    workspace, temp, programs = (tmp_path / name for name in ("workspace", "temp", "programs"))
+    for folder in (workspace, temp, programs):
+        folder.mkdir()
+    shutil.copytree(CAPTURE, workspace / "prof")
+    python = programs / "python3"
+    python.write_text(PYTHON.format(python=sys.executable, temp=temp), "utf-8")
+    python.chmod(0o755)
+    head = {"sha": "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c", "repo": {"full_name": REPO}}
+    event = {"pull_request": {"number": NUMBER, "head": head}}
+    (temp / "event.json").write_text(json.dumps(event), "utf-8")
+    environment = {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "LANG": "C.UTF-8",
+        "PYTHONPATH": str(TOP),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": forge.api("github"),
+        "GITHUB_SERVER_URL": "https://forge.example",
+        "GITHUB_REPOSITORY": REPO,
+        "GITHUB_RUN_ID": "1",
+        "GITHUB_EVENT_PATH": str(temp / "event.json"),
+        "GITHUB_STEP_SUMMARY": str(temp / "summary.md"),
+    }
+    github = {"event_name": "pull_request", "event": event, "repository": REPO, "token": TOKEN}
+    return Runner(workspace, temp, environment, github)
+
+
+def advise(runner: Runner, **inputs: str) -> Ran:
+    named = {name.replace("_", "-"): value for name, value in inputs.items()}
+    return runner.run(ACTION, {"path": "prof", **named}, UPLOADED)
+
+
+def test_it_writes_the_reports_keeps_them_and_comments(runner: Runner, forge: FakeForge) -> None:
+    ran = advise(runner, fail_on="none")
+    assert (ran.code, ran.outputs["verdict"]) == (0, "passed"), ran.log
+    for name in ("report", "json", "sarif"):
+        assert Path(ran.outputs[name]).stat().st_size > 0
+    (comment,) = forge.by(BOT)
+    assert REPORT_URL in comment
+    assert comment == (runner.temp / "summary.md").read_text("utf-8")
+    (direct, whole) = (given for used, given in ran.used if used.startswith("actions/upload-artifact@"))
+    assert direct == {"path": ran.outputs["report"], "archive": "False"}
+    assert whole == {"name": "advisor-report", "path": f"{ran.outputs['json']}\n{ran.outputs['sarif']}\n"}
+    assert TOKEN not in ran.log
+
+
+def test_a_second_run_updates_the_comment(runner: Runner, forge: FakeForge) -> None:
+    advise(runner, fail_on="none")
+    advise(runner, fail_on="none", language="zh")
+    (comment,) = forge.by(BOT)
+    assert "每步" in comment
+
+
+def test_findings_fail_it_after_everything_is_written(runner: Runner, forge: FakeForge) -> None:
+    ran = advise(runner)
+    assert (ran.code, ran.outputs["verdict"]) == (1, "failed")
+    assert len(forge.by(BOT)) == 1
+    assert "::error::" in ran.log
+
+
+def test_the_json_of_one_run_is_the_baseline_of_the_next(runner: Runner, forge: FakeForge) -> None:
+    shutil.copy(advise(runner, fail_on="none").outputs["json"], runner.workspace / "main.json")
+    ran = advise(runner, baseline="main.json")
+    assert (ran.code, ran.outputs["verdict"]) == (0, "passed"), ran.log
+    assert len(forge.by(BOT)) == 1
+
+
+def test_a_baseline_that_is_not_there_yet_fails_nothing(runner: Runner) -> None:
+    ran = advise(runner, baseline="main.json", fail_on="new:high")
+    assert (ran.code, ran.outputs["verdict"]) == (0, "passed"), ran.log
+    assert "::notice::There is no baseline yet" in ran.log
+
+
+def test_the_policy_of_a_file_decides(runner: Runner) -> None:
+    (runner.workspace / "ours.yaml").write_text("fail_on: [none]\n", "utf-8")
+    assert advise(runner, policy="ours.yaml").outputs["verdict"] == "passed"
+
+
+def test_a_pull_request_from_a_fork_gets_no_comment_and_is_told_why(runner: Runner, forge: FakeForge) -> None:
+    head = {"repo": {"full_name": "somebody/model"}}
+    runner.github = {**runner.github, "event": {"pull_request": {"number": NUMBER, "head": head}}}
+    ran = advise(runner, fail_on="none")
+    assert ran.code == 0
+    assert "::notice::A pull request from a fork" in ran.log
+    assert not forge.comments
+
+
+@pytest.mark.parametrize(("event", "comment"), [("push", "true"), ("pull_request", "false")])
+def test_without_a_pull_request_or_unwanted_there_is_no_comment(
+    runner: Runner, forge: FakeForge, event: str, comment: str
+) -> None:
+    runner.github = {**runner.github, "event_name": event}
+    ran = advise(runner, fail_on="none", comment=comment)
+    assert ran.code == 0
+    assert not forge.asked
+    assert (runner.temp / "summary.md").stat().st_size > 0
+
+
+def test_what_cannot_be_read_fails_with_the_code_of_advisor(runner: Runner) -> None:
+    ran = advise(runner, path="nowhere")
+    assert ran.code == 3
+    assert not [used for used, _ in ran.used if "upload" in used]
+
+
+def test_code_scanning_and_artifacts_are_a_matter_of_inputs(runner: Runner) -> None:
+    ran = advise(runner, fail_on="none", sarif="true", artifact="", anchor="train.py:3")
+    assert [used.split("@")[0] for used, _ in ran.used] == ["github/codeql-action/upload-sarif"]
+    assert "train.py" in Path(ran.outputs["sarif"]).read_text("utf-8")
+
+
+def test_a_python_of_its_own_is_set_up_on_request(runner: Runner) -> None:
+    ran = advise(runner, fail_on="none", python_version="3.12")
+    assert ran.used[0] == ("actions/setup-python@v6", {"python-version": "3.12"})
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [("", f"{TOP}[bot]"), ("1.2", "ascend-advisor[bot]==1.2"), ("1 -r x", "ascend-advisor[bot]==1 -r x")],
+)
+def test_it_installs_its_own_code_or_the_version_asked_for(runner: Runner, version: str, wanted: str) -> None:
+    advise(runner, fail_on="none", version=version)
+    told = (runner.temp / "pip").read_text("utf-8").splitlines()
+    assert told[told.index("--") :] == ["--", wanted]
+
+
+@pytest.mark.parametrize(
+    "name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact", "version", "token"]
+)
+def test_no_input_becomes_part_of_a_script(runner: Runner, name: str) -> None:
+    evil = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
+    runner.run(ACTION, {"path": "prof", "fail-on": "none", name: evil}, UPLOADED)
+    assert not list(runner.workspace.parent.rglob("pwned"))
+
+
+@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact"])
+def test_no_input_becomes_an_option(runner: Runner, name: str) -> None:
+    ran = runner.run(ACTION, {"path": "prof", "fail-on": "none", "comment": "false", name: "--help"}, UPLOADED)
+    assert "show this help message" not in ran.log
+
+
+def test_expressions_stand_in_the_environment_and_never_in_a_script() -> None:
+    steps = yaml.safe_load(ACTION.read_text("utf-8"))["runs"]["steps"]
+    assert not [step["name"] for step in steps if "${{" in step.get("run", "")]
+
+
+def test_other_actions_are_pinned_to_a_version() -> None:
+    steps = yaml.safe_load(ACTION.read_text("utf-8"))["runs"]["steps"]
+    assert all(re.fullmatch(r"[\w/-]+@v\d+", step["uses"]) for step in steps if "uses" in step)

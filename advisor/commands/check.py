@@ -72,8 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         outputs = check_outputs(arguments.output, *inputs, writers=_writers())
         settings = settings_of(arguments)
         fail_on = _fail_on(asked, settings, arguments.baseline)
-        if settings is not None:
-            catalog_of(arguments.rules, settings)  # names that do not exist, before anything is read
+        if settings is not None and all(map(is_saved, inputs)):
+            catalog_of(arguments.rules, settings)  # for names that do not exist: nothing else would look for them
         diagnosis, comparison = _read(arguments, settings, outputs)
         from advisor.gate import judge
         from advisor.rules.policy import Policy

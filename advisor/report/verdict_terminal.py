@@ -26,12 +26,14 @@ from advisor.report.prose import clean, prose
 from advisor.report.terminal import SEVERITY_COLOURS, WIDEST, assembled, hanging, terminal, written_line
 from advisor.report.verdict_words import many, say
 from advisor.text import Language
+from advisor.text import Text as Words
 from advisor.units import show
 from advisor.verdict import Budget, Ruling, Suppression, Verdict
 
 MOST_FAILING = 10
 MOST_WARNINGS = 5
 MOST_SUPPRESSIONS = 10
+LONGEST_NOTE = 400
 DAYS = 90
 """For how long a suppression is suggested: about a release."""
 _PLAIN = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
@@ -81,6 +83,7 @@ class _Printer:
         yield Flow(self.headline())
         if self.judged.comparison is not None:
             yield Flow(self.against(self.judged.comparison))
+            yield from self.notes(self.judged.comparison.notes, "dim")
         for entry in self.failing[:MOST_FAILING]:
             yield Group(Text(), *self.failed(entry))
         yield from self.more(self.failing, MOST_FAILING)
@@ -89,13 +92,17 @@ class _Printer:
         if self.verdict.budgets:
             yield Group(Text(), self.budgets())
         if self.verdict.notes:
-            notes = (Text(clean(note.say(self.language), 400), style="yellow") for note in self.verdict.notes)
-            yield Group(Text(), *(hanging(Text.assemble("– ", note), 2) for note in notes))
+            yield Group(Text(), *self.notes(self.verdict.notes, "yellow"))
         yield from self.suppressions()
         if self.failing:
             yield Group(Text(), *self.how_to_suppress())
         if self.judged.written:
             yield Group(Text(), *(written_line(path, self.language) for path in self.judged.written))
+
+    def notes(self, notes: Iterable[Words], style: str) -> Iterator[RenderableType]:
+        for note in notes:
+            said = Text(clean(note.say(self.language), LONGEST_NOTE), style)
+            yield hanging(Text.assemble("– ", said), 2)
 
     def headline(self) -> Text:
         verdict, language = self.verdict, self.language

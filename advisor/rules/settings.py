@@ -84,7 +84,14 @@ class Settings:
         """Names of rules, categories and params that do not exist."""
         found = [mistake for key, override in self.rules.items() for mistake in self._check(key, override, rules)]
         known = {rule.id: (rule.id, *rule.formerly) for rule in rules.values()}
-        return found + list(unknown_names(self.policy, known, self._mistake))
+        return [*found, *unknown_names(self.policy, known, self._mistake), *self._demanded_but_off(rules)]
+
+    def _demanded_but_off(self, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
+        for rule in rules.values():
+            for name in (rule.id, *rule.formerly):
+                if self.policy.rules.get(name, "off") != "off" and self._for(rule).off:
+                    what = f"`{name}` is turned off under `rules`, so it never finds anything"
+                    yield self._mistake(("policy", "rules", name), what, "turn it on there, or leave it out here")
 
     def _check(self, key: str, override: Override, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
         path: Path_ = ("rules", key)

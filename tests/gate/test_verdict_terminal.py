@@ -19,7 +19,7 @@ from advisor.gate import ALONE, judge
 from advisor.report.verdict_terminal import Judged, print_verdict
 from advisor.rules.policy import Bar, Policy
 from advisor.rules.settings import Settings
-from advisor.text import LANGUAGES, Language
+from advisor.text import LANGUAGES, Language, Text
 from advisor.verdict import Budget, Suppression
 
 TODAY = date(2026, 11, 20)
@@ -68,6 +68,13 @@ def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> N
         "\n"
         "Known from the baseline, not worse: 1\n"
     )
+
+
+def test_what_stands_between_the_two_captures_is_said() -> None:
+    found = diagnosis()
+    against = comparison(found, {}).model_copy(update={"notes": (Text(en="Other\x1b[2J chip.", zh="芯片不同。"),)})
+    lines = printed(found, against=against).splitlines()
+    assert lines[1:] == ["Against the baseline: no findings on either side.", "– Other\\u001b[2J chip."]
 
 
 def test_warnings_asked_for_are_listed_and_long_lists_are_cut() -> None:

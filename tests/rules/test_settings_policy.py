@@ -298,6 +298,17 @@ suppressions:
     ]
 
 
+def test_a_demand_on_a_rule_that_is_turned_off_is_a_mistake(rules: Path) -> None:
+    text = "rules: {host/*: off, host/busy: on}\npolicy:\n  rules: {host/busy: error, host/idle: error, host/*: error}"
+    with pytest.raises(RuleError) as caught:
+        Catalog.load([rules], read(rules.parent, text))
+    assert [said(str(mistake)) for mistake in caught.value.mistakes] == [
+        "3:29: `host/idle` is turned off under `rules`, so it never finds anything | "
+        "hint: turn it on there, or leave it out here",
+    ]
+    Catalog.load([rules], read(rules.parent, text.replace("host/idle: error", "host/idle: off")))
+
+
 # amounts
 
 

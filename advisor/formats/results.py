@@ -34,6 +34,7 @@ LEVELS: Mapping[Severity, Level] = {
 }
 """Where no policy says what a finding is worth."""
 LONGEST_PATH = 4096
+_KEPT_PARTS = 2
 NOWHERE_NAME = "profile"
 """What stands for a file where a format demands one and nothing is known."""
 
@@ -81,7 +82,7 @@ class Result(Struct, frozen=True):
         source = self.finding.source
         if source is None:
             return ""
-        file = self.location.file if self.location and self.location.recorded else source.file
+        file = self.location.file if self.location and self.location.recorded else _end(source.file)
         return clean(f"{file}:{source.line}{f' ({source.function})' if source.function else ''}")
 
 
@@ -131,6 +132,12 @@ def _level(finding: Finding, ruling: Ruling | None) -> Level:
     if ruling is None:
         return LEVELS[finding.severity]
     return "error" if ruling.action == "error" else "warning"
+
+
+def _end(file: str) -> str:
+    """The end of a path of another machine: enough to know the file by, without the folders of its owner."""
+    parts = [part for part in file.replace("\\", "/").split("/") if part]
+    return "/".join(parts if len(parts) <= _KEPT_PARTS else ["…", *parts[-_KEPT_PARTS:]])
 
 
 def _harmless(location: Location | None) -> Location | None:

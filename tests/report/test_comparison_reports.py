@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every report of a comparison: what it says, that it adds up, and that nothing from a profile comes alive."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compared_samples import COMPARED, before, compared, large
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from report_samples import HOSTILE
+from rich.console import Console
+from test_html import FETCHING, Reader
+
+from advisor.comparison import Comparison
+from advisor.report.charts import Renderer
+from advisor.report.comparison import words
+from advisor.report.comparison.figures import charts
+from advisor.report.comparison.lists import files
+from advisor.report.comparison.markdown import document
+from advisor.report.comparison.page import page
+from advisor.report.comparison.terminal import print_comparison
+from advisor.report.comparison.view import view
+from advisor.report.comparison.workbook import workbook
+from advisor.report.comparison.writers import WRITERS
+from advisor.report.html import LARGEST_BYTES
+from advisor.report.writers import Reported
+from advisor.text import Language, Text
+
+openpyxl: Any = pytest.importorskip("openpyxl")
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+OURS = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
+CJK = re.compile("[\u4e00-\u9fff]")
+hostile = st.sampled_from(HOSTILE[:8]) | st.text(st.sampled_from("<>\"'&;/=! abon`{}%#|\\-[]()"), max_size=16)
+
+
+@pytest.fixture(params=sorted(COMPARED))
+def comparison(request: pytest.FixtureRequest) -> Comparison:
+    """Each shape in turn."""
+    return COMPARED[request.param]
+
+
+def printed(comparison: Comparison, language: Language, **options: Any) -> str:
+    out = io.StringIO()
+    print_comparison(comparison, language, Console(file=out, width=100), **options)
+    return out.getvalue()
+
+
+def tokens(text: str) -> list[Token]:
+    return [token for top in PARSER.parse(text) for token in (top, *(top.children or []))]
+
+
+# --- what is said ---
+
+
+def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -> None:
+    verdict = view(compared(), "en", 0).verdict
+    assert verdict.says == "A step takes 131 ms, 14.0 ms longer than before (117 ms, +12 %)."
+    assert "".join(piece.text for piece in verdict.mainly).startswith("Mainly <img src=x onerror=alert(1)> +7.00 ms")
+    assert verdict.findings == "Findings: 10 new, 1 worse, 1 the same, 1 better."
+    assert verdict.sure == "Confidence: high"
+
+
+@pytest.mark.parametrize(
+    ("shape", "en", "zh"),
+    [
+        ("faster", "A step takes 117 ms, 14.0 ms less than before (131 ms, −11 %).", "快 14.0 ms"),
+        ("the same", "A step takes as long as before, within noise: 117 ms before, 117 ms after.", "没有超出正常波动"),
+        ("one step", "A step takes as long as before, within noise: 117 ms before, 131 ms after.", "没有超出正常波动"),
+        ("no time", "The step time is not known on both sides: only the findings are compared.", "只能比较问题"),
+        ("window beside step", "The two times do not compare:", "两侧时间不可比"),
+        ("windows", "The captured window takes 131 ms, 14.0 ms longer than before", "采集窗口时长 131 ms"),
+    ],
+)
+def test_every_kind_of_outcome_has_its_sentence(shape: str, en: str, zh: str) -> None:
+    assert en in view(COMPARED[shape], "en", 0).verdict.says
+    assert zh in view(COMPARED[shape], "zh", 0).verdict.says
+
+
+def test_a_single_step_is_named_as_the_reason_of_low_confidence() -> None:
+    assert "holds a single step" in view(COMPARED["one step"], "en", 0).verdict.sure
+    assert "只有一个 step" in view(COMPARED["one step"], "zh", 0).verdict.sure
+
+
+def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) -> None:
+    entries = view(comparison, "en", 0).entries
+    if entries:
+        *parts, total = entries
+        assert sum(one.us for one in parts) == pytest.approx(total.us, abs=1e-6)
+        assert total.us == pytest.approx(sum(one.delta_us for one in comparison.moved), abs=1e-6)
+
+
+def test_many_entries_end_in_one_line_for_all_others() -> None:
+    made = large()
+    entries = view(made, "en", 0).entries
+    assert len(entries) == 14
+    assert "all other" in entries[-2].name[0].text
+    sizes = [abs(one.us) for one in entries[:-2]]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_every_change_is_in_exactly_one_group(comparison: Comparison) -> None:
+    groups = view(comparison, "en", 0).groups
+    assert sum(group.count for group in groups) == len(comparison.changes)
+    assert sum(len(group.items) + group.left_out for group in groups) == len(comparison.changes)
+
+
+def test_what_got_worse_says_what_to_do_and_what_stayed_is_folded() -> None:
+    text = document(compared(), "en")
+    worse = text[text.index("### worse") : text.index("<details><summary>the same")]
+    assert "could save 21.0 ms → 60.0 ms" in worse
+    assert "How to fix it: Turn on the second level of the task queue" in worse
+
+
+# --- every writer, every shape, both languages ---
+
+
+@pytest.mark.parametrize("name", [writer.name for writer in WRITERS])
+def test_every_writer_copes_with_every_shape(
+    name: str, comparison: Comparison, language: Language, renderer: Renderer
+) -> None:
+    (writer,) = [writer for writer in WRITERS if writer.name == name]
+    reported = Reported(comparison.after, language, comparison, renderer=renderer)
+    assert len(writer.text(reported)) > 80
+    assert writer.text(reported) == writer.text(reported) or name == "html"
+
+
+def test_the_terminal_copes_with_every_shape(comparison: Comparison, language: Language) -> None:
+    out = printed(comparison, language, top=2, written=(Path("a.html"), Path("b.csv"), Path("b.moved.csv")))
+    assert "a.html" in out
+    assert "b.csv" in out and "b.moved.csv" in out
+    assert "\x1b" not in out and "\u202e" not in out
+
+
+def test_an_english_report_holds_no_chinese(comparison: Comparison, renderer: Renderer) -> None:
+    for text in (document(comparison, "en"), page(comparison, "en", renderer), printed(comparison, "en")):
+        assert not CJK.findall(re.sub(r"<style>.*?</style>", "", text, flags=re.S))
+
+
+TABLES: tuple[Mapping[str, Text], ...] = (
+    words.WORDS,
+    words.STATUSES,
+    words.JUDGEMENTS,
+    words.PARTS,
+    words.TABLES,
+    words.OWN_COLUMNS,
+    words.CHARTS,
+    words.AXES,
+)
+
+
+def test_words_have_the_same_holes_in_both_languages_and_chinese_is_chinese() -> None:
+    for table in TABLES:
+        for name, text in table.items():
+            assert sorted(re.findall(r"{\w+}", text.en)) == sorted(re.findall(r"{\w+}", text.zh)), name
+            assert not CJK.search(text.en), name
+            plain = re.sub(r"{\w+}", "", text.en)
+            assert not re.search("[a-z]{4}", plain) or CJK.search(text.zh), name
+
+
+# --- Markdown ---
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.tuples(*[hostile] * 3))
+def test_nothing_from_a_profile_becomes_markdown(names: tuple[str, ...]) -> None:
+    parsed = tokens(document(compared(names), "en"))
+    assert not [token for token in parsed if token.type in ("link_open", "image", "s_open", "em_open")]
+    html = "".join(token.content for token in parsed if token.type in ("html_inline", "html_block"))
+    assert OURS.sub("", html).strip() == ""
+    assert not [token.content for token in parsed if token.type == "text" and re.search(r"@\w", token.content)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.tuples(*[hostile] * 2))
+def test_names_do_not_change_the_shape_of_the_markdown(names: tuple[str, ...]) -> None:
+    def shape(made: Comparison) -> list[str]:
+        return [token.type for token in PARSER.parse(document(made, "zh"))]
+
+    if len(set(names)) == len(names) and all(name.strip() for name in names):
+        assert shape(compared(names)) == shape(compared(("a", "b")))
+
+
+# --- HTML ---
+
+
+def test_elements_nest_ids_are_unique_and_anchors_lead_somewhere(
+    comparison: Comparison, language: Language, renderer: Renderer
+) -> None:
+    reader = Reader(page(comparison, language, renderer))
+    assert reader.open == []
+    ids = [attrs["id"] for _, attrs in reader.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = {str(attrs["href"])[1:] for tag, attrs in reader.elements if tag == "a"}
+    labels = {attrs["aria-labelledby"] for _, attrs in reader.elements if "aria-labelledby" in attrs}
+    assert targets | labels <= set(ids)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.tuples(*[hostile] * 2))
+def test_nothing_from_a_profile_becomes_an_element(names: tuple[str, ...]) -> None:
+    def shape(made: Comparison) -> list[tuple[str, list[str]]]:
+        return [(tag, sorted(attrs)) for tag, attrs in Reader(_drawn_nothing(made)).elements if tag != "code"]
+
+    if len(set(names)) == len(names) and all(name.strip() for name in names):
+        assert shape(compared(names)) == shape(compared(("a", "b")))
+
+
+def _drawn_nothing(made: Comparison) -> str:
+    class Still(Renderer):
+        def render(self, specs: Mapping[str, object]) -> dict[str, str]:
+            return {}
+
+    return page(made, "en", Still(start=False))
+
+
+def test_the_page_asks_for_nothing_and_runs_one_script(renderer: Renderer) -> None:
+    text = page(compared(), "en", renderer)
+    reader = Reader(text)
+    assert not {tag for tag, _ in reader.elements} & FETCHING
+    assert text.count("<script") == 1
+    assert "default-src 'none'" in text
+    assert not [name for _, attrs in reader.elements for name in attrs if name.startswith("on")]
+
+
+def test_the_page_says_in_words_what_it_draws(renderer: Renderer) -> None:
+    text = page(compared(), "en", renderer)
+    assert text.count("<svg") == 2 + 2  # logo, theme, and two charts
+    assert text.count("<summary>Numbers</summary>") == 2
+    for said in ("+14.0 ms", "117\u00a0ms", "131\u00a0ms", "within noise", "step in all"):
+        assert said in text
+
+
+def test_charts_that_cannot_be_drawn_are_named() -> None:
+    text = _drawn_nothing(compared())
+    assert "What each entry adds to the step" in text
+    assert "could not be drawn" in text
+
+
+def test_the_largest_comparison_still_opens_at_once(renderer: Renderer) -> None:
+    assert len(page(large(), "zh", renderer).encode("utf-8", "backslashreplace")) < LARGEST_BYTES
+
+
+def test_bars_of_the_chart_hang_together() -> None:
+    shown = view(compared(), "en", 0)
+    spec = charts(compared(), shown)[0].spec
+    values: Any = spec["data"]
+    bars = values["values"]
+    for one, other in pairwise(bars[:-1]):
+        assert one["to"] == other["from"]
+    assert (bars[-1]["from"], bars[-1]["to"]) == (0.0, pytest.approx(14.0))
+    assert bars[-2]["to"] == pytest.approx(14.0)
+
+
+# --- JSON ---
+
+
+def test_json_is_json_whatever_the_names(comparison: Comparison) -> None:
+    assert json.loads(comparison.to_json())["format"] == "advisor.comparison/1"
+
+
+def test_json_comes_back_as_it_was() -> None:
+    made = compared(("a", "<b>", "=c"))
+    assert Comparison.model_validate_json(made.to_json()) == made
+
+
+# --- spreadsheets ---
+
+
+def opened(made: Comparison, language: Language = "en") -> Any:
+    return openpyxl.load_workbook(io.BytesIO(workbook(made, language)))
+
+
+def test_a_spreadsheet_has_a_sheet_for_each_table_with_its_header_frozen() -> None:
+    book = opened(compared())
+    assert book.sheetnames == ["Summary", "Findings", "Why it moved", "Kernels", "Collectives", "Memory peaks"]
+    for sheet in book.worksheets[1:]:
+        assert sheet.freeze_panes is not None
+        assert sheet.auto_filter.ref
+    heads = [cell.value for cell in book["Kernels"][1]]
+    assert heads[:5] == [
+        "Operator type",
+        "Core",
+        "Input shapes",
+        "Time per step, before (µs)",
+        "Time per step, after (µs)",
+    ]
+    assert book["Kernels"]["D2"].value == 1
+    assert book["Kernels"]["D2"].number_format.startswith("#,##0")
+    assert opened(compared(), "zh").sheetnames[3] == "算子（kernel）"
+
+
+def test_nothing_in_a_spreadsheet_is_a_formula_or_a_link() -> None:
+    names = ("=1+1", "+cmd|' /C calc'!A0", "-2", "@SUM(A1)", "https://evil.example/", "\ud800", "a\x00b")
+    book = opened(compared(names))
+    cells = [cell for sheet in book.worksheets for row in sheet.iter_rows() for cell in row]
+    assert not [cell.coordinate for cell in cells if cell.data_type == "f" or cell.hyperlink]
+    assert "=1+1" in {cell.value for cell in cells}
+
+
+def test_what_is_missing_is_an_empty_cell_and_zero_is_zero() -> None:
+    sheet = opened(compared())["Memory peaks"]
+    assert [cell.value for cell in sheet[3]] == ["PTA", 1, None, 2**30, None]
+    moved = opened(compared())["Why it moved"]
+    assert {row[2].value for row in moved.iter_rows(min_row=2) if row[1].value == "k" * 106 + "…" + "k" * 53} <= {0}
+
+
+def test_two_spreadsheets_of_one_comparison_have_the_same_bytes() -> None:
+    assert workbook(compared(), "zh") == workbook(compared(), "zh")
+
+
+def test_rows_that_are_left_out_are_said_in_the_sheet() -> None:
+    values = [cell.value for row in opened(compared())["Kernels"].iter_rows() for cell in row]
+    assert "7,989 rows with smaller differences left out" in values
+
+
+# --- CSV ---
+
+
+def test_csv_is_one_file_per_table_and_says_which() -> None:
+    made = files(compared(), Path("dir/out.csv"), "en")
+    assert [path.as_posix() for path, _ in made] == [
+        "dir/out.csv",
+        *(f"dir/out.{name}.csv" for name in ("moved", "kernels", "collectives", "memory")),
+    ]
+    changes, moved, kernels = (list(csv.DictReader(io.StringIO(text[1:]))) for _, text in made[:3])
+    assert {row["status"] for row in changes} == {"new", "worse", "same", "better"}
+    assert all(row["title"] for row in changes)
+    assert sum(float(row["us_delta"]) for row in moved) == pytest.approx(14_000)
+    assert kernels[-1]["total_delta_us"] == "-10.0"
+
+
+def test_no_cell_of_a_csv_is_a_formula() -> None:
+    for _, text in files(compared(("=1+1", "-2", "+3", "@x")), Path("o.csv"), "en"):
+        for row in csv.reader(io.StringIO(text[1:])):
+            for cell in row:
+                assert not cell.startswith(("=", "@", "+")), row
+                assert not cell.startswith("-") or re.fullmatch(r"-[\d.e+-]+", cell), row
+
+
+def test_a_saved_comparison_of_the_same_has_nothing_that_moved() -> None:
+    made = COMPARED["the same"]
+    assert {one.us for one in view(made, "en", 0).entries} == {0}
+    assert "Why it moved" not in printed(made, "en")
+    assert before().run.name in printed(made, "en")

@@ -16,6 +16,7 @@ from advisor.report.cards import web_address
 from advisor.report.prose import Piece, clean, code, prose, words
 from advisor.report.view import view
 from advisor.report.words import CAUSES, known
+from advisor.report.words import say as report_word
 from advisor.text import Language
 from advisor.units import show
 from advisor.verdict import Verdict
@@ -118,7 +119,7 @@ def _beside(comparison: Comparison, language: Language) -> Iterator[str]:
     moved = [entry for entry in comparison.moved if entry.beyond_noise][:_MOST_MOVED]
     if moved:
         entries = " · ".join(_moved(entry, language) for entry in moved)
-        yield said(say("moved", language, entries="")) + entries
+        yield said(say("moved", language)) + report_word("colon", language) + entries
     if comparison.confidence == Confidence.low:
         yield said(say("unsure", language))
 
@@ -127,7 +128,7 @@ def _moved(entry: Moved, language: Language) -> str:
     part = say(entry.part, language)
     cause = known(CAUSES, entry.name, language)
     name = (Piece(f" {cause}"),) if cause else (Piece(" "), *code(entry.name, 60)) if entry.name else ()
-    return safe((Piece(part), *name, Piece(f" {_signed(entry.delta_us, 'us')}")))
+    return safe((Piece(part), *name, Piece(f" ({_signed(entry.delta_us, 'us')})")))
 
 
 def _signed(value: float, unit: str) -> str:

@@ -32,7 +32,7 @@ BECAME: Mapping[Status, str] = {
     "gone": "is_gone",
     "not comparable": "is_incomparable",
 }
-_REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=\bGH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
+_REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=GH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
 _FINGERPRINT = re.compile(r"[0-9A-Za-z_]{1,64}")
 _RULE = re.compile(r"[0-9a-z_]+(?:[-/][0-9a-z_]+)*")
 

@@ -26,7 +26,7 @@ WORDS: Mapping[str, Text] = {
     "unsure": _t(
         "Low confidence: one of the two captures holds a single step.", "置信度低：其中一份采集只有一个 step。"
     ),
-    "moved": _t("What moved most: {entries}", "变化最大：{entries}"),
+    "moved": _t("What moved most", "变化最大"),
     "compute": _t("compute", "计算"),
     "communication": _t("communication", "通信"),
     "free": _t("idle", "空闲"),

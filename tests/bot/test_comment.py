@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comment: verdict first, short, in one language; and nothing in a profile can act in it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from report_samples import CONVERSION, DISPATCH, EXPOSED, FREE, HOSTILE, RUN, SHAPES, finding, rich
+
+from advisor.baseline import compare
+from advisor.bot.comment import headline, render
+from advisor.bot.sticky import mark
+from advisor.comparison import Comparison, Metric, Moved, Shift
+from advisor.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
+from advisor.text import LANGUAGES, Language, Text
+from advisor.verdict import Budget, Ruling, Suppression, Verdict
+
+PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+LINKING = MarkdownIt("gfm-like", {"html": True, "linkify": False})
+OURS = re.compile(
+    r"<!-- advisor:diagnosis(?: [\w.-]+)? -->|<!-- advisor:findings\n(?:[0-9a-z]+ [0-9a-z/-]+\n)*-->"
+    r"|<details><summary>[^<>]*</summary>|</details>"
+)
+URL = "https://ci.example.org/runs/17?tab=report"
+ACTING = (
+    *HOSTILE[:8],
+    "@team/devs", "a@b.example", "#12", "!34", "$56", "%7", "~bug", "&8", "^alert#9", "GH-12", "org/repo#1", "o/r!2",
+    "http://evil.example", "www.evil.example", "mailto:x@y.example", "ftp://x",
+    "/close", "\n/close", "x\n/merge\n", "\r\n/approve", "\u2028/assign @me", "- [x] done", "\n\n# heading\n\n",
+    "![](x)", "[a](b)", "[a]: b", "<a href=x>", "<!-- advisor:diagnosis -->", "-->", "<!--", "\n-->\n<b>",
+    "</details>", "```\n/close", "&lt;b&gt;", "&#64;all", "\\", "`", "``", "|", "{color:red}", "$$x$$", "$`x`$",
+    ":rocket:", "\x1b[31m", "\u202e", "1. x",
+    "> x", "---", "===", "***", "__x__", "~~x~~", "[[page]]", "{+ x +}", "\t/close", "\u200b/close",
+)  # fmt: skip
+names = st.one_of(
+    st.sampled_from(ACTING),
+    st.text(max_size=30),
+    st.lists(st.sampled_from(ACTING), min_size=2, max_size=3).map("".join),
+    st.text(st.sampled_from("`|\\<>[]()!*_~#@:/.-=+ 1ax&;\n$%^{}\"'"), max_size=20),
+)
+
+
+def tokens(text: str, parser: MarkdownIt = PARSER) -> list[Token]:
+    flat = []
+    for token in parser.parse(text):
+        flat += [token, *(token.children or [])]
+    return flat
+
+
+def hostile_diagnosis(given_names: tuple[str, ...]) -> Diagnosis:
+    """Findings whose every text from a profile is one of these names."""
+    base = rich(given_names)
+    odd = finding(
+        CONVERSION,
+        500,
+        Severity.medium,
+        subject={"op_type": given_names[0], "rank": given_names[-1]},
+        evidence=(Evidence(name=given_names[0], value=given_names[-1], unit=""),),
+    )
+    run = RUN.model_copy(update={"name": given_names[0], "chip": given_names[0], "notes": given_names})
+    return base.model_copy(update={"findings": (odd, *base.findings), "run": run, "version": given_names[-1]})
+
+
+def moved_by(given_names: tuple[str, ...], comparison: Comparison) -> Comparison:
+    """The same with every name in the account and the metrics as hostile."""
+    moved = tuple(
+        Moved(part="compute", name=name, before_us=1.0, after_us=900.0, beyond_noise=True) for name in given_names
+    )
+    changes = tuple(
+        change.model_copy(
+            update={
+                "saving_before": None,
+                "saving_after": None,
+                "metrics": (Metric(name=given_names[0], before=given_names[-1], after=given_names[0]),),
+            }
+        )
+        for change in comparison.changes
+    )
+    return comparison.model_copy(update={"moved": moved, "changes": changes})
+
+
+def visible(text: str) -> str:
+    """The text that a reader sees outside code, as a forge would search it for references."""
+    return "\n".join(token.content for token in tokens(text) if token.type in ("text", "text_special"))
+
+
+def assert_harmless(text: str, begins: str = mark()) -> None:
+    parsed = tokens(text)
+    html = "".join(token.content for token in parsed if token.type in ("html_inline", "html_block"))
+    assert OURS.sub("", html).strip() == ""
+    links = {token.attrs["href"] for token in parsed if token.type == "link_open"}
+    assert links <= {URL}
+    assert not [token for token in parsed if token.type in ("image", "em_open", "s_open", "code_block", "fence", "hr")]
+    assert {token.tag for token in parsed if token.type == "heading_open"} == {"h3"}
+    assert not [token for token in tokens(text, LINKING) if token.type == "table_open"]
+    seen = visible(text)
+    assert not re.search(r"(?<![\w\u200b])@\w|[#!$%~&^]\w|://|(?<!\w)www\.\w|mailto:\w|GH-\d", seen), seen
+    for line in text.splitlines():
+        assert not re.match(r"[\s\u200b]*/\w", line)  # a quick action of GitLab
+    assert text.startswith(begins + "\n")
+    assert text.count(begins) == 1 or begins in "".join(c.content for c in parsed if c.type == "code_inline")
+    text.encode()  # half of a character pair does not travel
+
+
+@given(st.tuples(names | st.just("\ud800"), names, names))
+@settings(max_examples=40, deadline=None)
+def test_nothing_from_a_profile_acts(given_names: tuple[str, ...]) -> None:
+    for language in LANGUAGES:
+        assert_harmless(render(hostile_diagnosis(given_names), language=language, report_url=URL))
+
+
+@given(st.tuples(names, names))
+@settings(max_examples=25, deadline=None)
+def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
+    after = hostile_diagnosis(given_names)
+    before = hostile_diagnosis(tuple(reversed(given_names))).model_copy(update={"findings": after.findings[3:5]})
+    for one, other in ((before, after), (after, before)):
+        comparison = compare(one, other)
+        assert_harmless(render(other, comparison, verdict=failing(other), report_url=URL))
+        assert_harmless(render(other, moved_by(given_names, comparison), language="zh", report_url=URL))
+
+
+@given(st.tuples(names, names))
+@settings(max_examples=25, deadline=None)
+def test_nothing_in_a_saved_diagnosis_acts(given_names: tuple[str, ...]) -> None:
+    """A .json can be written by anybody: ids and texts of rules may hold anything too."""
+    text = Text.model_construct(en=given_names[0] or "x", zh=given_names[-1] or "x")
+    rule = CONVERSION.model_copy(
+        update={"id": given_names[0], "title": text, "why": text, "fix": (CONVERSION.fix[0].model_copy(update={
+            "do": text, "run": given_names[-1], "code": given_names[0]}),)}
+    )  # fmt: skip
+    odd = finding(rule, 500, Severity.low).model_copy(update={"fingerprint": given_names[-1]})
+    diagnosis = rich().model_copy(update={"rules": (rule,), "findings": (odd, *rich().findings)})
+    comparison = compare(rich().model_copy(update={"findings": ()}), diagnosis)
+    for language in LANGUAGES:
+        assert_harmless(render(diagnosis, language=language))
+        assert_harmless(render(diagnosis, comparison, language=language))
+
+
+def test_a_name_that_is_the_mark_cannot_begin_a_comment() -> None:
+    text = render(hostile_diagnosis((mark("other"), mark(), mark())), name="mine")
+    assert text.startswith("<!-- advisor:diagnosis mine -->\n")
+    assert_harmless(text, mark("mine"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_a_diagnosis_has_a_comment(shape: str, language: Language) -> None:
+    diagnosis = SHAPES[shape]
+    for text in (
+        render(diagnosis, language=language),
+        render(diagnosis, compare(SHAPES["rich"], diagnosis), language=language),
+        render(diagnosis, compare(SHAPES["empty"], diagnosis), failing(diagnosis), language=language),
+    ):
+        assert_harmless(text)
+        assert len(text.splitlines()) < 80
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_comment_speaks_one_language(language: Language) -> None:
+    diagnosis = rich(("a", "b"))
+    comparison = compare(diagnosis.model_copy(update={"findings": diagnosis.findings[2:]}), diagnosis)
+    text = render(diagnosis, comparison, failing(diagnosis), language, URL)
+    if language == "en":
+        assert not re.search(r"[\u4e00-\u9fff]", text)
+    else:
+        words = re.sub(r"<!--.*?-->|`[^`]*`|\(<[^>]*>\)|</?[a-z]+>", "", text, flags=re.DOTALL)
+        left = set(re.findall(r"[A-Za-z]{2,}", words)) - {"ms", "advisor", "rank", "step", "stage"}
+        assert left == set()
+
+
+def failing(diagnosis: Diagnosis) -> Verdict:
+    return Verdict(
+        passed=False,
+        rulings=tuple(
+            Ruling(rule=one.rule, fingerprint=one.fingerprint, severity=one.severity, action="error")
+            for one in diagnosis.findings[:2]
+        ),
+        budgets=(Budget(name="free_share", unit="share", limit=0.2, measured=0.34),),
+    )
+
+
+def with_findings(*findings: Any) -> Diagnosis:
+    rules = tuple(sorted((EXPOSED, DISPATCH, FREE, CONVERSION), key=lambda info: info.id))
+    return rich(("a",)).model_copy(update={"findings": findings, "rules": rules})
+
+
+SLOW = finding(
+    EXPOSED,
+    57_000,
+    Severity.critical,
+    evidence=(Evidence(name="exposed_share", value=0.7, unit="share", threshold=0.1),),
+)
+IDLE = finding(FREE, 14_000, Severity.medium, evidence=(Evidence(name="free_share", value=0.22, unit="share"),))
+LAUNCH = finding(DISPATCH, 21_000, Severity.high, evidence=(Evidence(name="vertical_share", value=0.83, unit="share"),))
+
+
+def lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
+
+
+def changed(before: Diagnosis, after: Diagnosis, **more: object) -> Comparison:
+    return compare(before, after).model_copy(update=more)
+
+
+def test_without_a_baseline_the_verdict_comes_first_and_then_what_to_fix_first() -> None:
+    said = lines(render(with_findings(SLOW, LAUNCH, IDLE, *rich(("x",)).findings[3:]), report_url=URL))
+    assert said[0] == "<!-- advisor:diagnosis -->"
+    assert said[1].startswith("### A step takes 117 ms")
+    assert said[2] == "**Fix first**"
+    assert said[3].startswith(
+        "- **critical** · Communication is exposed for 70 % of each step — up to 57.0 ms per step (49 %)"
+    )
+    assert said[4] == "  - First step: Let gradient buckets be sent while the backward pass still runs."
+    assert said[9] == "<details><summary>Other findings: 1</summary>"
+    assert said[12].startswith(f"[Report](<{URL}>) · made by advisor")
+
+
+def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_the_rest_folded() -> None:
+    idle_before = IDLE.model_copy(update={"saving": Saving(us=3_000, share=3 / 117)})
+    before, after = with_findings(LAUNCH, idle_before), with_findings(SLOW, IDLE)
+    comparison = changed(
+        before,
+        after,
+        shifts=(Shift(name="step", before_us=98_000, after_us=117_000, noise_us=2_000, status="worse"),),
+        moved=(
+            Moved(part="communication", name="allReduce", before_us=1, after_us=18_001, beyond_noise=True),
+            Moved(part="free", name="host_late", before_us=9_000, after_us=8_000, beyond_noise=True),
+            Moved(part="compute", name="MatMul", before_us=5_000, after_us=4_990, beyond_noise=False),
+        ),
+        confidence=Confidence.high,
+    )
+    said = lines(render(after, comparison))
+    assert said[1] == "### Step time 98.0 ms → 117 ms (+19 %): slower"
+    assert said[2] == "What moved most: communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
+    assert said[3] == "**New or worse**"
+    assert [" — new · up to 57.0 ms" in said[4], " — worse · 3.00 ms → 14.0 ms" in said[6]] == [True, True]
+    assert said[8] == "**Better or gone**"
+    assert said[9] == "- **high** · 83 % of launches reach a device that has run dry — gone · before: 21.0 ms"
+    assert headline(after, comparison, "zh") == "单步耗时 98.0 ms → 117 ms（+19 %）：变慢"
+
+
+def test_a_step_of_which_one_side_knows_no_time_is_said_so() -> None:
+    after = with_findings(SLOW)
+    said = render(after, changed(after, after, shifts=()))
+    assert "The step time cannot be compared with the baseline." in said
+    assert "Nothing new and nothing worse against the baseline." in said
+    assert "as before" in said
+
+
+def test_a_single_step_is_said_to_be_little() -> None:
+    after = with_findings(SLOW)
+    assert "Low confidence" in render(after, changed(after, after, confidence=Confidence.low))
+
+
+def test_the_gate_says_whether_and_why() -> None:
+    diagnosis = with_findings(SLOW, LAUNCH, IDLE)
+    said = render(diagnosis, verdict=failing(diagnosis))
+    assert "**Gate: failed** · findings that fail the run: 2 · idle share 34 % over the limit 20 %" in said
+    assert "**Gate: passed**" in render(diagnosis, verdict=Verdict(passed=True))
+
+
+def test_what_a_project_lives_with_is_folded_and_said_to_be() -> None:
+    diagnosis = with_findings(SLOW, IDLE)
+    lived = Ruling(
+        rule=SLOW.rule,
+        fingerprint=SLOW.fingerprint,
+        severity=SLOW.severity,
+        action="error",
+        suppressed=Suppression(rule=SLOW.rule, reason="known"),
+    )
+    for comparison in (None, compare(with_findings(), diagnosis)):
+        open_part, folded = render(diagnosis, comparison, Verdict(passed=True, rulings=(lived,))).split("<details>")
+        assert "Communication is exposed" not in open_part
+        assert re.search(r"Communication is exposed.* — .*suppressed", folded)
+
+
+def test_every_shown_finding_is_named_where_people_do_not_see_it() -> None:
+    diagnosis = with_findings(SLOW, IDLE)
+    hidden = render(diagnosis).split("<!-- advisor:findings\n")[1]
+    assert hidden == f"{SLOW.fingerprint} {SLOW.rule}\n{IDLE.fingerprint} {IDLE.rule}\n-->\n"
+
+
+def many(count: int) -> Diagnosis:
+    made = [
+        finding(
+            CONVERSION,
+            900,
+            Severity.low,
+            subject={"op_type": f"算子{number}" + "x" * 140},
+            evidence=(Evidence(name="share", value=0.01, unit="share"),),
+        )
+        for number in range(count)
+    ]
+    return with_findings(*made)
+
+
+@pytest.mark.parametrize("limit", (1_500, 2_000, 4_000, 10_000, 65_536))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_comment_fits_and_says_what_gave_way(limit: int, language: Language) -> None:
+    diagnosis = many(400)
+    for comparison in (None, compare(with_findings(), diagnosis), compare(diagnosis, with_findings())):
+        text = render(comparison.after if comparison else diagnosis, comparison, None, language, URL, limit)
+        assert len(text.encode()) <= limit
+        assert_harmless(text)
+        assert URL in text
+        if limit < 10_000 and comparison is None:
+            assert ("did not fit" if language == "en" else "超出此处评论的长度") in text
+
+
+def test_a_short_comment_is_the_same_under_any_limit() -> None:
+    diagnosis = with_findings(SLOW, IDLE)
+    assert render(diagnosis, limit=4_000) == render(diagnosis)
+
+
+def test_without_folds_nothing_is_html_but_the_marks() -> None:
+    text = render(many(20), folds=False)
+    assert "<details>" not in text
+    assert "**Other findings: 17**" in text
+
+
+def test_a_comment_is_the_same_each_time() -> None:
+    diagnosis = rich(("b", "a"))
+    assert render(diagnosis) == render(Diagnosis.model_validate_json(diagnosis.to_json()))
+
+
+@pytest.mark.parametrize("url", ("javascript:alert(1)", "https://x/>)[a](b", "x", "https://a b", "https://x/`", ""))
+def test_what_is_no_web_address_is_no_link(url: str) -> None:
+    assert not [token for token in tokens(render(with_findings(SLOW), report_url=url)) if token.type == "link_open"]
+
+
+def test_a_fingerprint_of_this_program_is_one_that_is_written() -> None:
+    assert re.fullmatch(r"[0-9a-f]{16}", fingerprint("host/free-time", {"a": "b"}))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from composite import Ran, Runner
+from standins import python3
 
 TOP = Path(__file__).parents[2]
 sys.path.insert(0, str(TOP / "tests" / "bot"))
@@ -24,18 +25,6 @@ ACTION = TOP / "action.yml"
 CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
 REPORT_URL = "https://forge.example/team/model/actions/runs/1/artifacts/2"
 UPLOADED = {"report": {"artifact-url": REPORT_URL}}
-PYTHON = """\
-#!/bin/sh
-# Stands for python3: makes a folder that looks like an environment, and writes down what pip is told.
-if [ "$2" = venv ]; then
-  mkdir -p "$3/bin"
-  cp "$0" "$3/bin/python"
-  printf '#!/bin/sh\\nexec "{python}" -m advisor "$@"\\n' > "$3/bin/advisor"
-  chmod +x "$3/bin/advisor"
-else
-  printf '%s\\n' "$@" >> "{temp}/pip"
-fi
-"""
 
 
 @pytest.fixture
@@ -49,12 +38,10 @@ def forge() -> Iterator[FakeForge]:
 def runner(tmp_path: Path, forge: FakeForge) -> Runner:
     """A runner at work on a pull request from a branch of the repository itself."""
     workspace, temp, programs = (tmp_path / name for name in ("workspace", "temp", "programs"))
-    for folder in (workspace, temp, programs):
+    for folder in (workspace, temp):
         folder.mkdir()
     shutil.copytree(CAPTURE, workspace / "prof")
-    python = programs / "python3"
-    python.write_text(PYTHON.format(python=sys.executable, temp=temp), "utf-8")
-    python.chmod(0o755)
+    python3(programs, temp / "pip")
     head = {"sha": "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c", "repo": {"full_name": REPO}}
     event = {"pull_request": {"number": NUMBER, "head": head}}
     (temp / "event.json").write_text(json.dumps(event), "utf-8")

@@ -8,6 +8,7 @@ Units are few and fixed: `us` (durations), `ns` (absolute time), `B` (bytes), `G
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
@@ -71,6 +72,13 @@ def _share(value: float) -> str:
     return f"{percent:.0f} %" if abs(percent) >= 9.95 else f"{percent:.1f} %" if abs(percent) >= 0.05 else "< 0.1 %"
 
 
+def _count(value: float) -> str:
+    """Whole from ten on, with one decimal below that where it is a mean."""
+    if 0 < abs(value) < 0.05:
+        return "< 0.1" if value > 0 else "> -0.1"
+    return f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}".removesuffix(".0")
+
+
 def show(value: object, unit: str = "") -> str:
     """A value as people read it: `show(81515.6, "us")` is `81.5 ms`. Missing is an en dash."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -79,18 +87,22 @@ def show(value: object, unit: str = "") -> str:
         return str(value)
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    match unit:
-        case "us":
-            return "0 µs" if value == 0 else _scaled(value, _TIME)
-        case "ns":
-            return f"{value:,} ns" if isinstance(value, int) else f"{value:,.0f} ns"
-        case "B":
-            return _scaled(value, _BYTES)
-        case "share":
-            return _share(value)
-        case "times":
-            return f"{_digits(value)}×"
-        case "GB/s" | "MHz":
-            return f"{_digits(value)} {unit}"
-        case _:
-            return str(value) if isinstance(value, int) else f"{value:.0f}" if value == int(value) else _digits(value)
+    return _WRITTEN.get(unit, _plain)(value)
+
+
+def _plain(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.0f}" if value == int(value) else _digits(value)
+
+
+_WRITTEN: dict[str, Callable[[float], str]] = {
+    "": _plain,
+    "us": lambda us: "0 µs" if us == 0 else _scaled(us, _TIME),
+    "ns": lambda ns: f"{ns:,.0f} ns" if isinstance(ns, float) else f"{ns:,} ns",
+    "B": lambda size: _scaled(size, _BYTES),
+    "GB/s": lambda rate: f"{_digits(rate)} GB/s",
+    "MHz": lambda mhz: f"{_digits(mhz)} MHz",
+    "count": _count,
+    "share": _share,
+    "times": lambda ratio: f"{_digits(ratio)}×",
+}
+"""How a number of each of UNITS is written."""

@@ -25,7 +25,13 @@ from advisor.units import UNITS, show
         (0, "share", "0 %"),
         (1536, "B", "1.50 KiB"),
         (12, "count", "12"),
-        (12.5, "count", "12.5"),
+        (12.5, "count", "12"),
+        (7.5, "count", "7.5"),
+        (9.96, "count", "10"),
+        (3.02, "count", "3"),
+        (0, "count", "0"),
+        (0.04, "count", "< 0.1"),
+        (20480.0, "count", "20,480"),
         (3.25, "times", "3.25×"),
         (18.2, "GB/s", "18.2 GB/s"),
         (None, "us", "–"),
@@ -49,3 +55,11 @@ def test_what_is_shown_is_within_half_a_per_cent_of_the_value(us: float) -> None
     number, name = re.fullmatch(r"([\d.,e+-]+) (\S+)", show(us, "us")).groups()  # type: ignore[union-attr]
     factor = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}[name]
     assert float(number.replace(",", "")) * factor == pytest.approx(us, rel=5.1e-3)
+
+
+@given(st.floats(0.05, 1e12) | st.integers(0, 2**53))
+def test_a_count_is_whole_from_ten_on_and_has_at_most_one_decimal_below(count: float) -> None:
+    shown = show(count, "count")
+    whole, _, decimals = shown.replace(",", "").partition(".")
+    assert abs(float(f"{whole}.{decimals}0") - count) <= (0.5 if float(whole) >= 10 else 0.05) * (1 + 1e-9)
+    assert decimals == "" or (float(whole) < 10 and decimals in "123456789")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from http import HTTPStatus
 from typing import Literal
 
 from msgspec import Struct
@@ -41,9 +42,7 @@ def post(forge: Forge, body: str, begins: str, author: str = "") -> Posted:
     Raises:
         ForgeError: The forge cannot be reached or says no.
     """
-    me = author or forge.whoami()
-    if not me:
-        raise trouble.nameless(forge.name)
+    me = author or _asked(forge)
     try:
         return _post(forge, body, begins, me)
     except ForgeError as error:
@@ -51,6 +50,19 @@ def post(forge: Forge, body: str, begins: str, author: str = "") -> Posted:
             raise
         # taken away since we looked, by a person or by another run; where the whole place is missing this fails again
         return _post(forge, body, begins, me)
+
+
+def _asked(forge: Forge) -> str:
+    """Whose token it is. A token that may comment and may not ask that is told of `--as`."""
+    try:
+        me = forge.whoami()
+    except ForgeError as error:
+        if error.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+            raise
+        raise trouble.nameless(forge.name) from error
+    if not me:
+        raise trouble.nameless(forge.name)
+    return me
 
 
 def _post(forge: Forge, body: str, begins: str, me: str) -> Posted:

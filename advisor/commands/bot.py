@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from advisor.arguments import language_option, named_path, positive, reading_options, rule_options
 from advisor.commands.exits import FINE
-from advisor.commands.given import given_diagnosis
+from advisor.commands.given import given_diagnosis, saved
 from advisor.commands.settings import language_of, settings_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from advisor.bot.forge import Features, Forge, Kind
     from advisor.bot.sticky import Posted
     from advisor.bot.surroundings import Surroundings
@@ -42,6 +44,12 @@ def words(one: argparse.ArgumentParser) -> None:
     where.add_argument("--api-url", metavar="URL", help="API of a server of your own, such as https://HOST/api/v4")
     where.add_argument("--sha", metavar="SHA", help="the commit that --status and --check are set for")
     what = one.add_argument_group("what")
+    what.add_argument(
+        "--verdict",
+        type=named_path,
+        metavar="FILE",
+        help="what the gate said: a .verdict.json of advisor check (default: asked anew where there are settings)",
+    )
     what.add_argument("--report-url", metavar="URL", help="a link to the full report (default: the run of the CI)")
     what.add_argument("--name", default="", help="tells several comments on one pull request apart")
     what.add_argument("--as", dest="author", default="", metavar="LOGIN", help="whose comments are ours (default: ask)")
@@ -87,8 +95,13 @@ class _Shown:
         self.url: str = arguments.report_url or around.run_url
         self.diagnosis: Diagnosis = given_diagnosis(arguments.path, arguments, settings)
         self.comparison = _compared(self.diagnosis, arguments, settings)
-        judged = settings is not None or arguments.status or arguments.check
-        self.verdict = _judged(self.diagnosis, self.comparison, settings) if judged else None
+        self.verdict = self._verdict(arguments, settings)
+
+    def _verdict(self, arguments: argparse.Namespace, settings: Settings | None) -> Verdict | None:
+        if arguments.verdict is not None:
+            return _saved_verdict(arguments.verdict)
+        wanted = settings is not None or arguments.status or arguments.check
+        return _judged(self.diagnosis, self.comparison, settings) if wanted else None
 
     def comment(self, features: Features) -> str:
         from advisor.bot.comment import render
@@ -231,6 +244,22 @@ def _judged(diagnosis: Diagnosis, comparison: Comparison | None, settings: Setti
     holding = tuple(bar for bar in bars if comparison or not bar.since)
     policy = settings.policy if settings else Policy()
     return judge(diagnosis, comparison, policy, holding, datetime.now(UTC).date())
+
+
+def _saved_verdict(path: Path) -> Verdict:
+    """The verdict in a .json file.
+
+    Raises:
+        InputError: There is none.
+    """
+    from advisor.errors import Both
+    from advisor.verdict import Verdict
+
+    remedy = Both(
+        "give a file written by `advisor check … -o gate.verdict.json`",
+        "请给出由 `advisor check … -o gate.verdict.json` 写出的文件",
+    )
+    return saved(path, Verdict, Both("a verdict", "门禁结论"), remedy)
 
 
 def _write(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:

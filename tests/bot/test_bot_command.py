@@ -226,6 +226,17 @@ def test_the_gate_of_the_project_is_told_in_the_comment(
     assert "空闲占比 22 % 超出上限 10 %" in out
 
 
+def test_the_verdict_of_the_gate_is_taken_as_it_was(
+    report: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate = tmp_path / "gate.verdict.json"
+    assert main(["check", str(report), "--fail-on", "none", "-q", "-o", str(gate)]) == 0
+    assert main(["bot", str(report), "--dry-run", "--verdict", str(gate)]) == 0
+    assert "**Gate: passed**" in capsys.readouterr().out
+    assert main(["bot", str(report), "--dry-run", "--verdict", str(report)]) == 3
+    assert "is not a verdict" in capsys.readouterr().err
+
+
 def test_a_bar_for_what_is_new_rests_where_there_is_no_baseline(
     report: Path, main_branch: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -125,6 +125,14 @@ def test_a_forge_that_does_not_say_who_we_are_gets_no_comment(served: FakeForge,
     assert served.comments == []
 
 
+def test_a_token_that_may_not_ask_whose_it_is_is_told_of_the_option(served: FakeForge, kind: str) -> None:
+    served.troubles += [Trouble("GET", 404), Trouble("POST", 403)]
+    with pytest.raises(ForgeError, match="--as"):
+        run(served, kind, "one")
+    served.troubles.clear()
+    assert run(served, kind, "one", author=BOT).done == "created"
+
+
 def test_a_login_given_by_hand_needs_no_question(served: FakeForge, kind: str) -> None:
     run(served, kind, "one", author=BOT.upper())
     assert run(served, kind, "two", author=BOT.upper()).done == "updated"

@@ -110,6 +110,7 @@ class Items:
 
     def __init__(self, comparison: Comparison, language: Language) -> None:
         self.language, self.sure = language, comparison.confidence
+        self.noise = comparison.tolerance.relative
         self.before, self.after = _Side(comparison.before, language), _Side(comparison.after, language)
 
     def item(self, change: Change) -> Item:
@@ -157,12 +158,15 @@ class Items:
 
     def values(self, change: Change, info: RuleInfo) -> tuple[Value, ...]:
         """The values held against a threshold, then those that moved; names and texts only where they changed."""
-        telling = [
-            metric
-            for metric in change.metrics
-            if metric.before != metric.after or (metric.threshold is not None and metric.after is not None)
-        ]
+        telling = [one for one in change.metrics if one.threshold is not None or self.moved(one)]
         return tuple(self.value(metric, info) for metric in telling[: _MOST_VALUES.get(change.status, 1)])
+
+    def moved(self, metric: Metric) -> bool:
+        """Whether a value changed beyond noise."""
+        before, after = number(metric.before), number(metric.after)
+        if before is None or after is None:
+            return metric.before != metric.after
+        return abs(after - before) > self.noise * max(abs(before), abs(after))
 
     def value(self, metric: Metric, info: RuleInfo) -> Value:
         own = next((label.show_as for label in info.labels if label.name == metric.name and label.show_as), "")

@@ -76,7 +76,7 @@ def _times(shown: View) -> Table:
     table.add_column("", no_wrap=True)
     for name in ("before", "after", "delta", "noise"):
         table.add_column(say(name, shown.language), justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for one in shown.times:
         style = _STYLES.get(one.status, "")
         delta = Text(f"{one.delta} {one.percent}".rstrip(), style=style)

@@ -17,11 +17,13 @@ from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.prose import Prose, clean, code, prose, words
 from advisor.report.runview import run_facts, run_line
 from advisor.report.words import CAUSES, CONFIDENCES, known
-from advisor.text import Language
+from advisor.text import HOLE, Language
 from advisor.units import show
 
 MOST_MOVED = 12
 _MOST_MAIN = 3
+_WORTH_SAYING = 0.3
+"""From this part of what moved the step on, what moved the other way is said too."""
 _FEW_STEPS = 2
 KEYS = {"step": "step", "compute": "compute", "communication": "comm", "free": "idle"}
 """The names of colours, by the part of a step."""
@@ -178,15 +180,28 @@ def _mainly(step: Shift | None, comparison: Comparison, language: Language) -> P
     """What moved the step, named in the sentence: the largest entries that moved it the same way, beyond noise."""
     if step is None or step.status == "same" or _is_mixed(comparison) or not comparison.moved:
         return ()
-    slower = step.delta_us > 0
-    main = [one for one in comparison.moved if one.beyond_noise and (one.delta_us > 0) == slower]
+    sign = 1 if step.delta_us > 0 else -1
+    main, against = (
+        [one for one in comparison.moved if one.beyond_noise and one.delta_us * way > 0] for way in (sign, -sign)
+    )
     if not main:
         return prose(say("mainly_none", language))
-    named = [(*_in_a_sentence(one, language), *words(f" {signed(one.delta_us)}")) for one in main[:_MOST_MAIN]]
-    between = words(say("comma", language))
-    listed = [piece for one in named[:-1] for piece in (*one, *between)] + [*named[-1]]
-    before, after = say("mainly", language).split("{entries}")
-    return (*words(before), *listed, *words(after))
+    lost, won = (sum(abs(one.delta_us) for one in entries) for entries in (main, against))
+    name = "mainly_offset" if won >= _WORTH_SAYING * lost else "mainly"
+    return _filled(say(name, language), entries=_listed(main, language), others=_listed(against, language))
+
+
+def _listed(entries: Sequence[Moved], language: Language) -> Prose:
+    """The first few by name, each with its difference."""
+    named = [(*_in_a_sentence(one, language), *words(f" {signed(one.delta_us)}")) for one in entries[:_MOST_MAIN]]
+    between = words(say("listed", language))
+    return tuple(piece for at, one in enumerate(named) for piece in (*(between if at else ()), *one))
+
+
+def _filled(sentence: str, **holes: Prose) -> Prose:
+    """Words with pieces in their holes."""
+    pieces = [holes[part] if at % 2 else words(part) for at, part in enumerate(HOLE.split(sentence)) if part]
+    return tuple(piece for some in pieces for piece in some)
 
 
 def _in_a_sentence(one: Moved, language: Language) -> Prose:

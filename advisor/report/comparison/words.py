@@ -66,6 +66,11 @@ WORDS: Mapping[str, Text] = {
         "两份采集并非都有单步耗时，只能比较问题。",
     ),
     "mainly": _t("Mainly {entries}.", "主要来自：{entries}。"),
+    "mainly_offset": _t(
+        "Mainly {entries}, partly offset by {others}.",
+        "主要来自：{entries}；部分被 {others} 抵消。",
+    ),
+    "listed": _t(", ", "、"),
     "mainly_none": _t(
         "No single entry of the account moved beyond noise.",
         "没有哪一项的变化单独超出正常波动。",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.report.writers import Output, Reported, Writer, deliver
+from advisor.report.sources import NOWHERE, Sources
+from advisor.report.writers import FOR_PROGRAMS, Output, Reported, Writer, deliver
 
 if TYPE_CHECKING:
     from advisor.comparison import Comparison
@@ -57,6 +58,7 @@ WRITERS: tuple[Writer, ...] = (
     Writer(".json", "json", _json),
     XLSX,
     CSV,
+    *(writer for writer in FOR_PROGRAMS if writer.name != CSV.name),
 )
 
 
@@ -73,7 +75,11 @@ def check_libraries(outputs: Sequence[Output]) -> None:
 
 
 def write(
-    comparison: Comparison, output: Output, language: Language, renderer: Renderer | None = None
+    comparison: Comparison,
+    output: Output,
+    language: Language,
+    renderer: Renderer | None = None,
+    sources: Sources = NOWHERE,
 ) -> tuple[Path, ...]:
     """Writes a comparison, and gives the files that were written: CSV is one file per table.
 
@@ -87,5 +93,6 @@ def write(
         for path, text in made:
             deliver(text, Output(path, CSV))
         return tuple(path for path, _ in made)
-    deliver(output.writer.text(Reported(comparison.after, language, comparison, renderer=renderer)), output)
+    locations = sources.locations(comparison.after)
+    deliver(output.writer.text(Reported(comparison.after, language, comparison, None, locations, renderer)), output)
     return () if output.is_stdout else (output.path,)

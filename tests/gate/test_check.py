@@ -70,6 +70,17 @@ def test_without_settings_high_findings_fail_and_with_a_baseline_only_new_ones(f
     assert main(["check", str(folder / "slow.json"), "-q"]) == 0
 
 
+def test_captures_of_one_program_never_fail_each_other(real_data: Path, tmp_path: Path) -> None:
+    write("fail_on: new:medium\nbudgets: {slowdown: 0%}")
+    matrix = real_data / "msinsight_pytorch_matrix"
+    for found in matrix.glob("*/level*"):
+        assert main(["diagnose", str(found), "-q", "-o", f"{found.parent.name}-{found.name}.json"]) == 0
+    saved = sorted(map(str, tmp_path.glob("*-level*.json")))
+    assert len(saved) == 6
+    failing = [(one, other) for one in saved for other in saved if main(["check", one, "--baseline", other, "-q"])]
+    assert failing == []
+
+
 @pytest.mark.parametrize("option", ["--policy", "--config"])
 def test_a_policy_is_given_by_either_name(option: str, folder: Path) -> None:
     write("policy: {rules: {compute/cast-excess: error}}", "gate.yaml")

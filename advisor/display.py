@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How diagnoses, findings, comparisons and tables look in a notebook. Only the Python API attaches it.
+"""How diagnoses, findings, comparisons, explanations and tables look in a notebook. Only the Python API attaches it.
 
 The classes themselves know nothing of it: they stand below the reports. The command line never pays for it.
 """
@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from advisor.comparison import Comparison
+from advisor.explanation import Explanation
 from advisor.facts.table import Table
 from advisor.findings import Diagnosis, Finding
 from advisor.text import Language
 
-ASKED_FOR = "_repr_html_"
-"""What notebooks call an object for its HTML."""
+HTML, MARKDOWN = "_repr_html_", "_repr_markdown_"
+"""What notebooks call an object for."""
 
 
 def attach() -> None:
@@ -28,7 +29,8 @@ def attach() -> None:
         Table: _table,
     }
     for kind, html in shown.items():
-        setattr(kind, ASKED_FOR, html)
+        setattr(kind, HTML, html)
+    setattr(Explanation, MARKDOWN, _explanation)
 
 
 def language() -> Language:
@@ -53,6 +55,12 @@ def _comparison(comparison: Comparison) -> str:
     from advisor.report.notebook import comparison_html
 
     return comparison_html(comparison, language())
+
+
+def _explanation(explanation: Explanation) -> str:
+    from advisor.report.explained_markdown import document
+
+    return document(explanation, language())
 
 
 def _table(table: Table[Any]) -> str:

@@ -154,6 +154,12 @@ class Explanation(_Model):
     """Findings in the order of the diagnosis, then subjects that came near."""
     notes: tuple[Text, ...] = ()
 
+    def __repr__(self) -> str:
+        said = f" {self.outcome.outcome}," if self.outcome is not None else ""
+        return f"<explanation of {self.rule.id}:{said} {len(self.cases)} subjects>"
+
+    __str__ = __repr__
+
     def to_json(self) -> str:
         """The published form: two blanks of indent, keys in declared order, a final line break."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"

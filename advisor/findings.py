@@ -127,7 +127,7 @@ class Finding(_Model):
     """Fingerprints of findings that this one explains."""
 
     def __repr__(self) -> str:
-        about = "".join(f" {key}={value}" for key, value in self.subject.items())
+        about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
         wins = f", up to {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
         return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
 

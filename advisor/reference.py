@@ -17,6 +17,7 @@ from pathlib import Path
 
 from advisor.arguments import parser
 from advisor.comparison import Comparison
+from advisor.explanation import Explanation
 from advisor.expr.language import reference as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
@@ -41,6 +42,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "docs/reference/cli.md", GENERATED + _cli_page()
     yield "docs/reference/diagnosis.schema.json", _json(Diagnosis.model_json_schema())
     yield "docs/reference/comparison.schema.json", _json(Comparison.model_json_schema())
+    yield "docs/reference/explanation.schema.json", _json(Explanation.model_json_schema())
     yield "docs/reference/verdict.schema.json", _json(Verdict.model_json_schema())
     yield "rules/schema.json", _json(json_schema())
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)

@@ -16,6 +16,7 @@ from advisor.comparison import Comparison
 from advisor.findings import Diagnosis, Finding
 from advisor.report.cards import cards
 from advisor.report.comparison.view import view as view_of_comparison
+from advisor.report.comparison.words import column
 from advisor.report.comparison.words import say as say_compared
 from advisor.report.pages import tied
 from advisor.report.view import view
@@ -74,7 +75,7 @@ def comparison_html(comparison: Comparison, language: Language) -> str:
     """Step and split side by side, and the findings that changed."""
     shown = view_of_comparison(comparison, language, 0)
     changed = [(group.word, item) for group in shown.groups if not group.folded for item in group.items]
-    heads = [say_compared(name, language) for name in ("delta", "judged", "status")]
+    heads = [say_compared("delta", language), say_compared("judged", language), column("status", language)]
     return _made("comparison", language, shown, heads, changed[:MOST], _more(len(changed), language))
 
 

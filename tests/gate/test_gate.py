@@ -189,6 +189,7 @@ def test_what_the_baseline_could_not_look_for_is_said_where_it_would_decide() ->
     (note,) = verdict(found, against=against, fail_on=CHANGED).notes
     assert note.en.endswith("look for them: host/free-time.")
     assert not verdict(found, against=against, fail_on=ALONE).notes
+    assert not verdict(found, Policy({"host/*": "warn"}), against=against, fail_on=CHANGED).notes
 
 
 # suppressions

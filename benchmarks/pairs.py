@@ -83,8 +83,8 @@ def _not_told(cause: str, mended: Diagnosis, broken: Diagnosis) -> Iterator[str]
         yield f"towards it {_told(there, cause)}"
     if not _named(back, cause, "gone", "better"):
         yield f"back {_told(back, cause)}"
-    if there.shifts and there.shifts[0].status != "worse":
-        yield f"the step is {there.shifts[0].status}: {there.shifts[0].delta_us:.0f} of {there.shifts[0].noise_us:.0f} us"
+    if there.shifts and there.shifts[0].status == "better":
+        yield f"the step is better by {-there.shifts[0].delta_us:.0f} us"
 
 
 def _named(found: Comparison, cause: str, *statuses: str) -> bool:

@@ -118,6 +118,12 @@ def test_a_part_that_one_capture_cannot_name_is_compared_as_a_whole() -> None:
     assert found == {("compute", ""): -100, ("free", "python"): 100}
 
 
+def test_a_step_that_stalls_beyond_measure_is_not_called_noise() -> None:
+    found = compare(diagnosis(), diagnosis(steps=(1000.0, 1010.0, 60_000.0)))
+    assert found.shifts[0].status == "worse"
+    assert compare(diagnosis(), diagnosis(steps=(1000.0, 1010.0, 1300.0))).shifts[0].status == "same"
+
+
 def test_captures_of_different_programs_are_noted() -> None:
     other = diagnosis()
     assert other.account is not None

@@ -41,14 +41,20 @@ class Noise:
 
     def of_time(self, name: str, before: float, after: float) -> float:
         """What the difference of a part of the step must exceed, µs."""
-        guessed = self.tolerance.one_step * max(before, after) if self.single else 0.0
-        return max(self.floor_us, self.tolerance.spread * self._spread(name), guessed)
+        return self._allowed(self._spread(name), max(before, after))
 
     def of_entry(self, before: Spent | None, after: Spent | None) -> float:
         """What the difference of an entry of the account must exceed, µs."""
         spreads = [entry.spread_us or 0.0 for entry in (before, after) if entry is not None]
-        guessed = self.tolerance.one_step * max(us(before), us(after)) if self.single else 0.0
-        return max(self.floor_us, self.tolerance.spread * max(spreads, default=0.0), guessed)
+        return self._allowed(max(spreads, default=0.0), max(us(before), us(after)))
+
+    def _allowed(self, spread_us: float, larger_us: float) -> float:
+        """The spread over the steps, but no more than is allowed where steps are not known to differ at all.
+
+        One step that stalls spreads the steps of a capture by more than it lengthens the mean, however long it is.
+        """
+        guessed = self.tolerance.one_step * larger_us
+        return max(self.floor_us, guessed if self.single else min(self.tolerance.spread * spread_us, guessed))
 
     def saved_alike(self, rule: str, before: Saving, after: Saving) -> bool:
         """Whether two savings differ by no more than noise: theirs, or that of the part of the step they lie in."""

@@ -157,7 +157,7 @@ class _Maker:
             count = sum(case.finding is not None for case in self.explanation.cases)
             said = words(tell("fired_one" if count == 1 else "fired", language, count=count))
         elif outcome.outcome == "quiet":
-            said = words(tell("quiet", language))
+            said = words(tell("quiet" if self.explanation.cases else "quiet_nothing", language))
         else:
             word = known(OUTCOMES, outcome.outcome, language) or outcome.outcome
             reason = outcome.reason.say(language) if outcome.reason else say("no_reason", language)

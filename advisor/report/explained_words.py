@@ -32,6 +32,10 @@ WORDS: Mapping[str, Text] = {
     "fired": _t("It fired: {count} findings.", "触发，共 {count} 个问题。"),
     "fired_one": _t("It fired: 1 finding.", "触发，共 1 个问题。"),
     "quiet": _t("It looked, and everything was in order.", "已检查，未发现问题。"),
+    "quiet_nothing": _t(
+        "It looked, and there was nothing of what it concerns.",
+        "已检查，没有与该规则相关的数据。",
+    ),
     "near": _t("Came near: {subject}", "最接近触发：{subject}"),
     "near_run": _t("What it measured where it stayed quiet", "未触发时的测得值"),
     "measured": _t("What it measured", "测得的值"),

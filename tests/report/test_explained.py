@@ -95,7 +95,7 @@ def test_a_rule_that_found_nothing_says_why(outcome: str, language: Language) ->
     info = rich().rules[0]
     one = Outcome.model_validate({"rule": info.id, "outcome": outcome, "reason": LEVEL})
     said = printed(Explanation(rule=info, run=RUN, outcome=one), language)
-    wanted = WORDS["quiet"] if outcome == "quiet" else LEVEL
+    wanted = WORDS["quiet_nothing"] if outcome == "quiet" else LEVEL
     assert "".join(wanted.say(language).replace("`", "").split()) in "".join(said.split())
 
 

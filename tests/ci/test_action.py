@@ -75,9 +75,13 @@ def test_it_writes_the_reports_keeps_them_and_comments(runner: Runner, forge: Fa
     (comment,) = forge.by(BOT)
     assert REPORT_URL in comment
     assert comment == (runner.temp / "summary.md").read_text("utf-8")
+    ruling = ran.outputs["json"].replace(".json", ".verdict.json")
     (direct, whole) = (given for used, given in ran.used if used.startswith("actions/upload-artifact@"))
     assert direct == {"path": ran.outputs["report"], "archive": "False"}
-    assert whole == {"name": "advisor-report", "path": f"{ran.outputs['json']}\n{ran.outputs['sarif']}\n"}
+    assert whole == {
+        "name": "advisor-report",
+        "path": "\n".join([ran.outputs["json"], ran.outputs["sarif"], ruling, ""]),
+    }
     assert TOKEN not in ran.log
 
 
@@ -91,7 +95,8 @@ def test_a_second_run_updates_the_comment(runner: Runner, forge: FakeForge) -> N
 def test_findings_fail_it_after_everything_is_written(runner: Runner, forge: FakeForge) -> None:
     ran = advise(runner)
     assert (ran.code, ran.outputs["verdict"]) == (1, "failed")
-    assert len(forge.by(BOT)) == 1
+    (comment,) = forge.by(BOT)
+    assert "**Gate: failed" in comment
     assert "::error::" in ran.log
 
 

@@ -86,7 +86,8 @@ class Entries:
             *([say("suppressed", self.language)] if suppressed else []),
         ]
         facts = [*map(said, marks), *self._cost(card, change), *_where(card)]
-        return Entry((f"- {severity} · {title} — {' · '.join(facts)}",), self._key(fingerprint, change))
+        line = f"- {severity} · {title}" + (f" — {' · '.join(facts)}" if facts else "")
+        return Entry((line,), self._key(fingerprint, change))
 
     def _severity(self, card: Card | None, change: Change | None) -> str:
         if card:
@@ -105,14 +106,15 @@ class Entries:
 
     def _cost(self, card: Card | None, change: Change | None) -> list[str]:
         """What fixing it wins, and what it would have won before."""
+        known = [said(card.saving)] if card and card.saving_time else []
         if change is None:
-            return [said(card.saving)] if card else []
+            return known
         before, after = _time(change.saving_before), _time(change.saving_after)
         if change.status in ("worse", "better") and before and after:
             return [said(say("from_to", self.language, before=before, after=after))]
         if change.status == "gone":
             return [said(say("before", self.language, time=before))] if before else []
-        return [said(card.saving)] if card else self._metric(change)
+        return known or ([] if card else self._metric(change))
 
     def _metric(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""

@@ -80,11 +80,14 @@ def compare(
     after: AnyPath | Diagnosis,
     rules: Iterable[AnyPath] = (),
     settings: AnyPath | Settings | None = None,
+    *,
+    tables: bool = False,
 ) -> Comparison:
     """What changed from one run to another, and what moved the step.
 
     Each is a capture, a diagnosis that was saved as .json, or a diagnosis at hand; differences count as changes beyond
-    the noise that `settings` allow.
+    the noise that `settings` allow. `tables` sets kernels, operators, calls, collectives and memory side by side,
+    where both are captures.
 
     Raises:
         InputError: One of them cannot be read.
@@ -92,11 +95,18 @@ def compare(
     """
     from advisor.baseline import compare as compare_both
     from advisor.comparison import Tolerance
+    from advisor.differences import differences
 
-    own, given = tuple(rules), _settings(settings)
-    one, other = (_diagnosis(side, own, given) for side in (before, after))
+    given = _settings(settings)
+    catalog = load_rules(rules, given)
+    one, profile = _side(before, catalog, tables)
+    other, second = _side(after, catalog, tables)
     _attach()
-    return compare_both(one, other, given.tolerance if given is not None else Tolerance())
+    found = compare_both(one, other, given.tolerance if given is not None else Tolerance())
+    if not tables or profile is None or second is None:
+        return found
+    beside = differences(profile, second)
+    return found.model_copy(update={"tables": beside.tables, "notes": (*found.notes, *beside.notes)})
 
 
 def explain(
@@ -167,16 +177,22 @@ def _profile(given: AnyPath | Profile, progress: Progress) -> Profile:
     return given if isinstance(given, Profile) else load_profile(given, progress=progress)
 
 
-def _diagnosis(given: AnyPath | Diagnosis, rules: tuple[AnyPath, ...], settings: Settings | None) -> Diagnosis:
+def _side(given: AnyPath | Diagnosis, catalog: Catalog, tables: bool) -> tuple[Diagnosis, Profile | None]:
+    """One side of a comparison, and its tables where it is a capture."""
     from pathlib import Path
 
+    from advisor.diagnosis import judge, open_profile, show
+    from advisor.differences import ALSO, WANTED
     from advisor.findings import Diagnosis
-    from advisor.saved import is_saved
+    from advisor.saved import is_saved, saved_diagnosis
 
     if isinstance(given, Diagnosis):
-        return given
-    path: Path = Path(given)
-    return load_diagnosis(path) if is_saved(path) else diagnose(path, rules, settings)
+        return given, None
+    path = Path(given)
+    if is_saved(path):
+        return saved_diagnosis(path), None
+    profile = open_profile(path, also=ALSO if tables else ())
+    return judge(profile, catalog, show(profile, catalog, WANTED if tables else ())), profile
 
 
 def _settings(given: AnyPath | Settings | None) -> Settings | None:

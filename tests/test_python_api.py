@@ -99,6 +99,14 @@ def test_a_comparison_takes_captures_files_and_diagnoses_alike(diagnosis: Diagno
     assert {change.status for change in made[0].changes} <= {"same", "not comparable"}
 
 
+def test_tables_of_two_captures_stand_side_by_side_where_asked_for(diagnosis: Diagnosis) -> None:
+    assert advisor.compare(CASE, CASE).tables == ()
+    assert advisor.compare(CASE, diagnosis, tables=True).tables == ()
+    found = advisor.compare(CASE, CASE, tables=True)
+    assert {"kernels", "operators"} <= {table.name for table in found.tables}
+    assert found.changes == advisor.compare(CASE, CASE).changes
+
+
 def test_progress_is_told() -> None:
     told: list[str] = []
     advisor.diagnose(CASE, progress=lambda what, done, total: told.append(what))

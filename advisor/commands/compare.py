@@ -10,10 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.arguments import language_option, named_path, output_options, positive, reading_options, rule_options
+from advisor.arguments import (
+    language_option,
+    named_path,
+    output_options,
+    positive,
+    reading_options,
+    rule_options,
+    source_options,
+)
 from advisor.commands.exits import FINE
 from advisor.commands.given import is_saved, saved_diagnosis
-from advisor.commands.handing import chart_renderer
+from advisor.commands.handing import chart_renderer, sources_of
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
 if TYPE_CHECKING:
@@ -26,7 +34,10 @@ if TYPE_CHECKING:
     from advisor.rules.settings import Settings
     from advisor.text import Text
 
-_SUFFIXES = ".html, .md, .json, .xlsx or .csv (one file per table)"
+_SUFFIXES = (
+    ".html, .md, .json, .xlsx, .csv (one file per table), .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl or "
+    ".github.txt"
+)
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -34,6 +45,7 @@ def words(one: argparse.ArgumentParser) -> None:
     for name, what in (("before", "what to compare with"), ("after", "what to judge")):
         one.add_argument(name, type=named_path, help=f"{what}: a capture, or a .json written by diagnose")
     output_options(one, _SUFFIXES, example="json:-")
+    source_options(one)
     language_option(one)
     one.add_argument(
         "--top", type=positive, default=5, metavar="N", help="how many lines of a kind the terminal shows (default: 5)"
@@ -68,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
         settings = settings_of(arguments)
         comparison = _compared(arguments, settings, outputs)
         language = language_of(arguments.lang)
-        written = [path for output in outputs for path in write(comparison, output, language, charts)]
+        sources = sources_of(arguments)
+        written = [path for output in outputs for path in write(comparison, output, language, charts, sources)]
     if not arguments.quiet:
         _print(comparison, arguments, outputs, written)
     return FINE

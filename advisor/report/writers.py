@@ -99,10 +99,7 @@ def _format(module: str) -> Callable[[Reported], str]:
     return text
 
 
-WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", _html),
-    Writer(".md", "markdown", _markdown),
-    Writer(".json", "json", _json),
+FOR_PROGRAMS: tuple[Writer, ...] = (
     Writer(".sarif", "sarif", _format("sarif"), also=(".sarif.json",), placed=True),
     Writer(".junit.xml", "junit", _format("junit")),
     Writer(
@@ -112,6 +109,13 @@ WRITERS: tuple[Writer, ...] = (
     Writer(".jsonl", "jsonl", _format("lines"), also=(".ndjson",)),
     Writer(".csv", "csv", _format("table")),
     Writer(".github.txt", "github", _format("annotations")),
+)
+"""What other programs read: `advisor.formats`."""
+WRITERS: tuple[Writer, ...] = (
+    Writer(".html", "html", _html),
+    Writer(".md", "markdown", _markdown),
+    Writer(".json", "json", _json),
+    *FOR_PROGRAMS,
 )
 
 

@@ -119,3 +119,16 @@ def test_drawing_starts_for_html_alone() -> None:
     ):
         with chart_renderer([words]) as charts:
             assert charts.wanted == wanted
+
+
+def test_a_comparison_is_written_for_programs_with_what_became_of_each_finding(saved: Path, tmp_path: Path) -> None:
+    before = json.loads(saved.read_bytes())
+    gone = [finding for finding in before["findings"] if finding["rule"] != "host/synchronising-calls"]
+    (tmp_path / "before.json").write_text(json.dumps({**before, "findings": gone}), "utf-8")
+    outputs = [f"-o{name}:{tmp_path / name}" for name in FORMATS if name != "csv"]
+    assert main(["compare", str(tmp_path / "before.json"), str(saved), *outputs, "-q", "--anchor", "train.py"]) == 0
+    (run,) = json.loads((tmp_path / "sarif").read_bytes())["runs"]
+    states = {result["ruleId"]: result.get("baselineState") for result in run["results"]}
+    assert states.pop("host/synchronising-calls") == "new"
+    assert set(states.values()) == {"unchanged"}
+    assert all(result["locations"] for result in run["results"])

@@ -15,7 +15,7 @@ from advisor.report.charts import Renderer
 from advisor.report.html import page
 from advisor.text import Language
 
-VOID = {"meta", "input", "br", "img", "link"}
+VOID = {"meta", "input", "br", "img", "link", "wbr"}
 FETCHING = {"img", "link", "iframe", "object", "embed", "video", "audio", "base", "foreignobject", "image", "use"}
 hostile = st.sampled_from(HOSTILE) | st.text(st.sampled_from("<>\"'&;/=! abon`{}%#\\-"), max_size=20)
 

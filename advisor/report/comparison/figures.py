@@ -90,18 +90,27 @@ def _bar(place: int, one: Entry, begin: float, end: float) -> Json:
 
 
 def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | None:
-    """One mark per step, before above after: whether the two differ by more than the steps do among themselves."""
+    """One mark per step, before above after: whether the two differ by more than the steps do among themselves.
+
+    As tall as the chart beside it, which has so many rows.
+    """
     accounts = (comparison.before.account, comparison.after.account)
     sides = [account.steps if account is not None else () for account in accounts]
     if min(map(len, sides)) < _FEW:
         return None
     names = [say("Before", language), say("After", language)]
-    values = [
-        {"side": name, "ms": step.step_us / 1e3, "mean": False}
-        for name, steps in zip(names, sides, strict=True)
-        for step in steps
+    values: list[Json] = [
+        {"side": name, "ms": step.step_us / 1e3} for name, steps in zip(names, sides, strict=True) for step in steps
     ]
-    means = [{"side": name, "ms": _mean(steps) / 1e3, "mean": True} for name, steps in zip(names, sides, strict=True)]
+    means: list[Json] = [{"side": name, "ms": _mean(steps) / 1e3} for name, steps in zip(names, sides, strict=True)]
+    spec = _strips(values, means, names, min(max(24 * rows - 60, 130), 260), language)
+    heads = ("", axis("step", language), *(say(name, language) for name in ("shortest", "mean", "longest")))
+    numbers = [(name, *_numbers(steps)) for name, steps in zip(names, sides, strict=True)]
+    return Drawing(spec, AXES["steps"].say(language), heads, numbers)
+
+
+def _strips(values: list[Json], means: list[Json], names: list[str], height: int, language: Language) -> Json:
+    """Dots and means of both sides on one axis that need not begin at zero."""
     x: Json = {
         "field": "ms",
         "type": "quantitative",
@@ -109,37 +118,20 @@ def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | N
         "scale": {"zero": False, "nice": False, "padding": 14},
         "axis": {"tickCount": 5},
     }
-    y: Json = {
-        "field": "side",
-        "type": "nominal",
-        "title": None,
-        "sort": names,
-        "axis": {"ticks": False, "domain": False},
-    }
-    spec: Json = {
+    look: Json = {"ticks": False, "domain": False}
+    mean: Json = {"type": "tick", "thickness": 2.5, "height": 34, "fill": "var(--text)", "stroke": "var(--text)"}
+    return {
         "width": WIDTH - 60,
-        "height": min(max(24 * rows - 60, 130), 260),  # as tall as the chart beside it
-        "encoding": {"x": x, "y": y},
+        "height": height,
+        "encoding": {"x": x, "y": {"field": "side", "type": "nominal", "title": None, "sort": names, "axis": look}},
         "layer": [
             {
                 "data": {"values": values},
                 "mark": {"type": "circle", "size": 90, "fill": "var(--accent)", "fillOpacity": 0.45},
             },
-            {
-                "data": {"values": means},
-                "mark": {
-                    "type": "tick",
-                    "thickness": 2.5,
-                    "height": 34,
-                    "fill": "var(--text)",
-                    "stroke": "var(--text)",
-                },
-            },
+            {"data": {"values": means}, "mark": mean},
         ],
     }
-    heads = ("", axis("step", language), say("shortest", language), say("mean", language), say("longest", language))
-    numbers = [(name, *_numbers(steps)) for name, steps in zip(names, sides, strict=True)]
-    return Drawing(spec, AXES["steps"].say(language), heads, numbers)
 
 
 def _mean(steps: Sequence[StepSplit]) -> float:

@@ -41,6 +41,7 @@ class Item(Struct, frozen=True):
     status: str
     fingerprint: str
     anchor: str
+    """Empty where the fingerprint is odd: the numbers that stand in for it may be those of either side."""
     title: Prose
     rule: str
     category: str
@@ -120,7 +121,7 @@ class Items:
         return Item(
             status=change.status.replace(" ", "-"),
             fingerprint=change.fingerprint,
-            anchor=card.anchor if card else "",
+            anchor=card.anchor if card and not card.anchor.startswith("f-no-") else "",
             title=card.title if card else outline(info, self.language),
             rule=clean(change.rule),
             category=known(CATEGORIES, info.category, self.language) or clean(info.category),

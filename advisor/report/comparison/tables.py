@@ -17,7 +17,11 @@ from advisor.text import Language
 from advisor.units import show
 
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
-LONGEST_NAME = 90
+LONGEST_NAME = 60
+_TOLD: frozenset[str] = frozenset(
+    {"total_us", "device_total_us", "host_total_us", "size_bytes", "reserved_bytes", "calls"}
+)
+"""Amounts whose difference is shown; of the others before and after say enough."""
 
 
 class Column(Struct, frozen=True):
@@ -94,9 +98,14 @@ def title(name: str, language: Language) -> str:
 
 
 def columns_of(rows: Rows, language: Language) -> tuple[Column, ...]:
-    """The columns that say something in at least one row."""
+    """The columns that say something in at least one row, without differences that nobody looks for."""
     heads = enumerate(rows.columns)
-    return tuple(_column(head, at, language) for at, head in heads if any(row[at] is not None for row in rows.rows))
+    shown = ((at, head) for at, head in heads if any(row[at] is not None for row in rows.rows))
+    return tuple(_column(head, at, language) for at, head in shown if _is_told(head.name))
+
+
+def _is_told(name: str) -> bool:
+    return "_delta" not in name or _WHEN.sub("", name, count=1) in _TOLD
 
 
 def _column(head: Head, at: int, language: Language) -> Column:

@@ -19,7 +19,6 @@ from advisor.release import VERSION
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
-    from pathlib import Path
 
     from advisor.comparison import Comparison as Comparison
     from advisor.errors import AdvisorError as AdvisorError

@@ -54,5 +54,5 @@ def _missing() -> UsageError:
 
     return UsageError(
         Both("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
-        Both('pip install "ascend-advisor[mcp]"', 'pip install "ascend-advisor[mcp]"'),
+        Both('install it: pip install "ascend-advisor[mcp]"', '请安装：pip install "ascend-advisor[mcp]"'),
     )

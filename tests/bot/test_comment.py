@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -24,9 +24,11 @@ from advisor.verdict import Budget, Ruling, Suppression, Verdict
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LINKING = MarkdownIt("gfm-like", {"html": True, "linkify": False})
 OURS = re.compile(
-    r"<!-- advisor:diagnosis(?: [\w.-]+)? -->|<!-- advisor:findings\n(?:[0-9a-z]+ [0-9a-z/-]+\n)*-->"
+    r"<!-- advisor:diagnosis(?: [\w.-]+)? -->|<!-- advisor:findings\n(?:[0-9A-Za-z_]+ [0-9a-z_/-]+\n)*-->"
     r"|<details><summary>[^<>]*</summary>|</details>"
 )
+FOUND = (Phase.explicit, Phase.reuse, Phase.generate)
+"""Making a failing name shorter takes minutes here, and names are short already."""
 URL = "https://ci.example.org/runs/17?tab=report"
 ACTING = (
     *HOSTILE[:8],
@@ -100,7 +102,7 @@ def assert_harmless(text: str, begins: str = mark()) -> None:
     assert {token.tag for token in parsed if token.type == "heading_open"} == {"h3"}
     assert not [token for token in tokens(text, LINKING) if token.type == "table_open"]
     seen = visible(text)
-    assert not re.search(r"(?<![\w\u200b])@\w|[#!$%~&^]\w|://|(?<!\w)www\.\w|mailto:\w|GH-\d", seen), seen
+    assert not re.search(r"(?<![\w\u200b])@\w|[#!$%~&^]\w|://|(?<!\w)www\.\w|(?<!\w)mailto:\w|GH-\d", seen), seen
     for line in text.splitlines():
         assert not re.match(r"[\s\u200b]*/\w", line)  # a quick action of GitLab
     assert text.startswith(begins + "\n")
@@ -109,14 +111,14 @@ def assert_harmless(text: str, begins: str = mark()) -> None:
 
 
 @given(st.tuples(names | st.just("\ud800"), names, names))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, phases=FOUND)
 def test_nothing_from_a_profile_acts(given_names: tuple[str, ...]) -> None:
     for language in LANGUAGES:
         assert_harmless(render(hostile_diagnosis(given_names), language=language, report_url=URL))
 
 
 @given(st.tuples(names, names))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, phases=FOUND)
 def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
     after = hostile_diagnosis(given_names)
     before = hostile_diagnosis(tuple(reversed(given_names))).model_copy(update={"findings": after.findings[3:5]})
@@ -127,7 +129,7 @@ def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
 
 
 @given(st.tuples(names, names))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25, deadline=None, phases=FOUND)
 def test_nothing_in_a_saved_diagnosis_acts(given_names: tuple[str, ...]) -> None:
     """A .json can be written by anybody: ids and texts of rules may hold anything too."""
     text = Text.model_construct(en=given_names[0] or "x", zh=given_names[-1] or "x")

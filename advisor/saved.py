@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound="BaseModel")
 
 _HEAD_BYTES = 4096
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}")
+"""What a text without such numbers may hold as well, in a name; looking closer costs as much as reading."""
 
 
 def is_saved(path: Path) -> bool:
@@ -57,7 +62,15 @@ def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
     from advisor.errors import Both, InputError
 
     try:
-        return model.model_validate_json(path.read_bytes())
+        return _read(path.read_bytes(), model)
+    except _NoNumber as error:
+        raise InputError(
+            Both(
+                f"{path} is not {called.en}: it holds a number that is none ({error})",
+                f"{path} 不是{called.zh}：其中含有非数值（{error}）",
+            ),
+            remedy,
+        ) from error
     except OSError as error:
         why = because(error)
         trouble = Both(f"{path} cannot be read: {why.en}", f"无法读取 {path}：{why.zh}")
@@ -72,3 +85,38 @@ def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
             ),
             remedy,
         ) from error
+
+
+class _NoNumber(Exception):
+    """NaN, or a number too large for a float."""
+
+
+def _read(text: bytes, model: type[Model]) -> Model:
+    """The model in a JSON text. Lone surrogates, as file names that are no UTF-8 leave them, are read as written.
+
+    Raises:
+        ValidationError: It holds something else.
+        _NoNumber: It holds what no report can calculate with, and what JSON does not know.
+    """
+    import json
+
+    from pydantic import ValidationError
+
+    try:
+        made = model.model_validate_json(text)
+    except ValidationError as error:
+        if error.errors()[0]["type"] != "json_invalid" or not _SURROGATE.search(text):
+            raise
+        return model.model_validate(json.loads(text, parse_constant=_refuse, parse_float=_finite))
+    if _PERHAPS_INFINITE.search(text):
+        json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    return made
+
+
+def _refuse(constant: str) -> float:
+    raise _NoNumber(constant)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: words in, exit code out. Decides nothing.
 
-Exit codes: 0 fine, 1 findings at or above `--fail-on`, 2 wrong use or a wrong rule, 3 nothing readable in the input.
+Exit codes: 0 fine, 1 what fails a run (such as findings at or above `--fail-on`), 2 wrong use or a wrong rule,
+3 nothing readable in the input.
 """
 
 from __future__ import annotations

@@ -85,9 +85,9 @@ def _cli_page() -> str:
     top = parser()
     parts = [
         "# Command line\n",
-        "Exit codes: 0 fine · 1 findings at or above `--fail-on` · 2 wrong use or a wrong rule · ",
+        "Exit codes: 0 fine · 1 what fails a run, such as findings at or above `--fail-on` · ",
     ]
-    parts[-1] += "3 nothing readable in the input.\n"
+    parts[-1] += "2 wrong use or a wrong rule · 3 nothing readable in the input.\n"
     for name, one in _commands(top):
         parts += [f"## `{name}`\n", f"{_about(top, name)}\n", "```text", one.format_help().rstrip(), "```\n"]
     return "\n".join(parts)

@@ -171,8 +171,8 @@ class _Case:
         ]
         if doubtful:
             yield Text(
-                en=f"Not counted as new, because the baseline could not look for them: {_listed(doubtful, ', ')}.",
-                zh=f"基线未能检查以下规则，因此未计为新增：{_listed(doubtful, '、')}。",
+                en=f"Not counted as new, because the baseline cannot tell: {_listed(doubtful, ', ')}.",
+                zh=f"以下问题无法与基线比较，因此未计为新增：{_listed(doubtful, '、')}。",
             )
 
 

@@ -183,11 +183,11 @@ def test_asking_for_what_changed_without_a_baseline_is_wrong_use(since: str) -> 
     assert "基线" in caught.value.say("zh")
 
 
-def test_what_the_baseline_could_not_look_for_is_said_where_it_would_decide() -> None:
+def test_what_the_baseline_cannot_tell_is_said_where_it_would_decide() -> None:
     found = diagnosis(FREE, CAST)
     against = comparison(found, {FREE.fingerprint: "not comparable", CAST.fingerprint: "not comparable"})
     (note,) = verdict(found, against=against, fail_on=CHANGED).notes
-    assert note.en.endswith("look for them: host/free-time.")
+    assert note.en.endswith("the baseline cannot tell: host/free-time.")
     assert not verdict(found, against=against, fail_on=ALONE).notes
     assert not verdict(found, Policy({"host/*": "warn"}), against=against, fail_on=CHANGED).notes
 

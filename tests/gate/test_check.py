@@ -194,6 +194,7 @@ def test_wrong_settings_end_with_two_and_their_place(
     for path in (folder / "slow", folder / "slow.json"):
         assert main(["check", str(path)]) == 2
         assert "advisor: advisor.yaml:1:" in capsys.readouterr().err
+    assert main(["rules", "list"]) == 2
 
 
 def test_a_policy_may_name_rules_of_the_project(folder: Path) -> None:

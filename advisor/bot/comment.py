@@ -27,6 +27,7 @@ MOST_FIRST = 3
 MOST_FULL = 5
 MOST_SHORT = 10
 MOST_FOLDED = 50
+MOST_NOTES = 8
 _MOST_MOVED = 3
 
 
@@ -70,7 +71,7 @@ def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Lang
     """The verdict in one plain line: the time of a step, before and after where a baseline is known."""
     step = next((shift for shift in comparison.shifts if shift.name == "step"), None) if comparison else None
     if step:
-        return _shifted(step, language)
+        return _shifted(step, "step" if diagnosis.run.steps else "window", language)
     shown = view(diagnosis, language, full=0).verdict
     return shown.time or say("diagnosis", language)
 
@@ -82,6 +83,7 @@ def _verdict(
     yield ""
     lines = [
         *([_gate(verdict, language)] if verdict else []),
+        *([said(note.say(language)) for note in verdict.notes[:_MOST_MOVED]] if verdict else []),
         *(_beside(comparison, language) if comparison else ()),
     ]
     for line in lines:
@@ -100,10 +102,10 @@ def _nothing(diagnosis: Diagnosis, comparison: Comparison | None, language: Lang
     return say("nothing_new", language) if comparison and not comparison.having("new", "worse") else ""
 
 
-def _shifted(step: Shift, language: Language) -> str:
+def _shifted(step: Shift, called: str, language: Language) -> str:
     change = step.delta_us / step.before_us if step.before_us > 0 else 0.0
     return say(
-        "step",
+        called,
         language,
         before=show(step.before_us, "us"),
         after=show(step.after_us, "us"),
@@ -177,6 +179,9 @@ def _sections(
     rest = [each for each in dict.fromkeys(there) if each not in {*first, *done}]
     lines = [entries.short(each, suppressed=aside.get(each, False)) for each in rest[:MOST_FOLDED]]
     yield _section(say("others", language, count=len(rest)), lines, len(rest), folded=True)
+    if comparison is not None:
+        notes = [Entry((f"- {said(note.say(language))}",)) for note in comparison.notes[:MOST_NOTES]]
+        yield _section(say("conditions", language), notes, len(comparison.notes), folded=True)
 
 
 def _of(comparison: Comparison, *statuses: Status) -> list[str]:

@@ -18,7 +18,7 @@ from advisor.comparison import Change, Comparison, Status
 from advisor.findings import Diagnosis, Finding, Saving
 from advisor.report.cards import Card, cards, outline
 from advisor.report.markdown import words
-from advisor.report.prose import Piece, Prose, clean, code
+from advisor.report.prose import Piece, Prose, clean, code, prose
 from advisor.report.words import SEVERITIES
 from advisor.report.words import say as report_word
 from advisor.text import Language
@@ -33,6 +33,7 @@ BECAME: Mapping[Status, str] = {
     "not comparable": "is_incomparable",
 }
 _REFERENCES = re.compile(r'(?<=[!~%&$^@#])(?=[\w"{\[])|(?<=GH)(?=-\d)|(?<=\w/)(?=\w+[#!@])', re.IGNORECASE)
+_LONGEST = 400
 _FINGERPRINT = re.compile(r"[0-9A-Za-z_]{1,64}")
 _RULE = re.compile(r"[0-9a-z_]+(?:[-/][0-9a-z_]+)*")
 
@@ -50,8 +51,8 @@ def safe(pieces: Prose) -> str:
 
 
 def said(text: str) -> str:
-    """Markdown of text of our own, made as harmless as any other."""
-    return safe((Piece(text),))
+    """Markdown of a sentence, made harmless: one of our own may quote what a profile says of itself."""
+    return safe(prose(clean(text, _LONGEST)))
 
 
 class Entries:

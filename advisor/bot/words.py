@@ -15,7 +15,10 @@ def _t(en: str, zh: str) -> Text:
 WORDS: Mapping[str, Text] = {
     # the verdict
     "step": _t(
-        "Step time {before} → {after} ({percent}): {became}", "单步耗时 {before} → {after}（{percent}）：{became}"
+        "Mean step {before} → {after} ({percent}): {became}", "平均单步 {before} → {after}（{percent}）：{became}"
+    ),
+    "window": _t(
+        "Captured window {before} → {after} ({percent}): {became}", "采集窗口 {before} → {after}（{percent}）：{became}"
     ),
     "worse": _t("slower", "变慢"),
     "same": _t("no change beyond the noise", "无明显变化（波动范围内）"),
@@ -46,6 +49,7 @@ WORDS: Mapping[str, Text] = {
     "better_or_gone": _t("Better or gone", "改善或消失"),
     "fix_first": _t("Fix first", "首要问题"),
     "others": _t("Other findings: {count}", "其他问题：{count} 个"),
+    "conditions": _t("What stands between the two captures", "两份采集的差异"),
     "nothing_new": _t("Nothing new and nothing worse against the baseline.", "与基线相比没有新增或变差的问题。"),
     "more": _t("… and {count} more", "……另有 {count} 个"),
     "left_out": _t(

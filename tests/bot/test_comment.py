@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -17,9 +19,12 @@ from advisor.baseline import compare
 from advisor.bot.comment import headline, render
 from advisor.bot.sticky import mark
 from advisor.comparison import Comparison, Metric, Moved, Shift
+from advisor.diagnosis import diagnose, open_profile
 from advisor.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
+from advisor.rules.catalog import Catalog
+from advisor.shipped import shipped
 from advisor.text import LANGUAGES, Language, Text
-from advisor.verdict import Budget, Ruling, Suppression, Verdict
+from advisor.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LINKING = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -239,13 +244,13 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
         confidence=Confidence.high,
     )
     said = lines(render(after, comparison))
-    assert said[1] == "### Step time 98.0 ms → 117 ms (+19 %): slower"
+    assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
     assert said[2] == "What moved most: communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
     assert said[3] == "**New or worse**"
     assert [" — new · up to 57.0 ms" in said[4], " — worse · 3.00 ms → 14.0 ms" in said[6]] == [True, True]
     assert said[8] == "**Better or gone**"
     assert said[9] == "- **high** · 83 % of launches reach a device that has run dry — gone · before: 21.0 ms"
-    assert headline(after, comparison, "zh") == "单步耗时 98.0 ms → 117 ms（+19 %）：变慢"
+    assert headline(after, comparison, "zh") == "平均单步 98.0 ms → 117 ms（+19 %）：变慢"
 
 
 def test_a_step_of_which_one_side_knows_no_time_is_said_so() -> None:
@@ -268,6 +273,34 @@ def test_the_gate_says_whether_and_why() -> None:
     assert "**Gate: passed**" in render(diagnosis, verdict=Verdict(passed=True))
 
 
+def test_what_the_gate_could_not_see_is_said() -> None:
+    note = Text(en="No rule could look at this capture: passing is no sign of health.", zh="没有规则能检查。")
+    assert note.en in render(SHAPES["blind"], verdict=Verdict(passed=True, notes=(note,)))
+
+
+@pytest.mark.parametrize("name", get_args(BudgetName))
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_budget_there_may_be_has_a_word(name: Any, language: Language) -> None:
+    budget = Budget(name=name, unit="share", limit=0.1, measured=0.2)
+    assert "20 %" in render(SHAPES["fine"], verdict=Verdict(passed=False, budgets=(budget,)), language=language)
+
+
+def test_what_stands_between_two_captures_is_folded() -> None:
+    diagnosis = with_findings(SLOW)
+    other = diagnosis.model_copy(update={"run": RUN.model_copy(update={"chip": "Ascend310P @all"})})
+    _, folded = render(diagnosis, compare(other, diagnosis)).split("<summary>What stands between the two captures")
+    assert "Ascend910B" in folded
+    assert "@all" not in folded
+
+
+def test_a_capture_without_steps_is_compared_as_a_window() -> None:
+    diagnosis = with_findings(SLOW).model_copy(update={"run": RUN.model_copy(update={"steps": ()})})
+    shift = Shift(name="step", before_us=98_000, after_us=117_000, noise_us=2_000, status="worse")
+    assert headline(diagnosis, changed(diagnosis, diagnosis, shifts=(shift,)), "en").startswith(
+        "Captured window 98.0 ms"
+    )
+
+
 def test_what_a_project_lives_with_is_folded_and_said_to_be() -> None:
     diagnosis = with_findings(SLOW, IDLE)
     lived = Ruling(
@@ -278,7 +311,8 @@ def test_what_a_project_lives_with_is_folded_and_said_to_be() -> None:
         suppressed=Suppression(rule=SLOW.rule, reason="known"),
     )
     for comparison in (None, compare(with_findings(), diagnosis)):
-        open_part, folded = render(diagnosis, comparison, Verdict(passed=True, rulings=(lived,))).split("<details>")
+        text = render(diagnosis, comparison, Verdict(passed=True, rulings=(lived,)))
+        open_part, folded = text.split("<details>", 1)
         assert "Communication is exposed" not in open_part
         assert re.search(r"Communication is exposed.* — .*suppressed", folded)
 
@@ -339,3 +373,14 @@ def test_what_is_no_web_address_is_no_link(url: str) -> None:
 
 def test_a_fingerprint_of_this_program_is_one_that_is_written() -> None:
     assert re.fullmatch(r"[0-9a-f]{16}", fingerprint("host/free-time", {"a": "b"}))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_real_capture_has_a_comment(real_data: Path, language: Language) -> None:
+    captures = sorted((real_data / "msinsight_pytorch_matrix").glob("*/level*"))
+    assert captures
+    diagnoses = [diagnose(open_profile(path), Catalog.load([shipped("rules")])) for path in captures]
+    for before, after in pairwise(diagnoses):
+        for text in (render(after, language=language), render(after, compare(before, after), language=language)):
+            assert_harmless(text)
+            assert len(text) < 8_000

@@ -300,7 +300,8 @@ class _Api:
             self.forge.checks.append(payload)
             return 201, {}, {"id": 4}
         if path == "/repos/team/model/pulls" and method == "GET":
-            return 200, {}, [pull for pull in self.forge.pulls if pull["from"] == query.get("head")]
+            found = [pull for pull in self.forge.pulls if pull["from"] == query.get("head")]
+            return 200, {}, [{name: pull[name] for name in pull if name != "from"} for pull in found]
         raise _Refused(404, "Not Found")
 
     def _status(self, payload: dict[str, Any]) -> dict[str, Any]:

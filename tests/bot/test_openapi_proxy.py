@@ -14,6 +14,7 @@ from prism import Prism, prism
 
 from advisor.bot.clients import forge_client
 from advisor.bot.forge import Forge, Light
+from advisor.bot.github import pull_of
 from advisor.bot.patience import Patience
 from advisor.bot.sticky import Posted, mark, post
 from advisor.cli import main
@@ -117,6 +118,14 @@ def test_a_commit_gets_its_check_run(fake: FakeForge, between: Prism) -> None:
 def test_the_token_of_a_workflow_learns_its_name(fake: FakeForge, between: Prism) -> None:
     fake.accounts[TOKEN].is_app = between.forge == "github"
     assert client(between).whoami() == BOT
+
+
+def test_the_pull_request_of_a_branch_is_found(fake: FakeForge, between: Prism) -> None:
+    if between.forge != "github":
+        client(between).whoami()
+        pytest.skip("only GitHub tells a branch instead of a number")
+    fake.pulls = [{"number": NUMBER, "head": {"sha": SHA}, "from": "somebody:faster"}]
+    assert pull_of(REPO, head="somebody:faster", sha=SHA, token=TOKEN, address=between.address) == NUMBER
 
 
 @pytest.mark.parametrize("status", (429, 500, 503))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a composite action as a runner does: expressions, conditions, environment, outputs. Other actions are recorded.
 
-Of the expression language it knows what action.yml uses: values, `==`, `!=`, `&&`, `||`, parentheses and `startsWith`.
+Of the expression language it knows what action.yml uses: values, `==`, `!=`, `&&`, `||`, `startsWith` and `format`.
 """
 
 from __future__ import annotations
@@ -136,12 +136,16 @@ class _Expression:
             return self._closed(self._either())
         if word.startswith("'"):
             return word[1:-1].replace("''", "'")
-        if word == "startsWith":
-            assert self._next("(")
-            whole = self._either()
-            assert self._next(",")
-            return self._closed(_text(whole).lower().startswith(_text(self._either()).lower()))
+        if word in ("startsWith", "format"):
+            return self._called(word)
         return self._named(word)
+
+    def _called(self, function: str) -> object:
+        assert self._next("(")
+        first = _text(self._either())
+        assert self._next(",")
+        second = _text(self._either())
+        return self._closed(first.format(second) if function == "format" else first.lower().startswith(second.lower()))
 
     def _closed(self, value: object) -> object:
         assert self._next(")")

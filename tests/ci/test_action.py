@@ -92,6 +92,12 @@ def test_a_second_run_updates_the_comment(runner: Runner, forge: FakeForge) -> N
     assert "每步" in comment
 
 
+def test_two_profiles_of_one_pull_request_keep_a_comment_each(runner: Runner, forge: FakeForge) -> None:
+    for name in ("train", "infer", "train"):
+        advise(runner, fail_on="none", name=name)
+    assert len(forge.by(BOT)) == 2
+
+
 def test_findings_fail_it_after_everything_is_written(runner: Runner, forge: FakeForge) -> None:
     ran = advise(runner)
     assert (ran.code, ran.outputs["verdict"]) == (1, "failed")
@@ -145,8 +151,9 @@ def test_what_cannot_be_read_fails_with_the_code_of_advisor(runner: Runner) -> N
 
 
 def test_code_scanning_and_artifacts_are_a_matter_of_inputs(runner: Runner) -> None:
-    ran = advise(runner, fail_on="none", sarif="true", artifact="", anchor="train.py:3")
+    ran = advise(runner, fail_on="none", sarif="true", artifact="", anchor="train.py:3", name="infer")
     assert [used.split("@")[0] for used, _ in ran.used] == ["github/codeql-action/upload-sarif"]
+    assert ran.used[0][1] == {"sarif_file": ran.outputs["sarif"], "category": "advisor/infer"}
     assert "train.py" in Path(ran.outputs["sarif"]).read_text("utf-8")
 
 
@@ -166,7 +173,7 @@ def test_it_installs_its_own_code_or_the_version_asked_for(runner: Runner, versi
 
 
 @pytest.mark.parametrize(
-    "name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact", "version", "token"]
+    "name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact", "version", "token", "name"]
 )
 def test_no_input_becomes_part_of_a_script(runner: Runner, name: str) -> None:
     evil = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
@@ -174,7 +181,7 @@ def test_no_input_becomes_part_of_a_script(runner: Runner, name: str) -> None:
     assert not list(runner.workspace.parent.rglob("pwned"))
 
 
-@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact"])
+@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact", "name"])
 def test_no_input_becomes_an_option(runner: Runner, name: str) -> None:
     ran = runner.run(ACTION, {"path": "prof", "fail-on": "none", "comment": "false", name: "--help"}, UPLOADED)
     assert "show this help message" not in ran.log

@@ -103,8 +103,9 @@ def test_it_writes_the_reports_and_comments(pipeline: Pipeline, forge: FakeForge
 def test_with_a_baseline_of_its_own_findings_that_are_not_new_pass(pipeline: Pipeline, forge: FakeForge) -> None:
     pipeline.run(comment="false")
     shutil.copy(pipeline.report / "advisor.json", pipeline.folder / "main.json")
-    assert pipeline.run(baseline="main.json", language="zh") == 0, pipeline.log
+    assert pipeline.run(baseline="main.json", language="zh", name="train") == 0, pipeline.log
     (comment,) = forge.by(BOT)
+    assert comment.startswith("<!-- advisor:diagnosis train -->")
     assert "每步" in comment
 
 
@@ -132,10 +133,10 @@ def test_what_cannot_be_read_fails_the_job(pipeline: Pipeline) -> None:
     assert pipeline.run(path="nowhere") == 3
 
 
-@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "anchor", "package"])
+@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "anchor", "package", "name"])
 def test_no_input_becomes_part_of_the_script(pipeline: Pipeline, name: str) -> None:
     evil = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
-    pipeline.run(**{"comment": "false", name: evil})
+    pipeline.run(**{"fail_on": "none", name: evil})
     assert not list(pipeline.folder.parent.rglob("pwned"))
 
 

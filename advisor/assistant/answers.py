@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -150,6 +151,8 @@ def _spoken(value: object, language: Language) -> object:
         return {_short(str(key)): _spoken(inner, language) for key, inner in value.items()}
     if isinstance(value, list):
         return [_spoken(inner, language) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON knows no such number
     return _short(value) if isinstance(value, str) else value
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,9 +45,26 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         raise _missing() from error
     settings = settings_of(arguments)
-    opened = Opened(Roots(arguments.root or [Path()]), catalog_of(arguments.rules, settings))
+    opened = Opened(Roots(arguments.root or [_here()]), catalog_of(arguments.rules, settings))
     server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
     return FINE
+
+
+def _here() -> Path:
+    """The folder the assistant was started in, unless that would open everything to it.
+
+    Raises:
+        UsageError: It is the top of the disk or the home folder, as where a desktop starts its programs.
+    """
+    from advisor.errors import Both, UsageError
+
+    here = Path.cwd()
+    if here in (Path(here.anchor), Path(os.path.expanduser("~"))):
+        raise UsageError(
+            Both(f"{here} is too wide to be read by default", f"默认开放 {here} 范围过大"),
+            Both("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
+        )
+    return here
 
 
 def _missing() -> UsageError:

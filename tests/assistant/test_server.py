@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from advisor.assistant.tools import Tools
 from advisor.cli import main
 from advisor.explanation import Explanation
 from advisor.facts import FACTS
-from advisor.findings import Diagnosis, Finding
+from advisor.findings import Diagnosis, Finding, Saving
 from advisor.rules.catalog import Catalog
 
 MODES = ["auto", "legacy"]
@@ -85,16 +86,33 @@ def test_a_diagnosis_holds_the_findings_of_the_command(tools: Tools, folder: Pat
     assert sum(answer["outcomes"].values()) == len(saved.outcomes)
 
 
-def test_progress_is_told_while_a_capture_is_read(folder: Path, catalog: Catalog) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_progress_is_told_while_a_capture_is_read(folder: Path, catalog: Catalog, mode: str) -> None:
     told: list[tuple[float, float | None, str | None]] = []
 
     async def listen(done: float, total: float | None, what: str | None) -> None:
         told.append((done, total, what))
 
     fresh = Tools(Opened(Roots([folder]), catalog))
-    connected(fresh, lambda client: client.call_tool("diagnose", {"path": "prof"}, progress_callback=listen))
+    connected(fresh, lambda client: client.call_tool("diagnose", {"path": "prof"}, progress_callback=listen), mode)
     assert {what for _, _, what in told} >= {"captures", "rules"}
     assert told[-1][0] == told[-1][1]
+
+
+def test_questions_asked_at_once_are_all_answered(folder: Path, catalog: Catalog) -> None:
+    fresh = Tools(Opened(Roots([folder]), catalog))
+    questions: list[tuple[str, dict[str, object]]] = [
+        ("diagnose", {"path": "prof"}),
+        ("query", {"path": "prof", "table": "kernels"}),
+        ("explain", {"rule": "host/free-time", "path": "prof"}),
+        ("show_table", {"table": "overlaps", "path": "prof"}),
+        ("compare", {"before": "report.json", "after": "prof"}),
+    ]
+
+    async def work(client: Client) -> list[CallToolResult]:
+        return await asyncio.gather(*(client.call_tool(name, words) for name, words in questions * 2))
+
+    assert not any(result.is_error for result in connected(fresh, work))
 
 
 def test_a_finding_is_explained_by_how_its_fingerprint_begins(tools: Tools) -> None:
@@ -247,6 +265,7 @@ def test_endless_names_are_cut_and_no_surrogate_reaches_the_wire() -> None:
     answer = spoken(made, "en")
     assert len(answer["subject"]["op"]) == MOST_TEXT
     assert answer["subject"]["file"] == "a\\ud800b"
+    assert spoken(Saving.model_construct(us=math.inf, share=math.nan), "en") == {"us": None, "share": None}
 
 
 def test_nothing_is_written(folder: Path, tools: Tools) -> None:
@@ -282,6 +301,16 @@ def test_without_the_package_the_command_says_how_to_get_it(folder: Path, tmp_pa
     )  # fmt: skip
     assert done.returncode == 2
     assert 'pip install "ascend-advisor[mcp]"' in done.stderr
+
+
+@pytest.mark.parametrize("place", ["/", "~"])
+def test_neither_home_nor_the_whole_disk_is_opened_by_default(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(Path(place).expanduser())
+    assert main(["mcp"]) == 2
+    assert "--root" in capsys.readouterr().err
 
 
 def test_a_root_that_is_no_folder_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

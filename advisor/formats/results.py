@@ -12,6 +12,7 @@ from advisor.findings import Finding, Severity
 from advisor.formats.wording import told
 from advisor.report.cards import Card, cards
 from advisor.report.prose import clean, flat
+from advisor.report.sources import named_line
 from advisor.report.words import say
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ LEVELS: Mapping[Severity, Level] = {
 }
 """Where no policy says what a finding is worth."""
 LONGEST_PATH = 4096
-_KEPT_PARTS = 2
 NOWHERE_NAME = "profile"
 """What stands for a file where a format demands one and nothing is known."""
 
@@ -61,7 +61,7 @@ class Result(Struct, frozen=True):
             *([told(self.change.status, language)] if self.change else []),
             *([_pair(say("saving", language), card.saving, language)] if card.saving_time else []),
             *([_pair(say("seen_at", language), _places(card), language)] if card.places else []),
-            *([_pair(told("source", language), self.recorded, language)] if self.recorded else []),
+            *([_pair(say("called_from", language), self.recorded, language)] if self.recorded else []),
             *([_pair(say("caused_by", language), flat(card.causes[0].title), language)] if card.causes else []),
             *([_pair(say("first_fix", language), flat(card.actions[0].do), language)] if card.actions else []),
             *([accepted(self.suppression, language)] if self.suppression else []),
@@ -82,8 +82,8 @@ class Result(Struct, frozen=True):
         source = self.finding.source
         if source is None:
             return ""
-        file = self.location.file if self.location and self.location.recorded else _end(source.file)
-        return clean(f"{file}:{source.line}{f' ({source.function})' if source.function else ''}")
+        here = self.location.file if self.location and self.location.recorded else ""
+        return clean(named_line(source, here))
 
 
 def results(reported: Reported) -> tuple[Result, ...]:
@@ -132,12 +132,6 @@ def _level(finding: Finding, ruling: Ruling | None) -> Level:
     if ruling is None:
         return LEVELS[finding.severity]
     return "error" if ruling.action == "error" else "warning"
-
-
-def _end(file: str) -> str:
-    """The end of a path of another machine: enough to know the file by, without the folders of its owner."""
-    parts = [part for part in file.replace("\\", "/").split("/") if part]
-    return "/".join(parts if len(parts) <= _KEPT_PARTS else ["…", *parts[-_KEPT_PARTS:]])
 
 
 def _harmless(location: Location | None) -> Location | None:

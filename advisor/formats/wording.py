@@ -32,7 +32,6 @@ WORDS: Mapping[str, Text] = {
     "suppressed": _t("Suppressed: {reason}", "已豁免：{reason}"),
     "suppressed_by": _t("Suppressed by {owner}: {reason}", "{owner} 已豁免：{reason}"),
     "until": _t("{said}, until {date}", "{said}，有效期至 {date}"),
-    "source": _t("Called from", "调用位置"),
     "budget_kept": _t("{measured}, at most {limit} allowed", "{measured}，上限 {limit}"),
     "budget_unknown": _t("the capture does not tell; at most {limit} allowed", "采集数据中没有该信息；上限 {limit}"),
     "budget_free_share": _t("idle share of the step", "单步空闲占比"),

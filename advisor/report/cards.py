@@ -17,6 +17,7 @@ from advisor.findings import Step as Remedy
 from advisor.report.columns import COLUMNS
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
+from advisor.report.sources import named_line
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
 from advisor.text import HOLE, Language, Text
 from advisor.units import show
@@ -117,6 +118,8 @@ class Card(Struct, frozen=True):
     excerpt: Excerpt | None
     places: tuple[Where, ...]
     more_places: int
+    line: Prose
+    """The user's line behind it, where call stacks were recorded."""
     causes: tuple[Link, ...]
     symptoms: tuple[Link, ...]
     actions: tuple[Action, ...]
@@ -188,6 +191,7 @@ class Maker:
             excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
             places=tuple(self.where(spot.say(self.language), spot.saving_us) for spot in where[:MOST_SPOTS]),
             more_places=max(len(where) - MOST_SPOTS, 0),
+            line=code(named_line(finding.source)) if finding.source else (),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
             actions=tuple(self.action(step, holes) for step in info.fix),

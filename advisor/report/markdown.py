@@ -163,6 +163,8 @@ def _evidence(card: Card, language: Language) -> Iterable[str]:
     places = [plain(w.place) + (f"{say('colon', language)}{w.saving}" if w.saving else "") for w in card.places]
     if card.more_places:
         places.append(plain(say("more_places", language, count=card.more_places)))
+    if card.line:
+        places.append(f"{plain(say('called_from', language))}{say('colon', language)}{words(card.line)}")
     if places:
         yield from bullets(places)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_PARTS = 40
 """Of a recorded path, so many folders from the end are looked for."""
+_SHOWN_PARTS = 2
 
 
 class Location(Struct, frozen=True):
@@ -62,6 +63,20 @@ class Sources(Struct, frozen=True):
 
 
 NOWHERE = Sources()
+
+
+def named_line(source: CodeLine, file: str = "") -> str:
+    """A line as people are told of it: `pkg/model.py:80 (forward)`; `file` is its path here, where that is known.
+
+    Of a path on the profiled machine the end will do: enough to know the file by, without the folders of its owner.
+    """
+    function = f" ({source.function})" if source.function else ""
+    return f"{file or _end(source.file)}:{source.line}{function}"
+
+
+def _end(file: str) -> str:
+    parts = [part for part in file.replace("\\", "/").split("/") if part]
+    return "/".join(parts if len(parts) <= _SHOWN_PARTS else ["…", *parts[-_SHOWN_PARTS:]])
 
 
 def found_in(root: Path, recorded: str, line: int) -> str | None:

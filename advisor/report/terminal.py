@@ -140,6 +140,9 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
     if card.places and card.places[0].place != say("whole_run", language):
         more = f" {say('more_places', language, count=card.more_places)}" if card.more_places else ""
         yield Padding(Flow(Text(card.places[0].place + more, style="dim")), (0, 0, 0, 4))
+    if card.line:
+        said = f"{say('called_from', language)}{say('colon', language)}{flat(card.line)}"
+        yield Padding(Flow(Text(said, style="dim")), (0, 0, 0, 4))
     if card.actions:
         action = card.actions[0]
         yield Padding(hanging(Text.assemble(("→ ", "green"), assembled(action.do)), 2), (0, 0, 0, 4))

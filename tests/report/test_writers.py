@@ -10,7 +10,7 @@ import pytest
 from report_samples import CONVERSION, EXPOSED, HOSTILE, SHAPES, finding, rich, table
 
 from advisor.errors import UsageError
-from advisor.findings import Diagnosis, Evidence, Severity
+from advisor.findings import CodeLine, Diagnosis, Evidence, Severity
 from advisor.report import WRITERS, check_suffix, write
 from advisor.report.charts import Renderer
 from advisor.report.html import LARGEST_BYTES
@@ -133,3 +133,18 @@ def test_absolute_times_are_counted_from_the_start_of_the_capture(tmp_path: Path
 def test_a_finding_without_its_rule_is_still_shown(renderer: Renderer, tmp_path: Path) -> None:
     write(SHAPES["no rules"], tmp_path / "report.html", "zh", renderer)
     assert EXPOSED.id in (tmp_path / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("suffix", [".md", ".html"])
+def test_the_users_line_is_said_without_the_folders_of_the_machine(
+    suffix: str, language: Language, tmp_path: Path
+) -> None:
+    first, *rest = rich().findings
+    source = CodeLine(file="/home/somebody/job/train.py", line=88, function="<b>|` @all")
+    diagnosis = rich().model_copy(update={"findings": (first.model_copy(update={"source": source}), *rest)})
+    write(diagnosis, tmp_path / f"report{suffix}", language)
+    text = (tmp_path / f"report{suffix}").read_text("utf-8")
+    assert "…/job/train.py:88" in text
+    assert "somebody" not in text
+    assert ("(&lt;b&gt;|` @all)" if suffix == ".html" else "``…/job/train.py:88 (<b>|` @all)``") in text
+    assert ("Called from" if language == "en" else "调用位置") in text

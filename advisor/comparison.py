@@ -101,10 +101,10 @@ class Moved(_Model):
 
 
 class Difference(_Model):
-    """A table of both captures side by side, per step and averaged over ranks; memory peaks stand rank by rank."""
+    """A table of both captures side by side, per step and averaged over ranks where it is not rank by rank."""
 
     name: str
-    """`kernels`, `operators`, `calls`, `collectives`, `memory` or `allocations`."""
+    """`ranks`, `kernels`, `operators`, `calls`, `collectives`, `memory` or `allocations`."""
     rows: Rows
     """Largest difference first. Columns of an amount come in threes: `…_before…`, `…_after…`, `…_delta…`."""
 

@@ -42,7 +42,7 @@ def differences(before: Profile, after: Profile) -> Differences:
             notes += _lacking(one, before, after)
             continue
         rows, dropped = joined(one.layout, *found)
-        if rows.rows:
+        if len(rows.rows) >= one.layout.least:
             tables.append(Difference(name=one.layout.name, rows=rows))
         if dropped:
             notes.append(_without(one.layout, dropped))
@@ -65,6 +65,7 @@ def _part(offer: Offer, profile: Profile) -> Part | None:
 
 
 _TABLES: Mapping[str, Text] = {
+    "ranks": Text(en="Times rank by rank", zh="各 rank 的时间"),
     "kernels": Text(en="Kernels", zh="算子（kernel）"),
     "operators": Text(en="Framework operators", zh="框架算子"),
     "calls": Text(en="Host calls", zh="host 调用"),

@@ -43,6 +43,8 @@ class Layout(Struct, frozen=True):
     """The amount whose difference orders the rows: the first of these that both sides know."""
     absent_is_zero: bool = True
     """Whether a name that one side does not have was called there no times; memory of an unseen rank is unknown."""
+    least: int = 1
+    """With fewer rows it says nothing that is not said elsewhere."""
     within: str = ""
     """A key of which the above is said apart: what a layer did that was not recorded at all is unknown, not zero."""
 

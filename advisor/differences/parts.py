@@ -20,6 +20,8 @@ from advisor.facts.table import Array, Texts
 
 _TOTAL = Amount("total_us", "us", mean="mean_us")
 _CALLS = Amount("calls", "count")
+_TIMES = (_TOTAL, _CALLS)
+_SPLIT = tuple(Amount(name, "us") for name in ("compute_us", "exposed_comm_us", "free_us", "span_us"))
 
 Offer = Callable[[Profile], Part]
 
@@ -32,6 +34,15 @@ class Compared(Struct, frozen=True):
 
     layout: Layout
     sources: tuple[Offer, ...]
+
+
+def _by_rank(profile: Profile) -> Part:
+    """Where the mean step of each rank goes: who changed, when the others merely wait for it."""
+    table = profile.table(Overlap)
+    table = table.take(np.flatnonzero(np.isfinite(table["span_us"])))
+    ranks = grouped(table["rank"]) if len(table) else None
+    steps = ranks.sizes[ranks.of] if ranks is not None else np.ones(0)
+    return Part({"rank": table["rank"]}, {amount.name: table[amount.name] / steps for amount in _SPLIT}, 1.0)
 
 
 def _kernels(profile: Profile) -> Part:
@@ -144,12 +155,15 @@ def _split(profile: Profile) -> AnyTable | None:
         return None
 
 
-_TIMES = (_TOTAL, _CALLS)
 _OPERATOR = tuple(Amount(name, "us") for name in ("device_total_us", "device_self_us", "host_total_us", "host_self_us"))
 _COMM = tuple(Amount(name, "us") for name in ("exposed_us", "transit_us", "wait_us", "idle_us"))
 _PEAKS = tuple(Amount(name, "B") for name in ("reserved_bytes", "largest_allocated_bytes"))
 
 COMPARED: tuple[Compared, ...] = (
+    Compared(
+        Layout("ranks", {"rank": ""}, _SPLIT, ("compute_us",), absent_is_zero=False, least=2),
+        (_by_rank,),
+    ),
     Compared(Layout("kernels", {"op_type": "", "core": "", "input_shapes": ""}, _TIMES, ("total_us",)), (_kernels,)),
     Compared(
         Layout("operators", {"name": ""}, (*_OPERATOR, _CALLS), ("device_total_us", "host_total_us")),

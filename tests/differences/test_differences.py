@@ -77,12 +77,28 @@ def test_kernels_of_unequal_ranks_and_steps_compare_per_step_and_rank() -> None:
     assert (cast["op_type"], cast["total_before_us"], cast["calls_before"]) == ("Cast", 5, 0.5)
 
 
+def test_the_rank_that_changed_stands_first_and_those_that_wait_below() -> None:
+    even = "rank step start_ns duration_us op_type\n0 1 0 10 A\n1 1 0 10 A\n1 2 900000 30 A\n"
+    slow = "rank step start_ns duration_us op_type\n0 1 0 10 A\n1 1 0 80 A\n2 1 0 10 A\n"
+    found = rows(
+        differences(profile(read_table(Kernel, even), steps=(1, 2)), profile(read_table(Kernel, slow))).tables, "ranks"
+    )
+    assert [row["rank"] for row in found] == [1, 0, 2]
+    assert (found[0]["compute_before_us"], found[0]["compute_after_us"]) == (20, 80)
+    assert found[2]["compute_before_us"] is None
+
+
+def test_a_single_rank_is_what_the_split_says_already() -> None:
+    one = profile(read_table(Kernel, KERNELS), steps=(1, 2))
+    assert "ranks" not in {table.name for table in differences(one, one).tables}
+
+
 def test_a_table_that_one_side_lacks_is_named_and_one_that_both_lack_is_not() -> None:
     found = differences(profile(read_table(Kernel, KERNELS)), profile())
     assert found.tables == ()
     said = [note.en for note in found.notes]
-    assert said == ["Kernels are not set side by side: they were recorded on one side only, not after."]
-    assert "之后" in found.notes[0].zh
+    assert said[1:] == ["Kernels are not set side by side: they were recorded on one side only, not after."]
+    assert "之后" in found.notes[1].zh
 
 
 def test_operators_fall_back_to_the_timeline_where_one_side_has_no_more() -> None:

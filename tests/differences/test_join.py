@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.differences import join
@@ -61,7 +61,9 @@ def test_the_other_way_round_every_difference_has_the_other_sign(before: list, a
 @settings(max_examples=60)
 @given(ENTRIES, ENTRIES)
 def test_differences_agree_with_plain_sums(before: list, after: list) -> None:
-    found = by_name(joined(LAYOUT, part(before), part(after))[0])
+    rows, dropped = joined(LAYOUT, part(before), part(after))
+    assume(not dropped)
+    found = by_name(rows)
     assert found.keys() == {entry[:2] for entry in before + after}
     for name, row in found.items():
         for side, entries in (("before", before), ("after", after)):
@@ -79,6 +81,7 @@ def test_differences_agree_with_plain_sums(before: list, after: list) -> None:
 @given(ENTRIES, ENTRIES, st.integers(1, 4))
 def test_more_ranks_that_do_the_same_change_nothing(before: list, after: list, ranks: int) -> None:
     once = joined(LAYOUT, part(before), part(after))
+    assume(not once[1])
     often = joined(LAYOUT, part(before * ranks, float(ranks)), part(after))
     assert by_name(once[0]).keys() == by_name(often[0]).keys()
     for name, row in by_name(once[0]).items():

@@ -19,7 +19,10 @@ from advisor.units import show
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
 LONGEST_NAME = 60
 _TOLD: frozenset[str] = frozenset(
-    {"total_us", "device_total_us", "host_total_us", "size_bytes", "reserved_bytes", "calls"}
+    {
+        *("total_us", "device_total_us", "host_total_us", "size_bytes", "reserved_bytes", "calls"),
+        *("compute_us", "exposed_comm_us", "free_us", "span_us"),
+    }
 )
 """Amounts whose difference is shown; of the others before and after say enough."""
 

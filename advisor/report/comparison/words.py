@@ -145,9 +145,8 @@ WORDS: Mapping[str, Text] = {
     # tables
     "tables": _t("Side by side", "逐项对比"),
     "tables_note": _t(
-        "Per step and averaged over the ranks, largest difference first; memory peaks rank by rank. An en dash means "
-        "not recorded.",
-        "每步、所有 rank 平均，差值大的在前；内存峰值按 rank 列出。短横线表示未采集。",
+        "Per step and averaged over the ranks, largest difference first; an en dash means not recorded.",
+        "均为每步、各 rank 平均，差值大的在前；短横线表示未采集。",
     ),
     "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
     "rows_all": _t("{total} rows", "共 {total} 行"),
@@ -199,6 +198,7 @@ PARTS: Mapping[str, Text] = {
 TABLES: Mapping[str, Text] = {
     "changes": _t("Findings", "问题"),
     "moved": _t("Why it moved", "变化来源"),
+    "ranks": _t("Ranks", "各 rank"),
     "kernels": _t("Kernels", "算子（kernel）"),
     "operators": _t("Framework operators", "框架算子"),
     "calls": _t("Host calls", "host 调用"),

@@ -125,6 +125,8 @@ class Finding(_Model):
     """Fingerprints of findings that explain this one."""
     symptoms: tuple[str, ...] = ()
     """Fingerprints of findings that this one explains."""
+    source: CodeLine | None = None
+    """Where the user's program causes the worst of it; None when no call stacks were recorded."""
 
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
@@ -132,8 +134,6 @@ class Finding(_Model):
         return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
 
     __str__ = __repr__
-    source: CodeLine | None = None
-    """Where the user's program causes the worst of it; None when no call stacks were recorded."""
 
 
 class Measure(_Model):

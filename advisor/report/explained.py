@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from advisor.explanation import Case, Check, Explanation, Linked, Logic, Term, Threshold, Worth
-from advisor.findings import Diagnosis, Finding, Rows, Scalar
+from advisor.findings import CodeLine, Diagnosis, Finding, Rows, Scalar
 from advisor.report.cards import Maker, outline, saved
 from advisor.report.columns import COLUMNS
 from advisor.report.explained_words import WORDS, tell
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, code, prose, words
+from advisor.report.sources import named_line
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, known, say
 from advisor.run import Run
 from advisor.text import HOLE, Language, Text
@@ -187,7 +188,12 @@ class _Maker:
         finding = case.finding
         number = words(f"{case.number}. ") if case.number else ()
         title = (*number, *prose(self.info.title.say(language), self.cards.holes(finding)))
-        return Part(title, (words(self._measure(finding)), code(finding.fingerprint)), leads=True)
+        line = (self._line(finding.source),) if finding.source is not None else ()
+        return Part(title, (words(self._measure(finding)), *line, code(finding.fingerprint)), leads=True)
+
+    def _line(self, source: CodeLine) -> Prose:
+        """The user's line behind a finding."""
+        return (Piece(say("called_from", self.language) + say("colon", self.language)), *code(named_line(source)))
 
     def _measure(self, finding: Finding) -> str:
         """Severity, confidence, saving and place, in one line."""

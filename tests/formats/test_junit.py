@@ -103,7 +103,9 @@ def test_with_a_policy_only_its_errors_fail() -> None:
 def test_budgets_are_cases_too() -> None:
     suite = suite_of(of("fine", verdict=judged(SHAPES["fine"])))
     found = {name: kind for name, kind in kinds(suite).items() if name.startswith("budget/")}
-    assert found == {"budget/free_share": Failure, "budget/step_time": None, "budget/memory": Skipped}
+    assert found.pop("budget/free_share") is Failure
+    assert found.pop("budget/memory") is Skipped
+    assert set(found.values()) == {None}
 
 
 def test_nothing_checked_is_no_pass() -> None:

@@ -142,6 +142,12 @@ def test_what_could_not_look_and_what_could_not_be_read_is_told() -> None:
     assert sum(note["level"] == "warning" for note in notes) == len(SHAPES["rich"].unread)
 
 
+def test_suppressions_that_hold_no_longer_or_meet_nothing_are_told() -> None:
+    notes = checked(of("rich", verdict=judged(SHAPES["rich"])))["invocations"][0]["toolConfigurationNotifications"]
+    assert [note["level"] for note in notes] == ["warning", "note"]
+    assert "2020-02-29" in notes[0]["message"]["text"]
+
+
 def test_limits_of_github_are_kept() -> None:
     (finding, *_) = SHAPES["rich"].findings
     many = tuple(finding.model_copy(update={"fingerprint": f"{i:016x}"}) for i in range(MOST_RESULTS + 3))

@@ -71,6 +71,9 @@ WORDS: Mapping[str, Text] = {
     "created": _t("comment written on {forge}", "已在 {forge} 发表评论"),
     "updated": _t("comment updated on {forge}", "已更新 {forge} 上的评论"),
     "unchanged": _t("comment on {forge} is up to date", "{forge} 上的评论已是最新"),
+    "waiting": _t(
+        "the forge asks for a pause or does not answer: waiting {seconds} s", "平台要求稍候或未响应：等待 {seconds} 秒"
+    ),
     "removed": _t("(duplicates of our own removed: {count})", "（已删除自己的重复评论：{count}）"),
     # the end
     "report": _t("Report", "报告"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.bot.forge import Features, Forge, Kind
+    from advisor.bot.patience import Patience
     from advisor.bot.sticky import Posted
     from advisor.bot.surroundings import Surroundings
     from advisor.comparison import Comparison
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.text import Language
     from advisor.verdict import Verdict
 
+LONG_PAUSE_S = 3.0
 FORGES = ("github", "gitlab", "gitee", "gitcode", "gitea")
 
 
@@ -188,7 +190,23 @@ def _forge(arguments: argparse.Namespace, around: Surroundings) -> Forge:
     token = token_of(kind, os.environ)
     number = around.number or _number(kind, around, token)
     _warn_of_plain(around.api_url, arguments)
-    return forge_client(kind, around.repo, number, token, around.api_url)
+    return forge_client(kind, around.repo, number, token, around.api_url, patience=_patience(arguments))
+
+
+def _patience(arguments: argparse.Namespace) -> Patience:
+    """Waits as the forge asks, and says so: a job that stands still without a word looks broken."""
+    import time
+
+    from advisor.bot.patience import Patience
+    from advisor.bot.words import say
+
+    def sleep(seconds: float) -> None:
+        if seconds >= LONG_PAUSE_S and not arguments.quiet:
+            said = say("waiting", language_of(arguments.lang), seconds=f"{seconds:.0f}")
+            print(f"advisor: {said}", file=sys.stderr)
+        time.sleep(seconds)
+
+    return Patience(sleep=sleep)
 
 
 def _number(kind: Kind, around: Surroundings, token: str) -> int:

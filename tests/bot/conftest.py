@@ -13,6 +13,12 @@ from fake_forge import FakeForge, fake_forge
 sys.path.insert(0, str(Path(__file__).parent.parent / "report"))  # the sample diagnoses
 
 
+@pytest.fixture(autouse=True)
+def without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy of the machine these tests run on knows nothing of its loopback."""
+    monkeypatch.setenv("NO_PROXY", "*")
+
+
 @pytest.fixture
 def served() -> Iterator[FakeForge]:
     """A forge that keeps comments, on loopback."""

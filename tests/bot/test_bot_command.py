@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_forge import BOT, DIALECTS, NUMBER, REPO, TOKEN, Account, FakeForge
+from fake_forge import BOT, DIALECTS, NUMBER, REPO, TOKEN, Account, FakeForge, Trouble
 from report_samples import rich
 
 from advisor.cli import main
@@ -205,6 +205,18 @@ def test_a_refusal_ends_with_2_and_says_what_to_do(
     err = capsys.readouterr().err
     assert "pull-requests: write" in err
     assert TOKEN not in err
+
+
+@pytest.mark.usefixtures("token")
+def test_a_pause_is_told(
+    served: FakeForge, report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    served.troubles.append(Trouble("POST", 429, {"Retry-After": "40"}))
+    assert main(["bot", str(report), *options(served, "github")]) == 0
+    assert "waiting 4" in capsys.readouterr().err
+    assert 40 <= slept[-1] < 41
 
 
 def test_an_input_that_cannot_be_read_ends_with_3_and_asks_nobody(

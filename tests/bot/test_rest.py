@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import traceback
@@ -11,12 +12,13 @@ from dataclasses import dataclass, field
 
 import pytest
 from fake_forge import DIALECTS, NUMBER, REPO, TOKEN, Account, FakeForge, Trouble, fake_forge
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.bot import rest
 from advisor.bot.clients import forge_client
 from advisor.bot.forge import Forge
+from advisor.bot.github import _graphql
 from advisor.bot.patience import Patience, asked_pause, is_limit
 from advisor.errors import AdvisorError, ForgeError, UsageError
 
@@ -305,6 +307,51 @@ def test_without_the_extra_the_way_to_install_it_is_said(monkeypatch: pytest.Mon
     monkeypatch.setitem(__import__("sys").modules, "httpx2", None)
     with pytest.raises(UsageError, match=r"pip install 'ascend-advisor\[bot\]'"):
         forge_client("github", REPO, NUMBER, TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("address", "graphql"),
+    (
+        ("https://api.github.com", "https://api.github.com/graphql"),
+        ("https://git.example.org/api/v3", "https://git.example.org/api/graphql"),
+    ),
+)
+def test_graphql_is_beside_the_other_api(address: str, graphql: str) -> None:
+    assert _graphql(address) == graphql
+
+
+@given(
+    st.sampled_from(sorted(DIALECTS)),
+    st.sampled_from((200, 201, 204, 206, 300, 304, 307, 400, 404, 410, 418, 451, 500, 511)),
+    st.one_of(
+        st.binary(max_size=40),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(
+                    st.sampled_from(["id", "body", "user", "login", "author", "message", "errors"]), inner
+                )
+            ),
+            max_leaves=6,
+        ).map(lambda value: json.dumps(value).encode()),
+    ),
+    st.dictionaries(
+        st.sampled_from(["Link", "X-Next-Page", "total_page", "Location", "Retry-After"]),
+        st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=8),
+        max_size=2,
+    ),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_answer_ends_a_run_in_any_other_way_than_with_words(
+    served: FakeForge, kind: str, status: int, body: bytes, headers: dict[str, str]
+) -> None:
+    for work in WORKS.values():
+        served.troubles = [Trouble("ANY", status, headers, b"" if status in (204, 304) else body)] * 20
+        try:
+            work(client(served, kind))
+        except ForgeError as error:
+            assert error.say("zh")
 
 
 WORKS: dict[str, Callable[[Forge], object]] = {

@@ -31,9 +31,9 @@ WORDS: Mapping[str, Text] = {
     "where": _t("{key}: {value}", "{key}：{value}"),
     "suppressed": _t("Suppressed: {reason}", "已豁免：{reason}"),
     "suppressed_by": _t("Suppressed by {owner}: {reason}", "{owner} 已豁免：{reason}"),
-    "unused": _t("suppression of {what} meets no finding: remove it", "{what} 的抑制项没有命中任何问题，可以删除"),
+    "unused": _t("suppression of {what} meets no finding: remove it", "{what} 的豁免没有命中任何问题，可以删除"),
     "expired": _t(
-        "suppression of {what} ended on {date} and holds no longer", "{what} 的抑制项已于 {date} 到期，不再生效"
+        "suppression of {what} ended on {date} and holds no longer", "{what} 的豁免已于 {date} 到期，不再生效"
     ),
     "until": _t("{said}, until {date}", "{said}，有效期至 {date}"),
     "budget_kept": _t("{measured}, at most {limit} allowed", "{measured}，上限 {limit}"),
@@ -41,7 +41,6 @@ WORDS: Mapping[str, Text] = {
     "budget_free_share": _t("idle share of the step", "单步空闲占比"),
     "budget_step_time": _t("step time", "单步耗时"),
     "budget_memory": _t("device memory", "显存"),
-    "budget_slowdown": _t("slower than the baseline", "相对基线变慢"),
     "budget_saving_left": _t("saving left", "剩余可省时间"),
     "budget_slowdown": _t("slowdown against the baseline", "相对基线变慢"),
     "new": _t("New", "新增"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.arguments import language_option, named_path, positive, reading_options, rule_options
@@ -14,8 +15,6 @@ from advisor.commands.given import given_diagnosis, saved
 from advisor.commands.settings import language_of, settings_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from advisor.bot.forge import Features, Forge, Kind
     from advisor.bot.patience import Patience
     from advisor.bot.sticky import Posted
@@ -61,6 +60,9 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--dry-run", action="store_true", help="print the comment; needs no token and no network")
     rule_options(one)
+    one.add_argument(
+        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
+    )
     language_option(one)
     reading_options(one)
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")

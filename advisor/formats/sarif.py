@@ -87,8 +87,8 @@ def _rule(info: RuleInfo, language: Language) -> Json:
         "shortDescription": {"text": _cut(rule_help.title(info, language))},
         "fullDescription": {"text": _cut(rule_help.why(info, language))},
         "help": {
-            "text": _words(rule_help.text(info, language)),
-            "markdown": _words(rule_help.markdown(info, language)),
+            "text": rule_help.text(info, language),
+            "markdown": rule_help.markdown(info, language),
         },
         "defaultConfiguration": {"level": "warning"},
         "properties": {"tags": ["performance", clean(info.category)], "status": info.status},

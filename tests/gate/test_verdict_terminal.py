@@ -12,7 +12,7 @@ import pytest
 from gate_samples import RULES, comparison, diagnosis, finding
 from rich.console import Console
 
-from advisor.comparison import Comparison
+from advisor.comparison import Comparison, Status
 from advisor.errors import RuleError
 from advisor.findings import Diagnosis, Severity
 from advisor.gate import ALONE, judge
@@ -70,6 +70,16 @@ def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "listed"), [("new", 1), ("worse", 1), ("not comparable", 1), ("same", 0), ("better", 0)]
+)
+def test_warnings_known_from_the_baseline_are_only_counted(status: Status, listed: int) -> None:
+    found = diagnosis(FREE)
+    said = printed(found, against=comparison(found, {FREE.fingerprint: status}), fail_on=())
+    assert said.count("\n! ") == listed
+    assert ("Known from the baseline, not worse: 1" in said) == (not listed)
+
+
 def test_what_stands_between_the_two_captures_is_said() -> None:
     found = diagnosis()
     against = comparison(found, {}).model_copy(update={"notes": (Text(en="Other\x1b[2J chip.", zh="芯片不同。"),)})
@@ -94,15 +104,17 @@ def test_budgets_are_a_table_that_shows_which_is_above() -> None:
         {"name": "step_time", "unit": "us", "limit": 2000, "action": "warn"},
         {"name": "memory", "unit": "B", "limit": 50 * 1024.0**3 - 1, "action": "warn"},
         {"name": "slowdown", "unit": "share", "limit": 0.02},
+        {"name": "free_share", "unit": "share", "limit": 0.3001},
     ]
     said = printed(diagnosis(), Policy(budgets=tuple(map(Budget.model_validate, limits))))
-    rows = [re.split(r" {2,}", line) for line in said.splitlines()[2:7]]
+    rows = [re.split(r" {2,}", line) for line in said.splitlines()[2:8]]
     assert rows == [
         ["Budget", "Limit", "Measured", "Result"],
         ["idle share", "29.99 %", "30 %", "exceeded"],
         ["step, slowest rank", "2.00 ms", "1.00 ms", "kept"],
         ["peak memory", "53,687,091,199 B", "53,687,091,200 B", "exceeded (warning)"],
         ["slowdown of the mean step", "2.0 %", "–", "not measured"],
+        ["idle share", "30 %", "30 %", "kept"],
     ]
     assert said.startswith("Failed: 1 budget exceeded, 1 warning.")
     assert "Budget slowdown: not measured, because there is no baseline" in said

@@ -246,6 +246,8 @@ def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None
         ("compare: {floor: 2}", "1:18: floor: `2` is more than the whole | hint: did you mean `2%`?"),
         ("compare: {spread: 10%}", "1:19: `spread` is a number such as 2, not `10%`"),
         ("compare: {spread: -1}", "1:19: `spread` is a number such as 2, not `-1`"),
+        ("compare: {spread: 1e999}", "1:19: `spread` is a number such as 2, not `1e999`"),
+        ("compare: {spread: true}", "1:19: `spread` is a number such as 2, not `true`"),
         ("compare: {noise: 1}", "1:11: unknown key `noise`"),
         # fail_on
         (

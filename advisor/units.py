@@ -8,6 +8,7 @@ Units are few and fixed: `us` (durations), `ns` (absolute time), `B` (bytes), `G
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Literal
 
@@ -79,13 +80,16 @@ def _count(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 9.95 else f"{value:.1f}".removesuffix(".0")
 
 
+_LARGEST = sys.float_info.max
+
+
 def show(value: object, unit: str = "") -> str:
     """A value as people read it: `show(81515.6, "us")` is `81.5 ms`. Missing is an en dash."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    if math.isinf(value):
+    if abs(value) > _LARGEST:  # a file may hold whole numbers that no float can
         return "∞" if value > 0 else "-∞"
     return _WRITTEN.get(unit, _plain)(value)
 

@@ -63,3 +63,8 @@ def test_a_count_is_whole_from_ten_on_and_has_at_most_one_decimal_below(count: f
     whole, _, decimals = shown.replace(",", "").partition(".")
     assert abs(float(f"{whole}.{decimals}0") - count) <= (0.5 if float(whole) >= 10 else 0.05) * (1 + 1e-9)
     assert decimals == "" or (float(whole) < 10 and decimals in "123456789")
+
+
+def test_a_whole_number_that_no_float_can_hold_is_shown_without_end() -> None:
+    assert {show(10**400, unit) for unit in UNITS} == {"∞"}
+    assert show(-(10**400), "us") == "-∞"

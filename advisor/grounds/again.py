@@ -22,7 +22,7 @@ _MOST_COLUMNS = 12
 
 def fired(rule: Rule, profile: ProfileLike, run: Run, rows: int) -> dict[str, Hit]:
     """The worst place of each finding, by fingerprint, with as many rows as asked for."""
-    found = with_worst(evaluate(_showing(rule, rows), profile, run).hits)
+    found = with_worst(evaluate(_showing(rule, rows), profile, run))
     return {finding.fingerprint: hit for finding, hit in found}
 
 

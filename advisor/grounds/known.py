@@ -20,14 +20,18 @@ from advisor.rules.bind import Rule
 from advisor.run import Run
 from advisor.units import Type
 
+_LATEST = int(np.iinfo(np.int64).max)
+_LARGEST = float(np.finfo(np.float64).max)
+
 
 class Known:
     """Values of one group by name. A name that is absent is not known; None was looked for and not recorded."""
 
     def __init__(self, rule: Rule, run: Run, params: Mapping[str, float], values: Mapping[str, Scalar]) -> None:
         """`params` are the thresholds as they were in force when the values were taken."""
-        self.values: dict[str, Scalar] = {**run_values(run), **params, **values}
         declared = types_of(rule)
+        given: dict[str, Scalar] = {**run_values(run), **params, **values}
+        self.values = {name: value for name, value in given.items() if _fits(value, declared.get(name))}
         self.types = {name: declared[name] for name in self.values if name in declared}
         for name, compiled in rule.let.items():
             if name not in self.values and not compiled.type.per_row and self.computable(compiled.source):
@@ -86,13 +90,23 @@ def shown_unit(kind: Type) -> str:
     return "ns" if kind.unit == MOMENT else kind.unit
 
 
+def _fits(value: Scalar, kind: Type | None) -> bool:
+    """Whether a value is what its name holds: a file may say anything of a name it saved."""
+    if value is None or kind is None:
+        return True
+    if kind.kind != "number":
+        return isinstance(value, str if kind.kind == "text" else bool)
+    most = _LATEST if kind.unit == MOMENT else _LARGEST
+    return not isinstance(value, bool | str) and abs(value) <= most  # NaN is not
+
+
 def _stored(value: Scalar, kind: Type) -> Value:
     """A value as expressions hold it."""
     if kind.kind == "bool":
         return np.uint8(UNKNOWN) if value is None else truths(np.asarray(bool(value)))
     if kind.unit == MOMENT:
         return np.int64(value if isinstance(value, int | float) else MISSING)
-    return value
+    return float(value) if isinstance(value, int) else value
 
 
 def plain(value: Value) -> Scalar:

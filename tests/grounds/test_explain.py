@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from advisor.errors import UsageError
 from advisor.explanation import Case, Check, Explanation
@@ -13,10 +15,12 @@ from advisor.facts.profile import Profile
 from advisor.findings import Diagnosis
 from advisor.grounds import explain
 from advisor.grounds.asked import asked
+from advisor.report.explained_markdown import document
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.settings import Settings
 from advisor.shipped import shipped
+from advisor.text import LANGUAGES
 
 
 def told(rule: Rule, diagnosis: Diagnosis, profile: Profile | None = None, rows: int = 10) -> Explanation:
@@ -117,10 +121,10 @@ def test_a_moved_threshold_says_what_it_was_and_who_moved_it(tmp_path: Path, pro
 
     path = tmp_path / "advisor.yaml"
     path.write_text("rules:\n  host/free-time:\n    params:\n      normal: 0.15\n", "utf-8")
-    settings = Settings.read(path)
-    catalog = Catalog.load([shipped("rules")], settings).select(["host/free-time"])
+    moves = Settings.read(path)
+    catalog = Catalog.load([shipped("rules")], moves).select(["host/free-time"])
     diagnosis, (rule,) = diagnose(profile, catalog), catalog.rules
-    explanation = explain(diagnosis.rule(rule.id), rule, diagnosis, settings=settings)
+    explanation = explain(diagnosis.rule(rule.id), rule, diagnosis, settings=moves)
     moved = {one.name: one for one in explanation.thresholds if one.overridden}
     assert moved.keys() == {"normal"}
     assert (moved["normal"].value, moved["normal"].shipped) == (0.15, 0.1)
@@ -165,3 +169,22 @@ def test_what_is_not_there_is_said_with_what_is(
         asked(rule, finding, diagnosis, catalog)
     assert message in str(trouble.value)
     assert trouble.value.say("zh") != trouble.value.say("en")
+
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.text(max_size=3), st.floats(), st.integers(), st.integers(-(10**400), 10**400)
+)
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_saved_diagnosis_says_is_explained(data: st.DataObject, catalog: Catalog, saved: Diagnosis) -> None:
+    finding = data.draw(st.sampled_from(saved.findings))
+    evidence = tuple(item.model_copy(update={"value": data.draw(scalars)}) for item in finding.evidence)
+    rule = catalog.by_id[finding.rule]
+    subject = {key: data.draw(scalars) for key in rule.for_each}
+    odd = finding.model_copy(update={"evidence": evidence, "subject": subject})
+    explanation = explain(saved.rule(rule.id), rule, saved.model_copy(update={"findings": (odd,)}))
+    assert len(explanation.cases[0].checks) == len(explain(saved.rule(rule.id), rule, saved).cases[0].checks)
+    for language in LANGUAGES:
+        assert document(explanation, language)

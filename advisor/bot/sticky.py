@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Literal
 
@@ -66,15 +67,33 @@ def _asked(forge: Forge) -> str:
 
 
 def _post(forge: Forge, body: str, begins: str, me: str) -> Posted:
-    own = _own(forge, begins, me)
+    own = _own(forge.comments(), begins, me)
     created = None if own else forge.create(body)
     if created is not None:
-        own = _with(_own(forge, begins, me), created)
+        own = _seen_again(forge, created, begins, me)
     kept, *others = own
     done = _written(forge, kept, body, is_new=created is not None and (kept.id == created.id or not others))
     for comment in others:
         forge.delete(comment)
     return Posted(done, kept.url, len(others))
+
+
+def _seen_again(forge: Forge, created: Comment, begins: str, me: str) -> list[Comment]:
+    """Our comments after writing one, oldest first; with that one even where the list lags behind.
+
+    Raises:
+        ForgeError: The comment does not look like ours, and so no later run would find it. It is taken away again.
+    """
+    listed = list(forge.comments())
+    own = _own(listed, begins, me)
+    known = next((comment for comment in listed if comment.id == created.id), None)
+    if known is not None and not _is_own(known, begins, me):
+        if known.author.lower() == me.lower() or _same(known.body, created.body):
+            forge.delete(known)
+        raise trouble.not_ours(forge.name, known.author, me)
+    if known is not None or (not created.id and own):
+        return own
+    return sorted([*own, created], key=lambda comment: comment.id)
 
 
 def _written(forge: Forge, kept: Comment, body: str, *, is_new: bool) -> Done:
@@ -87,22 +106,13 @@ def _written(forge: Forge, kept: Comment, body: str, *, is_new: bool) -> Done:
     return "updated"
 
 
-def _own(forge: Forge, begins: str, me: str) -> list[Comment]:
+def _own(comments: Iterable[Comment], begins: str, me: str) -> list[Comment]:
     """Our comments of this name, oldest first. A person's comment that quotes the mark is not ours."""
-    found = [comment for comment in forge.comments() if _is_own(comment, begins, me)]
-    return sorted(found, key=lambda comment: comment.id)
+    return sorted((comment for comment in comments if _is_own(comment, begins, me)), key=lambda comment: comment.id)
 
 
 def _is_own(comment: Comment, begins: str, me: str) -> bool:
     return bool(me) and comment.author.lower() == me.lower() and comment.body.lstrip("\ufeff \r\n").startswith(begins)
-
-
-def _with(listed: list[Comment], created: Comment) -> list[Comment]:
-    """Our comments, with the one just written even where the list lags behind."""
-    known = {comment.id for comment in listed}
-    if created.id in known or (not created.id and listed):
-        return listed
-    return sorted([*listed, created], key=lambda comment: comment.id)
 
 
 def _same(one: str, other: str) -> bool:

@@ -85,6 +85,29 @@ def nameless(forge: str) -> ForgeError:
     )
 
 
+def not_ours(forge: str, author: str, me: str) -> ForgeError:
+    """A comment just written that does not look like ours: the next run would write another."""
+    if author.lower() == me.lower():
+        return ForgeError(
+            Both(
+                f"{forge} takes the hidden mark out of comments; the comment was removed again",
+                f"{forge} 会去掉评论中的隐藏标记；评论已撤回",
+            ),
+            Both(
+                "without it no later run would find the comment: please report this",
+                "没有该标记，后续运行找不到这条评论：请反馈此问题",
+            ),
+        )
+    name = clean(author, 80)
+    return ForgeError(
+        Both(
+            f"{forge} writes comments as {name!r}, not as {me!r}; the comment was removed again",
+            f"{forge} 上的评论以 {name!r} 而非 {me!r} 的身份发表；评论已撤回",
+        ),
+        Both(f"give --as {name}, or leave --as away", f"请使用 --as {name}，或去掉 --as"),
+    )
+
+
 def unknown(what: Both, option: str) -> UsageError:
     """Something that neither an option nor the environment tells."""
     return UsageError(

@@ -100,6 +100,7 @@ class FakeForge:
         self.pulls: list[dict[str, Any]] = []
         self.limit = 65_536
         self.line_end = "\n"
+        self.strips_marks = False
         self.before: Callable[[str, str], None] = lambda method, path: None
         self.address = ""
         self._last = 100
@@ -282,6 +283,8 @@ class _Api:
         assert set(payload) == {"body"}
         if len(body) > self.forge.limit:
             raise _Refused(422, f"body is too long (maximum is {self.forge.limit} characters)")
+        if self.forge.strips_marks:
+            body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
         return body.replace("\n", self.forge.line_end)
 
     def _shown(self, comment: dict[str, Any]) -> dict[str, Any]:

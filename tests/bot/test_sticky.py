@@ -139,6 +139,21 @@ def test_a_login_given_by_hand_needs_no_question(served: FakeForge, kind: str) -
     assert not [asked for asked in served.asked if asked.path.endswith("/user")]
 
 
+def test_a_wrong_login_does_not_leave_a_comment_with_every_run(served: FakeForge, kind: str) -> None:
+    for _ in range(2):
+        with pytest.raises(ForgeError, match=f"as '{BOT}', not as 'perfbot'.*removed again\n.*--as {BOT}"):
+            run(served, kind, "one", author="perfbot")
+    assert served.comments == []
+
+
+def test_a_forge_without_hidden_marks_does_not_get_a_comment_with_every_run(served: FakeForge, kind: str) -> None:
+    served.strips_marks = True
+    for _ in range(2):
+        with pytest.raises(ForgeError, match="hidden mark"):
+            run(served, kind, "one")
+    assert served.comments == []
+
+
 def in_threads(*works: Callable[[], object]) -> None:
     failures: list[BaseException] = []
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a composite action as a runner does: expressions, conditions, environment, outputs. Other actions are recorded.
+"""Runs composite actions and jobs as a runner does: expressions, conditions, environment, outputs.
 
-Of the expression language it knows what action.yml uses: values, `==`, `!=`, `&&`, `||`, `startsWith` and `format`.
+Other actions are stood in for. Of the expression language it knows what our files use: values, `==`, `!=`, `&&`,
+`||`, `startsWith` and `format`.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ _TOKEN = re.compile(r"\s*(==|!=|&&|\|\||[(),]|'(?:[^']|'')*'|[A-Za-z_][A-Za-z0-9
 
 @dataclass
 class Ran:
-    """What became of one run of the action."""
+    """What became of an action or a job."""
 
     code: int = 0
     """Exit code of the step that failed, or 0."""
@@ -29,6 +30,10 @@ class Ran:
     used: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     """Other actions, and what they were given."""
     outputs: dict[str, str] = field(default_factory=dict)
+
+
+Other = Callable[[str, dict[str, str]], "Ran"]
+"""Stands for other actions: what `uses` names and what it is given, to what becomes of it."""
 
 
 @dataclass
@@ -40,45 +45,54 @@ class Runner:
     environment: Mapping[str, str]
     github: Mapping[str, Any]
     """The context of that name, nested."""
+    other: Other = lambda uses, given: Ran()
+    _scripts: int = 0
 
-    def run(self, action: Path, inputs: Mapping[str, str], given: Mapping[str, Mapping[str, str]]) -> Ran:
-        """Runs the steps until one fails; `given` are the outputs of other actions, by the id of their step."""
-        described = yaml.safe_load(action.read_text("utf-8"))
-        github = {**self.github, "action_path": str(action.parent)}
+    def action(self, file: Path, inputs: Mapping[str, str]) -> Ran:
+        """Runs the steps of a composite action until one fails."""
+        described = yaml.safe_load(file.read_text("utf-8"))
+        github = {**self.github, "action_path": str(file.parent)}
         values = {
-            name: inputs.get(name, self._filled(str(one.get("default", "")), {"github": github}))
+            name: inputs.get(name, self._filled(one.get("default", ""), {"github": github}))
             for name, one in described["inputs"].items()
         }
         assert set(inputs) <= set(values), "inputs that the action does not have"
         known: dict[str, Any] = {"github": github, "inputs": values, "steps": {}}
-        ran = Ran()
-        for number, step in enumerate(described["runs"]["steps"]):
-            if "if" in step and not _Expression(str(step["if"]), known).value():
-                continue
-            outputs = dict(given.get(step.get("id", ""), {}))
-            if "uses" in step:
-                ran.used.append((step["uses"], {k: self._filled(str(v), known) for k, v in step["with"].items()}))
-            else:
-                ran.code, said = self._bash(step, number, known, ran)
-                outputs |= said
-            if "id" in step:
-                known["steps"][step["id"]] = {"outputs": outputs}
-            if ran.code:
-                break
+        ran = self._walk(described["runs"]["steps"], known)
         ran.outputs = {name: self._filled(one["value"], known) for name, one in described["outputs"].items()}
         return ran
 
-    def _filled(self, text: str, known: Mapping[str, Any]) -> str:
-        return _HOLE.sub(lambda hole: _text(_Expression(hole[1], known).value()), text)
+    def job(self, described: Mapping[str, Any]) -> Ran:
+        """Runs the steps of a job until one fails."""
+        return self._walk(described["steps"], {"github": self.github, "steps": {}})
 
-    def _bash(
-        self, step: Mapping[str, Any], number: int, known: dict[str, Any], ran: Ran
-    ) -> tuple[int, dict[str, str]]:
-        assert step["shell"] == "bash"
-        script, output = self.temp / f"{number}.sh", self.temp / f"output-{number}"
+    def _walk(self, steps: Sequence[Mapping[str, Any]], known: dict[str, Any]) -> Ran:
+        ran = Ran()
+        for step in steps:
+            if "if" in step and not _Expression(str(step["if"]), known).value():
+                continue
+            became = self._uses(step, known, ran) if "uses" in step else self._bash(step, known)
+            ran.code, ran.log = became.code, ran.log + became.log
+            if "id" in step:
+                known["steps"][step["id"]] = {"outputs": became.outputs}
+            if ran.code:
+                break
+        return ran
+
+    def _filled(self, value: object, known: Mapping[str, Any]) -> str:
+        return _HOLE.sub(lambda hole: _text(_Expression(hole[1], known).value()), _text(value))
+
+    def _uses(self, step: Mapping[str, Any], known: Mapping[str, Any], ran: Ran) -> Ran:
+        given = {name: self._filled(value, known) for name, value in step.get("with", {}).items()}
+        ran.used.append((step["uses"], given))
+        return self.other(step["uses"], given)
+
+    def _bash(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> Ran:
+        self._scripts += 1
+        script, output = self.temp / f"{self._scripts}.sh", self.temp / f"output-{self._scripts}"
         script.write_text(self._filled(step["run"], known), "utf-8")
         output.touch()
-        own = {name: self._filled(str(value), known) for name, value in step.get("env", {}).items()}
+        own = {name: self._filled(value, known) for name, value in step.get("env", {}).items()}
         files = {"GITHUB_OUTPUT": str(output), "RUNNER_TEMP": str(self.temp)}
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
@@ -90,9 +104,8 @@ class Runner:
             timeout=300,
             check=False,
         )
-        ran.log += done.stdout
         lines = output.read_text("utf-8").splitlines()
-        return done.returncode, dict(line.split("=", 1) for line in lines)
+        return Ran(done.returncode, done.stdout, outputs=dict(line.split("=", 1) for line in lines))
 
 
 class _Expression:
@@ -167,4 +180,6 @@ class _Expression:
 
 
 def _text(value: object) -> str:
-    return {True: "true", False: "false", None: ""}.get(value, str(value)) if not isinstance(value, str) else value  # type: ignore[call-overload]
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    return str(value)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -55,7 +56,7 @@ def actionlint(workflow: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("schema", "file"),
-    [("github-actions", ACTION), ("github-workflows", WORKFLOW), ("gitlab-ci", EXAMPLE / ".gitlab-ci.yml")],
+    [("github-actions", ACTION), ("gitlab-ci", EXAMPLE / ".gitlab-ci.yml")],
 )
 def test_the_schema_accepts_it(schema: str, file: Path) -> None:
     done = run(tool("check-jsonschema"), "--builtin-schema", f"vendor.{schema}", file)
@@ -70,8 +71,20 @@ def test_the_schema_accepts_what_the_gitlab_template_becomes(tmp_path: Path, lan
     assert done.returncode == 0, done.stdout
 
 
-def test_actionlint_accepts_the_example_workflow() -> None:
-    assert actionlint(WORKFLOW.read_text("utf-8")) == []
+def workflows() -> dict[str, str]:
+    """Every workflow people may copy."""
+    page = (TOP / "docs" / "bot.md").read_text("utf-8")
+    blocks = [block for block in re.findall(r"```yaml\n(.*?)```", page, re.S) if "\njobs:" in block]
+    return {"example": WORKFLOW.read_text("utf-8")} | {f"bot.md {n}": block for n, block in enumerate(blocks)}
+
+
+@pytest.mark.parametrize("name", workflows())
+def test_actionlint_and_the_schema_accept_the_workflow(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "one.yml"
+    file.write_text(workflows()[name], "utf-8")
+    done = run(tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", file)
+    assert done.returncode == 0, done.stdout
+    assert actionlint(workflows()[name]) == []
 
 
 def as_workflow(action: Path) -> dict[str, Any]:

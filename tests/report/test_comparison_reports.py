@@ -87,6 +87,13 @@ def test_every_kind_of_outcome_has_its_sentence(shape: str, en: str, zh: str) ->
     assert zh in view(COMPARED[shape], "zh", 0).verdict.says
 
 
+def test_a_window_and_a_step_are_not_subtracted() -> None:
+    shown = view(COMPARED["window beside step"], "en", 0)
+    assert {time.status for time in shown.times} == {"not-comparable"}
+    assert shown.entries == ()
+    assert charts(COMPARED["window beside step"], shown) == ()
+
+
 def test_a_single_step_is_named_as_the_reason_of_low_confidence() -> None:
     assert "holds a single step" in view(COMPARED["one step"], "en", 0).verdict.sure
     assert "只有一个 step" in view(COMPARED["one step"], "zh", 0).verdict.sure

@@ -96,7 +96,7 @@ def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | N
     """
     accounts = (comparison.before.account, comparison.after.account)
     sides = [account.steps if account is not None else () for account in accounts]
-    if min(map(len, sides)) < _FEW:
+    if min(map(len, sides)) < _FEW or not rows:
         return None
     names = [say("Before", language), say("After", language)]
     values: list[Json] = [

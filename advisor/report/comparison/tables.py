@@ -21,7 +21,7 @@ LONGEST_NAME = 60
 _TOLD: frozenset[str] = frozenset(
     {
         *("total_us", "device_total_us", "host_total_us", "size_bytes", "reserved_bytes", "calls"),
-        *("compute_us", "exposed_comm_us", "free_us", "span_us"),
+        *("compute_us", "exposed_comm_us", "free_us"),
     }
 )
 """Amounts whose difference is shown; of the others before and after say enough."""

@@ -248,7 +248,10 @@ def _doubt(comparison: Comparison) -> str:
 def _times(comparison: Comparison, language: Language) -> tuple[Time, ...]:
     longest = max((max(one.before_us, one.after_us) for one in comparison.shifts), default=0.0)
     stepped = bool(comparison.before.run.steps or comparison.after.run.steps)
-    return tuple(_time(shift, longest, stepped, language) for shift in comparison.shifts)
+    known = comparison.shifts
+    if _is_mixed(comparison):
+        known = tuple(shift.model_copy(update={"status": "not comparable"}) for shift in known)
+    return tuple(_time(shift, longest, stepped, language) for shift in known)
 
 
 def _time(shift: Shift, longest: float, stepped: bool, language: Language) -> Time:
@@ -276,8 +279,11 @@ def _width(us: float, longest: float) -> float:
 
 
 def entries(comparison: Comparison, language: Language) -> tuple[Entry, ...]:
-    """The entries that explain the difference, largest first, all others as one, and their sum."""
-    if not comparison.moved:
+    """The entries that explain the difference, largest first, all others as one, and their sum.
+
+    None where a window stands beside a step: their accounts cannot be subtracted.
+    """
+    if not comparison.moved or _is_mixed(comparison):
         return ()
     shown = [one for one in comparison.moved[:MOST_MOVED] if one.delta_us != 0]
     rest = comparison.moved[len(shown) :]

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from advisor.accounting import account
 from advisor.errors import FactMissing, WorkerLost
-from advisor.exhibits import EXHIBITS, exhibits, step_us, time_split
+from advisor.exhibits import EXHIBITS, exhibits, slack, step_us, time_split
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak, Overlap, Spending
 from advisor.facts.observed import Damage, OperatorCall
@@ -77,17 +77,18 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
 
     profile.prepare([*catalog.facts(), *ALWAYS])
     _place_in_time(profile)
+    waited = slack(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else {}
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, profile.run)
         outcomes.append(result.outcome)
-        findings += merge(result.hits)
+        findings += merge(result, waited)
         progress("rules", done, len(catalog.rules))
     return Diagnosis(
         version=VERSION,
         run=profile.run,
-        split=time_split(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else None,
+        split=time_split(overlaps) if overlaps is not None else None,
         account=_account(profile),
         peak_memory_bytes=_peak_memory(profile),
         findings=_with_lines(profile, ranked(findings, catalog)),

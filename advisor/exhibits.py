@@ -60,6 +60,18 @@ def step_us(overlaps: Table[Overlap]) -> float:
     return float(np.nanmax(spans)) if len(spans) and np.isfinite(spans).any() else 0.0
 
 
+def slack(overlaps: Table[Overlap]) -> dict[int, float]:
+    """By rank: how much more of a step it spends in communication that nothing hides than the rank that spends least.
+
+    Ranks end their steps together; who waits least is who the others wait for.
+    """
+    groups, (ranks,) = _groups(overlaps["rank"])
+    exposed = _group_mean(overlaps.floats("exposed_comm_us"), groups, len(ranks))
+    found = np.flatnonzero(np.isfinite(exposed))
+    waited = exposed[found] - exposed[found].min(initial=np.inf)
+    return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
+
+
 def _known(overlaps: Table[Overlap]) -> Table[Overlap]:
     """The steps whose split is known: not those that lack kernels."""
     return overlaps.take(np.isfinite(overlaps["span_us"]))

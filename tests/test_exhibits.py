@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.errors import FactMissing
-from advisor.exhibits import exhibits, step_us, time_split
+from advisor.exhibits import exhibits, slack, step_us, time_split
 from advisor.facts import Fact, Profile, Table, read_table
 from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
 from advisor.findings import Rows
@@ -92,3 +92,9 @@ def test_every_launch_falls_into_one_bin_that_holds_it(latencies: list[float]) -
             v for v in latencies if float(low or 0) < v <= float(high or 0) * (1 + 1e-12) or (low == 0 and v <= 0)
         ]
         assert len(inside) >= int(count or 0) - 1e-9
+
+
+def test_the_rank_with_least_exposed_communication_is_the_one_others_wait_for() -> None:
+    rows = "rank step exposed_comm_us\n0 1 50\n0 2 70\n1 1 10\n1 2 -\n2 1 -"
+    assert slack(read_table(Overlap, rows)) == {0: 50.0, 1: 0.0}
+    assert slack(Table.empty(Overlap)) == {}

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.engine import reason
 from advisor.engine.excerpt import excerpts
-from advisor.engine.hit import Hit, RuleResult
+from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.near import measures, nearest
 from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
@@ -67,10 +67,11 @@ def _result(
     *,
     needs: Iterable[str] = (),
     hits: Iterable[Hit] = (),
+    elsewhere: tuple[Elsewhere, ...] = (),
     measures: tuple[Measure, ...] = (),
 ) -> RuleResult:
     said = Outcome(rule=rule.id, outcome=outcome, reason=why, needs=tuple(needs), measures=measures)
-    return RuleResult(said, tuple(hits))
+    return RuleResult(said, tuple(hits), elsewhere)
 
 
 def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
@@ -132,7 +133,8 @@ def _judged(rule: Rule, frame: Frame, run: Run) -> RuleResult:
     if rule.excerpt is not None:
         hits = excerpts(rule, frame, fired, hits)
     near = _hits(rule, frame, run, nearest(rule, frame, np.flatnonzero(verdict == FALSE)))
-    return _result(rule, "fired" if hits else "quiet", hits=hits, measures=measures(near, hits))
+    others = _elsewhere(rule, frame, run, np.flatnonzero(verdict != TRUE)) if hits else ()
+    return _result(rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measures(near, hits))
 
 
 def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
@@ -154,8 +156,7 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
 def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
     if not len(fired):
         return []
-    keys = {key: _plain(frame.named[key], fired, frame.groups) for key in rule.for_each}
-    keys = {key: _whole(rule, key, values) for key, values in keys.items()}
+    keys = _keys(rule, frame, fired)
     lets = [name for name, compiled in rule.let.items() if not compiled.type.per_row]
     shown = [evidence.name for evidence in rule.evidence]
     values = {n: _plain(frame.named[n], fired, frame.groups) for n in dict.fromkeys((*lets, *shown)) if n not in keys}
@@ -180,6 +181,35 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
         )
         for i in range(len(fired))
     ]
+
+
+def _elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:
+    """What the remedy would win in these groups, where that decides what it wins as a whole."""
+    if rule.saving is None or rule.saving.across != "critical":
+        return ()
+    keys = _keys(rule, frame, quiet)
+    us = np.broadcast_to(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]
+    most = run.step_us if run.step_us > 0 else math.inf
+    rows = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
+    return tuple(
+        Elsewhere(
+            (rule.id, tuple(row[key] for key in rule.identity)),
+            _number(row.get("rank")),
+            _number(row.get("step")),
+            one,
+        )
+        for row, one in zip(rows, np.clip(us, 0.0, most).tolist(), strict=True)
+    )
+
+
+def _number(value: Scalar) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _keys(rule: Rule, frame: Frame, groups: Array) -> dict[str, list[Scalar]]:
+    """The keys of these groups."""
+    found = {key: _plain(frame.named[key], groups, frame.groups) for key in rule.for_each}
+    return {key: _whole(rule, key, values) for key, values in found.items()}
 
 
 def _whole(rule: Rule, key: str, values: list[Scalar]) -> list[Scalar]:

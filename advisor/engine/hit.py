@@ -69,6 +69,17 @@ class Hit(Struct, frozen=True):
         return Place(rank=self.rank, stage=self.stage, step=self.step, saving_us=self.saving_us)
 
 
+class Elsewhere(Struct, frozen=True):
+    """One group in which a rule did not fire, while it fired elsewhere: what the same remedy would win there."""
+
+    name: tuple[str, tuple[Scalar, ...]]
+    """As that of the hits of the same subject."""
+    rank: int | None
+    step: int | None
+    saving_us: float
+    """Between 0 and the step; NaN where nobody knows."""
+
+
 Order = tuple[int, float, int, int, int, tuple[str, ...]]
 
 
@@ -83,3 +94,5 @@ class RuleResult(Struct, frozen=True):
 
     outcome: Outcome
     hits: tuple[Hit, ...] = ()
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """Only of rules whose savings are joined across ranks as `critical`."""

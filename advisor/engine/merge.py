@@ -3,33 +3,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Mapping, Sequence
 
-from advisor.engine.hit import Hit, worst_first
+from advisor.engine.hit import Elsewhere, Hit, RuleResult, worst_first
 from advisor.findings import Finding, Saving, fingerprint
 
+Slack = Mapping[int, float]
+"""By rank: how much longer it waits for other ranks in a step than the one that waits least, µs."""
 
-def merge(hits: Iterable[Hit]) -> tuple[Finding, ...]:
+
+def merge(result: RuleResult, slack: Slack | None = None) -> tuple[Finding, ...]:
     """One finding per rule and subject, in order of first appearance. See `rank` for the order of a report."""
-    return tuple(finding for finding, _ in with_worst(hits))
+    return tuple(finding for finding, _ in with_worst(result, slack))
 
 
-def with_worst(hits: Iterable[Hit]) -> tuple[tuple[Finding, Hit], ...]:
+def with_worst(result: RuleResult, slack: Slack | None = None) -> tuple[tuple[Finding, Hit], ...]:
     """Each finding with its worst hit."""
     groups: dict[object, list[Hit]] = {}
-    for hit in hits:
+    for hit in result.hits:
         groups.setdefault(hit.name, []).append(hit)
-    return tuple(_finding(sorted(group, key=worst_first)) for group in groups.values())
+    others: dict[object, list[Elsewhere]] = {}
+    for one in result.elsewhere:
+        others.setdefault(one.name, []).append(one)
+    return tuple(
+        _finding(sorted(group, key=worst_first), others.get(name, []), slack or {}) for name, group in groups.items()
+    )
 
 
-def _finding(hits: list[Hit]) -> tuple[Finding, Hit]:
+def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Finding, Hit]:
     worst = hits[0]
     finding = Finding(
         rule=worst.rule.id,
         fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=worst.severity,
         confidence=worst.confidence,
-        saving=_saving(hits),
+        saving=_saving(hits, elsewhere, slack),
         subject=worst.subject,
         seen=tuple(dict.fromkeys(hit.place for hit in hits)),
         evidence=worst.evidence,
@@ -38,33 +47,47 @@ def _finding(hits: list[Hit]) -> tuple[Finding, Hit]:
     return finding, worst
 
 
-def _saving(hits: list[Hit]) -> Saving:
+def _saving(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving:
     """The savings of many places as one: steps of a rank are averaged, then ranks joined as the rule says.
 
     A step or rank of the run that is not among the hits saves nothing there.
     """
     run, rule = hits[0].run, hits[0].rule
-    ranks: dict[int | None, dict[int | None, float]] = {}
-    for hit in hits:
-        steps = ranks.setdefault(hit.rank, {})
-        steps[hit.step] = max(steps.get(hit.step, 0.0), hit.saving_us)
-    recorded = run.step_count if "step" in rule.for_each else 1
-    us = [sum(steps.values()) / max(len(steps), recorded) for _, steps in sorted(ranks.items(), key=_by_rank)]
+    steps = run.step_count if "step" in rule.for_each else 1
+    us = _by_rank(hits, steps)
     across = rule.saving.across if rule.saving is not None else "worst"
-    return shared(_across(across, us, None if None in ranks else len({*run.ranks, *ranks})), run.step_us)
+    if across == "critical" and slack and None not in us:
+        return shared(_of_last(_by_rank([*hits, *elsewhere], steps), slack), run.step_us)
+    every = None if None in us else len({*run.ranks, *us})
+    return shared(_across(across, list(us.values()), every), run.step_us)
 
 
-def _by_rank(entry: tuple[int | None, object]) -> int:
-    return -1 if entry[0] is None else entry[0]
+def _by_rank(places: Sequence[Hit | Elsewhere], recorded: int) -> dict[int | None, float]:
+    """The mean over the steps of each rank, in order of rank."""
+    ranks: dict[int | None, dict[int | None, float]] = {}
+    for place in places:
+        steps = ranks.setdefault(place.rank, {})
+        steps[place.step] = max(place.saving_us, steps.get(place.step, place.saving_us))
+    ordered = sorted(ranks.items(), key=lambda entry: -1 if entry[0] is None else entry[0])
+    return {rank: sum(steps.values()) / max(len(steps), recorded) for rank, steps in ordered}
+
+
+def _of_last(us: Mapping[int | None, float], slack: Slack) -> float:
+    """How much sooner that rank ends which is then the last: each ends sooner by what it saves, and by what it waited.
+
+    Ranks of which one of both is not known are left out.
+    """
+    sooner = [waited + us.get(rank, 0.0) for rank, waited in slack.items()]
+    return min((one for one in sooner if math.isfinite(one)), default=0.0)
 
 
 def _across(how: str, us: list[float], ranks: int | None) -> float:
     """`ranks` is how many ranks there are; None when the hits are not told apart by rank."""
     if how == "worst" or ranks is None:
         return max(us)
-    if how == "mean":
-        return sum(us) / ranks
-    return min(us) if len(us) == ranks else 0.0
+    if how == "least":
+        return min(us) if len(us) == ranks else 0.0
+    return sum(us) / ranks
 
 
 def shared(us: float, step_us: float) -> Saving:

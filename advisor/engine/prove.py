@@ -69,7 +69,7 @@ def prove_case(rule: Rule, case: CaseFile) -> list[str]:
         return [] if got == case.expect else [f"expected {case.expect}, got {_said(result)}"]
     if got != "fired":
         return [f"expected findings, got {_said(result)}"]
-    pairs = {finding.fingerprint: (finding, hit) for finding, hit in with_worst(result.hits)}
+    pairs = {finding.fingerprint: (finding, hit) for finding, hit in with_worst(result)}
     order = ranked((finding for finding, _ in pairs.values()), Catalog((rule,)))
     found = [pairs[finding.fingerprint] for finding in order]
     if len(found) != len(case.expect):
@@ -95,7 +95,7 @@ def prove_on_empty_tables(rule: Rule) -> list[str]:
 def _said(result: RuleResult) -> str:
     reason, got = result.outcome.reason, result.outcome.outcome
     if got == "fired":
-        found = with_worst(result.hits)
+        found = with_worst(result)
         return f"{len(found)} findings: " + "; ".join(str(_values(*pair)) for pair in found[:3])
     return f"{got} ({reason.en})" if reason is not None else got
 

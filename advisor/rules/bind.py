@@ -24,7 +24,7 @@ from advisor.rules.source import Document, Path_, nearest
 from advisor.text import Text
 from advisor.units import Kind, Type
 
-Across = Literal["worst", "mean", "least"]
+Across = Literal["worst", "mean", "least", "critical"]
 
 
 @cache

@@ -67,7 +67,7 @@ class SavingFile(_Part):
     """What fixing it could win per step, at most."""
 
     us: Expression
-    across: Literal["worst", "mean", "least"] = "worst"
+    across: Literal["worst", "mean", "least", "critical"] = "worst"
     assumes: Text
 
 

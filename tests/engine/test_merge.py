@@ -24,10 +24,12 @@ rank step span_us free_us
 PER_STEP = IDLE.replace("[rank]", "[rank, step]")
 
 
-def merged(folder: Path, words: str, across: str = "worst", rows: str = ROWS) -> Finding:
+def merged(
+    folder: Path, words: str, across: str = "worst", rows: str = ROWS, slack: dict[int, float] | None = None
+) -> Finding:
     body = PER_STEP.replace("  us: idle_us", f"  us: idle_us\n  across: {across}")
-    hits = evaluate(made(folder, body=body), Tables({Overlap: read_table(Overlap, rows)}), run_of(words)).hits
-    (finding,) = merge(hits)
+    result = evaluate(made(folder, body=body), Tables({Overlap: read_table(Overlap, rows)}), run_of(words))
+    (finding,) = merge(result, slack)
     return finding
 
 
@@ -56,6 +58,37 @@ def test_steps_are_averaged_before_ranks_are_joined(tmp_path: Path, across: str,
     assert finding.saving.share == us / 1000
 
 
+LATE = """
+rank step span_us free_us
+0    1    1000    400
+1    1    1000    250
+2    1    1000    -
+3    1    1000    5
+"""
+
+
+@pytest.mark.parametrize(
+    ("slack", "us"),
+    [
+        ({0: 0.0, 1: 300.0, 3: 900.0}, 400.0),  # rank 0 is late, and stays last
+        ({0: 0.0, 1: 100.0, 3: 900.0}, 350.0),  # without its idle time rank 0 would be sooner than rank 1
+        ({0: 300.0, 1: 0.0, 3: 900.0}, 250.0),
+        ({0: 0.0, 1: 300.0, 3: 30.0}, 35.0),  # rank 3 has next to nothing to save, and is nearly as late
+        ({0: 0.0, 1: 300.0, 3: 900.0, 4: 60.0}, 60.0),  # rank 4 has nothing of it
+        ({0: 0.0, 1: 300.0, 2: 0.0}, 400.0),  # what rank 2 would save nobody knows
+        ({0: 0.0, 2: 0.0}, 400.0),
+    ],
+)
+def test_what_is_saved_on_every_rank_is_what_the_then_last_one_saves(
+    tmp_path: Path, slack: dict[int, float], us: float
+) -> None:
+    assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, slack).saving.us == us
+
+
+def test_without_knowing_who_waits_the_ranks_count_alike(tmp_path: Path) -> None:
+    assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE).saving.us == (400 + 250) / 5
+
+
 def test_without_a_known_step_there_is_no_share(tmp_path: Path) -> None:
     finding = merged(tmp_path, "step_us=- rank_count=2")
     assert (finding.saving.us, finding.saving.share) == (400.0, 0.0)
@@ -71,7 +104,7 @@ saving: {us: sum(total_us), assumes: {en: x, zh: 无}}
 """
     rows = "rank op_type total_us\n0 Cast 5\n1 Cast 7\n0 Add 3"
     tables = Tables({OperatorShare: read_table(OperatorShare, rows)})
-    found = merge(evaluate(made(tmp_path, body=body), tables, run_of("rank_count=2")).hits)
+    found = merge(evaluate(made(tmp_path, body=body), tables, run_of("rank_count=2")))
     assert {f.subject["op_type"]: (len(f.seen), f.saving.us) for f in found} == {"Cast": (2, 7.0), "Add": (1, 3.0)}
     assert len({f.fingerprint for f in found}) == 2
 
@@ -79,11 +112,11 @@ saving: {us: sum(total_us), assumes: {en: x, zh: 无}}
 def test_a_link_is_seen_on_its_sending_rank(tmp_path: Path) -> None:
     body = "for_each: [source, target, link]\nin: link_uses\nwhen: max(deviation) > 1\nseverity: low\n"
     rows = "source target link deviation\n3 4 HCCS 5\n3 5 HCCS 6"
-    found = merge(evaluate(made(tmp_path, body=body), Tables({LinkUse: read_table(LinkUse, rows)}), run_of("")).hits)
+    found = merge(evaluate(made(tmp_path, body=body), Tables({LinkUse: read_table(LinkUse, rows)}), run_of("")))
     assert [(f.subject, [p.rank for p in f.seen]) for f in found] == [({"link": "HCCS"}, [3])]
 
 
 def test_the_stage_of_a_place_comes_from_the_parallel_layout(tmp_path: Path) -> None:
     run = run_of("").model_copy(update={"parallel": Parallel(pp=2, stages=((0,), (1,)))})
-    hits = evaluate(made(tmp_path), Tables({Overlap: read_table(Overlap, ROWS)}), run).hits
-    assert [(p.rank, p.stage) for p in merge(hits)[0].seen] == [(1, 1), (0, 0)]
+    result = evaluate(made(tmp_path), Tables({Overlap: read_table(Overlap, ROWS)}), run)
+    assert [(p.rank, p.stage) for p in merge(result)[0].seen] == [(1, 1), (0, 0)]

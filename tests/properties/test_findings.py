@@ -74,7 +74,7 @@ def found(
 ) -> tuple[Finding, ...]:
     result = evaluate(rule, Tables({Kernel: table}), run_of(words))
     assert result.outcome.outcome != "failed", result.outcome.reason
-    return ranked(merge(result.hits), Catalog((rule,)))
+    return ranked(merge(result), Catalog((rule,)))
 
 
 @settings(max_examples=50, deadline=None)
@@ -131,7 +131,7 @@ def test_the_order_of_rows_changes_no_finding_of_a_shipped_rule(rule: Rule) -> N
         turned = {fact: table.take(np.arange(len(table))[::-1]) for fact, table in start.tables.items()}
         results = [evaluate(rule, Tables(tables), start.run) for tables in (start.tables, turned)]
         first, second = (
-            [(f.fingerprint, f.severity, f.seen, f.saving.us, f.excerpt) for f in ranked(merge(r.hits), SHIPPED)]
+            [(f.fingerprint, f.severity, f.seen, f.saving.us, f.excerpt) for f in ranked(merge(r), SHIPPED)]
             for r in results
         )
         assert results[0].outcome == results[1].outcome

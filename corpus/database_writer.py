@@ -13,7 +13,7 @@ from typing import Any
 from corpus import schema
 from corpus.communication import matrix, times_and_bandwidths
 from corpus.events import NOT_COLLECTED, HostCall, Job, RankTrace, Task, Tensors, Transfer
-from corpus.export import Export, folder_name, host_name, metadata, write_settings
+from corpus.export import Export, host_name, metadata, new_output
 from corpus.metrics import COLUMNS, metrics
 from corpus.rows import module_memory, step_rows
 
@@ -37,10 +37,7 @@ Rows = dict[str, list[tuple[Any, ...]]]
 def write_database(job: Job, folder: Path, export: Export) -> None:
     """Write one `*_ascend_pt` folder per rank."""
     for trace in job.ranks:
-        rank = folder / folder_name(trace)
-        output = rank / "ASCEND_PROFILER_OUTPUT"
-        output.mkdir(parents=True)
-        write_settings(job, trace, rank, export, "db")
+        output = new_output(job, trace, folder, export, "db")
         tables = _Database(job, trace, export).rows()
         _save(
             output / f"ascend_pytorch_profiler{export.suffix(trace)}.db",

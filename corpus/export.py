@@ -114,15 +114,22 @@ def folder_name(trace: RankTrace) -> str:
     return f"{host_name(trace)}_{trace.pid}_20250109084754{trace.rank:03d}_ascend_pt"
 
 
-def write_settings(job: Job, trace: RankTrace, folder: Path, export: Export, kind: str) -> None:
-    """profiler_info_{rank}.json and profiler_metadata.json."""
-    info = _profiler_info(job, trace, export, kind)
-    _dump(folder / f"profiler_info{export.suffix(trace)}.json", info)
-    _dump(folder / "profiler_metadata.json", metadata(job, trace))
+def new_output(job: Job, trace: RankTrace, folder: Path, export: Export, kind: str) -> Path:
+    """Make the folder of one rank, with profiler_info_{rank}.json and profiler_metadata.json; where its files belong.
+
+    Raises:
+        FileExistsError: It is there already.
+    """
+    rank = folder / folder_name(trace)
+    output = rank / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    _dump(rank / f"profiler_info{export.suffix(trace)}.json", _profiler_info(job, trace, export, kind))
+    _dump(rank / "profiler_metadata.json", metadata(job, trace))
     if export.raw:
-        device = folder / "PROF_000001_20250109084754000_RAHBCDEFGIJKLMNO" / f"device_{trace.device}"
+        device = rank / "PROF_000001_20250109084754000_RAHBCDEFGIJKLMNO" / f"device_{trace.device}"
         device.mkdir(parents=True)
         _dump(device / f"info.json.{trace.device}", _device_info(trace))
+    return output
 
 
 def _dump(path: Path, content: object) -> None:

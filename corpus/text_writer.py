@@ -11,17 +11,14 @@ from pathlib import Path
 from corpus import rows
 from corpus.communication import matrix, times_and_bandwidths
 from corpus.events import Job, RankTrace
-from corpus.export import Export, folder_name, write_settings
+from corpus.export import Export, new_output
 from corpus.trace_writer import write_trace
 
 
 def write_text(job: Job, folder: Path, export: Export) -> None:
     """Write one `*_ascend_pt` folder per rank."""
     for trace in job.ranks:
-        rank = folder / folder_name(trace)
-        output = rank / "ASCEND_PROFILER_OUTPUT"
-        output.mkdir(parents=True)
-        write_settings(job, trace, rank, export, "text")
+        output = new_output(job, trace, folder, export, "text")
         write_trace(trace, output / "trace_view.json", export)
         _write_tables(trace, output, export)
         if export.level and trace.collectives:

@@ -14,26 +14,10 @@ from hypothesis import strategies as st
 
 from advisor.errors import FactMissing
 from advisor.facts.table import Table
-from advisor.loaders.collectives import COLLECTIVES
-from advisor.loaders.device_tasks import DEVICE_TASKS
-from advisor.loaders.frequencies import FREQUENCIES
-from advisor.loaders.host_calls import HOST_CALLS
-from advisor.loaders.kernels import KERNELS
-from advisor.loaders.launches import LAUNCHES
-from advisor.loaders.operator_calls import OPERATOR_CALLS
-from advisor.loaders.reading import Folder, Reading, Unreadable
-from advisor.loaders.step_windows import STEP_WINDOWS
+from advisor.loaders import READINGS
+from advisor.loaders.reading import Folder, Unreadable
 
-EVENTS: tuple[Reading[Any], ...] = (
-    COLLECTIVES,
-    DEVICE_TASKS,
-    FREQUENCIES,
-    HOST_CALLS,
-    KERNELS,
-    LAUNCHES,
-    OPERATOR_CALLS,
-    STEP_WINDOWS,
-)
+EVENTS = tuple(reading for reading in READINGS if reading.fact.heavy or reading.fact.among_events)
 TABLES = {
     "STRING_IDS": "id value",
     "RANK_DEVICE_MAP": "rankId deviceId",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SARIF 2.1.0 (OASIS): findings for GitHub code scanning, Azure DevOps and editors.
+"""SARIF 2.1.0 (OASIS): findings for GitHub code scanning and for editors.
 
-GitHub shows only results with a location, takes the 5,000 gravest, reads 1,024 characters of each description of a
-rule and 10 of its tags, and knows neither `baselineState` nor `suppressions` (docs.github.com, "SARIF support for code
-scanning").
+GitHub refuses a whole file when one result has no location, so what belongs to no line is located at the capture. It
+takes the 5,000 gravest results, reads 1,024 characters of each description of a rule and 10 of its tags, and knows
+neither `baselineState` nor `suppressions` (docs.github.com, "SARIF support for code scanning").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from advisor import damage
 from advisor.formats import rule_help
-from advisor.formats.results import Result, accepted, results, unplaced
+from advisor.formats.results import Result, accepted, results, stand_in, unplaced
 from advisor.formats.wording import told
 from advisor.report.prose import clean, flat, prose
 
@@ -65,7 +65,7 @@ def _run(reported: Reported) -> Json:
                 "toolConfigurationNotifications": _of_settings(reported),
             }
         ],
-        "results": [_result(result, index, language) for result in found[:MOST_RESULTS]],
+        "results": [_result(result, index, reported) for result in found[:MOST_RESULTS]],
         "properties": {"run": clean(diagnosis.run.name), "stepUs": diagnosis.run.step_us},
     }
 
@@ -74,7 +74,7 @@ def _driver(diagnosis: Diagnosis, rules: Iterable[RuleInfo], language: Language)
     version = clean(diagnosis.version, 40)
     return {
         "name": "advisor",
-        **({"version": version} if version else {}),
+        **({"version": version, "fullName": f"advisor {version}"} if version else {}),
         "language": _LANGUAGES[language],
         "rules": [_rule(info, language) for info in rules],
     }
@@ -95,15 +95,15 @@ def _rule(info: RuleInfo, language: Language) -> Json:
     }
 
 
-def _result(result: Result, index: Mapping[str, int], language: Language) -> Json:
-    finding, change = result.finding, result.change
+def _result(result: Result, index: Mapping[str, int], reported: Reported) -> Json:
+    finding, change, language = result.finding, result.change, reported.language
     state = _STATES.get(change.status) if change else None
     return {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
         "level": result.level,
         "message": {"text": _words(result.message(language))},
-        **({"locations": [_location(result)]} if result.location else {}),
+        "locations": [_location(result, reported)],
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         **({"baselineState": state} if state else {}),
         **({"suppressions": [_suppression(result, language)]} if result.suppression else {}),
@@ -118,18 +118,18 @@ def _result(result: Result, index: Mapping[str, int], language: Language) -> Jso
     }
 
 
-def _location(result: Result) -> Json:
-    assert result.location  # noqa: S101 - asked for only where there is one
-    line, function = result.location.line, result.finding.source.function if result.finding.source else ""
+def _location(result: Result, reported: Reported) -> Json:
+    at, source = result.location, result.finding.source
+    line = at.line if at else 1
     place: Json = {
         "physicalLocation": {
-            "artifactLocation": {"uri": _uri(result.location.file)},
+            "artifactLocation": {"uri": _uri(at.file if at else stand_in(reported))},
             # GitHub wants all four; an empty stretch at the beginning of a line is one that every line has
             "region": {"startLine": line, "startColumn": 1, "endLine": line, "endColumn": 1},
         }
     }
-    if result.location.recorded and function:
-        place["logicalLocations"] = [{"name": clean(function), "kind": "function"}]
+    if at and at.recorded and source and source.function:
+        place["logicalLocations"] = [{"name": clean(source.function), "kind": "function"}]
     return place
 
 

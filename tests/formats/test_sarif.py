@@ -45,6 +45,7 @@ def test_any_report_obeys_the_schema_and_every_result_finds_its_rule(reported: R
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["message"]["text"]
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
 
 
 def captures() -> list[Path]:
@@ -107,14 +108,17 @@ def test_the_comparison_becomes_the_state_and_what_is_gone_is_no_result() -> Non
     assert "feedfeedfeedfeed" not in json.dumps(results)
 
 
-def test_without_a_location_the_file_says_that_github_shows_nothing() -> None:
-    def notes(reported: Reported) -> list[str]:
-        found = checked(reported)["invocations"][0]["toolExecutionNotifications"]
-        return [note["message"]["text"] for note in found]
+def test_without_a_line_a_finding_is_located_at_the_capture_and_the_file_says_so() -> None:
+    def notes(run: dict[str, Any]) -> list[str]:
+        return [note["message"]["text"] for note in run["invocations"][0]["toolExecutionNotifications"]]
 
-    assert any("--anchor" in note for note in notes(of("rich")))
+    run = checked(of("rich"))
+    assert any("--anchor" in note for note in notes(run))
+    for result in run["results"]:  # one without a location, and GitHub takes none of them
+        (location,) = result["locations"]
+        assert location["physicalLocation"]["artifactLocation"]["uri"] == "resnet50%20%3Cb%3E%7C%60%20%40all"
     placed = {finding.fingerprint: Location("train.py", 7) for finding in SHAPES["rich"].findings}
-    assert not any("--anchor" in note for note in notes(of("rich", locations=placed)))
+    assert not any("--anchor" in note for note in notes(checked(of("rich", locations=placed))))
 
 
 def test_a_location_has_all_that_github_demands() -> None:

@@ -39,11 +39,13 @@ def asked(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, catalog: 
         return _rule(found_id, name, diagnosis, catalog)
     if rule_id:
         return _rule(rule_id, "", diagnosis, catalog)
+    found = {one.fingerprint: one.rule for one in diagnosis.findings} if diagnosis is not None else {}
+    there = f": {_listed(found, found)}" if found else ""
     raise UsageError(
         Both("neither a rule nor a finding is named", "未指定规则或问题"),
         Both(
-            "name a rule such as host/free-time, or a finding with --finding",
-            "请给出规则（例如 host/free-time），或用 --finding 指定问题",
+            f"name a rule such as host/free-time, or a finding with --finding{there}",
+            f"请给出规则（例如 host/free-time），或用 --finding 指定问题{there.replace(': ', '：')}",
         ),
     )
 

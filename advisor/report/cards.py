@@ -32,6 +32,8 @@ _DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
     "place": damage.place,
     "kind": damage.kind,
 }
+_LAST_NS = 2**63
+"""Moments are whole ns that a table can hold; a file may say anything."""
 _ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -229,7 +231,7 @@ class Maker:
 
     def moment(self, value: float) -> str:
         """An absolute time, as ms since the run began; a value from before that is no moment of this run."""
-        if self.start_ns and value >= self.start_ns:
+        if self.start_ns and self.start_ns <= value < _LAST_NS:
             return f"+{(value - self.start_ns) / 1e6:,.3f} ms"
         return show(value, "ns")
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stands for python3 on a runner: environments appear at once, and pip only writes down what it is told."""
+"""Stands for python3 on a runner: environments appear at once, and pip only writes down what it is told.
+
+So does advisor, where a test is about the script around it.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,36 @@ case "$1 $2" in
   "-m venv")
     mkdir -p "$3/bin"
     cp "$0" "$3/bin/python"
-    printf '#!/bin/sh\\nexec "{python}" -m advisor "$@"\\n' > "$3/bin/advisor"
-    chmod +x "$3/bin/advisor" ;;
+    cp "{advisor}" "$3/bin/advisor" ;;
   "-m pip") printf '%s\\n' "$@" > "{told}" ;;
   *) exec "{python}" "$@" ;;
 esac
+"""
+_ADVISOR = """\
+#!/bin/sh
+exec "{python}" -m advisor "$@"
+"""
+_RECORDER = """\
+#!{python}
+import json, sys
+with open("{told}", "a") as file:
+    file.write(json.dumps(sys.argv[1:]) + "\\n")
 """
 
 
 def python3(programs: Path, told: Path) -> None:
     """Puts it into a folder for PATH; what pip is told goes into the file `told`."""
     programs.mkdir()
-    script = programs / "python3"
-    script.write_text(_SCRIPT.format(python=sys.executable, told=told), "utf-8")
-    script.chmod(0o755)
+    advisor = _program(programs / "advisor-of-the-tests", _ADVISOR.format(python=sys.executable))
+    _program(programs / "python3", _SCRIPT.format(python=sys.executable, told=told, advisor=advisor))
+
+
+def recorded(programs: Path, told: Path) -> None:
+    """From now on advisor does nothing; each line of the file `told` is what it was given."""
+    _program(programs / "advisor-of-the-tests", _RECORDER.format(python=sys.executable, told=told))
+
+
+def _program(path: Path, text: str) -> Path:
+    path.write_text(text, "utf-8")
+    path.chmod(0o755)
+    return path

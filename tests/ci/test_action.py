@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from composite import Ran, Runner
-from standins import python3
+from standins import python3, recorded
 
 TOP = Path(__file__).parents[2]
 sys.path.insert(0, str(TOP / "tests" / "bot"))
@@ -23,6 +23,7 @@ from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, fake_forge  # noqa: 
 
 ACTION = TOP / "action.yml"
 CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
+EVIL = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
 REPORT_URL = "https://forge.example/team/model/actions/runs/1/artifacts/2"
 
 
@@ -176,19 +177,38 @@ def test_it_installs_its_own_code_or_the_version_asked_for(runner: Runner, versi
     assert told[told.index("--") :] == ["--", wanted]
 
 
-@pytest.mark.parametrize(
-    "name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact", "version", "token", "name"]
-)
-def test_no_input_becomes_part_of_a_script(runner: Runner, name: str) -> None:
-    evil = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
-    runner.action(ACTION, {"path": "prof", "fail-on": "none", name: evil})
+def told(runner: Runner, **inputs: str) -> tuple[list[str], list[str]]:
+    """What the commands `check` and `bot` are given."""
+    recorded(runner.temp.parent / "programs", runner.temp / "told")
+    for name in (EVIL, "--help"):  # a baseline counts when it is there
+        (runner.workspace / name).touch()
+    ran = advise(runner, **inputs)
+    assert ran.code == 0, ran.log
+    lines = (runner.temp / "told").read_text("utf-8").splitlines()
+    check, dry, bot = (json.loads(line) for line in lines)
+    assert [word for word in dry if word != "--dry-run"] == bot
+    return check, bot
+
+
+@pytest.mark.parametrize("value", [EVIL, "--help"])
+def test_what_an_input_holds_is_one_word_and_no_option(runner: Runner, value: str) -> None:
+    names = ("path", "baseline", "policy", "fail_on", "language", "anchor", "name")
+    check, bot = told(runner, **dict.fromkeys(names, value))
+    options = ("--lang", "--baseline", "--policy", "--fail-on", "--anchor")
+    outputs = [word for word in check if word.startswith("-o") or "advisor-report" in word]
+    assert [word for word in check[1:] if word not in outputs] == [*(f"{one}={value}" for one in options), "--", value]
+    options = ("--lang", "--baseline", "--config", "--name")
+    others = [word for word in bot if word.startswith(("--verdict=", "--report-url="))]
+    given = [word for word in bot[1:-2] if word not in others]
+    assert given == [f"{one}={value}" for one in options]
     assert not list(runner.workspace.parent.rglob("pwned"))
 
 
-@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "language", "anchor", "artifact", "name"])
-def test_no_input_becomes_an_option(runner: Runner, name: str) -> None:
-    ran = runner.action(ACTION, {"path": "prof", "fail-on": "none", "comment": "false", name: "--help"})
-    assert "show this help message" not in ran.log
+@pytest.mark.parametrize("name", ["artifact", "version", "token", "python-version"])
+def test_no_other_input_becomes_part_of_a_script(runner: Runner, name: str) -> None:
+    recorded(runner.temp.parent / "programs", runner.temp / "told")
+    runner.action(ACTION, {"path": "prof", name: EVIL})
+    assert not list(runner.workspace.parent.rglob("pwned"))
 
 
 def test_expressions_stand_in_the_environment_and_never_in_a_script() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from gitlab import included
-from standins import python3
+from standins import python3, recorded
 
 TOP = Path(__file__).parents[2]
 sys.path.insert(0, str(TOP / "tests" / "bot"))
@@ -133,10 +133,21 @@ def test_what_cannot_be_read_fails_the_job(pipeline: Pipeline) -> None:
     assert pipeline.run(path="nowhere") == 3
 
 
-@pytest.mark.parametrize("name", ["path", "baseline", "policy", "fail-on", "anchor", "package", "name"])
-def test_no_input_becomes_part_of_the_script(pipeline: Pipeline, name: str) -> None:
-    evil = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
-    pipeline.run(**{"fail_on": "none", name: evil})
+@pytest.mark.parametrize(
+    "value", ["x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #", "--help"]
+)
+def test_what_an_input_holds_is_one_word_and_no_option(pipeline: Pipeline, value: str) -> None:
+    file = pipeline.folder.parent / "told"
+    recorded(pipeline.folder.parent / "programs", file)
+    names = ("path", "baseline", "policy", "fail_on", "anchor", "name", "package")
+    assert pipeline.run(**dict.fromkeys(names, value)) == 0, pipeline.log
+    check, bot = (json.loads(line) for line in file.read_text("utf-8").splitlines())
+    outputs = [word for word in check if word.startswith("-o") or "advisor-report" in word]
+    options = ("--baseline", "--config", "--fail-on", "--anchor")
+    given = [word for word in check[2:] if word not in outputs]
+    assert given == [*(f"{one}={value}" for one in options), "--", value]
+    assert [word for word in bot[2:5]] == [f"{one}={value}" for one in ("--baseline", "--config", "--name")]
+    assert (pipeline.folder.parent / "pip").read_text("utf-8").split("\n--\n")[1] == f"{value}\n"
     assert not list(pipeline.folder.parent.rglob("pwned"))
 
 

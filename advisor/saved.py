@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from advisor.comparison import Comparison
     from advisor.errors import Both
     from advisor.findings import Diagnosis
 
@@ -32,6 +33,31 @@ def is_saved(path: Path) -> bool:
     except OSError:
         return True  # reading it says what is wrong
     return b'"traceEvents"' not in head and not head.lstrip().startswith(b"[")
+
+
+def is_comparison(path: Path) -> bool:
+    """Whether this is the .json of a comparison."""
+    try:
+        with path.open("rb") as file:
+            return b'"advisor.comparison/' in file.read(_HEAD_BYTES).split(b",", 1)[0]
+    except OSError:
+        return False  # whoever reads it says what is wrong
+
+
+def saved_comparison(path: Path) -> Comparison:
+    """The comparison in a .json file.
+
+    Raises:
+        InputError: There is none; the message says what is wrong with the file.
+    """
+    from advisor.comparison import Comparison
+    from advisor.errors import Both
+
+    remedy = Both(
+        "give a .json written by `advisor compare … -o compare.json`",
+        "请给出由 `advisor compare … -o compare.json` 写出的 .json 文件",
+    )
+    return saved(path, Comparison, Both("a comparison", "对比结果"), remedy)
 
 
 def saved_diagnosis(path: Path) -> Diagnosis:

@@ -82,6 +82,24 @@ def test_saved_diagnoses_do_where_captures_are_gone_and_say_what_is_missing(
     assert compare(saved, saved, "-q") == 0
 
 
+def test_a_saved_comparison_is_rendered_again_without_the_captures(fixed: Path, tmp_path: Path) -> None:
+    asked = [f"-o{tmp_path / name}" for name in ("c.json", "direct.md")]
+    assert compare(fixed, CASE, "-q", "--lang", "zh", *asked) == 0
+    again = [f"-o{tmp_path / name}" for name in ("again.md", "again.xlsx")]
+    assert main(["render", str(tmp_path / "c.json"), "-q", "--lang", "zh", *again]) == 0
+    assert (tmp_path / "again.md").read_bytes() == (tmp_path / "direct.md").read_bytes()
+    assert (tmp_path / "again.xlsx").stat().st_size > 1000
+
+
+def test_a_comparison_cut_short_is_refused_in_one_sentence(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare(saved, saved, "-q", "-o", tmp_path / "c.json") == 0
+    (tmp_path / "c.json").write_bytes((tmp_path / "c.json").read_bytes()[:5000])
+    assert main(["render", str(tmp_path / "c.json")]) == 3
+    assert "advisor compare" in capsys.readouterr().err
+
+
 def test_what_is_printed_for_programs_is_not_mixed_with_words(saved: Path, capfdbinary: Any) -> None:
     assert compare(saved, saved, "-o", "json:-") == 0
     said = capfdbinary.readouterr()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from advisor.findings import Diagnosis
     from advisor.report import Output
     from advisor.report.bar import Bar
+    from advisor.report.charts import Renderer
     from advisor.rules.catalog import Catalog
     from advisor.rules.settings import Settings
     from advisor.text import Text
@@ -73,29 +74,28 @@ def run(arguments: argparse.Namespace) -> int:
     """Reads both, compares, writes."""
     with chart_renderer(arguments.output) as charts:
         from advisor.report import check_outputs
-        from advisor.report.comparison.writers import WRITERS, check_libraries, write
+        from advisor.report.comparison.writers import WRITERS, check_libraries
 
         outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=WRITERS)
         check_libraries(outputs)
         settings = settings_of(arguments)
-        comparison = _compared(arguments, settings, outputs)
-        language = language_of(arguments.lang)
-        sources = sources_of(arguments)
-        written = [path for output in outputs for path in write(comparison, output, language, charts, sources)]
-    if not arguments.quiet:
-        _print(comparison, arguments, outputs, written)
-    return FINE
+        return hand_out(_compared(arguments, settings, outputs), arguments, outputs, charts)
 
 
-def _print(
-    comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], written: Sequence[Path]
-) -> None:
+def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
+    """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.terminal import print_comparison
+    from advisor.report.comparison.writers import write
     from advisor.report.terminal import terminal
 
+    language, sources = language_of(arguments.lang), sources_of(arguments)
+    written = [path for output in outputs for path in write(comparison, output, language, charts, sources)]
+    if arguments.quiet:
+        return FINE
     aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
     console = terminal(sys.stderr if aside else sys.stdout)
-    print_comparison(comparison, language_of(arguments.lang), console, top=arguments.top, written=written)
+    print_comparison(comparison, language, console, top=arguments.top or 5, written=written)
+    return FINE
 
 
 def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:

@@ -9,6 +9,7 @@ from advisor.arguments import finding_options, language_option, named_path, outp
 from advisor.commands.given import saved_diagnosis
 from advisor.commands.handing import chart_renderer, hand_out
 from advisor.commands.settings import settings_of
+from advisor.saved import is_comparison, saved_comparison
 
 if TYPE_CHECKING:
     import argparse
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a .json written by diagnose")
+    one.add_argument("path", type=named_path, help="a .json written by diagnose or compare")
     output_options(one)
     source_options(one)
     language_option(one)
@@ -25,10 +26,23 @@ def words(one: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Reads a diagnosis and writes it."""
+    """Reads a diagnosis or a comparison and writes it."""
     from advisor.report import check_outputs
 
     settings_of(arguments)
+    if is_comparison(arguments.path):
+        return _compared(arguments)
     outputs = check_outputs(arguments.output, arguments.path)
     with chart_renderer(outputs) as charts:
         return hand_out(saved_diagnosis(arguments.path), arguments, outputs, charts)
+
+
+def _compared(arguments: argparse.Namespace) -> int:
+    from advisor.commands import compare
+    from advisor.report import check_outputs
+    from advisor.report.comparison.writers import WRITERS, check_libraries
+
+    outputs = check_outputs(arguments.output, arguments.path, writers=WRITERS)
+    check_libraries(outputs)
+    with chart_renderer(outputs) as charts:
+        return compare.hand_out(saved_comparison(arguments.path), arguments, outputs, charts)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
 _SIGNS = {"us": "µs", "B": "B", "count": ""}
 _FORMATS = {"us": "#,##0.0##", "B": "#,##0", "count": "#,##0.##"}
-_DELTA = "[Red]+{0};[Color 10]-{0};0"
-"""A difference with its sign: red for more, green for less."""
+_DELTA = "[Red]+{0};[Blue]-{0};0"
+"""A difference with its sign: red for more, blue for less."""
 _NARROWEST, _WIDEST, _MEASURED = 9, 60, 200
 _MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""

@@ -96,6 +96,14 @@ def test_the_settings_of_this_folder_hold_and_the_command_line_wins_over_their_f
     assert main(["check", str(folder / "slow.json"), "--fail-on", "critical,high", "-q"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("fail_on", "code"), [("medium", 1), ("[new:low, high]", 0), ("[new:low, medium]", 1), ("none", 0), ("new:info", 0)]
+)
+def test_commands_without_a_baseline_go_by_the_entries_that_need_none(fail_on: str, code: int, folder: Path) -> None:
+    write(f"fail_on: {fail_on}")
+    assert main(["render", str(folder / "slow.json"), "-q"]) == code
+
+
 def test_budgets_hold_for_a_run_and_against_its_baseline(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slow, fine = str(folder / "slow.json"), str(folder / "fine.json")
     step_ms = Diagnosis.model_validate_json((folder / "slow.json").read_bytes()).run.step_us / 1000

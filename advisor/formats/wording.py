@@ -15,7 +15,7 @@ def _t(en: str, zh: str) -> Text:
 WORDS: Mapping[str, Text] = {
     "unplaced": _t(
         "{count} of {total} findings have no line in the source code; code hosts list them without showing them at "
-        "one: name a file with --anchor. Lines are recorded of host calls alone, in captures made with with_stack=True.",
+        "one: name a file with --anchor. Lines are recorded of host calls alone, and only with with_stack=True.",
         "{total} 个问题中有 {count} 个没有对应的代码行，代码平台只会列出而无法标注到代码：请用 --anchor 指定文件。"
         "只有采集时设置了 with_stack=True，且问题与 host 调用有关，才有代码行记录。",
     ),

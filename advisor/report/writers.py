@@ -163,10 +163,25 @@ def check_outputs(
         UsageError: One of them will not do.
     """
     checked = tuple(check_output(words, writers) for words in outputs)
+    _check_apart(checked)
     for output in checked:
         if not output.is_stdout:
             _check_place(output.path, sources)
     return checked
+
+
+def _check_apart(outputs: Sequence[Output]) -> None:
+    """Two reports in one place: the second would replace the first, or be mixed with it."""
+    seen: set[Path] = set()
+    for output in outputs:
+        place = STDOUT if output.is_stdout else output.path.resolve()
+        if place in seen:
+            called = Both("the standard output", "标准输出") if output.is_stdout else Both(*[str(output.path)] * 2)
+            raise UsageError(
+                Both(f"two reports are to be written to {called.en}", f"有两份报告要写到同一处：{called.zh}"),
+                Both("give each a place of its own", "请为每份报告指定不同的位置"),
+            )
+        seen.add(place)
 
 
 def _check_place(path: Path, sources: Sequence[Path]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from advisor.cli import main
 from advisor.errors import UsageError
-from advisor.report import check_output
+from advisor.report import check_output, check_outputs
 from tests.formats.formats_samples import FORMATS
 
 CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
@@ -53,6 +53,12 @@ def test_the_longest_ending_or_the_word_before_the_colon_chooses(words: str, nam
 def test_what_names_no_format_is_told_which_there_are(words: str) -> None:
     with pytest.raises(UsageError, match=r"FORMAT:FILE, where FORMAT is one of html, .*sarif"):
         check_output(words)
+
+
+@pytest.mark.parametrize("outputs", [("sarif:-", "csv:-"), ("a.csv", "sarif:./a.csv"), ("a.md", "a.md")])
+def test_two_reports_never_share_a_place(outputs: tuple[str, ...], saved: Path) -> None:
+    with pytest.raises(UsageError, match="two reports are to be written to"):
+        check_outputs(outputs, saved)
 
 
 @pytest.mark.parametrize("command", ["diagnose", "render"])

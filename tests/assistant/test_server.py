@@ -21,6 +21,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, TextContent
 
+from advisor.assistant import server as server_module
 from advisor.assistant.answers import MOST_TEXT, spoken
 from advisor.assistant.opened import Opened
 from advisor.assistant.roots import Roots
@@ -245,6 +246,11 @@ def test_wrong_questions_are_answered_with_what_would_be_right(
     tool: str, words: dict[str, object], message: str, tools: Tools
 ) -> None:
     assert message in refused(tools, tool, path="prof", **words)
+
+
+def test_an_answer_that_is_too_long_to_be_of_use_is_not_given(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "MOST_CHARACTERS", 1000)
+    assert "fewer rows" in refused(tools, "query", path="prof", table="kernels", limit=100)
 
 
 def test_unknown_rules_and_missing_arguments_are_errors_of_the_tool(tools: Tools) -> None:

@@ -167,8 +167,7 @@ class _Maker:
 
     def _case(self, case: Case) -> Iterator[Part]:
         yield self._lead(case)
-        if case.terms:
-            yield self._terms(case)
+        yield self._terms(case) if case.terms else self._evidence(case)
         if case.checks:
             yield self._checks(case.checks)
         if case.worth is not None and case.worth.saving.us > 0:
@@ -223,6 +222,14 @@ class _Maker:
         heads = (tell("name", language), tell("expression", language), say("value", language))
         grid = Grid(heads, rows, (False, False, True))
         return Part(words(tell("measured", language)), (words(where), *notes), grid)
+
+    def _evidence(self, case: Case) -> Part:
+        """What was saved of the values, where the rule that computed them is not at hand."""
+        about = case.finding or case.measure
+        measures = [self.cards.measure(item, self.info) for item in (about.evidence if about is not None else ())]
+        rows = tuple((one.label, one.value, words(one.threshold)) for one in measures)
+        heads = tuple(say(name, self.language) for name in ("measure", "value", "threshold"))
+        return Part(words(say("evidence", self.language)), (), Grid(heads, rows, (False, True, True)))
 
     def _value(self, term: Term) -> Prose:
         if term.per_row:

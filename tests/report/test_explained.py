@@ -99,6 +99,15 @@ def test_a_rule_that_found_nothing_says_why(outcome: str, language: Language) ->
     assert "".join(wanted.say(language).replace("`", "").split()) in "".join(said.split())
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_the_rule_itself_the_evidence_is_shown_as_it_was_saved(language: Language) -> None:
+    diagnosis = rich()
+    info = diagnosis.rules[0]
+    label = info.labels[0].label.say(language)
+    for said in (printed(explain(info, None, diagnosis), language), document(explain(info, None, diagnosis), language)):
+        assert label in said and "70 %" in said
+
+
 def test_many_subjects_are_named_and_the_first_shown() -> None:
     info = rich().rules[0]
     made = [finding(info, 1000.0 - number, Severity.low, subject={"op": f"op{number}"}) for number in range(9)]

@@ -60,6 +60,7 @@ class Entries:
 
     def __init__(self, diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> None:
         self.language, self._comparison = language, comparison
+        self._is_stepped = bool(diagnosis.run.steps)
         self._findings = {finding.fingerprint: finding for finding in diagnosis.findings}
         self._cards = _by_fingerprint(diagnosis, language)
         self._earlier = _by_fingerprint(comparison.before, language) if comparison else {}
@@ -112,10 +113,13 @@ class Entries:
             return known
         before, after = _time(change.saving_before), _time(change.saving_after)
         if change.status in ("worse", "better") and before and after:
-            return [said(say("from_to", self.language, before=before, after=after))]
+            return [said(self._up_to(f"{before} → {after}"))]
         if change.status == "gone":
-            return [said(say("before", self.language, time=before))] if before else []
+            return [said(say("before", self.language, saving=self._up_to(before)))] if before else []
         return known or ([] if card else self._metric(change))
+
+    def _up_to(self, time: str) -> str:
+        return report_word("up_to" if self._is_stepped else "up_to_window", self.language, time=time)
 
     def _metric(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""

@@ -64,8 +64,7 @@ WORDS: Mapping[str, Text] = {
     "is_same": _t("as before", "不变"),
     "is_incomparable": _t("not comparable", "不可比"),
     "suppressed": _t("suppressed", "已豁免"),
-    "before": _t("before: {time}", "此前 {time}"),
-    "from_to": _t("{before} → {after}", "{before} → {after}"),
+    "before": _t("before: {saving}", "此前{saving}"),
     "first_step": _t("First step", "第一步"),
     # what the command tells
     "created": _t("comment written on {forge}", "已在 {forge} 发表评论"),

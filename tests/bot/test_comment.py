@@ -247,9 +247,15 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
     assert said[2] == "What moved most: communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
     assert said[3] == "**New or worse**"
-    assert [" — new · up to 57.0 ms" in said[4], " — worse · 3.00 ms → 14.0 ms" in said[6]] == [True, True]
+    assert [" — new · up to 57.0 ms" in said[4], " — worse · up to 3.00 ms → 14.0 ms per step" in said[6]] == [
+        True,
+        True,
+    ]
     assert said[8] == "**Better or gone**"
-    assert said[9] == "- **high** · 83 % of launches reach a device that has run dry — gone · before: 21.0 ms"
+    assert (
+        said[9]
+        == "- **high** · 83 % of launches reach a device that has run dry — gone · before: up to 21.0 ms per step"
+    )
     assert headline(after, comparison, "zh") == "平均单步 98.0 ms → 117 ms（+19 %）：变慢"
 
 

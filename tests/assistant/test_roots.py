@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from advisor.assistant.roots import Roots
 from advisor.errors import InputError, UsageError
@@ -115,3 +117,25 @@ def test_the_first_root_that_has_a_path_gives_it(top: Path) -> None:
     assert both.given("prof").path == (top / "root" / "prof").resolve()
     with pytest.raises(InputError, match="does not exist"):
         both.given("nothing")
+
+
+PARTS = st.sampled_from(
+    ["..", ".", "", "prof", "outside", "link", "file", "~", "root", "root-of-others", "a\udc80", "…"]
+)
+
+
+@given(
+    parts=st.lists(st.sampled_from(PARTS), max_size=8), start=st.sampled_from(["", "/", "//", "./"]), full=st.booleans()
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_path_whatever_leads_out(parts: list[str], start: str, full: bool, top: Path) -> None:
+    link = top / "root" / "link"
+    if not link.is_symlink():
+        link.symlink_to(top / "outside")
+    words = start + "/".join(parts)
+    words = f"{top}/root/{words}" if full else words
+    try:
+        given_path = roots(top).given(words).path
+    except InputError:
+        return
+    assert given_path.resolve().is_relative_to((top / "root").resolve())

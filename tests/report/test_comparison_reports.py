@@ -309,6 +309,13 @@ def test_a_spreadsheet_has_a_sheet_for_each_table_with_its_header_frozen() -> No
     assert opened(compared(), "zh").sheetnames[3] == "算子（kernel）"
 
 
+def test_a_spreadsheet_is_for_people_and_speaks_their_language() -> None:
+    book = opened(compared(), "zh")
+    assert {cell.value for cell in book["问题"]["A"][1:]} == {"新增", "变差", "不变", "好转"}
+    causes = [row[1].value for row in book["变化来源"].iter_rows(min_row=2) if row[0].value == "空闲"]
+    assert "Host 下发不及时" in causes
+
+
 def test_nothing_in_a_spreadsheet_is_a_formula_or_a_link() -> None:
     names = ("=1+1", "+cmd|' /C calc'!A0", "-2", "@SUM(A1)", "https://evil.example/", "\ud800", "a\x00b")
     book = opened(compared(names))

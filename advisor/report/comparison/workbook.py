@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
@@ -15,19 +15,28 @@ from advisor.errors import Both, UsageError
 from advisor.report.comparison.grids import LONGEST_CELL, Grid, grids
 from advisor.report.comparison.tables import title
 from advisor.report.comparison.view import View, view
-from advisor.report.comparison.words import column, say
+from advisor.report.comparison.words import PARTS, STATUSES, column, say
 from advisor.report.prose import clean, flat
+from advisor.report.words import CAUSES, CONFIDENCES, SEVERITIES, known
 
 if TYPE_CHECKING:
     from advisor.comparison import Comparison
     from advisor.findings import Head, Scalar
-    from advisor.text import Language
+    from advisor.text import Language, Text
 
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
 _SIGNS = {"us": "µs", "B": "B", "count": ""}
 _FORMATS = {"us": "#,##0.0##", "B": "#,##0", "count": "#,##0.##"}
 _DELTA = "[Red]+{0};[Blue]-{0};0"
 """A difference with its sign: red for more, blue for less."""
+_WORDS: Mapping[str, Mapping[str, Text]] = {
+    "status": STATUSES,
+    "severity_before": SEVERITIES,
+    "severity_after": SEVERITIES,
+    "confidence": CONFIDENCES,
+    "part": PARTS,
+}
+"""Columns that hold one of a fixed set."""
 _NARROWEST, _WIDEST, _MEASURED = 9, 60, 200
 _MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
@@ -108,13 +117,19 @@ class _Sheet:
             self.sheet.write_string(0, at, label, self.styles.head)
             self.sheet.set_column(at, at, _width(label, [row[at] for row in grid.rows[:_MEASURED]]))
         for line, row in enumerate(grid.rows, 1):
-            for at, cell in enumerate(row):
-                self.cell(line, at, cell, formats[at])
+            for at in range(len(row)):
+                self.cell(line, at, self.said(row, at), formats[at])
         self.sheet.freeze_panes(1, sum(not _WHEN.search(head.name) for head in grid.columns[:2]))
         self.sheet.autofilter(0, 0, max(len(grid.rows), 1), len(grid.columns) - 1)
         if grid.total > len(grid.rows):
             left = say("left_out", self.language, count=f"{grid.total - len(grid.rows):,}")
             self.sheet.write_string(len(grid.rows) + 2, 0, left, self.styles.label)
+
+    def said(self, row: tuple[Scalar, ...], at: int) -> Scalar:
+        """A cell in words of the language where it is one of a fixed set."""
+        cell, name = row[at], self.grid.columns[at].name
+        table = CAUSES if self.grid.name == "moved" and name == "name" and row[0] == "free" else _WORDS.get(name, {})
+        return (known(table, cell, self.language) or cell) if isinstance(cell, str) else cell
 
     def cell(self, line: int, at: int, cell: Scalar, form: Any) -> None:
         """Text as text: nothing from a profile is a formula or a link."""

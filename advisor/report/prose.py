@@ -21,6 +21,12 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+_COMMAND = re.compile(
+    r"#(?=#\[)|:(?=:(?:error|warning|notice|debug|group|endgroup|echo|stop-commands|(?:add|set|save|remove)-[a-z]+)"
+    r"(?:[ :]|$))",
+    re.IGNORECASE,
+)
+"""What the log of GitHub Actions takes for a command: `##[` anywhere, `::error` where a line begins, and lines wrap."""
 _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 
 
@@ -35,7 +41,10 @@ Prose = tuple[Piece, ...]
 
 
 def clean(text: object, longest: int = LONGEST) -> str:
-    """One line without invisible characters: those are written as `\\u202e`; too long is cut in the middle."""
+    """One line without invisible characters, and no command to a log: those are written as `\\u202e`.
+
+    Too long is cut in the middle.
+    """
     line = str(text)
     if len(line) > longest:
         head = longest * 2 // 3
@@ -74,7 +83,9 @@ def words(text: str) -> Prose:
 
 
 def _seen(line: str) -> str:
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    for odd in (_HIDDEN, _COMMAND):
+        line = odd.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+    return line
 
 
 def _filled(part: str, is_code: bool, values: Mapping[str, Piece]) -> list[Piece]:

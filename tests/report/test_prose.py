@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
@@ -32,6 +33,32 @@ def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
     assert shown.startswith("begin")
     assert shown.endswith("end")
     assert len(shown) == LONGEST
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "##[error]x",
+        "##[add-mask]x",
+        "::error::x",
+        "a ::warning file=b::x",
+        "x::stop-commands::y",
+        "::Group::",
+        "::SET-OUTPUT name=a::b",
+    ],
+)
+def test_no_name_is_a_command_to_the_log_of_a_pipeline(name: str) -> None:
+    shown = clean(name)
+    assert "##[" not in shown
+    assert not re.search(r"::[A-Za-z-]+[ :]", shown)
+    assert clean(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "name", ["aten::group_norm", "aten::set_", "c10d::allreduce_", "torch_npu::add", "a::b::c", "#[x]"]
+)
+def test_operators_are_no_commands(name: str) -> None:
+    assert clean(name) == name
 
 
 def test_an_ordinary_name_is_shown_as_it_is() -> None:

@@ -10,11 +10,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from advisor.arguments import parser
 from advisor.commands import COMMANDS
 from advisor.commands.exits import FINE, INTERRUPTED, UNREADABLE, WRONG
 from advisor.commands.settings import language_of
+
+if TYPE_CHECKING:
+    from advisor.errors import AdvisorError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,13 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not hasattr(arguments, "run"):
         top.print_help()
         return WRONG
-    from advisor.errors import AdvisorError, InputError, SpokenError, WorkerLost
+    from advisor.errors import AdvisorError, InputError, WorkerLost
 
     try:
         code: int = arguments.run(arguments)
     except AdvisorError as error:
-        said = error.say(language_of(getattr(arguments, "lang", None))) if isinstance(error, SpokenError) else error
-        print(f"advisor: {said}", file=sys.stderr)
+        print(f"advisor: {_said(error, language_of(getattr(arguments, 'lang', None)))}", file=sys.stderr)
         return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - so that closing it at exit finds no pipe
@@ -39,3 +42,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _said(error: AdvisorError, language: str) -> str:
+    """What went wrong, in one language."""
+    from advisor.errors import RuleError, SpokenError
+
+    if isinstance(error, RuleError):
+        from advisor.mistakes import say
+
+        return say(error, language)
+    return error.say(language) if isinstance(error, SpokenError) else str(error)

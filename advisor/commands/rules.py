@@ -48,6 +48,7 @@ def words(rules: argparse.ArgumentParser) -> None:
             metavar="PATH",
             help="folders of rules, or rule files (default: the shipped ones)",
         )
+        language_option(one)
         one.set_defaults(run=work)
 
     one = actions.add_parser("schema", help="print the JSON schema of a rule file, for editors")
@@ -89,11 +90,12 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _lint(arguments: argparse.Namespace) -> int:
+    from advisor.mistakes import tell
     from advisor.rules.catalog import lint
 
     mistakes = lint(rule_folders(arguments.dirs))
     for mistake in mistakes:
-        print(mistake)
+        print(tell(mistake, language_of(arguments.lang)))
     return WRONG if mistakes else FINE
 
 

@@ -129,9 +129,13 @@ def stand_in(reported: Reported) -> str:
 
 
 def _level(finding: Finding, ruling: Ruling | None) -> Level:
+    """What the policy says; where no setting of it decided, what the severity says, but nothing that fails the run."""
+    own = LEVELS[finding.severity]
     if ruling is None:
-        return LEVELS[finding.severity]
-    return "error" if ruling.action == "error" else "warning"
+        return own
+    if ruling.action == "error":
+        return "error"
+    return "warning" if ruling.by or own == "error" else own
 
 
 def _harmless(location: Location | None) -> Location | None:

@@ -149,6 +149,7 @@ def judged(diagnosis: Diagnosis) -> Verdict:
                 fingerprint=f.fingerprint,
                 severity=f.severity,
                 action=actions[i % 4],
+                by="policy.rules.*",
                 suppressed=SUPPRESSION if i % 4 == 3 else None,
             )
             for i, f in enumerate(diagnosis.findings)

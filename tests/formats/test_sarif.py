@@ -95,6 +95,14 @@ def test_the_policy_decides_the_level_and_what_is_off_is_left_out() -> None:
     assert "2030-01-31" in suppression["justification"]
 
 
+def test_where_no_setting_decided_a_remark_stays_a_remark_and_nothing_is_an_error() -> None:
+    verdict = judged(SHAPES["rich"])
+    undecided = tuple(ruling.model_copy(update={"action": "warn", "by": ""}) for ruling in verdict.rulings)
+    results = checked(of("rich", verdict=verdict.model_copy(update={"rulings": undecided})))["results"]
+    levels = {result["properties"]["severity"]: result["level"] for result in results}
+    assert levels == {"critical": "warning", "high": "warning", "medium": "warning", "low": "note", "info": "note"}
+
+
 def test_the_comparison_becomes_the_state_and_what_is_gone_is_no_result() -> None:
     results = checked(of("rich", comparison=compared(SHAPES["rich"])))["results"]
     assert [result.get("baselineState") for result in results[:6]] == [

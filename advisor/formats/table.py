@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from advisor.formats.blind import RULE, nothing_checked
 from advisor.formats.results import Result, results
 from advisor.report.places import runs
 from advisor.report.prose import clean, flat
@@ -51,6 +52,8 @@ def text(reported: Reported) -> str:
     writer.writerow(_COLUMNS)
     for result in results(reported):
         writer.writerow(harmless(cell(result, reported.language)) for cell in _COLUMNS.values())
+    if blind := nothing_checked(reported):
+        writer.writerow({"rule": RULE, "title": blind, "level": "warning"}.get(name) for name in _COLUMNS)
     return MARK + out.getvalue()
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from advisor.formats.blind import RULE
 from advisor.formats.table import harmless
 from advisor.report import Reported
 from advisor.report.sources import Location
@@ -48,7 +49,14 @@ def test_each_line_is_one_object_with_the_same_fields_as_others_of_its_type(repo
 def test_every_shape_has_its_findings_in_lines_and_rows(shape: str, language: str) -> None:
     reported, count = of(shape, language), len(SHAPES[shape].findings)
     assert sum(line["type"] == "finding" for line in objects(reported)) == count
-    assert len(rows(reported)) == count
+    assert sum(row["rule"] != RULE for row in rows(reported)) == count
+
+
+def test_nothing_checked_is_a_row_and_no_silence() -> None:
+    (row,) = rows(of("blind"))
+    assert "no sign of health" in row["title"]
+    assert rows(of("fine")) == []
+    assert [line["type"] for line in objects(of("blind"))] == ["run", "skipped"]
 
 
 def test_what_could_not_look_has_a_line() -> None:

@@ -7,31 +7,19 @@ import json
 import os
 import re
 import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from composite import Ran, Runner
+from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge
 from standins import python3, recorded
 
 TOP = Path(__file__).parents[2]
-sys.path.insert(0, str(TOP / "tests" / "bot"))
-
-from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, fake_forge  # noqa: E402
-
 ACTION = TOP / "action.yml"
 CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
 EVIL = "x'; touch pwned; \"; touch pwned; $(touch pwned) `touch pwned` & touch pwned\ntouch pwned #"
 REPORT_URL = "https://forge.example/team/model/actions/runs/1/artifacts/2"
-
-
-@pytest.fixture
-def forge() -> Iterator[FakeForge]:
-    with fake_forge() as running:
-        running.accounts[TOKEN].is_app = True
-        yield running
 
 
 @pytest.fixture
@@ -42,6 +30,7 @@ def runner(tmp_path: Path, forge: FakeForge) -> Runner:
         folder.mkdir()
     shutil.copytree(CAPTURE, workspace / "prof")
     python3(programs, temp / "pip")
+    forge.accounts[TOKEN].is_app = True
     head = {"sha": "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c", "repo": {"full_name": REPO}}
     event = {"pull_request": {"number": NUMBER, "head": head}}
     (temp / "event.json").write_text(json.dumps(event), "utf-8")

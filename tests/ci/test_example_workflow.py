@@ -6,23 +6,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from composite import Ran, Runner
+from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge
 from standins import python3
 
 import corpus
 
 TOP = Path(__file__).parents[2]
-sys.path.insert(0, str(TOP / "tests" / "bot"))
-
-from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, fake_forge  # noqa: E402
-
 EXAMPLE = TOP / "docs" / "example-repository"
 ADVISE = yaml.safe_load((EXAMPLE / ".github" / "workflows" / "profile.yml").read_text("utf-8"))["jobs"]["advise"]
 
@@ -91,9 +86,8 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def hosted(tmp_path: Path, captures: dict[str, Path]) -> Iterator[Hosted]:
-    with fake_forge() as forge:
-        yield Hosted(tmp_path, forge, captures)
+def hosted(tmp_path: Path, forge: FakeForge, captures: dict[str, Path]) -> Hosted:
+    return Hosted(tmp_path, forge, captures)
 
 
 def pull(base: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from unittest.mock import MagicMock
 
 import pytest
 import yaml
-from gitlab import included
+from gitlab_ci import included
 
 from advisor.commands.settings import catalog_of
 from advisor.rules.settings import Settings

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,14 +15,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from gitlab import included
+from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge
+from gitlab_ci import included
 from standins import python3, recorded
 
 TOP = Path(__file__).parents[2]
-sys.path.insert(0, str(TOP / "tests" / "bot"))
-
-from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, fake_forge  # noqa: E402
-
 TEMPLATE = TOP / "ci" / "gitlab.yml"
 CAPTURE = TOP / "corpus" / "host-bound-2-ranks"
 
@@ -57,12 +53,6 @@ class Pipeline:
         )
         self.log = done.stdout
         return done.returncode
-
-
-@pytest.fixture
-def forge() -> Iterator[FakeForge]:
-    with fake_forge() as running:
-        yield running
 
 
 @pytest.fixture

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from advisor.report import Output
     from advisor.report.bar import Bar
     from advisor.report.charts import Renderer
-    from advisor.rules.catalog import Catalog
     from advisor.rules.settings import Settings
     from advisor.text import Text
 
@@ -101,31 +100,37 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
 def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
     """The comparison, with the tables of both captures where both are at hand."""
     from advisor.baseline import compare
+    from advisor.diagnosis import judge, show
+    from advisor.differences import WANTED
+    from advisor.findings import Diagnosis
     from advisor.report.bar import Bar
 
     catalog = catalog_of(arguments.rules, settings)
+    paths = (arguments.before, arguments.after)
     with Bar(language_of(arguments.lang)) as bar:
-        old, before = _one(arguments.before, arguments, catalog, outputs, bar)
-        new, after = _one(arguments.after, arguments, catalog, outputs, bar)
-    names = told_apart(arguments.before, arguments.after, old.run.name, new.run.name)
+        opened = [_opened(path, arguments.jobs, outputs, bar) for path in paths]  # both, before the work starts
+        old, new = (
+            one if isinstance(one, Diagnosis) else judge(one, catalog, show(one, catalog, WANTED), bar)
+            for one in opened
+        )
+    names = told_apart(*paths, old.run.name, new.run.name)
     old, new = (_named(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
     comparison = compare(old, new, _tolerance(arguments, settings))
+    before, after = (None if isinstance(one, Diagnosis) else one for one in opened)
     return _with_tables(comparison, before, after)
 
 
-def _one(
-    path: Path, arguments: argparse.Namespace, catalog: Catalog, outputs: Sequence[Output], bar: Bar
-) -> tuple[Diagnosis, Profile | None]:
-    """The diagnosis at this path, and its tables where it is a capture."""
+def _opened(path: Path, jobs: int | None, outputs: Sequence[Output], bar: Bar) -> Diagnosis | Profile:
+    """The diagnosis in a .json, or a capture that can be diagnosed and has tables."""
     if is_saved(path):
-        return saved_diagnosis(path), None
-    from advisor.diagnosis import judge, open_profile, show
-    from advisor.differences import ALSO, WANTED
+        return saved_diagnosis(path)
+    from advisor.diagnosis import open_profile
+    from advisor.differences import ALSO
     from advisor.report import outside_captures
 
-    profile = open_profile(path, jobs=arguments.jobs, progress=bar, also=ALSO)
+    profile = open_profile(path, jobs=jobs, progress=bar, also=ALSO)
     outside_captures(outputs, path, tuple(capture.path for capture in profile.run.captures))
-    return judge(profile, catalog, show(profile, catalog, WANTED), bar), profile
+    return profile
 
 
 def _with_tables(comparison: Comparison, before: Profile | None, after: Profile | None) -> Comparison:

@@ -22,6 +22,9 @@ MOST_NAMES = 5
 ALONE: tuple[Bar, ...] = (Bar(Severity.high),)
 CHANGED: tuple[Bar, ...] = (Bar(Severity.high, "new"),)
 """What fails a run where nothing is said: without a baseline, and against one."""
+SLOWDOWN = Budget(name="slowdown", unit="share", limit=0.10)
+"""Fails a run too where nothing is said of it: whatever the causes are called, a step that takes a tenth longer than in
+the baseline is what a gate is for."""
 
 
 def judge(
@@ -47,6 +50,9 @@ def judge(
     rulings = tuple(map(case.ruling, diagnosis.findings))
     limits = tuple(budget for budget in policy.budgets if budget.action != "off")
     held = tuple(_held(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
+    if fail_on and comparison is not None and all(budget.name != "slowdown" for budget in policy.budgets):
+        unasked = _held_slowdown(SLOWDOWN, comparison)
+        held += (unasked,) if unasked.budget.kept is False else ()
     budgets = tuple(one.budget for one in held)
     failing = any(ruling.action == "error" and ruling.suppressed is None for ruling in rulings)
     exceeded = any(budget.kept is False and budget.action == "error" for budget in budgets)

@@ -304,6 +304,25 @@ def test_a_slowdown_within_noise_is_none(after: float, limit: float, kept: bool)
     assert said.budgets[0].measured == pytest.approx(after / 1000 - 1)
 
 
+@pytest.mark.parametrize(("after", "passed"), [(1090.0, True), (1150.0, False), (700.0, True)])
+def test_a_step_a_tenth_longer_fails_where_nothing_is_said_of_it(after: float, passed: bool) -> None:
+    found = diagnosis()
+    against = comparison(found, {}, step=(1000.0, after))
+    said = verdict(found, against=against, fail_on=CHANGED)
+    assert said.passed is passed
+    assert [one.name for one in said.budgets] == ([] if passed else ["slowdown"])
+
+
+def test_the_usual_limit_of_a_slowdown_gives_way_to_what_a_project_says() -> None:
+    found = diagnosis()
+    against = comparison(found, {}, step=(1000.0, 1150.0))
+    assert verdict(found, Policy(budgets=(budget("slowdown", 0.2),)), against=against, fail_on=CHANGED).passed
+    assert verdict(
+        found, Policy(budgets=(budget("slowdown", 0, "share", "off"),)), against=against, fail_on=CHANGED
+    ).passed
+    assert verdict(found, against=against, fail_on=()).passed
+
+
 # what the gate could not see
 
 

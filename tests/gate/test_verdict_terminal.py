@@ -56,11 +56,11 @@ def test_a_pass_that_rests_on_nothing_does_not_say_that_all_is_well() -> None:
 
 def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> None:
     found = diagnosis(FREE, LATE)
-    against = comparison(found, {FREE.fingerprint: "new", LATE.fingerprint: "same"}, step=(900.0, 1000.0))
+    against = comparison(found, {FREE.fingerprint: "new", LATE.fingerprint: "same"}, step=(940.0, 1000.0))
     said = printed(found, against=against, fail_on=(Bar(Severity.high, "new"),))
     assert said.startswith(
         "Failed: 1 finding.\n"
-        "Against the baseline: 1 new, 1 the same; mean step 900 µs → 1.00 ms (longer).\n"
+        "Against the baseline: 1 new, 1 the same; mean step 940 µs → 1.00 ms (longer).\n"
         "\n"
         "✗ State of host/free-time\n"
         "  high  new  up to 200 µs per step (20 %)\n"

@@ -57,6 +57,7 @@ def diagnosis(
     free_us: float = 200.0,
     level: str = "Level1",
     limit: float = 0.1,
+    stepped: bool = True,
 ) -> Diagnosis:
     mean = sum(steps) / len(steps)
     fired = {one.rule for one in findings}
@@ -70,7 +71,12 @@ def diagnosis(
         RuleInfo(id=rule, title=SOME, why=SOME, params=(Param(name="much", value=limit, basis=SOME),)) for rule in RULES
     ]
     return Diagnosis(
-        run=Run(level=level, ranks=(0,), captures=(Capture(rank=0, path="x", source="text", level=level),)),
+        run=Run(
+            level=level,
+            ranks=(0,),
+            steps=tuple(range(len(steps))) if stepped else (),
+            captures=(Capture(rank=0, path="x", source="text", level=level),),
+        ),
         split=TimeSplit(
             step_us=mean, compute_us=mean - free_us, exposed_comm_us=0.0, overlapped_us=0.0, free_us=free_us
         ),

@@ -117,6 +117,36 @@ def test_captures_of_different_programs_are_noted() -> None:
     assert not any("same program" in note.en for note in compare(diagnosis(), diagnosis()).notes)
 
 
+def test_a_window_compares_with_no_step() -> None:
+    step, window = diagnosis(finding(us=100)), diagnosis(finding(us=400), steps=(9000.0,), stepped=False)
+    for found in (compare(step, window), compare(window, step)):
+        assert {shift.status for shift in found.shifts} == {"not comparable"}
+        assert [change.status for change in found.changes] == ["not comparable"]
+        assert found.moved == ()
+        assert found.confidence is Confidence.low
+        assert any("window" in note.en for note in found.notes)
+
+
+def test_captures_of_different_programs_are_compared_with_low_confidence() -> None:
+    other = diagnosis(finding())
+    assert other.account is not None
+    spent = tuple(one.model_copy(update={"name": "Conv2D"}) for one in other.account.spent if one.part == "compute")
+    other = other.model_copy(update={"account": other.account.model_copy(update={"spent": spent})})
+    found = compare(diagnosis(finding()), other)
+    assert {found.confidence, *(change.confidence for change in found.changes)} == {Confidence.low}
+
+
+def test_names_that_break_lines_or_cannot_be_encoded_end_in_a_note() -> None:
+    one, other = diagnosis(), diagnosis()
+    odd = other.run.model_copy(update={"chip": "910\nB\ud800"})
+    notes = compare(
+        one.model_copy(update={"run": one.run.model_copy(update={"chip": "910A"})}),
+        other.model_copy(update={"run": odd}),
+    ).notes
+    assert any("910 B?" in note.en for note in notes)
+    assert not any("\n" in note.en + note.zh for note in notes)
+
+
 def test_other_thresholds_are_noted() -> None:
     assert any("Thresholds differ" in note.en for note in compare(diagnosis(), diagnosis(limit=0.2)).notes)
 

@@ -9,7 +9,7 @@ its spread is unknown and a wide part of the value is allowed instead.
 from __future__ import annotations
 
 from advisor.baseline.changes import changes
-from advisor.baseline.conditions import conditions
+from advisor.baseline.conditions import Conditions, conditions
 from advisor.baseline.noise import Noise
 from advisor.baseline.times import moved, shifts
 from advisor.comparison import Comparison, Tolerance
@@ -28,9 +28,15 @@ def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT)
         before=before,
         after=after,
         tolerance=tolerance,
-        confidence=Confidence.low if noise.single else Confidence.medium if found.differ else Confidence.high,
+        confidence=_confidence(noise, found),
         shifts=tuple(shifts(before, after, noise, found)),
         changes=changes(before, after, noise, found),
-        moved=moved(before.account, after.account, noise),
+        moved=() if found.window else moved(before.account, after.account, noise),
         notes=found.notes,
     )
+
+
+def _confidence(noise: Noise, found: Conditions) -> Confidence:
+    if noise.single or found.window or found.other_program:
+        return Confidence.low
+    return Confidence.medium if found.differ else Confidence.high

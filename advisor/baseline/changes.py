@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import chain
 
-from advisor.baseline.conditions import HOST_SIDE, PROFILER, Conditions
+from advisor.baseline.conditions import HOST_SIDE, PROFILER, WINDOW, Conditions, one_line
 from advisor.baseline.noise import Noise
 from advisor.comparison import STATUSES, Change, Metric, Status
 from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome
@@ -57,7 +57,7 @@ def _change(name: str, sides: tuple[_Side, _Side], noise: Noise, found: Conditio
         rule=finding.rule,
         fingerprint=name,
         status=status,
-        confidence=Confidence.low if noise.single else min(levels),
+        confidence=Confidence.low if noise.single or found.window or found.other_program else min(levels),
         subject=finding.subject,
         severity_before=None if old is None else old.severity,
         severity_after=None if new is None else new.severity,
@@ -72,6 +72,8 @@ def _status(
     finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise, found: Conditions
 ) -> tuple[Status, Text | None]:
     status, reason = _seen(finding, sides, metrics, noise)
+    if found.window and status in ("worse", "better"):
+        return "not comparable", WINDOW
     if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
         return "not comparable", PROFILER
     return status, reason
@@ -124,6 +126,7 @@ def _hardly_crossed(metrics: Iterable[Metric], noise: Noise) -> bool:
 
 def _not_looked(rule: str, outcome: Outcome | None) -> Text | None:
     """Why nothing can be concluded from the silence of a rule; None where it looked."""
+    rule = one_line(rule)
     if outcome is None:
         return Text(en=f"`{rule}` was not evaluated in the other capture", zh=f"另一份采集未执行规则 `{rule}`")
     if outcome.outcome in ("quiet", "fired"):

@@ -84,7 +84,7 @@ def source_options(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument(
         "--source-root",
-        type=Path,
+        type=folder,
         metavar="DIR",
         help="the folder of the source code that paths are written relative to (default: this one)",
     )
@@ -104,6 +104,13 @@ def named_path(words: str) -> Path:
     """A path; no words, as an unset shell variable gives, name none."""
     if not words:
         raise argparse.ArgumentTypeError("empty; give a path")
+    return Path(words)
+
+
+def folder(words: str) -> Path:
+    """A folder that is there."""
+    if not words or not Path(words).is_dir():
+        raise argparse.ArgumentTypeError(f"no folder `{words}`")
     return Path(words)
 
 

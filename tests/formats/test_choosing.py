@@ -106,6 +106,12 @@ def test_recorded_lines_are_written_relative_to_the_source_code(saved: Path, tmp
         assert found == expected
 
 
+def test_a_root_that_is_not_there_is_told_before_the_work(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["diagnose", str(CASE), "--source-root", "no-such-folder"])
+    assert "no folder `no-such-folder`" in capsys.readouterr().err
+
+
 def test_a_format_is_never_written_into_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inside = next(CASE.glob("*_ascend_pt")) / "out"
     assert main(["diagnose", str(CASE), "-o", f"sarif:{inside}"]) == 2

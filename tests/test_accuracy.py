@@ -18,7 +18,7 @@ from benchmarks.accuracy import run
 from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Cause, Claim, Mark, mark
 from benchmarks.accuracy.page import TARGETS, measures, met, page
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, SPLITS, Case, plan, setup_of, wanted
-from benchmarks.accuracy.score import Score, by_fault, healthy, ratio, strong, total, wrong_rules
+from benchmarks.accuracy.score import Score, by_fault, by_rule, healthy, ratio, strong, total
 from corpus.answers import ANSWERS, HARMLESS, TIMELESS
 from corpus.events import Cause as Injected
 from corpus.events import Job, Layout
@@ -246,7 +246,8 @@ def test_shares_are_of_what_there_was(marks: list[Mark]) -> None:
     assert score.precision == ratio(score.claims - score.wrong, score.claims)
     assert score.recall == ratio(score.found, score.wanted)
     assert all(value is None or 0 <= value <= 1 for value in measures(marks))
-    assert sum(wrong_rules(marks).values()) == score.wrong
+    assert sum(rule.wrong for rule in by_rule(marks).values()) == score.wrong
+    assert sum(rule.found for rule in by_rule(marks).values()) == score.found
 
 
 @given(CAUSES, CLAIMS)

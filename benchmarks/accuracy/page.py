@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Mark
 from benchmarks.accuracy.plan import ABOVE, AT, BELOW, plan
-from benchmarks.accuracy.score import by_fault, healthy, ratio, strong, total, wrong_rules
+from benchmarks.accuracy.score import Score, by_fault, by_rule, healthy, ratio, strong, total
 from corpus.answers import ANSWERS
 
 TARGETS = (
@@ -45,7 +45,7 @@ def page(
     parts = [_head(marks, seconds), _summary(marks)]
     if theirs:
         parts.append(_beside(marks, theirs))
-    parts += [_faults(marks), _wrong(marks), _split()]
+    parts += [_faults(marks), _rules(marks), _split()]
     if theirs:
         parts.append(_mapping(mapping))
     return "\n".join(parts)
@@ -105,27 +105,44 @@ def _faults(marks: Sequence[Mark]) -> str:
     lines = [
         "## By fault",
         "",
-        "| fault | wanted | found | wrong beside it | right place | saving: median error | within 25 % |",
-        "|---|---|---|---|---|---|---|",
+        "The place among the findings is the median one: 1 where the cause leads the report.",
+        "",
+        "| fault | wanted | found | wrong beside it | place among the findings | right rank, stage or link "
+        "| saving: median error | within 25 % |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {name} | {score.wanted} | {_share(score.recall)} | {score.wrong} "
-        f"| {_share(ratio(score.placed, score.places))} | {_signed(_median(score.errors))} "
-        f"| {_share(ratio(score.close, score.savings))} |"
+        f"| {name} | {score.wanted} | {_share(score.recall)} | {score.wrong} | {_marked(score)} |"
         for name, score in by_fault(marks).items()
     ]
     return "\n".join([*lines, ""])
 
 
-def _wrong(marks: Sequence[Mark]) -> str:
-    lines = ["## By rule", "", "| rule | claims | wrong |", "|---|---|---|"]
-    wrong = wrong_rules(marks)
-    claims: dict[str, int] = {}
-    for mark in marks:
-        for claim in mark.claims:
-            claims[claim.rule] = claims.get(claim.rule, 0) + 1
-    lines += [f"| {rule} | {claims[rule]} | {wrong[rule]} |" for rule in sorted(claims)]
+def _rules(marks: Sequence[Mark]) -> str:
+    lines = [
+        "## By rule",
+        "",
+        "A cause that several rules may name counts for the one that did, and for each of them where none did.",
+        "",
+        "| rule | claims | precision | wanted | recall | place among the findings | right rank, stage or link "
+        "| saving: median error | within 25 % |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {rule} | {score.claims} | {_share(score.precision)} | {score.wanted} | {_share(score.recall)} "
+        f"| {_marked(score)} |"
+        for rule, score in by_rule(marks).items()
+    ]
     return "\n".join([*lines, ""])
+
+
+def _marked(score: Score) -> str:
+    """Place among the findings, whether the right place was named, and the error of the saving."""
+    place = _median(score.positions)
+    return (
+        f"{'–' if place is None else f'{place:g}'} | {_share(ratio(score.placed, score.places))} "
+        f"| {_signed(_median(score.errors))} | {_share(ratio(score.close, score.savings))}"
+    )
 
 
 def _split() -> str:

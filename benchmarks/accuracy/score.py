@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -35,6 +35,8 @@ class Score:
     savings: int = 0
     close: int = 0
     errors: list[float] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    """Where among the claims the causes were named, from 1."""
 
     @property
     def recall(self) -> float | None:
@@ -58,11 +60,14 @@ class Score:
             self.lead_cases += 1
             self.leads += mark.leads
         for found in mark.found:
-            self._add(found)
+            self.add_cause(found)
 
-    def _add(self, found: Found) -> None:
+    def add_cause(self, found: Found) -> None:
+        """Counts one wanted cause."""
         self.wanted += 1
         self.found += bool(found.rule)
+        if found.rule:
+            self.positions.append(found.position)
         if found.placed is not None:
             self.places += 1
             self.placed += found.placed
@@ -103,6 +108,15 @@ def healthy(marks: Iterable[Mark]) -> Score:
     return total(mark for mark in marks if not mark.causes)
 
 
-def wrong_rules(marks: Iterable[Mark]) -> Counter[str]:
-    """How often each rule was wrong."""
-    return Counter(rule for mark in marks for rule in mark.wrong)
+def by_rule(marks: Iterable[Mark]) -> dict[str, Score]:
+    """Per rule: its claims, and the causes it named or was to name; what another rule named is not held against it."""
+    scores: dict[str, Score] = defaultdict(Score)
+    for mark in marks:
+        for claim in mark.claims:
+            scores[claim.rule].claims += 1
+        for rule in mark.wrong:
+            scores[rule].wrong += 1
+        for found in mark.found:
+            for rule in [found.rule] if found.rule else mark.key.get(found.cause.name, ()):
+                scores[rule].add_cause(found)
+    return dict(sorted(scores.items()))

@@ -67,10 +67,6 @@ WORDS: Mapping[str, Text] = {
     "mean": _t("the mean over the ranks", "取各 rank 的平均"),
     "least": _t("what every rank has at least", "取各 rank 的最小值"),
     "critical": _t(
-        "the rank counts that would then be last, since the others wait for it",
-        "以改进后最晚完成的 rank 为准，其他 rank 都在等它",
-    ),
-    "critical": _t(
         "how much sooner the rank ends that is then the last, with what it waited for the others",
         "取修复后最晚结束的 rank 所提前的时间，其原先等待其他 rank 的时间一并计入",
     ),

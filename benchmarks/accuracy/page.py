@@ -82,8 +82,9 @@ def _beside(marks: Sequence[Mark], theirs: Sequence[Mark]) -> str:
     lines = [
         "## Beside msprof-analyze",
         "",
-        f"On {len(theirs)} of these captures, taken evenly from all; {silent} of its runs ended without a report. It",
-        "estimates no savings.",
+        f"On {'all' if len(theirs) == len(marks) else f'{len(theirs)}'} of these captures"
+        f"{'' if len(theirs) == len(marks) else ', taken evenly from all'}; "
+        f"{silent} of its runs ended without a report. It estimates no savings.",
         "",
         "| | advisor | msprof-analyze |",
         "|---|---|---|",

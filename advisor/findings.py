@@ -18,6 +18,11 @@ from advisor.units import show
 Scalar = int | float | bool | str | None
 
 
+def number(value: Scalar) -> float | None:
+    """A value as a number, where it is one."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -124,3 +124,12 @@ def test_a_fix_that_did_nothing_ends_with_1(saved: tuple[Path, Path], capsys: py
 def test_an_unknown_finding_is_wrong_use(saved: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", *map(str, saved), "--finding", "host/idel", "--lang", "en"]) == 2
     assert "name one of" in capsys.readouterr().err
+
+
+def test_what_programs_read_is_not_mixed_with_what_people_read(
+    saved: tuple[Path, Path], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["verify", *map(str, saved), "--finding", IDLE, "--lang", "en", "-o", "json:-"]) == 0
+    said = capsysbinary.readouterr()
+    assert json.loads(said.out)["result"] == "kept"
+    assert b"the promise was kept" in said.err

@@ -9,7 +9,7 @@ from itertools import chain
 from advisor.baseline.conditions import HOST_SIDE, PROFILER, WINDOW, Conditions, one_line
 from advisor.baseline.noise import Noise
 from advisor.comparison import STATUSES, Change, Metric, Status
-from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome
+from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, number
 from advisor.text import Text
 
 CROSSED = Text(
@@ -107,7 +107,7 @@ def _both(old: Finding, new: Finding, metrics: tuple[Metric, ...], noise: Noise)
 
 def _all_alike(metrics: Iterable[Metric], noise: Noise) -> bool:
     """Whether no value that is held against a threshold moved beyond noise."""
-    held = [(_number(metric.before), _number(metric.after)) for metric in metrics if metric.threshold is not None]
+    held = [(number(metric.before), number(metric.after)) for metric in metrics if metric.threshold is not None]
     known = [(before, after) for before, after in held if before is not None and after is not None]
     return bool(known) and all(noise.alike(before, after) for before, after in known)
 
@@ -117,7 +117,7 @@ def _hardly_crossed(metrics: Iterable[Metric], noise: Noise) -> bool:
     crossed = [
         noise.alike(before, after)
         for before, after, limit in (
-            (_number(metric.before), _number(metric.after), metric.threshold) for metric in metrics
+            (number(metric.before), number(metric.after), metric.threshold) for metric in metrics
         )
         if before is not None and after is not None and limit is not None and (before > limit) != (after > limit)
     ]
@@ -163,7 +163,3 @@ def _metric(name: str, before: Evidence | None, after: Evidence | None) -> Metri
         after=None if after is None else after.value,
         threshold=known.threshold,
     )
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

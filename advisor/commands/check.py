@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from advisor.arguments import (
 )
 from advisor.commands.exits import FINE, FOUND
 from advisor.commands.given import given_diagnosis, is_saved
-from advisor.commands.handing import chart_renderer, write_all
+from advisor.commands.handing import chart_renderer, console_beside, write_all
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
 if TYPE_CHECKING:
@@ -155,10 +154,8 @@ def _print(
     arguments: argparse.Namespace,
     outputs: Sequence[Output],
 ) -> None:
-    from advisor.report.terminal import terminal
     from advisor.report.verdict_terminal import Judged, print_verdict
 
-    aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
     judged = Judged(
         diagnosis=diagnosis,
         comparison=comparison,
@@ -167,4 +164,4 @@ def _print(
         today=_today(),
         written=tuple(output.path for output in outputs if not output.is_stdout),
     )
-    print_verdict(judged, language_of(arguments.lang), terminal(sys.stderr if aside else sys.stdout))
+    print_verdict(judged, language_of(arguments.lang), console_beside(outputs))

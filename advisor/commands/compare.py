@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from advisor.arguments import (
 )
 from advisor.commands.exits import FINE
 from advisor.commands.given import is_saved, saved_diagnosis
-from advisor.commands.handing import chart_renderer, sources_of
+from advisor.commands.handing import chart_renderer, console_beside, sources_of
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
 if TYPE_CHECKING:
@@ -85,15 +84,12 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.terminal import print_comparison
     from advisor.report.comparison.writers import write
-    from advisor.report.terminal import terminal
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
     written = [path for output in outputs for path in write(comparison, output, language, charts, sources)]
     if arguments.quiet:
         return FINE
-    aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
-    console = terminal(sys.stderr if aside else sys.stdout)
-    print_comparison(comparison, language, console, top=arguments.top or 5, written=written)
+    print_comparison(comparison, language, console_beside(outputs), top=arguments.top or 5, written=written)
     return FINE
 
 

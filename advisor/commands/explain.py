@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.arguments import language_option, named_path, output_options, positive, reading_options, rule_options
 from advisor.commands.exits import FINE
 from advisor.commands.given import given, is_saved, saved_diagnosis
+from advisor.commands.handing import console_beside
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ def _given(
 def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: Sequence[Output]) -> None:
     from advisor.report.explained_markdown import document
     from advisor.report.explained_terminal import print_explanation
-    from advisor.report.terminal import terminal
     from advisor.report.writers import deliver
 
     language = language_of(arguments.lang)
@@ -127,6 +126,5 @@ def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: 
         is_json = output.writer.name == "json"
         deliver(explanation.to_json() if is_json else document(explanation, language), output)
     if not arguments.quiet:
-        aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
         files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_explanation(explanation, language, terminal(sys.stderr if aside else sys.stdout), files)
+        print_explanation(explanation, language, console_beside(outputs), files)

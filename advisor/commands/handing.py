@@ -13,6 +13,8 @@ from advisor.commands.settings import language_of
 if TYPE_CHECKING:
     import argparse
 
+    from rich.console import Console
+
     from advisor.comparison import Comparison
     from advisor.findings import Diagnosis
     from advisor.report import Output
@@ -24,17 +26,23 @@ if TYPE_CHECKING:
 
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     from advisor.findings import Severity
-    from advisor.report.terminal import print_diagnosis, terminal
+    from advisor.report.terminal import print_diagnosis
 
     write_all(diagnosis, arguments, outputs, charts)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
-        aside = any(output.is_stdout for output in outputs)  # what programs read is not mixed with what people read
-        console = terminal(sys.stderr if aside else sys.stdout)
+        console = console_beside(outputs)
         print_diagnosis(diagnosis, language_of(arguments.lang), console, top=arguments.top or 5, written=files)
     level = arguments.fail_on
     worst = max((finding.severity for finding in diagnosis.findings), default=None)
     return FOUND if level and worst is not None and worst >= Severity[level] else FINE
+
+
+def console_beside(outputs: Sequence[Output]) -> Console:
+    """Where people read: not on the standard output when programs read there."""
+    from advisor.report.terminal import terminal
+
+    return terminal(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
 
 
 def write_all(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.arguments import language_option, named_path, output_options, reading_options, rule_options
 from advisor.commands.exits import FINE, FOUND
 from advisor.commands.given import given_diagnosis
+from advisor.commands.handing import console_beside
 from advisor.commands.settings import language_of, settings_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     for output in outputs:
         deliver(output.writer.text(Reported(sides[1], language, comparison)), output)
     if not arguments.quiet:
-        print_verification(verification, comparison, language)
+        print_verification(verification, comparison, language, console_beside(outputs))
     return FINE if verification.result in ("kept", "partly") else FOUND
 
 

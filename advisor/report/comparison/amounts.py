@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from advisor.findings import Scalar
 from advisor.units import show
 
 MINUS = "−"
@@ -26,8 +25,3 @@ def percent(before: float | None, after: float | None) -> str:
     if abs(part) < _NEGLIGIBLE:
         return "±0 %"
     return f"×{after / before:,.0f}" if part >= _MANYFOLD else signed(part, "share")
-
-
-def number(value: Scalar) -> float | None:
-    """A number, where it is one."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

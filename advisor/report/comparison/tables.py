@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from advisor.comparison import Difference
-from advisor.findings import Head, Rows, Scalar
-from advisor.report.comparison.amounts import number, signed
+from advisor.findings import Head, Rows, Scalar, number
+from advisor.report.comparison.amounts import signed
 from advisor.report.comparison.words import TABLES, column, say
 from advisor.report.prose import Prose, clean, code, words
 from advisor.text import Language

@@ -215,6 +215,8 @@ class RuleInfo(_Model):
     references: tuple[Reference, ...] = ()
     formerly: tuple[str, ...] = ()
     """Ids it had before: settings and baselines may still use them."""
+    symptom: bool = False
+    """It says where time goes, not why: its findings never stand above one that explains a part of them."""
 
     @property
     def category(self) -> str:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of a report: the biggest problem leads, and what causes it stands above it.
+"""The order of a report: what to fix first leads, and a symptom never stands above what explains a part of it.
 
 1. Findings of the category `capture` with severity high or above come first: nothing else can be trusted.
    Other `capture` findings come last.
-2. A cause stands above the symptoms it explains, and as high as the largest of them would: the biggest problem leads,
-   and what brings it about stands right above it.
-3. A symptom that saves less than its cause is not lifted by it: it will go when the cause goes, and other problems
-   that save more come before it.
+2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
+   high as the largest of them would. A cause without an estimate may be worth what no other cause explains of its
+   symptoms, and stands where that puts it.
+3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
+   them. Explained, they come after everything that can be acted on: their time is the same time.
 4. Apart from that by saving, severity, rule id, subject, fingerprint: a total order.
 """
 
@@ -15,6 +16,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
+
+from msgspec import Struct
 
 from advisor.findings import Finding, Severity
 
@@ -31,6 +34,8 @@ class Explaining(Protocol):
     def explains(self) -> tuple[str, ...]: ...
     @property
     def formerly(self) -> tuple[str, ...]: ...
+    @property
+    def symptom(self) -> bool: ...
 
 
 class Rules(Protocol):
@@ -44,7 +49,8 @@ def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_alone)
     symptoms, causes = _links(ordered, catalog)
-    places = [_order(number, ordered, symptoms) for number in range(len(ordered))]
+    restating = {rule.id for rule in catalog.rules if rule.symptom}
+    lineup = _Lineup(ordered, symptoms, causes, frozenset(i for i, f in enumerate(ordered) if f.rule in restating))
     return tuple(
         ordered[number].model_copy(
             update={
@@ -52,15 +58,24 @@ def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
                 "symptoms": tuple(ordered[other].fingerprint for other in symptoms[number]),
             }
         )
-        for number in _topological(places, symptoms, causes)
+        for number in _topological(lineup.standings(), symptoms, causes)
     )
+
+
+_DOUBT, _ACT, _EXPLAINED, _REMARK = 3, 2, 1, 0
+"""Tiers: nothing else can be trusted; to be acted on; the same time seen again; a remark on the capture."""
+
+
+def _tier(finding: Finding) -> int:
+    """The tier of a finding that nothing explains."""
+    if not finding.rule.startswith("capture/"):
+        return _ACT
+    return _DOUBT if finding.severity >= Severity.high else _REMARK
 
 
 def _weight(finding: Finding) -> Weight:
     """What a finding weighs by itself; more comes first."""
-    capture = finding.rule.startswith("capture/")
-    tier = 1 if not capture else 2 if finding.severity >= Severity.high else 0
-    return tier, finding.saving.share, finding.saving.us
+    return _tier(finding), finding.saving.share, finding.saving.us
 
 
 def _alone(finding: Finding) -> tuple[int, float, float, int, str, str, str]:
@@ -126,17 +141,43 @@ def _levels(explains: Mapping[str, set[str]]) -> dict[str, int]:
 Standing = tuple[int, float, float, int, float, float, int]
 
 
-def _order(number: int, findings: Sequence[Finding], symptoms: Links) -> Standing:
-    """Where a finding stands: the largest weight of what it explains, then its own; `number` breaks ties."""
-    reached, todo = {number}, [number]
-    while todo:
-        for other in symptoms[todo.pop()]:
-            if other not in reached:
-                reached.add(other)
-                todo.append(other)
-    heaviest = max(_weight(findings[member]) for member in reached)
-    own = _weight(findings[number])
-    return -heaviest[0], -heaviest[1], -heaviest[2], -own[0], -own[1], -own[2], number
+class _Lineup(Struct, frozen=True):
+    """Findings with their links by position, and which of them only say where time goes."""
+
+    findings: Sequence[Finding]
+    symptoms: Links
+    causes: Links
+    restating: frozenset[int]
+
+    def standings(self) -> list[Standing]:
+        """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
+        weights = [self._weight(number) for number in range(len(self.findings))]
+        return [self._standing(number, weights) for number in range(len(weights))]
+
+    def _weight(self, number: int) -> Weight:
+        tier, share, us = _weight(self.findings[number])
+        if number in self.restating:
+            return (_EXPLAINED if self.causes[number] else tier), share, us
+        if us > 0 or tier != _ACT:
+            return tier, share, us
+        left = [self._unexplained(other) for other in self.symptoms[number] if other in self.restating]
+        return (tier, *max(left, default=(share, us)))
+
+    def _unexplained(self, symptom: int) -> tuple[float, float]:
+        """What the estimated causes of a symptom leave of it, as a share and in µs."""
+        whole = self.findings[symptom].saving
+        found = [self.findings[cause].saving for cause in self.causes[symptom]]
+        return max(whole.share - sum(s.share for s in found), 0.0), max(whole.us - sum(s.us for s in found), 0.0)
+
+    def _standing(self, number: int, weights: Sequence[Weight]) -> Standing:
+        reached, todo = {number}, [number]
+        while todo:
+            for other in self.symptoms[todo.pop()]:
+                if other not in reached and other not in self.restating:
+                    reached.add(other)
+                    todo.append(other)
+        heaviest, own = max(weights[member] for member in reached), weights[number]
+        return -heaviest[0], -heaviest[1], -heaviest[2], -own[0], -own[1], -own[2], number
 
 
 def _topological(places: Sequence[Standing], symptoms: Links, causes: Links) -> list[int]:

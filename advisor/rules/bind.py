@@ -94,6 +94,7 @@ class Rule:
     excerpt: Excerpt | None
     saving: Saving | None
     explains: tuple[str, ...]
+    symptom: bool
     since: str
     status: Literal["stable", "preview", "deprecated"]
     formerly: tuple[str, ...]
@@ -140,6 +141,7 @@ class Rule:
             assumes=self.saving.assumes if self.saving else None,
             references=self.references,
             formerly=self.formerly,
+            symptom=self.symptom,
         )
 
     def logic(self) -> tuple[tuple[str, str], ...]:
@@ -244,6 +246,7 @@ class _Binder:
             excerpt=excerpt,
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
+            symptom=w.symptom,
             since=w.since,
             status=w.status,
             formerly=tuple(w.formerly),

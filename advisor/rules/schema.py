@@ -116,6 +116,7 @@ class RuleFile(_Part):
     when: Expression
     severity: Level | dict[Level, Expression]
     explains: list[RuleId] = []
+    symptom: bool = False
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None
     saving: SavingFile | None = None

@@ -16,6 +16,7 @@ class Rule:
     id: str
     explains: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
+    symptom: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ def finding(
 
 
 def order(findings: list[Finding], **explains: tuple[str, ...]) -> list[str]:
-    rules = Rules(tuple(Rule(f.rule, explains.get(f.rule.split("/")[1], ())) for f in findings))
+    rules = Rules(
+        tuple(Rule(f.rule, explains.get(f.rule.split("/")[1], ()), symptom=f.rule.endswith("time")) for f in findings)
+    )
     return [f.rule.split("/")[1] for f in ranked(findings, rules)]
 
 
@@ -109,6 +112,29 @@ def test_a_slow_host_of_one_rank_does_not_explain_slow_hosts_of_all() -> None:
     assert [len(f.causes) for f in of_one] == [0, 1]
 
 
+def test_a_symptom_never_stands_above_what_explains_a_part_of_it_and_lifts_nothing() -> None:
+    found = [finding("host/free-time", 0.6), finding("host/small", 0.02), finding("comm/other", 0.1)]
+    assert order(found, small=("host/free-time",)) == ["other", "small", "free-time"]
+
+
+def test_a_symptom_that_nothing_explains_stands_by_what_it_costs() -> None:
+    found = [finding("host/free-time", 0.6), finding("comm/other", 0.1)]
+    assert order(found) == ["free-time", "other"]
+
+
+def test_an_explained_symptom_comes_after_all_that_can_be_acted_on() -> None:
+    found = [finding("host/free-time", 0.6), finding("host/cause", 0.5), finding("env/unset", severity=Severity.low)]
+    assert order(found, cause=("host/free-time",)) == ["cause", "unset", "free-time"]
+
+
+def test_a_cause_without_an_estimate_may_be_worth_what_others_leave_of_its_symptom() -> None:
+    found = [finding("host/free-time", 0.6), finding("host/known", 0.2), finding("host/queue"), finding("comm/x", 0.3)]
+    both = {"known": ("host/free-time",), "queue": ("host/free-time",)}
+    assert order(found, **both) == ["queue", "x", "known", "free-time"]
+    found[1] = finding("host/known", 0.55)
+    assert order(found, **both) == ["known", "x", "queue", "free-time"]
+
+
 def test_an_old_id_still_names_its_rule() -> None:
     rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
     found = ranked([finding("host/new", 0.5), finding("host/c", 0.1)], rules)
@@ -127,14 +153,17 @@ some_findings = st.lists(
     max_size=8,
     unique_by=lambda entry: (entry[0], entry[4]),
 )
+restating = st.sets(st.sampled_from(names))
 some_links = st.fixed_dictionaries({name: st.lists(st.sampled_from(names), max_size=3) for name in names})
 
 
 @settings(max_examples=60, deadline=None)
-@given(some_findings, some_links, st.randoms())
-def test_the_order_is_total_loses_nothing_and_puts_causes_first(entries: list, links: dict, random: object) -> None:
+@given(some_findings, some_links, restating, st.randoms())
+def test_the_order_is_total_loses_nothing_and_puts_causes_first(
+    entries: list, links: dict, symptoms: set[str], random: object
+) -> None:
     found = [finding(*entry) for entry in entries]
-    rules = Rules(tuple(Rule(name, tuple(explained)) for name, explained in links.items()))
+    rules = Rules(tuple(Rule(name, tuple(seen), symptom=name in symptoms) for name, seen in links.items()))
     once = ranked(found, rules)
     shuffled = list(found)
     random.shuffle(shuffled)  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,12 @@ KERNEL_TYPES = frozenset(
     }
 )
 """Task types that are kernels, in the spellings of both exports."""
+
+OF_NO_TYPE = "Other"
+"""What CANN of early 2024 gives as the type of nearly every task (all but the AI CPU's): the name tells them apart."""
+
+_NO_KERNEL = re.compile(r"[A-Z]+([_ ][A-Z]+)+|Other")
+"""Names of tasks that are no kernels: those of their type in capitals, such as EVENT_RECORD or PLACE_HOLDER_SQE."""
 
 KIND_OF_NAME: Mapping[str, str] = {
     "MEMCPY_ASYNC": "copy",
@@ -107,7 +114,7 @@ def _text(folder: Folder) -> Table[DeviceTask]:
     if not len(rows):
         raise FactMissing([DeviceTask.table])
     name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
-    kind = _kinds(name, task_type, task_type.isin(KERNEL_TYPES))
+    kind = _kinds(name, task_type, are_kernels(name, task_type))
     size, direction = _copied(timeline, rows)
     inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
     return Table.build(
@@ -125,6 +132,13 @@ def _text(folder: Folder) -> Table[DeviceTask]:
     ).sorted_by("start_ns", "end_ns", "stream")
 
 
+def are_kernels(name: Texts, task_type: Texts) -> Array:
+    """Per task of the timeline: whether it is a kernel, by its type; by its name where the type says nothing."""
+    named = name.hits(n not in KIND_OF_NAME and not _NO_KERNEL.fullmatch(n) for n in name.names)
+    found: Array = task_type.isin(KERNEL_TYPES) | (task_type.isin([OF_NO_TYPE]) & named)
+    return found
+
+
 def hardware_rows(timeline: Timeline) -> Array:
     """The slices of the device's task scheduler."""
     return np.flatnonzero(timeline.tracks.of(*HARDWARE)[timeline.slices.track])
@@ -140,7 +154,7 @@ def waits_and_marks(timeline: Timeline) -> Array:
     """Per slice: whether it is a task of the device that nothing is launched for."""
     rows = hardware_rows(timeline)
     name, (task_type, _) = timeline.slices.name.take(rows), timeline.tasks.of(rows)
-    kind = _kinds(name, task_type, task_type.isin(KERNEL_TYPES))
+    kind = _kinds(name, task_type, are_kernels(name, task_type))
     found = np.zeros(len(timeline.slices), bool)
     found[rows[(kind == _CODES["wait"]) | (kind == _CODES["mark"])]] = True
     return found

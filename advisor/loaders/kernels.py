@@ -15,7 +15,7 @@ from advisor.facts.table import Array, Table, Texts, Values
 from advisor.loaders import csvfile
 from advisor.loaders.attribution import steps_in_database, steps_in_timeline
 from advisor.loaders.database import Database, match, pick
-from advisor.loaders.device_tasks import KERNEL_TYPES, hardware_rows, streams, tasks
+from advisor.loaders.device_tasks import are_kernels, hardware_rows, streams, tasks
 from advisor.loaders.reading import Folder, Reading, Unreadable
 
 DETAILS = "kernel_details.csv"
@@ -58,6 +58,9 @@ _OF_TASK_TYPE = {
     "KERNEL_MIX_AIV": "MIX_AIV",
 }
 """Core by the type of the task, for levels at which the kernel itself does not say."""
+
+_AI_CPU = "AI_CPU"
+_ON_AI_CPU = (_AI_CPU, "KERNEL_AICPU", "AICPU_KERNEL")
 
 _SHARE = Share("A hardware counter, as a share.")
 _REQUIRED = ("op_name", "start_ns", "duration_us")
@@ -153,11 +156,12 @@ def _unquoted(shapes: Texts) -> Texts:
 
 
 def _timeline(folder: Folder) -> Table[Kernel]:
-    """Kernels as the timeline shows them: names, times and streams."""
+    """Kernels as the timeline shows them: names, times and streams, and which ran on the AI CPU."""
     timeline = folder.timeline()
     slices, rows = timeline.slices, hardware_rows(timeline)
-    chosen = timeline.tasks.of(rows)[0].isin(KERNEL_TYPES)
-    chosen &= ~slices.name.take(rows).hits(is_communication(n) for n in slices.name.names)
+    name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
+    chosen = are_kernels(name, task_type)
+    chosen &= ~name.hits(is_communication(n) for n in name.names)
     rows = rows[chosen]
     if not len(rows):
         raise FactMissing([Kernel.table])
@@ -168,6 +172,7 @@ def _timeline(folder: Folder) -> Table[Kernel]:
         step=steps_in_timeline(folder, start),
         stream=streams(timeline, rows),
         op_name=slices.name.take(rows),
+        core=_told_core(task_type.take(chosen)),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
     )
@@ -213,6 +218,11 @@ def _database(folder: Folder) -> Table[Kernel]:
     name = texts["op_name"]
     inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
     return _completed(table.take(~inner & (name.codes >= 0)))
+
+
+def _told_core(task_type: Texts) -> Texts:
+    """The core where the timeline can be believed: it calls kernels of the vector cores AI_CORE too."""
+    return Texts(np.where(task_type.isin(_ON_AI_CPU), 0, -1).astype(np.int32), (_AI_CPU,))
 
 
 def _cores(core: Texts, task_type: Texts) -> Texts:

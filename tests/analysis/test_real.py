@@ -107,3 +107,11 @@ def test_a_pipeline_of_two_stages_shows_its_bubble_in_the_second(real_data):
     assert (first["ranks"], second["ranks"]) == (8, 8)
     assert first["bubble_us"] == 0 and second["bubble_us"] > 0.4 * second["span_us"]
     assert (profile.table(Overlap)["stage"] != MISSING).all()
+
+
+def test_tasks_without_a_type_leave_the_split_as_the_overlap_track_of_the_file_draws_it(real_data):
+    """CANN of early 2024: 274 of 276 kernels have no type. The track sums up to 1788.25 µs and 9481.67 µs."""
+    profile = opened(real_data / "msprof_analyze_tests" / "ut" / "advisor" / "timeline_advice")
+    (row,) = profile.table(Overlap).rows()
+    assert row["compute_us"] == pytest.approx(1788.25, abs=3)
+    assert row["free_us"] == pytest.approx(9481.67, abs=3)

@@ -20,6 +20,14 @@ KINDS = [
     ("Notify Wait", "Notify Wait", "comm"),
     ("SDMA", "SDMA", "comm"),
     ("something new", "NEW_SQE", "mark"),
+    ("aclnnMul_MulAiCore_Mul", "Other", "kernel"),
+    ("MatMul12", "Other", "kernel"),
+    ("MEMCPY_ASYNC", "Other", "copy"),
+    ("EVENT_WAIT", "Other", "wait"),
+    ("Notify Wait", "Other", "comm"),
+    ("EVENT_RECORD", "Other", "mark"),
+    ("PLACE_HOLDER_SQE", "Other", "mark"),
+    ("Other", "Other", "mark"),
 ]
 
 

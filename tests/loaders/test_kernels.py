@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from advisor.errors import FactMissing
+from advisor.loaders.device_tasks import DEVICE_TASKS
 from advisor.loaders.kernels import KERNELS, is_communication, type_of_name
+from advisor.loaders.reading import Folder
 from tests.loaders.traces import arrow, captured, event, lane, of, thread
 
 LEVEL0 = """Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
@@ -78,6 +82,50 @@ def test_without_a_table_of_kernels_the_timeline_shows_them(tmp_path: Path) -> N
     ]
     (row,) = of(KERNELS.text, captured(tmp_path, trace))
     assert (row["op_type"], row["stream"], row["step"], row["duration_us"]) == ("Add", 2, 4, 3.5)
+
+
+def test_kernels_to_which_the_timeline_gives_no_type_are_kernels(tmp_path: Path) -> None:
+    """CANN of early 2024 calls the type of all tasks but those of the AI CPU `Other`."""
+    trace = [
+        lane(9, "Ascend Hardware"),
+        *(
+            event(name, f"{at}.000", pid=9, tid=2, args={"Task Type": kind})
+            for at, (name, kind) in enumerate(
+                [
+                    ("aclnnAdd_AddAiCore_Add", "Other"),
+                    ("MatMul12", "Other"),
+                    ("aclnnReduceSum_CastAiCpu_Cast", "AI_CPU"),
+                    ("EVENT_RECORD", "Other"),
+                    ("MEMCPY_ASYNC", "Other"),
+                    ("allreduceAicpuKernel", "Other"),
+                ],
+                10,
+            )
+        ),
+    ]
+    rows = of(KERNELS.text, captured(tmp_path, trace))
+    assert [(row["op_type"], row["core"]) for row in rows] == [("Add", None), ("MatMul", None), ("Cast", "AI_CPU")]
+
+
+def test_rows_of_no_type_in_the_table_of_kernels_are_kernels(tmp_path: Path) -> None:
+    table = "Name,Accelerator Core,Start Time(us),Duration(us)\nAdd_1,Other,1.000,2\nAdd_2,AI_CORE,4.000,2\n"
+    assert [row["core"] for row in of(KERNELS.text, captured(tmp_path, kernel_details=table))] == ["Other", "AI_CORE"]
+
+
+def test_tasks_of_no_type_in_the_database_are_kernels_where_it_lists_them(tmp_path: Path) -> None:
+    path = tmp_path / "profiler.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STRING_IDS(id INT, value TEXT);
+            INSERT INTO STRING_IDS VALUES (1, 'Other'), (2, 'Add_1'), (3, 'Add');
+            CREATE TABLE TASK(startNs INT, endNs INT, globalTaskId INT, taskType INT, streamId INT);
+            INSERT INTO TASK VALUES (1000, 3000, 7, 1, 2), (4000, 4500, 8, 1, 2);
+            CREATE TABLE COMPUTE_TASK_INFO(name INT, globalTaskId INT, taskType INT, opType INT);
+            INSERT INTO COMPUTE_TASK_INFO VALUES (2, 7, 1, 3);
+        """)
+    folder = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    assert [(row["op_type"], row["duration_us"]) for row in of(KERNELS.database, folder)] == [("Add", 2.0)]
+    assert [row["kind"] for row in of(DEVICE_TASKS.database, folder)] == ["kernel", "mark"]
 
 
 def test_without_both_there_are_no_kernels(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Verification(BaseModel):
     promised_us: float
     """What the finding said could be won per step; 0 where it did not estimate it."""
     freed_us: float | None = None
-    """By how much what is left to win of this finding shrank per step; None where that is not known."""
+    """By how much what is left to win of this finding shrank per step, beyond noise; None where it is not known."""
     step: Shift | None = None
     """The mean step before and after; None where one of the two does not know it."""
     against: tuple[Change, ...] = ()
@@ -48,11 +48,64 @@ class Verification(BaseModel):
     @property
     def won_us(self) -> float | None:
         """By how much the step became shorter."""
-        return None if self.step is None else -self.step.delta_us
+        return _won(self.step)
+
+    @property
+    def explained_us(self) -> float | None:
+        """How much of what the step won this finding explains at most: no more than its own time went down by."""
+        won, freed = _won(self.step), self.freed_us
+        return None if won is None or freed is None else max(min(won, freed), 0.0)
 
     def to_json(self) -> str:
         """The published form."""
         return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+class Verifications(BaseModel):
+    """What became of every finding of the first capture. The same time may stand in several: nothing adds up."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["advisor.verifications/1"] = "advisor.verifications/1"
+    confidence: ConfidenceName
+    step: Shift | None = None
+    """The mean step before and after; None where one of the two does not know it."""
+    findings: tuple[Verification, ...] = ()
+    """Each with what became of it alone, in the order in which the first capture ranks them."""
+    against: tuple[Change, ...] = ()
+    """Findings that only the second capture has, or that are worse in it."""
+    reasons: tuple[Text, ...] = ()
+    """What stands between the two captures."""
+
+    @property
+    def worked(self) -> bool:
+        """Whether a finding is gone or better and none is worse; so it is too where there was nothing to fix."""
+        results = {one.result for one in self.findings}
+        return not results or (bool(results & {"kept", "partly"}) and "worse" not in results)
+
+    def having(self, status: Status) -> int:
+        """Of how many findings this became."""
+        return sum(one.status == status for one in self.findings)
+
+    def to_json(self) -> str:
+        """The published form."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def verify_all(comparison: Comparison) -> Verifications:
+    """What became of each finding of the first capture of a comparison."""
+    found = tuple(verify(comparison, finding.fingerprint) for finding in comparison.before.findings)
+    notes = set(comparison.notes)
+    return Verifications(
+        confidence=comparison.confidence,
+        step=_step(comparison),
+        findings=tuple(
+            one.model_copy(update={"against": (), "reasons": tuple(r for r in one.reasons if r not in notes)})
+            for one in found
+        ),
+        against=comparison.having("new", "worse"),
+        reasons=comparison.notes,
+    )
 
 
 def verify(comparison: Comparison, name: str) -> Verification:
@@ -64,7 +117,7 @@ def verify(comparison: Comparison, name: str) -> Verification:
     finding = named(comparison.before, name)
     change = comparison.change(finding.fingerprint)
     assert change is not None  # noqa: S101 - every finding of either side has one
-    step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
+    step = _step(comparison)
     promised = finding.saving.us
     return Verification(
         rule=finding.rule,
@@ -80,6 +133,14 @@ def verify(comparison: Comparison, name: str) -> Verification:
         against=tuple(other for other in comparison.having("new", "worse") if other is not change),
         reasons=tuple(_reasons(change, promised, step, comparison)),
     )
+
+
+def _step(comparison: Comparison) -> Shift | None:
+    return next((shift for shift in comparison.shifts if shift.name == "step"), None)
+
+
+def _won(step: Shift | None) -> float | None:
+    return None if step is None else -step.delta_us
 
 
 def named(diagnosis: Diagnosis, name: str) -> Finding:
@@ -108,23 +169,30 @@ def named(diagnosis: Diagnosis, name: str) -> Finding:
 
 
 def _result(change: Change, promised: float, step: Shift | None) -> Result:
-    """What the finding says decides; how much of the promise the step shows tells kept from partly."""
+    """What the finding says decides; how much of its own time is won, and shows in the step, tells kept from partly."""
     if change.status == "not comparable":
         return "not known"
     if change.status in ("worse", "same", "new"):
         return "worse" if change.status == "worse" else "not kept"
     if promised <= 0:
         return "kept" if change.status == "gone" else "partly"
-    freed = _freed(change, promised)
-    won = None if step is None or step.status == "not comparable" else -step.delta_us
-    enough = [us for us in (freed, won) if us is not None and us >= LEAST_KEPT * promised]
-    return "kept" if enough and (step is None or step.status != "worse") else "partly"
+    return "kept" if _seen_in_step(_freed(change, promised), step) >= LEAST_KEPT * promised else "partly"
+
+
+def _seen_in_step(freed: float | None, step: Shift | None) -> float:
+    """What of the freed time the step shows; all of it where the step says nothing, or moved by less than noise."""
+    freed = freed or 0.0
+    if step is None or step.status == "not comparable" or (step.status == "same" and freed <= step.noise_us):
+        return freed
+    return min(freed, -step.delta_us)
 
 
 def _freed(change: Change, promised: float) -> float | None:
     """What is no longer left to win: all of it when the finding is gone and nothing of it was measured any more."""
     if change.status == "not comparable":
         return None
+    if change.status == "same":
+        return 0.0
     left = change.saving_after.us if change.saving_after is not None else 0.0
     return promised - left
 

@@ -16,7 +16,7 @@ import advisor
 import corpus
 from advisor.baseline import compare
 from advisor.comparison import STATUSES, Status, Tolerance
-from advisor.findings import Confidence, Diagnosis, Spent
+from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Spent
 
 OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
 REAL = os.environ.get("ADVISOR_REAL_DATA", "")
@@ -47,6 +47,75 @@ def test_a_change_within_the_spread_of_the_steps_does_not_count() -> None:
     assert status(diagnosis(less), diagnosis(more)) == "worse"
     uneven = (600.0, 1400.0, 1000.0)
     assert status(diagnosis(less, steps=uneven), diagnosis(more, steps=uneven)) == "same"
+
+
+FASTER = (700.0, 710.0, 690.0)
+
+
+def timed(us: float, share: float, time_us: float, severity: str = "medium", rule: str = "comm/late") -> Finding:
+    """A finding that shows its share of the step and its time; what it tolerates is a tenth of the step."""
+    found = finding(rule, us, share, severity)
+    return found.model_copy(update={"evidence": (*found.evidence, Evidence(name="time", value=time_us, unit="us"))})
+
+
+def test_a_share_that_grew_because_the_step_became_shorter_is_no_worse_finding() -> None:
+    before = diagnosis(timed(100, 0.24, 240), free_us=400)
+    after = diagnosis(timed(170, 0.34, 240, "high"), steps=FASTER, free_us=100)
+    (there,), (back,) = compare(before, after).changes, compare(after, before).changes
+    assert (there.status, back.status) == ("same", "same")
+    assert there.reason is not None
+    assert "step around it" in there.reason.en
+
+
+def test_a_time_that_grew_is_worse_although_the_step_became_shorter() -> None:
+    before = diagnosis(timed(140, 0.24, 240), free_us=400)
+    after = diagnosis(timed(230, 0.43, 300, "high"), steps=FASTER, free_us=100)
+    assert status(before, after) == "worse"
+    assert status(after, before) == "better"
+
+
+def test_a_saving_that_grew_by_more_than_the_step_shrank_is_worse() -> None:
+    before = diagnosis(timed(100, 0.24, 240))
+    assert status(before, diagnosis(timed(200, 0.26, 240), steps=(950.0, 955.0, 945.0))) == "worse"
+
+
+def test_a_threshold_crossed_because_the_step_became_shorter_is_nothing_new() -> None:
+    seen = timed(0, 0.09, 90)
+    near = Measure(fingerprint=seen.fingerprint, saving=seen.saving, evidence=seen.evidence)
+    before = diagnosis(quiet=(near,), free_us=400)
+    after = diagnosis(timed(20, 0.13, 91, "high"), steps=FASTER, free_us=100)
+    assert status(before, after) == status(after, before) == "same"
+
+
+def test_without_a_known_saving_a_severity_that_follows_the_step_is_the_same() -> None:
+    before = diagnosis(timed(0, 0.24, 240, "medium"), free_us=400)
+    assert status(before, diagnosis(timed(0, 0.34, 240, "high"), steps=FASTER, free_us=100)) == "same"
+
+
+def test_a_share_alone_is_held_against_the_step_it_is_a_part_of() -> None:
+    before = diagnosis(finding("comm/late", 140, 0.24), free_us=400)
+    assert status(before, diagnosis(finding("comm/late", 170, 0.34), steps=FASTER, free_us=100)) == "same"
+    assert status(before, diagnosis(finding("comm/late", 230, 0.43), steps=FASTER, free_us=100)) == "worse"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(20, 400), st.floats(0, 500), st.floats(0.05, 0.2))
+def test_what_takes_the_same_time_is_never_worse_however_short_the_step_becomes(
+    own_us: float, won_us: float, tolerated: float
+) -> None:
+    """Savings are what exceeds a tolerated part of the step; severities follow the share."""
+
+    def seen(step_us: float) -> Diagnosis:
+        steps = (step_us, step_us * 1.01, step_us * 0.99)
+        left, share = own_us - tolerated * step_us, own_us / step_us
+        if left <= 0:
+            near = timed(0, share, own_us)
+            return diagnosis(quiet=(Measure(fingerprint=near.fingerprint, evidence=near.evidence),), steps=steps)
+        return diagnosis(timed(left, share, own_us, "high" if share > 2 * tolerated else "low"), steps=steps)
+
+    slow, fast = seen(1000.0), seen(1000.0 - won_us)
+    assert {change.status for change in compare(slow, fast).changes} <= {"same"}
+    assert {change.status for change in compare(fast, slow).changes} <= {"same"}
 
 
 def test_a_threshold_crossed_within_noise_is_no_change() -> None:

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from itertools import chain
 
 from advisor.baseline.conditions import HOST_SIDE, PROFILER, WINDOW, Conditions, one_line
+from advisor.baseline.dilution import AROUND, only_step_moved
 from advisor.baseline.noise import Noise
 from advisor.comparison import STATUSES, Change, Metric, Status
-from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, number
+from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, Saving, number
 from advisor.text import Text
 
 CROSSED = Text(
@@ -74,9 +75,16 @@ def _status(
     status, reason = _seen(finding, sides, metrics, noise)
     if found.window and status in ("worse", "better"):
         return "not comparable", WINDOW
+    if not found.window and only_step_moved(status, finding.rule, _savings(finding, sides), metrics, noise):
+        return "same", AROUND
     if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
         return "not comparable", PROFILER
     return status, reason
+
+
+def _savings(finding: Finding, sides: tuple[_Side, _Side]) -> tuple[Saving | None, Saving | None]:
+    one, other = (side.of(finding.fingerprint) for side in sides)
+    return None if one is None else one.saving, None if other is None else other.saving
 
 
 def _seen(

@@ -59,10 +59,11 @@ class Noise:
     def saved_alike(self, rule: str, before: Saving, after: Saving) -> bool:
         """Whether two savings differ by no more than noise: theirs, or that of the part of the step they lie in."""
         own = self.relative * max(before.us, after.us)
-        return abs(after.us - before.us) <= max(own, self._around(_PART_OF.get(rule.split("/", 1)[0], "step_us")))
+        return abs(after.us - before.us) <= max(own, self.around(rule))
 
-    def _around(self, column: str) -> float:
-        """The noise of one part of the step."""
+    def around(self, rule: str) -> float:
+        """The noise of the part of the step in which the savings of a rule lie, µs."""
+        column = _PART_OF.get(rule.split("/", 1)[0], "step_us")
         old, new = (0.0 if split is None else getattr(split, column) for split in self.splits)
         return self.of_time(column, old, new)
 

@@ -15,7 +15,11 @@ from advisor.commands.settings import language_of, settings_of
 if TYPE_CHECKING:
     import argparse
 
+    from rich.console import Console
+
+    from advisor.comparison import Comparison
     from advisor.report.writers import Reported, Writer
+    from advisor.text import Language
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -24,9 +28,9 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument("after", type=named_path, help="after the fix: likewise")
     one.add_argument(
         "--finding",
-        required=True,
         metavar="ID",
-        help="what was fixed: a fingerprint, its first characters, or the rule when it has one finding",
+        help="what was fixed: a fingerprint, its first characters, or the rule when it has one finding "
+        "(default: all findings of the first capture)",
     )
     output_options(one, ".md or .json")
     language_option(one)
@@ -36,29 +40,43 @@ def words(one: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compares both captures and says what became of a finding; ends with 1 unless its fix worked at least in part."""
+    """Compares both captures and says what became of findings; ends with 1 unless a fix worked at least in part."""
     from advisor.baseline import DEFAULT, compare
-    from advisor.report.verification.terminal import print_verification
     from advisor.report.writers import Reported, check_outputs, deliver, outside_captures
-    from advisor.verification import named, verify
+    from advisor.verification import named
 
     settings, language = settings_of(arguments), language_of(arguments.lang)
     outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=_writers(arguments.finding))
     sides = []
     for path in (arguments.before, arguments.after):
         sides.append(given_diagnosis(path, arguments, settings))
-        named(sides[0], arguments.finding)
+        if arguments.finding is not None:
+            named(sides[0], arguments.finding)
         outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
     comparison = compare(sides[0], sides[1], settings.tolerance if settings else DEFAULT)
-    verification = verify(comparison, arguments.finding)
     for output in outputs:
         deliver(output.writer.text(Reported(sides[1], language, comparison)), output)
-    if not arguments.quiet:
-        print_verification(verification, comparison, language, console_beside(outputs))
-    return FINE if verification.result in ("kept", "partly") else FOUND
+    console = None if arguments.quiet else console_beside(outputs)
+    return FINE if _worked(comparison, arguments.finding, language, console) else FOUND
 
 
-def _writers(finding: str) -> tuple[Writer, ...]:
+def _worked(comparison: Comparison, finding: str | None, language: Language, console: Console | None) -> bool:
+    """Whether the fix worked at least in part; what became of what is printed, where somebody reads."""
+    from advisor.report.verification.terminal import print_verification, print_verifications
+    from advisor.verification import verify, verify_all
+
+    if finding is None:
+        found = verify_all(comparison)
+        if console is not None:
+            print_verifications(found, comparison, language, console)
+        return found.worked
+    one = verify(comparison, finding)
+    if console is not None:
+        print_verification(one, comparison, language, console)
+    return one.result in ("kept", "partly")
+
+
+def _writers(finding: str | None) -> tuple[Writer, ...]:
     from advisor.report.writers import Writer
 
     return (
@@ -67,16 +85,20 @@ def _writers(finding: str) -> tuple[Writer, ...]:
     )
 
 
-def _markdown(finding: str, reported: Reported) -> str:
-    from advisor.report.verification.markdown import document
-    from advisor.verification import verify
+def _markdown(finding: str | None, reported: Reported) -> str:
+    from advisor.report.verification.markdown import document, document_of_all
+    from advisor.verification import verify, verify_all
+
+    comparison, language = reported.comparison, reported.language
+    assert comparison is not None  # noqa: S101 - given above
+    if finding is None:
+        return document_of_all(verify_all(comparison), comparison, language)
+    return document(verify(comparison, finding), comparison, language)
+
+
+def _json(finding: str | None, reported: Reported) -> str:
+    from advisor.verification import verify, verify_all
 
     assert reported.comparison is not None  # noqa: S101 - given above
-    return document(verify(reported.comparison, finding), reported.comparison, reported.language)
-
-
-def _json(finding: str, reported: Reported) -> str:
-    from advisor.verification import verify
-
-    assert reported.comparison is not None  # noqa: S101 - given above
-    return verify(reported.comparison, finding).to_json()
+    found = verify_all(reported.comparison) if finding is None else verify(reported.comparison, finding)
+    return found.to_json()

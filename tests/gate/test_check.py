@@ -70,6 +70,17 @@ def test_without_settings_high_findings_fail_and_with_a_baseline_only_new_ones(f
     assert main(["check", str(folder / "slow.json"), "-q"]) == 0
 
 
+def test_a_fix_passes_although_the_share_of_what_it_did_not_touch_grew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus.write(corpus.job("host-bound-2-ranks", 0, without=["python-busy"]), tmp_path / "fixed", "text", 1)
+    assert main(["diagnose", str(CASE), "-q", "-o", "main.json"]) == 0
+    assert main(["check", str(tmp_path / "fixed"), "--baseline", "main.json", "--fail-on", "new:info"]) == 0
+    out = capsys.readouterr().out
+    assert "32.3 ms → 23.3 ms" in out
+    assert "worse" not in out.split("not worse")[0]
+
+
 def test_captures_of_one_program_never_fail_each_other(real_data: Path, tmp_path: Path) -> None:
     write("fail_on: new:medium\nbudgets: {slowdown: 0%}")
     matrix = real_data / "msinsight_pytorch_matrix"

@@ -110,7 +110,7 @@ class Items:
     """Makes what is shown of changes."""
 
     def __init__(self, comparison: Comparison, language: Language) -> None:
-        self.language, self.sure = language, comparison.confidence
+        self.comparison, self.language, self.sure = comparison, language, comparison.confidence
         self.noise = comparison.tolerance.relative
         self.before, self.after = _Side(comparison.before, language), _Side(comparison.after, language)
 

@@ -7,15 +7,40 @@ from collections.abc import Iterator
 
 from advisor.comparison import Comparison
 from advisor.report.markdown import bullets, heading, plain, span, table, words
-from advisor.report.verification.view import View, view
+from advisor.report.verification.view import Row, Summary, View, summary, view
 from advisor.report.verification.words import say
 from advisor.text import Language
-from advisor.verification import Verification
+from advisor.verification import Verification, Verifications
 
 
 def document(verification: Verification, comparison: Comparison, language: Language) -> str:
     """The verification as one GitHub-flavoured Markdown document."""
     return "\n".join(_lines(view(verification, comparison, language))).rstrip() + "\n"
+
+
+def document_of_all(found: Verifications, comparison: Comparison, language: Language) -> str:
+    """What became of each finding as one GitHub-flavoured Markdown document."""
+    return "\n".join(_all_lines(summary(found, comparison, language))).rstrip() + "\n"
+
+
+def _all_lines(shown: Summary) -> Iterator[str]:
+    language = shown.language
+    yield f"# {plain(shown.says)}"
+    yield ""
+    yield plain(shown.step)
+    if shown.rows:
+        yield ""
+        names = ("became", "finding", "promised_short", "freed_short", "explained_short")
+        yield from table(tuple(plain(say(name, language)) for name in names), list(map(_row, shown.rows)))
+        yield ""
+        yield plain(say("no_sum", language))
+    yield from _beside(shown)
+
+
+def _row(row: Row) -> tuple[str, ...]:
+    reason = f" ({words(row.reason, True)})" if row.reason else ""
+    about = f"{words(row.title, True)} — {span(row.rule)} {span(row.fingerprint)}{reason}"
+    return (plain(row.word), about, plain(row.promised), plain(row.freed), plain(row.explained))
 
 
 def _lines(shown: View) -> Iterator[str]:
@@ -36,6 +61,12 @@ def _lines(shown: View) -> Iterator[str]:
                 for v in shown.values
             ],
         )
+    yield from _beside(shown)
+
+
+def _beside(shown: View | Summary) -> Iterator[str]:
+    """What came or grew meanwhile, and what limits the answer."""
+    language = shown.language
     if shown.against:
         yield from heading(say("against", language))
         yield from bullets(

@@ -23,6 +23,7 @@ WORDS: Mapping[str, Text] = {
     "promised": _t("Promised by the finding (at most)", "诊断给出的预计收益（上限）"),
     "freed": _t("No longer left to win", "已消除的可优化时间"),
     "won": _t("Step time won", "单步耗时实际缩短"),
+    "explained": _t("Of it this finding explains at most", "其中该问题最多可解释"),
     "of_promise": _t("{share} of the promise", "为预计收益的 {share}"),
     "not_estimated": _t("not estimated", "未估算"),
     "unknown": _t("not known", "未知"),
@@ -30,6 +31,35 @@ WORDS: Mapping[str, Text] = {
     "value": _t("value", "指标"),
     "threshold": _t("threshold", "阈值"),
     "against": _t("New or worse beside it", "同时新增或加重的问题"),
+    "nothing": _t("The first capture has no findings: nothing to verify.", "修改前的采集没有发现问题，无需验证。"),
+    "all_are": _t("Of {total} findings: {counts}.", "{total} 个问题中：{counts}。"),
+    "count_of": _t("{count} {status}", "{count} 个{status}"),
+    "not measured": _t("not measured", "未测得"),
+    "no_step": _t("The step time is not known on both sides.", "两份采集并非都有单步耗时。"),
+    "step_better": _t(
+        "A step takes {after} in place of {before}: {delta} won.", "单步耗时 {before} → {after}，缩短 {delta}。"
+    ),
+    "step_worse": _t(
+        "A step takes {after} in place of {before}: {delta} lost.", "单步耗时 {before} → {after}，变长 {delta}。"
+    ),
+    "step_same": _t(
+        "A step takes as long as before, within noise: {before} before, {after} after.",
+        "单步耗时没有超出正常波动的变化：之前 {before}，之后 {after}。",
+    ),
+    "step_not comparable": _t(
+        "A step took {before} before and takes {after} after; the two do not compare.",
+        "单步耗时之前为 {before}，之后为 {after}，两者不可比。",
+    ),
+    "became": _t("became", "变化"),
+    "finding": _t("finding", "问题"),
+    "promised_short": _t("promised", "预计收益"),
+    "freed_short": _t("no longer left", "已消除"),
+    "explained_short": _t("explains at most", "最多可解释"),
+    "no_sum": _t(
+        "A finding explains no more of a shorter step than its own time went down by. The same time may stand in "
+        "several findings: nothing here adds up.",
+        "每个问题最多只能解释其自身耗时的下降；同一段时间可能出现在多个问题中，各行不可相加。",
+    ),
     "reasons": _t("To bear in mind", "说明"),
 }
 

@@ -16,6 +16,7 @@ from advisor.arguments import parser
 from advisor.commands import COMMANDS
 from advisor.commands.exits import FINE, INTERRUPTED, UNREADABLE, WRONG
 from advisor.commands.settings import language_of
+from advisor.commands.streams import prepare_streams
 
 if TYPE_CHECKING:
     from advisor.errors import AdvisorError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives the exit code."""
+    prepare_streams()
     words = sys.argv[1:] if argv is None else list(argv)
     top = parser(words[0] if words and words[0] in COMMANDS else "")
     arguments = top.parse_args(words)

@@ -40,7 +40,7 @@ def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Seque
 
 def console_beside(outputs: Sequence[Output]) -> Console:
     """Where people read: not on the standard output when programs read there."""
-    from advisor.report.terminal import terminal
+    from advisor.report.console import terminal
 
     return terminal(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
 

@@ -120,5 +120,5 @@ def _schema(_: argparse.Namespace) -> int:
 
     from advisor.rules.schema import json_schema
 
-    print(json.dumps(json_schema(), ensure_ascii=False, indent=2))
+    print(json.dumps(json_schema(), indent=2))  # in ASCII: a redirected output may have any encoding
     return FINE

@@ -45,11 +45,12 @@ class Bar:
         shown.update(self._tasks[what], completed=done, total=total)
 
     def _show(self) -> RichProgress:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+        from advisor.report.console import terminal
+
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-        self._shown = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._shown = Progress(*columns, console=terminal(sys.stderr), transient=True)
         self._shown.start()
         for what, (done, total) in self._begun.items():
             if done < total:

@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.explanation import Explanation
+from advisor.report.console import terminal
 from advisor.report.explained import Explained, Grid, Part, explained
 from advisor.report.flow import Flow
 from advisor.report.prose import Prose, clean
-from advisor.report.terminal import WIDEST, terminal
+from advisor.report.terminal import WIDEST
 from advisor.report.words import say
 from advisor.text import Language
 

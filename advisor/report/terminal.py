@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from advisor.findings import Diagnosis, RuleInfo
 from advisor.report.cards import Card, outline, web_address
+from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.prose import Prose, clean, clean_block, flat, prose
 from advisor.report.view import Part, View, view
@@ -29,18 +29,6 @@ SEVERITY_COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "
 _MOST_REASONS = 4
 _MOST_RULES = 3
 _LONGEST_EXPRESSION = 4096
-
-
-class _Pipe(Console):
-    """A console that leaves a reader who went away to the command line; rich itself would end with exit code 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-def terminal(file: IO[str] | None = None) -> Console:
-    """The console that people read: the standard output, or this."""
-    return _Pipe(highlight=False, file=file)
 
 
 def print_diagnosis(

@@ -21,9 +21,10 @@ from advisor.findings import Diagnosis
 from advisor.report.cards import Card, cards
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
+from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.prose import clean, prose
-from advisor.report.terminal import SEVERITY_COLOURS, WIDEST, assembled, hanging, terminal, written_line
+from advisor.report.terminal import SEVERITY_COLOURS, WIDEST, assembled, hanging, written_line
 from advisor.report.verdict_words import many, say
 from advisor.text import Language
 from advisor.text import Text as Words

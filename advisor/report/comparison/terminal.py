@@ -16,9 +16,10 @@ from advisor.report.comparison.items import Group as Changes
 from advisor.report.comparison.items import Item, said
 from advisor.report.comparison.view import Entry, View, view
 from advisor.report.comparison.words import say
+from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.prose import Prose, clean, flat
-from advisor.report.terminal import WIDEST, terminal
+from advisor.report.terminal import WIDEST
 from advisor.text import Language
 
 _STYLES = {"worse": "red", "slower": "red", "better": "green", "faster": "green", "new": "red", "gone": "green"}

@@ -12,8 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.comparison import Comparison
+from advisor.report.console import terminal
 from advisor.report.flow import Flow
-from advisor.report.terminal import WIDEST, assembled, hanging, terminal
+from advisor.report.terminal import WIDEST, assembled, hanging
 from advisor.report.verification.view import Summary, View, summary, view
 from advisor.report.verification.words import say
 from advisor.text import Language

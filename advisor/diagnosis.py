@@ -15,8 +15,8 @@ from advisor.accounting import account
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, slack, step_us, time_split
 from advisor.facts.base import Fact
-from advisor.facts.derived import MemoryPeak, Overlap, Spending
-from advisor.facts.observed import Damage, OperatorCall
+from advisor.facts.derived import MemoryPeak, Overlap, RecordedSpan, Spending
+from advisor.facts.observed import Damage, OperatorCall, StepWindow
 from advisor.facts.profile import Derivation, Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
@@ -31,7 +31,7 @@ F = TypeVar("F", bound=Fact)
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, Damage)
+ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage)
 """What a diagnosis says of every run, whatever the rules ask."""
 
 
@@ -91,12 +91,19 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         split=time_split(overlaps) if overlaps is not None else None,
         account=_account(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_lines(profile, ranked(findings, catalog)),
+        findings=_with_lines(profile, _with_times(profile, ranked(findings, catalog))),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
         exhibits=shown,
         unread=_unread(profile),
     )
+
+
+def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings, their events with where they lie in the step and in the timeline."""
+    from advisor.engine.placed import placed
+
+    return placed(findings, _maybe(profile, StepWindow), _maybe(profile, Overlap), _maybe(profile, RecordedSpan))
 
 
 def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

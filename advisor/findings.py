@@ -111,6 +111,30 @@ class CodeLine(_Model):
     function: str = ""
 
 
+class Occurrence(_Model):
+    """One event behind a finding, and where it lies in the timeline: kernel, call, collective, gap or step."""
+
+    table: str = ""
+    """The kind of event: the table of facts that holds it, such as `kernels` or `gaps`."""
+    rank: int | None = None
+    step: int | None = None
+    name: str = ""
+    """As recorded; empty for what has no name, such as a step."""
+    start_ns: int
+    """As recorded, on the profiler's clock: `ts` of trace_view.json (µs) times 1000, and the ns of the database."""
+    duration_us: float = 0.0
+    """0 for an instant."""
+    since_step_us: float | None = None
+    """From the start of its step, on the host where that was recorded, else on the device."""
+    since_start_us: float | None = None
+    """From the first event in the timeline of its rank."""
+
+    @property
+    def end_ns(self) -> int:
+        """When it ended, on the same clock."""
+        return self.start_ns + round(self.duration_us * 1e3)
+
+
 class Finding(_Model):
     """One problem of one subject, wherever it was seen."""
 
@@ -126,6 +150,8 @@ class Finding(_Model):
     evidence: tuple[Evidence, ...] = ()
     """Taken at the worst place."""
     excerpt: Rows | None = None
+    occurrences: tuple[Occurrence, ...] = ()
+    """The worst events behind it, worst first, at most twenty; empty for what happens at no moment, or untimed."""
     causes: tuple[str, ...] = ()
     """Fingerprints of findings that explain this one."""
     symptoms: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from advisor.analysis.dispatch import dispatches
 from advisor.analysis.frequency import frequency_uses
 from advisor.analysis.fusion import fusible_chains
 from advisor.analysis.gaps import gaps
+from advisor.analysis.holdup_calls import holdup_calls
 from advisor.analysis.holdups import holdups
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.host_kinds import host_kinds
@@ -23,6 +24,7 @@ from advisor.analysis.operators import operator_shapes, operators
 from advisor.analysis.overlap import overlaps
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.ranks import rank_times
+from advisor.analysis.recorded import recorded_spans
 from advisor.analysis.spending import spending
 from advisor.analysis.steps import step_spans
 from advisor.facts.profile import Derivation
@@ -36,6 +38,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     host_kinds,
     host_costs,
     holdups,
+    holdup_calls,
     launch_modes,
     operators,
     operator_shapes,
@@ -47,6 +50,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     link_uses,
     stage_times,
     step_spans,
+    recorded_spans,
     memory_peaks,
     frequency_uses,
 )

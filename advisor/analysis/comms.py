@@ -140,6 +140,7 @@ def meetings(calls: Table[CollectiveCall]) -> Table[Meeting]:
         longest_us=met.longest,
         waited_us=met.waited,
         last_rank=first["rank"],
+        last_start_ns=first["start_ns"],
         exposed_us=met.groups.means(calls["exposed_us"][met.row]),
     )
 

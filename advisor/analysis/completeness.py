@@ -51,7 +51,8 @@ def reconciled(
     doubtful |= ~agreed & ~np.isnan(span) & _running_on(split, doubtful)
     unlisted = np.where(contradicted, differs, np.fmax(opened, 0.0))
     swap, lost = doubtful & ~np.isnan(span), doubtful & np.isnan(span)
-    taken = sums.take(at[swap]).having(listed_us=split["listed_us"][swap], unlisted_us=unlisted[swap])
+    kept = {name: split[name][swap] for name in ("start_ns", "listed_us")}
+    taken = sums.take(at[swap]).having(**kept, unlisted_us=unlisted[swap])
     unknown = split.take(lost).having(
         **dict.fromkeys((*_SPLIT, "copy_us", "event_wait_us"), np.nan),
         unlisted_us=unlisted[lost],

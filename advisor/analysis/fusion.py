@@ -195,12 +195,14 @@ def _summed(
     passes = np.array([one.passes for one in PATTERNS])[pattern]
     fused = np.minimum(np.where(passes > 0, passes * longest, product_us), total)
     start, end = device.work.start[every.row], device.work.end[every.row]
-    lasted = (np.maximum.reduceat(end[row], begin) - np.minimum.reduceat(start[row], begin)) / 1e3
+    began = np.minimum.reduceat(start[row], begin)
+    lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
     names = Texts.of(one.name for one in PATTERNS).take(pattern)
     head = row[begin]
     groups = grouped(every.table["rank"][head], names)
     steps = every.steps[head[groups.first]]
     whole = every.whole[head[groups.first]]
+    worst = np.lexsort((began, -lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
     unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
     return Table.build(
         FusibleChain,
@@ -214,4 +216,6 @@ def _summed(
         fused_us=groups.sums(fused) / steps,
         gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
         step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),
+        worst_start_ns=began[worst],
+        worst_us=lasted[worst],
     )

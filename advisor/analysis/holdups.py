@@ -30,7 +30,8 @@ ALLOCATIONS = ("aclMallocMem", "aclrtMalloc", "aclrtFree", "aclrtMapMem", "aclrt
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
 
-_WAITING = ("read", "synchronise", "blocking_copy")
+WAITING = ("read", "synchronise", "blocking_copy")
+"""Kinds of cost in which the host waits for the device."""
 _JOINED_NS = 20_000
 """So soon after a collective begins what waited for it, and so long after its launch what was queued."""
 _PAUSE_NS = 5_000
@@ -53,7 +54,7 @@ def holdups(
     be replayed: a kind then loses the idle time beside it, and there is no row of kind `host`.
     """
     device = timeline(kernels, collectives, tasks, windows)
-    kinds = _kinds(calls)
+    kinds = costs_of(calls)
     parts = [
         _of_rank(rank, device, links, calls, kinds, windows=windows) for rank in np.unique(device.cells.rank).tolist()
     ]
@@ -62,7 +63,7 @@ def holdups(
     return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
 
 
-def _kinds(calls: Table[HostCall]) -> dict[str, Array]:
+def costs_of(calls: Table[HostCall]) -> dict[str, Array]:
     """Per kind of cost: whether each row of `host_calls` is such a call."""
     names = calls.texts("name")
     read = calls.texts("kind").isin(["operator"]) & names.isin(READS)
@@ -122,7 +123,7 @@ def _seen(
     calls = host.calls_of(table, rank)
     own_kinds = {name: calls.take(mask[calls.row]) for name, mask in kinds.items()}
     queue, queue_threads = _queue(table, calls)
-    waits = _widened(joined([own_kinds[name].spans for name in _WAITING]), queue)
+    waits = _widened(joined([own_kinds[name].spans for name in WAITING]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
     work, beside, cell = _work(rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits)
@@ -277,11 +278,11 @@ def _widened(waits: Spans, queue: replay.Queue) -> Spans:
 def _relief(seen: _Seen, name: str) -> tuple[replay.Relief, Spans]:
     """The host time of one kind, on either thread, and the waits that stay without it."""
     calls, waits = seen.kinds[name], seen.replayed.waits
-    if name in _WAITING:
+    if name in WAITING:
         calls = calls.take(holder(_last_of_steps(seen), calls.end - 1) < 0)
     on_queue = np.isin(seen.table["thread"][calls.row], seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
-    if name in _WAITING:
+    if name in WAITING:
         gone = holder(main, waits.end - 1) >= 0
         main = joined([main, Spans(waits.start[gone], waits.end[gone])])
         waits = Spans(waits.start[~gone], waits.end[~gone])
@@ -321,7 +322,7 @@ def _others(seen: _Seen, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Tab
     queue = joined([relief.queue for relief, _ in reliefs.values()])
     waits = seen.replayed.waits
     left = np.ones(len(waits), bool)
-    for name in _WAITING:
+    for name in WAITING:
         left &= holder(reliefs[name][0].main, waits.end - 1) < 0
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains(seen.replayed, replay.Relief(main, queue), waits=waits)

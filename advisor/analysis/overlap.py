@@ -58,6 +58,7 @@ def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
         rank=device.cells.rank,
         step=device.cells.step,
         stage=stages_of(run, device.cells.rank),
+        start_ns=device.cells.begin,
         span_us=device.window.lengths / 1e3,
         compute_us=device.per_cell(device.compute),
         comm_us=comm,

@@ -17,6 +17,7 @@ import numpy as np
 from advisor.engine import reason
 from advisor.engine.excerpt import excerpts
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
+from advisor.engine.moments import with_occurrences
 from advisor.engine.near import measures, nearest
 from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
@@ -90,7 +91,7 @@ def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
             return _skipped(rule, frame, rule.where)
         frame = frame.keep(kept == TRUE)
-    return _judged(rule, _grouped(rule, frame), run)
+    return _judged(rule, _grouped(rule, frame), run, profile)
 
 
 def _named(frame: Frame, named: dict[str, Any]) -> Frame:
@@ -124,7 +125,7 @@ def _key_values(frame: Frame, name: str, values: list[object]) -> Value:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def _judged(rule: Rule, frame: Frame, run: Run) -> RuleResult:
+def _judged(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleResult:
     verdict = np.broadcast_to(rule.when.run(frame), frame.groups)
     fired = np.flatnonzero(verdict == TRUE)
     if not len(fired) and frame.length and np.any(verdict == UNKNOWN):
@@ -132,6 +133,7 @@ def _judged(rule: Rule, frame: Frame, run: Run) -> RuleResult:
     hits = _hits(rule, frame, run, fired)
     if rule.excerpt is not None:
         hits = excerpts(rule, frame, fired, hits)
+    hits = with_occurrences(rule, frame, fired, hits, profile)
     near = _hits(rule, frame, run, nearest(rule, frame, np.flatnonzero(verdict == FALSE)))
     others = _elsewhere(rule, frame, run, np.flatnonzero(verdict != TRUE)) if hits else ()
     return _result(rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measures(near, hits))

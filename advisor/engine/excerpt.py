@@ -23,14 +23,19 @@ def excerpts(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]) -> lis
     wanted = rule.excerpt
     if wanted is None:
         return list(hits)
+    chosen = set(worst_hits(hits).values())
+    rows = _rows(wanted, frame, fired[sorted(chosen)])
+    return [replace(hit, excerpt=next(rows)) if number in chosen else hit for number, hit in enumerate(hits)]
+
+
+def worst_hits(hits: Sequence[Hit]) -> dict[object, int]:
+    """By name of the subject: the position of its worst hit."""
     worst: dict[object, int] = {}
     for number, hit in enumerate(hits):
         name = hit.name
         if name not in worst or worst_first(hit) < worst_first(hits[worst[name]]):
             worst[name] = number
-    chosen = set(worst.values())
-    rows = _rows(wanted, frame, fired[sorted(chosen)])
-    return [replace(hit, excerpt=next(rows)) if number in chosen else hit for number, hit in enumerate(hits)]
+    return worst
 
 
 def _rows(wanted: Excerpt, frame: Frame, groups: Array) -> Iterator[Rows]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.findings import Confidence, Evidence, Outcome, Place, Rows, Scalar, Severity
+from advisor.findings import Confidence, Evidence, Occurrence, Outcome, Place, Rows, Scalar, Severity
 from advisor.rules.bind import Rule
 from advisor.run import Run
 
@@ -28,6 +28,8 @@ class Hit(Struct, frozen=True):
     """Every `let` with one value per group, for the rule's own tests."""
     excerpt: Rows | None = None
     """Made only for the worst hit of a subject."""
+    occurrences: tuple[Occurrence, ...] = ()
+    """The worst events of all hits of the subject; given only to the worst of them."""
 
     @property
     def subject(self) -> dict[str, Scalar]:

@@ -43,6 +43,7 @@ def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple
         seen=tuple(dict.fromkeys(hit.place for hit in hits)),
         evidence=worst.evidence,
         excerpt=worst.excerpt,
+        occurrences=worst.occurrences,
     )
     return finding, worst
 

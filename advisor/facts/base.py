@@ -58,6 +58,19 @@ class Column(Struct, frozen=True):
         return {"text": -1, "int": MISSING, "float": float("nan"), "flag": -1}[self.store]
 
 
+class Moment(Struct, frozen=True):
+    """Which columns of a table say of its rows when they happened, how long they took, and what they are called."""
+
+    start: str = "start_ns"
+    lasts: str = ""
+    """Column of the duration in µs; without it and without `end` a row is an instant."""
+    end: str = ""
+    """Column of the end, where there is one instead of a duration."""
+    name: tuple[str, ...] = ("name",)
+    """The first of these that is recorded names a row."""
+    rank: str = "rank"
+
+
 def Key(doc: str) -> Column:
     """A stable name: may be part of a finding's identity."""
     return Column(doc, "text")
@@ -148,6 +161,8 @@ class Fact:
     """No shipped rule reads it: made when a rule of one's own, or a comparison, asks for it."""
     across_ranks: ClassVar[bool] = False
     """Derived from the tables of all ranks together; other derived facts are made rank by rank."""
+    moment: ClassVar[Moment | None] = None
+    """Where a row is one event: the columns that say when. A finding lists the worst of them."""
     record_with: ClassVar[Text | None] = None
     """What to switch on in the profiler to get this fact; observed facts only."""
 

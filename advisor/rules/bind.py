@@ -19,6 +19,7 @@ from advisor.facts.derived import DERIVED
 from advisor.facts.observed import OBSERVED
 from advisor.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
 from advisor.rules import source
+from advisor.rules.occurring import Occurrences, bound_occurrences
 from advisor.rules.schema import CaseFile, RuleFile, cases, shape
 from advisor.rules.source import Document, Path_, nearest
 from advisor.text import Text
@@ -92,6 +93,7 @@ class Rule:
     params: Mapping[str, Param]
     evidence: tuple[Evidence, ...]
     excerpt: Excerpt | None
+    occurrences: Occurrences | None
     saving: Saving | None
     explains: tuple[str, ...]
     symptom: bool
@@ -118,6 +120,17 @@ class Rule:
     def facts(self) -> tuple[type[Fact], ...]:
         """Every table the rule needs."""
         return (self.fact, *self.requires)
+
+    @property
+    def wanted(self) -> tuple[type[Fact], ...]:
+        """Every table the rule reads; without that of its occurrences it does, and knows no times."""
+        also = self.occurrences.fact if self.occurrences is not None else self.fact
+        return tuple(dict.fromkeys((*self.facts, also)))
+
+    @property
+    def row_order(self) -> Compiled | None:
+        """The order of its excerpt, where that says one."""
+        return self.excerpt.order if self.excerpt is not None and self.excerpt.order.names else None
 
     @property
     def tests(self) -> tuple[CaseFile, ...]:
@@ -227,6 +240,8 @@ class _Binder:
         )
         evidence = self.evidence(scope)
         excerpt = self.excerpt(fact, scope)
+        shown = excerpt.where if excerpt is not None else None
+        occurrences = bound_occurrences(w.occurrences, fact, tables(), self, scope=scope, fixed=fixed, shown=shown)
         saving = self.saving(scope)
         self.holes()
         return Rule(
@@ -244,6 +259,7 @@ class _Binder:
             params=params,
             evidence=evidence,
             excerpt=excerpt,
+            occurrences=occurrences,
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
             symptom=w.symptom,

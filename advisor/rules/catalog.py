@@ -46,7 +46,7 @@ class Catalog:
 
     def facts(self) -> set[type[Fact]]:
         """Every table some rule wants."""
-        return {fact for rule in self.rules for fact in rule.facts}
+        return {fact for rule in self.rules for fact in rule.wanted}
 
     def select(self, patterns: Iterable[str]) -> Catalog:
         """The rules whose id matches one of the patterns, such as `host/*`."""

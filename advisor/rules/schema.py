@@ -63,6 +63,21 @@ class RowsFile(_Part):
     top: int = Field(10, ge=1, le=50)
 
 
+class OccurrencesFile(_Part):
+    """The events behind a finding: worst occurrences with their times, to look at in a timeline."""
+
+    in_: str = Field("", alias="in", description="Table of the events; the rule's own table when left out.")
+    by: list[str] | dict[str, str] | None = Field(
+        None,
+        description="Columns that an event shares with a row of the rule, or a mapping from the column of the rule to "
+        "that of the events; all keys both tables have when left out.",
+    )
+    where: Expression | None = Field(None, description="Keeps the events for which it is true.")
+    order: Expression | None = Field(
+        None, description="Worst first, ascending; in the order of `rows`, then longest first, when left out."
+    )
+
+
 class SavingFile(_Part):
     """What fixing it could win per step, at most."""
 
@@ -119,6 +134,7 @@ class RuleFile(_Part):
     symptom: bool = False
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None
+    occurrences: OccurrencesFile | None = None
     saving: SavingFile | None = None
     confidence: Sureness | dict[Sureness, Expression] = "medium"
     fix: list[FixFile] = Field(min_length=1)
@@ -253,6 +269,7 @@ _NESTED: dict[str, type[BaseModel]] = {
     "params": ParamFile,
     "evidence": ShownFile,
     "rows": RowsFile,
+    "occurrences": OccurrencesFile,
     "saving": SavingFile,
     "fix": FixFile,
     "references": ReferenceFile,

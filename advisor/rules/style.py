@@ -98,6 +98,8 @@ def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
 def _names(rule: Rule) -> Iterator[frozenset[str]]:
     parts = [rule.where, rule.when, *rule.let.values(), *(test for _, test in (*rule.severity, *rule.confidence))]
     parts.append(rule.saving.us if rule.saving else None)
+    if rule.occurrences is not None:
+        parts += [rule.occurrences.where, rule.occurrences.order]
     if rule.excerpt is not None:
         parts += [rule.excerpt.where, rule.excerpt.order]
     return (part.names for part in parts if part is not None)

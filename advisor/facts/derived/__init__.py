@@ -6,8 +6,8 @@ from __future__ import annotations
 from advisor.facts.base import Fact
 from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
 from advisor.facts.derived.communication import CollectiveCall, LinkUse, Meeting, Move
-from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, Spending, StepSpan
-from advisor.facts.derived.host import Holdup, HostCost, HostKind, LaunchMode
+from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, RecordedSpan, Spending, StepSpan
+from advisor.facts.derived.host import Holdup, HoldupCall, HostCost, HostKind, LaunchMode
 from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare
 from advisor.facts.derived.ranks import RankTime, StageTime
 
@@ -20,6 +20,7 @@ DERIVED: tuple[type[Fact], ...] = (
     HostKind,
     HostCost,
     Holdup,
+    HoldupCall,
     LaunchMode,
     OperatorShare,
     OperatorShape,
@@ -31,6 +32,7 @@ DERIVED: tuple[type[Fact], ...] = (
     LinkUse,
     StageTime,
     StepSpan,
+    RecordedSpan,
     MemoryPeak,
     FrequencyUse,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Fact, Key, Mhz, Ns, Rank, Share, Us
+from advisor.facts.base import Bytes, Fact, Key, Mhz, Moment, Ns, Rank, Share, Us
 
 
 class MemoryPeak(Fact):
@@ -13,6 +13,7 @@ class MemoryPeak(Fact):
 
     table = "memory_peaks"
     observed = False
+    moment = Moment("time_ns", name=("component",))
 
     rank: Rank
     component: Annotated[str, Key("As in `memory_uses`.")]

@@ -11,6 +11,7 @@ from advisor.facts.base import (
     Fact,
     Flag,
     Key,
+    Moment,
     Name,
     Ns,
     Rank,
@@ -29,6 +30,7 @@ class CollectiveCall(Fact):
 
     table = "collective_calls"
     observed = False
+    moment = Moment(lasts="elapse_us")
 
     rank: Rank
     step: Step
@@ -90,6 +92,7 @@ class Meeting(Fact):
     table = "meetings"
     observed = False
     across_ranks = True
+    moment = Moment("last_start_ns", lasts="shortest_us", rank="last_rank")
 
     step: Step
     name: Annotated[str, Name("Name.")]
@@ -102,6 +105,7 @@ class Meeting(Fact):
     longest_us: Annotated[float, Us("Elapse on the rank that waited longest.")]
     waited_us: Annotated[float, Us("Mean over the ranks of elapse minus the shortest elapse.")]
     last_rank: Annotated[int, Volatile("The rank with the shortest elapse: it came last, the others waited.")]
+    last_start_ns: Annotated[int, Ns("When that rank came, by its own clock.")]
     exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Ns, Rank, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us
 
 
 class Overlap(Fact):
@@ -16,10 +16,14 @@ class Overlap(Fact):
 
     table = "overlaps"
     observed = False
+    moment = Moment(lasts="span_us", name=())
 
     rank: Rank
     step: Step
     stage: Stage
+    start_ns: Annotated[
+        int, Ns("Start of the first kernel or collective of the step; missing where only sums were recorded.")
+    ]
     span_us: Annotated[
         float,
         Us("From the first kernel or collective of the step to its last, and through the pause before the next step."),
@@ -95,6 +99,7 @@ class Dispatch(Fact):
     table = "dispatches"
     observed = False
     heavy = True
+    moment = Moment(name=("op_type",))
 
     rank: Rank
     step: Step
@@ -114,6 +119,7 @@ class Gap(Fact):
     table = "gaps"
     observed = False
     heavy = True
+    moment = Moment(lasts="duration_us", name=("call",))
 
     rank: Rank
     step: Step
@@ -140,6 +146,7 @@ class Interruption(Fact):
 
     table = "interruptions"
     observed = False
+    moment = Moment(lasts="head_us", name=("op",))
 
     rank: Rank
     step: Step
@@ -150,3 +157,14 @@ class Interruption(Fact):
     synchronised: Annotated[bool, Flag("A synchronising host call waited for it.")]
     links: Annotated[float, Count("Vertical links in the stretch that follows, without a break.")]
     idle_us: Annotated[float, Us("Idle time of the device in that stretch.")]
+
+
+class RecordedSpan(Fact):
+    """From the first to the last event in the timeline of one rank, on the host or on the device."""
+
+    table = "recorded_spans"
+    observed = False
+
+    rank: Rank
+    start_ns: Annotated[int, Ns("Start of the first.")]
+    end_ns: Annotated[int, Ns("End of the last.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Number, Rank, Step, Us
+from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Step, Us
 
 
 class HostKind(Fact):
@@ -68,6 +68,22 @@ class Holdup(Fact):
             "except after it waited."
         ),
     ]
+
+
+class HoldupCall(Fact):
+    """One call behind a row of `holdups`: of each kind and rank the twenty that leave the device idle longest."""
+
+    table = "holdup_calls"
+    observed = False
+    moment = Moment(lasts="duration_us")
+
+    rank: Rank
+    step: Step
+    cause: Annotated[str, Key("As in `holdups`, `host` aside.")]
+    name: Annotated[str, Key("The call; of calls inside each other the outermost of its kind.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    duration_us: Annotated[float, Us("Length.")]
+    idle_us: Annotated[float, Us("The part during which the device was free; missing where gaps are not known.")]
 
 
 class LaunchMode(Fact):

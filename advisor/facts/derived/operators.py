@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Rank, Share, Times, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Times, Us
 
 
 class OperatorShare(Fact):
@@ -66,6 +66,7 @@ class FusibleChain(Fact):
 
     table = "fusible_chains"
     observed = False
+    moment = Moment("worst_start_ns", lasts="worst_us", name=("pattern",))
 
     rank: Rank
     pattern: Annotated[str, Key("`attention`, `norm`, `rotary`, `swiglu` or `optimizer`, forward and backward.")]
@@ -86,3 +87,5 @@ class FusibleChain(Fact):
         Us("Pauses between the kernels of the chains, per step; of each chain no more than its kernels take."),
     ]
     step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
+    worst_start_ns: Annotated[int, Ns("Start of the chain that lasted longest.")]
+    worst_us: Annotated[float, Us("How long that one lasted, from its first kernel to its last.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Flag, Index, Key, Name, Ns, Rank, Rate, Step, Us, Volatile
+from advisor.facts.base import Bytes, Count, Fact, Flag, Index, Key, Moment, Name, Ns, Rank, Rate, Step, Us, Volatile
 from advisor.facts.observed.recording import LEVEL1, NPU
 from advisor.text import Text
 
@@ -14,6 +14,7 @@ class Collective(Fact):
     """One communication operator on one rank."""
 
     table = "collectives"
+    moment = Moment(lasts="elapse_us")
     among_events = True
     record_with = NPU
 

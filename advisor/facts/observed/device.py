@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Name, Ns, Rank, Share, Step, Us, Volatile
+from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Name, Ns, Rank, Share, Step, Us, Volatile
 from advisor.facts.observed.recording import LEVEL1, NPU
 from advisor.text import Text
 
@@ -15,6 +15,7 @@ class Kernel(Fact):
 
     table = "kernels"
     heavy = True
+    moment = Moment(lasts="duration_us", name=("op_name", "op_type"))
     record_with = NPU
 
     rank: Rank
@@ -44,6 +45,7 @@ class DeviceTask(Fact):
 
     table = "device_tasks"
     heavy = True
+    moment = Moment(end="end_ns")
     record_with = NPU
 
     rank: Rank
@@ -91,6 +93,7 @@ class Frequency(Fact):
     """AI Core frequency from one moment on."""
 
     table = "frequencies"
+    moment = Moment("time_ns", name=())
     among_events = True
     record_with = NPU
 

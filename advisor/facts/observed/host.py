@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Name, Ns, Rank, Us, Volatile
+from advisor.facts.base import Count, Fact, Key, Moment, Name, Ns, Rank, Us, Volatile
 from advisor.facts.observed.recording import BOTH, LEVEL1
 from advisor.text import Text
 
@@ -15,6 +15,7 @@ class HostCall(Fact):
 
     table = "host_calls"
     heavy = True
+    moment = Moment(end="end_ns")
     record_with = BOTH
 
     rank: Rank

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Fact, Key, Ns, Rank
+from advisor.facts.base import Bytes, Fact, Key, Moment, Ns, Rank
 from advisor.facts.observed.recording import MEMORY
 
 
@@ -13,6 +13,7 @@ class MemoryUse(Fact):
     """Device memory held by one component at one moment."""
 
     table = "memory_uses"
+    moment = Moment("time_ns", name=("component",))
     record_with = MEMORY
 
     rank: Rank
@@ -27,6 +28,7 @@ class ModuleMemory(Fact):
     """Device memory reserved by one CANN module at one moment."""
 
     table = "module_memory"
+    moment = Moment("time_ns", name=("component",))
     record_with = MEMORY
 
     rank: Rank

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Fact, Ns, Rank, Stage, Step, Us
+from advisor.facts.base import Fact, Moment, Ns, Rank, Stage, Step, Us
 from advisor.facts.observed.recording import NPU
 from advisor.text import Text
 
@@ -32,6 +32,7 @@ class StepWindow(Fact):
     """The host's window of one step: ProfilerStep#N in the timeline, STEP_TIME in the database."""
 
     table = "step_windows"
+    moment = Moment(end="end_ns", name=())
     among_events = True
     record_with = Text(
         en="call prof.step() at the end of every training step",

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The single calls behind what holds the host up: few of each kind, so that a reader can look at them in a timeline."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis import host
+from advisor.analysis.cells import Cells, cells_of
+from advisor.analysis.device import kernel_times
+from advisor.analysis.holdups import WAITING, costs_of
+from advisor.analysis.intervals import Spans, cover, holder, joined, union
+from advisor.facts.derived import Gap, HoldupCall
+from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table
+
+MOST_CALLS = 20
+"""Of each kind and rank; a finding lists no more."""
+
+
+def holdup_calls(
+    kernels: Table[Kernel], calls: Table[HostCall], *, windows: Table[StepWindow] | None, idle: Table[Gap] | None
+) -> Table[HoldupCall]:
+    """The calls of each kind and rank that leave the device idle longest; calls outside of every step are left out.
+
+    Of waits the last of each step is no fault and left out too, as in `holdups`.
+    """
+    events = kernel_times(kernels)
+    cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, windows)
+    costs = costs_of(calls)
+    ranks = np.unique(cells.rank).tolist()
+    return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, costs, cells, idle)])
+
+
+def _of_rank(
+    rank: int, table: Table[HostCall], costs: dict[str, Array], cells: Cells, idle: Table[Gap] | None
+) -> list[Table[HoldupCall]]:
+    every = host.calls_of(table, rank)
+    kinds = {name: every.take(mask[every.row]) for name, mask in costs.items()}
+    innocent = _last_waits(joined([kinds[name].spans for name in WAITING]), cells, rank)
+    free = None if idle is None else _free(idle, rank)
+    found = []
+    for name, calls in kinds.items():
+        cell = cells.on_host(np.full(len(calls), rank), calls.start)
+        kept = (cell >= 0) & _outermost(calls.start, calls.end)
+        if name in WAITING:
+            kept &= holder(innocent, calls.end - 1) < 0
+        found.append(_worst(name, table, calls.take(kept), cells=cells, cell=cell[kept], free=free))
+    return found
+
+
+def _worst(
+    cause: str, table: Table[HostCall], calls: host.Calls, *, cells: Cells, cell: Array, free: Spans | None
+) -> Table[HoldupCall]:
+    lasted = (calls.end - calls.start) / 1e3
+    idle = np.full(len(calls), np.nan) if free is None else cover(free, calls.start, calls.end) / 1e3
+    worst = np.lexsort((calls.start, -lasted, -np.nan_to_num(idle)))[:MOST_CALLS]
+    return Table.build(
+        HoldupCall,
+        rank=cells.rank[cell[worst]],
+        step=cells.step[cell[worst]],
+        cause=cause,
+        name=table.texts("name").take(calls.row[worst]),
+        start_ns=calls.start[worst],
+        duration_us=lasted[worst],
+        idle_us=idle[worst],
+    )
+
+
+def _free(idle: Table[Gap], rank: int) -> Spans:
+    own = idle["rank"] == rank
+    start = idle["start_ns"][own]
+    return union(start, start + np.rint(idle["duration_us"][own] * 1e3).astype(np.int64))
+
+
+def _last_waits(waits: Spans, cells: Cells, rank: int) -> Spans:
+    """The last wait of each step: a job reads its loss, or the tokens it made, once per step."""
+    cell = cells.on_host(np.full(len(waits), rank), waits.end - 1)
+    last = np.append(cell[1:] != cell[:-1], True)[: len(cell)]
+    return Spans(waits.start[last], waits.end[last])
+
+
+def _outermost(start: Array, end: Array) -> Array:
+    """Which intervals, given in order of start, lie in no other; of equal ones the first."""
+    order = np.lexsort((-end, start))
+    reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, end[order]))[: len(end)]
+    kept = np.empty(len(end), bool)
+    kept[order] = end[order] > reach
+    return kept

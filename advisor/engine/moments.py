@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a finding happened: the worst events behind it, with their times as recorded.
+
+The events are rows of the rule's own table, or of another one (`occurrences: in:`) that share keys with the rows in
+which the rule fired. Only few are kept of each finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from advisor.engine.excerpt import worst_hits
+from advisor.engine.hit import Hit
+from advisor.errors import FactMissing
+from advisor.expr.compile import Compiled
+from advisor.expr.frame import TRUE, Frame
+from advisor.facts.base import MISSING, Fact, Moment
+from advisor.facts.table import Array, Table, Texts
+from advisor.findings import Occurrence
+from advisor.rules.bind import Rule
+from advisor.rules.occurring import Occurrences
+
+F = TypeVar("F", bound=Fact)
+MOST = 20
+"""Events kept of one finding: what a person may look at one by one."""
+_LATEST_NS = 1 << 62
+"""Beyond the year 2116 no event was recorded."""
+
+
+class Tables(Protocol):
+    """Gives the tables of a run."""
+
+    def table(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact.
+
+        Raises:
+            FactMissing: It was not recorded.
+        """
+        ...
+
+
+class _Events(Struct, frozen=True):
+    """Rows of an event table, each with the finding it belongs to; an event may belong to several."""
+
+    row: Array
+    finding: Array
+    order: tuple[Array, ...]
+    """Keys by which the worst come first, the first one leading."""
+
+
+def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit], profile: Tables) -> list[Hit]:
+    """The hits, the worst of each subject with the worst events of all hits of that subject."""
+    wanted = rule.occurrences
+    if wanted is None or not hits:
+        return list(hits)
+    try:
+        table = profile.table(wanted.fact) if wanted.by else frame.table
+    except FactMissing:  # what is missing only says when, not whether
+        return list(hits)
+    if table is None or wanted.fact.moment is None:
+        return list(hits)
+    worst = worst_hits(hits)
+    numbers = {name: number for number, name in enumerate(worst)}
+    finding = np.full(frame.groups, -1)
+    finding[fired] = [numbers[hit.name] for hit in hits]
+    events = _joined(rule, wanted, frame, finding, table) if wanted.by else _own(wanted, frame, finding, rule)
+    found = dict(zip(worst.values(), _listed(table, wanted.fact.moment, events, len(worst)), strict=True))
+    return [replace(hit, occurrences=found[number]) if number in found else hit for number, hit in enumerate(hits)]
+
+
+def _own(wanted: Occurrences, frame: Frame, finding: Array, rule: Rule) -> _Events:
+    """The rows of the groups that fired."""
+    of = finding[frame.codes]
+    kept = np.flatnonzero(of >= 0)
+    if wanted.where is not None:
+        kept = kept[_per_row(wanted.where, frame)[kept] == TRUE]
+    order = wanted.order or rule.row_order
+    keys = (_per_row(order, frame)[kept],) if order is not None else ()
+    return _Events(kept if frame.index is None else frame.index[kept], of[kept], keys)
+
+
+def _joined(rule: Rule, wanted: Occurrences, frame: Frame, finding: Array, table: Table[Any]) -> _Events:
+    """The rows of another table that share the keys of rows in which the rule fired."""
+    events = Frame(table)
+    events.named.update({name: frame.named[name] for name in wanted.names if name in frame.named})
+    row = np.arange(len(table))
+    if wanted.where is not None:
+        row = row[_per_row(wanted.where, events) == TRUE]
+    own, of, standing = _sought(rule, frame, finding)
+    key, row, at = _sharing(wanted, frame, own, table=table, row=row)
+    keys, findings, best = _best(key, of, standing)
+    row, pair = _expanded(row, at, keys)
+    if wanted.order is not None:
+        return _Events(row, findings[pair], (_per_row(wanted.order, events)[row],))
+    return _Events(row, findings[pair], (best[pair],))
+
+
+def _sought(rule: Rule, frame: Frame, finding: Array) -> tuple[Array, Array, Array | None]:
+    """The rows in which the rule fired, the finding of each, and how they stand by the order of the rule's rows."""
+    of = finding[frame.codes]
+    own = np.flatnonzero(of >= 0)
+    if rule.excerpt is not None:
+        shown = own[_per_row(rule.excerpt.where, frame)[own] == TRUE]
+        own = shown if len(shown) else own
+    standing = None if rule.row_order is None else np.nan_to_num(_per_row(rule.row_order, frame)[own], nan=np.inf)
+    return own, of[own], standing
+
+
+def _sharing(
+    wanted: Occurrences, frame: Frame, own: Array, *, table: Table[Any], row: Array
+) -> tuple[Array, Array, Array]:
+    """The keys of our rows as numbers, the events that have such a key, and which one."""
+    key, at = np.zeros(len(own), np.int64), np.zeros(len(row), np.int64)
+    for mine, theirs in wanted.by:
+        ours = _stored(frame.table, mine, own if frame.index is None else frame.index[own])
+        code, other = _coded(ours, _stored(table, theirs, row))
+        size, known = int(code.max(initial=0)) + 1, other >= 0
+        row, at = row[known], at[known] * size + other[known]
+        distinct, key = np.unique(key * size + code, return_inverse=True)
+        at = _found(distinct, at)
+        row, at = row[at >= 0], at[at >= 0]
+    return key, row, at
+
+
+def _stored(table: Table[Any] | None, name: str, rows: Array) -> Array | Texts:
+    if table is None:
+        return np.empty(0, np.int64)
+    text = table.fact.columns()[name].store == "text"
+    return table.texts(name).take(rows) if text else table[name][rows]
+
+
+def _coded(ours: Array | Texts, theirs: Array | Texts) -> tuple[Array, Array]:
+    """Two columns as small numbers, the same for the same value; -1 for a value that none of ours has."""
+    if isinstance(ours, Texts) and isinstance(theirs, Texts):
+        numbers = {name: number for number, name in enumerate(ours.names, 1)}
+        lookup = np.array([*(numbers.get(name, -1) for name in theirs.names), 0], np.int64)  # missing is a value too
+        return ours.codes.astype(np.int64) + 1, lookup[theirs.codes]
+    distinct, code = np.unique(np.asarray(ours), return_inverse=True)
+    return code.reshape(-1), _found(distinct, np.asarray(theirs))
+
+
+def _found(distinct: Array, values: Array) -> Array:
+    """The position of each value in a sorted array of distinct ones, or -1."""
+    if not len(distinct):
+        return np.full(len(values), -1)
+    at = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)
+    return np.where(distinct[at] == values, at, -1)
+
+
+def _best(key: Array, finding: Array, standing: Array | None) -> tuple[Array, Array, Array]:
+    """Key, finding and best standing of each pair of the first two, by key."""
+    standing = np.zeros(len(key)) if standing is None else standing
+    order = np.lexsort((standing, finding, key))
+    key, finding, standing = key[order], finding[order], standing[order]
+    first = np.append(True, (np.diff(key) != 0) | (np.diff(finding) != 0))[: len(key)]
+    return key[first], finding[first], standing[first]
+
+
+def _expanded(row: Array, key: Array, keys: Array) -> tuple[Array, Array]:
+    """Each event once for every pair of its key: row and pair."""
+    begin, end = np.searchsorted(keys, key, "left"), np.searchsorted(keys, key, "right")
+    times = end - begin
+    of = np.repeat(np.arange(len(row)), times)
+    within = np.arange(len(of)) - np.repeat(np.cumsum(times) - times, times)
+    return row[of], begin[of] + within
+
+
+def _per_row(compiled: Compiled, frame: Frame) -> Array:
+    value = compiled.run(frame)
+    return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
+
+
+# The worst of them
+
+
+def _listed(table: Table[Any], moment: Moment, events: _Events, findings: int) -> Iterator[tuple[Occurrence, ...]]:
+    """The worst events of each finding, those without a time left out."""
+    start = table[moment.start][events.row]
+    lasted = np.nan_to_num(_lasted(table, moment, events.row))
+    timed = (start > 0) & (start < _LATEST_NS) & (lasted >= 0)
+    ties = (-lasted, table[moment.rank][events.row], start)
+    keys = [np.nan_to_num(key.astype(np.float64), nan=np.inf) for key in (*events.order, *ties[:2])] + [start]
+    here = np.flatnonzero(timed)
+    here = here[np.argsort(events.finding[here], kind="stable")]
+    edges = np.searchsorted(events.finding[here], np.arange(findings + 1))
+    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        chosen = _worst(here[first:last], keys, MOST)
+        yield _told(table, moment, events.row[chosen], lasted[chosen])
+
+
+def _lasted(table: Table[Any], moment: Moment, row: Array) -> Array:
+    """How long each row took, µs; 0 for an instant."""
+    if moment.lasts:
+        return table.floats(moment.lasts)[row]
+    if not moment.end:
+        return np.zeros(len(row))
+    end = table[moment.end][row]
+    return np.where(end == MISSING, 0.0, np.subtract(end, table[moment.start][row]) / 1e3)
+
+
+def _worst(rows: Array, keys: Sequence[Array], most: int) -> Array:
+    """The first rows by these keys, ascending; sorted only as far as needed."""
+    left, sure = rows, np.empty(0, np.intp)
+    for key in keys:
+        need = most - len(sure)
+        if len(left) <= need:
+            break
+        limit = np.partition(key[left], need - 1)[need - 1]
+        sure = np.append(sure, left[key[left] < limit])
+        left = left[key[left] == limit]
+    found = np.append(sure, left)
+    return found[np.lexsort([key[found] for key in reversed(keys)])][:most]
+
+
+def _told(table: Table[Any], moment: Moment, rows: Array, lasted: Array) -> tuple[Occurrence, ...]:
+    few = table.take(rows).rows()
+    return tuple(
+        Occurrence(
+            table=table.fact.table,
+            rank=_whole(row.get(moment.rank)),
+            step=_whole(row.get("step")),
+            name=next((str(row[name]) for name in moment.name if row[name]), ""),
+            start_ns=int(str(row[moment.start])),
+            duration_us=float(f"{us:.9g}"),
+        )
+        for row, us in zip(few, lasted.tolist(), strict=True)
+    )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) else None

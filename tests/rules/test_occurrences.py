@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every finding says when, but for what happens at no moment."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.rules.bind import Rule
+from advisor.rules.catalog import Catalog
+from advisor.shipped import shipped
+
+SETTING = "a setting holds for the whole run"
+RECORDING = "about how the capture was recorded, not about a moment of the run"
+AT_NO_MOMENT = {
+    "capture/damaged-input": "about the files; what could not be read has no time",
+    "capture/inflated-host-times": RECORDING,
+    "capture/level-too-low": RECORDING,
+    "capture/no-steps": RECORDING,
+    "capture/profiler-not-stopped": RECORDING,
+    "capture/ranks-missing": RECORDING,
+    "capture/several-captures": RECORDING,
+    "env/changed-rdma-class": SETTING,
+    "env/disabled-host-cache": SETTING,
+    "env/fragmenting-allocator": SETTING,
+    "env/launch-blocking": SETTING,
+    "env/pinned-hccl-algorithm": SETTING,
+    "env/small-aclnn-cache": SETTING,
+    "env/verbose-logs": SETTING,
+    "host/task-queue-off": SETTING,
+    "ranks/slow-link": "the communication matrix says how much went over a link, not when",
+}
+RULES = Catalog.load([shipped("rules")]).rules
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_every_rule_says_when_or_why_it_cannot(rule: Rule) -> None:
+    assert (rule.occurrences is None) == (rule.id in AT_NO_MOMENT), AT_NO_MOMENT.get(rule.id, "says nothing of when")
+
+
+def test_no_exception_outlives_its_rule() -> None:
+    assert {rule.id for rule in RULES} >= AT_NO_MOMENT.keys()

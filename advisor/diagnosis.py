@@ -16,7 +16,7 @@ from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, slack, step_us, time_split
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak, Overlap, RecordedSpan, Spending
-from advisor.facts.observed import Damage, OperatorCall, StepWindow
+from advisor.facts.observed import Damage, OperatorCall, Setting, StepWindow
 from advisor.facts.profile import Derivation, Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
@@ -31,8 +31,8 @@ F = TypeVar("F", bound=Fact)
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage)
-"""What a diagnosis says of every run, whatever the rules ask."""
+ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting)
+"""What a diagnosis says of every run, whatever tables the rules read."""
 
 
 def open_profile(

@@ -152,6 +152,8 @@ class Finding(_Model):
     excerpt: Rows | None = None
     occurrences: tuple[Occurrence, ...] = ()
     """The worst events behind it, worst first, at most twenty; empty for what happens at no moment, or untimed."""
+    fix: tuple[int, ...] | None = None
+    """Which steps of the rule's remedy apply, counted from 0; None for all of them."""
     causes: tuple[str, ...] = ()
     """Fingerprints of findings that explain this one."""
     symptoms: tuple[str, ...] = ()
@@ -243,6 +245,10 @@ class RuleInfo(_Model):
     """Ids it had before: settings and baselines may still use them."""
     symptom: bool = False
     """It says where time goes, not why: its findings never stand above one that explains a part of them."""
+
+    def remedy(self, *findings: Finding) -> tuple[Step, ...]:
+        """The steps that apply to any of these findings."""
+        return tuple(s for n, s in enumerate(self.fix) if any(f.fix is None or n in f.fix for f in findings))
 
     @property
     def category(self) -> str:

@@ -26,7 +26,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.schema import json_schema
 from advisor.shipped import shipped
-from advisor.text import LANGUAGES, Language
+from advisor.text import LANGUAGES, Language, fill
 from advisor.units import show
 from advisor.verdict import Verdict
 
@@ -175,7 +175,7 @@ def _rule_words(rule: Rule, language: Language) -> Iterator[str]:
         for number, step in enumerate(info.fix, 1):
             yield f"{number}. {step.do.say(language)}"
             if step.run or step.code:
-                code = (step.run or step.code).strip().replace("\n", "\n   ")
+                code = fill(step.run or step.code, {}).strip().replace("\n", "\n   ")
                 yield f"\n   ```{'sh' if step.run else 'python'}\n   {code}\n   ```"
             if step.care:
                 yield f"\n   > {step.care.say(language)}"

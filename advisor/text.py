@@ -14,7 +14,10 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
 _CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
 _BETWEEN_CJK = re.compile(f"(?<=[{_CJK}]) +(?=[{_CJK}])")
-HOLE = re.compile(r"\{(\w+)\}")
+HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+"""A name in braces, to be filled in."""
+_WRITTEN = re.compile(r"\{\{(\w+)\}\}")
+"""A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 
 
 class Text(BaseModel):
@@ -37,9 +40,23 @@ class Text(BaseModel):
 
     def holes(self) -> tuple[str, ...]:
         """The names in braces, in either language, in order of appearance."""
-        return tuple(dict.fromkeys(HOLE.findall(self.en) + HOLE.findall(self.zh)))
+        return holes(self.en, self.zh)
+
+
+def holes(*texts: str) -> tuple[str, ...]:
+    """The names in braces, in order of appearance."""
+    return tuple(dict.fromkeys(name for text in texts for name in HOLE.findall(text)))
+
+
+def literal(words: str) -> str:
+    """What stands between holes: `{{name}}` means `{name}`."""
+    return _WRITTEN.sub(r"{\1}", words)
 
 
 def fill(words: str, values: Mapping[str, str]) -> str:
-    """Words with each `{name}` replaced. A name without a value stays as it is, so that a gap is seen."""
-    return HOLE.sub(lambda hole: values.get(hole[1], hole[0]), words)
+    """Words with each `{name}` replaced. A name without a value stays as it is, so that a gap is seen.
+
+    `{{name}}` becomes `{name}`.
+    """
+    parts = HOLE.split(words)
+    return "".join(values.get(part, f"{{{part}}}") if at % 2 else literal(part) for at, part in enumerate(parts))

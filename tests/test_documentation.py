@@ -29,7 +29,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) -> None:
-    rule, _ = blocks("docs/writing-rules.md", "yaml")
+    rule, _, _ = blocks("docs/writing-rules.md", "yaml")
     path = tmp_path / "acme" / "slow-embedding.yaml"
     path.parent.mkdir()
     path.write_text(rule, "utf-8")
@@ -38,8 +38,17 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
     assert prove(loaded) == []
 
 
+def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
+    rule, remedy, _ = blocks("docs/writing-rules.md", "yaml")
+    path = tmp_path / "acme" / "slow-embedding.yaml"
+    path.parent.mkdir()
+    path.write_text(re.sub(r"^fix:\n(?:[ -].*\n)+", lambda _: remedy, rule, flags=re.M), "utf-8")
+    (loaded,) = Catalog.load([tmp_path]).rules
+    assert loaded.settings == {"TASK_QUEUE_ENABLE"}
+
+
 def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
-    _, settings = blocks("docs/writing-rules.md", "yaml")
+    _, _, settings = blocks("docs/writing-rules.md", "yaml")
     (tmp_path / "advisor.yaml").write_text(settings, "utf-8")
     catalog = Catalog.load([shipped("rules")], Settings.read(tmp_path / "advisor.yaml"))
     (rule,) = catalog.select(["host/free-time"]).rules

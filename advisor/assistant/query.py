@@ -14,6 +14,7 @@ from advisor.errors import Both, UsageError
 from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import TRUE, Frame, Value, column_scope, group, is_missing
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE, run_values
+from advisor.expr.settings import ENVIRONMENT, environment
 from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table, Texts
 from advisor.findings import Head, Rows, Scalar
@@ -41,8 +42,10 @@ class Query(Struct, frozen=True):
     limit: int = 20
 
 
-def ask(table: Table[Any], run: Run, query: Query) -> Rows:
+def ask(table: Table[Any], run: Run, query: Query, settings: Table[Any] | None = None) -> Rows:
     """The answer to a query: typed columns, the first rows, and how many there were.
+
+    `settings` holds the environment variables that expressions may ask for.
 
     Raises:
         ExprError: An expression is not in the language, or names, types or units do not fit.
@@ -50,18 +53,20 @@ def ask(table: Table[Any], run: Run, query: Query) -> Rows:
     """
     _refuse_too_much(query)
     with np.errstate(all="ignore"):
-        return _Answer(table, run, query).rows()
+        return _Answer(table, run, query, settings).rows()
 
 
 class _Answer:
     """Works one query out, step by step as a rule would."""
 
-    def __init__(self, table: Table[Any], run: Run, query: Query) -> None:
+    def __init__(self, table: Table[Any], run: Run, query: Query, settings: Table[Any] | None) -> None:
         self.query, self.fact = query, table.fact
         _check_names(query, self.fact)
         self.scope = Scope({**column_scope(self.fact), **RUN_SCOPE}, frozenset(query.by))
         frame = Frame(table)
         frame.named.update(run_values(run))
+        if settings is not None:
+            frame.named[ENVIRONMENT] = environment(settings, settings.texts("name").names)
         kept = _condition(query.where or "true", Scope(self.scope.names))
         frame = frame.keep(np.broadcast_to(kept.run(frame), frame.length) == TRUE)
         codes, self.keys = group(frame, query.by)

@@ -17,7 +17,9 @@ from advisor.engine import reason
 from advisor.errors import Both, FactMissing, UsageError
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
-from advisor.facts.profile import named
+from advisor.facts.observed import Setting
+from advisor.facts.profile import Profile, named
+from advisor.facts.table import Table
 from advisor.findings import Diagnosis, Spent
 from advisor.grounds import explain, meaning
 from advisor.grounds.asked import asked
@@ -138,7 +140,7 @@ class Tools:
         fact = named(table)
         with self.opened.lock:
             profile = self.opened.profile(path, progress)
-            rows = ask(profile.table(fact), profile.run, wish)
+            rows = ask(profile.table(fact), profile.run, wish, _settings(profile))
         return spoken(answers.Asked(table=fact.table, rows=rows), self.language)
 
     def compare(self, before: str, after: str, progress: Progress = silent) -> dict[str, Any]:
@@ -181,6 +183,14 @@ def _spent(diagnosis: Diagnosis) -> tuple[Spent, ...]:
     entries = diagnosis.account.spent if diagnosis.account is not None else ()
     parts = ("compute", "communication", "free")
     return tuple(one for part in parts for one in [e for e in entries if e.part == part][:MOST_SPENT])
+
+
+def _settings(profile: Profile) -> Table[Setting] | None:
+    """The environment, where it was recorded."""
+    try:
+        return profile.table(Setting)
+    except FactMissing:
+        return None
 
 
 def _columns(fact: type[Fact]) -> tuple[answers.ListedColumn, ...]:

@@ -23,7 +23,9 @@ from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group, is_missing
 from advisor.expr.language import RUN_SCOPE, run_values
+from advisor.expr.settings import ENVIRONMENT, Environment, asked, environment
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Table, Texts
 from advisor.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
 from advisor.rules.bind import Rule
@@ -76,7 +78,8 @@ def _result(
 
 
 def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
-    named = {**run_values(run), **{name: param.value for name, param in rule.params.items()}}
+    named: dict[str, Any] = {**run_values(run), **{name: param.value for name, param in rule.params.items()}}
+    named[ENVIRONMENT] = _environment(rule, profile)
     if rule.applies_when is not None:
         applies = _one(rule.applies_when, _named(Frame(None), named))
         if applies == UNKNOWN:
@@ -92,6 +95,14 @@ def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
             return _skipped(rule, frame, rule.where)
         frame = frame.keep(kept == TRUE)
     return _judged(rule, _grouped(rule, frame), run, profile)
+
+
+def _environment(rule: Rule, profile: ProfileLike) -> Environment:
+    """The environment variables the rule asks for, as far as they were recorded."""
+    try:
+        return environment(profile.table(Setting), rule.settings) if rule.settings else {}
+    except FactMissing:
+        return {}
 
 
 def _named(frame: Frame, named: dict[str, Any]) -> Frame:
@@ -150,6 +161,7 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
     columns = [n for n in sorted(names) if frame.has(n) and bool(np.any(is_missing(frame.column(n))))]
     empty = [n for n in columns if bool(np.all(is_missing(frame.column(n))))]
     unknown = [n for n in sorted(names) if n in RUN_SCOPE and frame.named.get(n) is None]
+    unknown += [n for n in sorted(names) if asked([n])]
     if not columns and not unknown:
         unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
     return _result(rule, "skipped", reason.of_missing_values(rule.fact, empty or columns, unknown))
@@ -166,6 +178,7 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
     severity = _levels(rule.severity, frame, fired)
     confidence = _levels(rule.confidence, frame, fired)
     saving = _saving(rule, frame, run, fired)
+    fix = _applying(rule, frame, fired)
     limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
     return [
         Hit(
@@ -180,6 +193,7 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
                 for e in rule.evidence
             ),
             values={name: values[name][i] for name in values},
+            fix=fix[i],
         )
         for i in range(len(fired))
     ]
@@ -248,6 +262,15 @@ def _levels(levels: Sequence[tuple[Level, Compiled | None]], frame: Frame, fired
             chosen[open_ & holds] = place
             open_ &= ~holds
     return [levels[place][0] for place in chosen.tolist()]
+
+
+def _applying(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int, ...] | None]:
+    """Per hit the steps of the remedy that apply: those whose condition is not false, for unknown is not a no."""
+    if not any(rule.fix_when):
+        return [None] * len(fired)
+    conditions = [TRUE if test is None else test.run(frame) for test in rule.fix_when]
+    apply = np.stack([np.broadcast_to(holds, frame.groups)[fired] != FALSE for holds in conditions], axis=1)
+    return [None if steps.all() else tuple(np.flatnonzero(steps).tolist()) for steps in apply]
 
 
 def _saving(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:

@@ -26,6 +26,8 @@ class Hit(Struct, frozen=True):
     evidence: tuple[Evidence, ...]
     values: Mapping[str, Scalar]
     """Every `let` with one value per group, for the rule's own tests."""
+    fix: tuple[int, ...] | None = None
+    """Which steps of the remedy apply here, counted from 0; None for all."""
     excerpt: Rows | None = None
     """Made only for the worst hit of a subject."""
     occurrences: tuple[Occurrence, ...] = ()

@@ -44,6 +44,7 @@ def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple
         evidence=worst.evidence,
         excerpt=worst.excerpt,
         occurrences=worst.occurrences,
+        fix=worst.fix,
     )
     return finding, worst
 

@@ -108,6 +108,7 @@ def _values(finding: Finding, worst: Hit) -> dict[str, object]:
         "confidence": finding.confidence.name,
         "saving_us": finding.saving.us,
         "places": len(finding.seen),
+        "fix": [n + 1 for n in (range(len(worst.rule.fix)) if finding.fix is None else finding.fix)],
         "rank": place.rank,
         "stage": place.stage,
         "step": place.step,

@@ -29,6 +29,7 @@ from advisor.expr.evaluate import (
     junction,
     membership,
     negation,
+    number_of,
     of_column,
     of_name,
     opposite,
@@ -39,6 +40,7 @@ from advisor.expr.evaluate import (
 )
 from advisor.expr.language import MOMENT
 from advisor.expr.parse import SPLIT, parse
+from advisor.expr.settings import VARIABLE, asking, of_setting
 from advisor.units import FACTORS, Kind, Type
 
 
@@ -272,10 +274,7 @@ class _Compiler:
             raise self.fail(node, "only the listed functions can be called")
         name = node.func.id
         if name not in language.FUNCTION_NAMES:
-            close = difflib.get_close_matches(name, language.FUNCTION_NAMES, 1)
-            near = [language.INSTEAD[name]] if name in language.INSTEAD else close
-            known = "known: " + ", ".join(entry.name for entry in language.FUNCTIONS)
-            raise self.fail(node, f"unknown function `{name}`", f"did you mean `{near[0]}`?" if near else known)
+            raise self.fail(node, f"unknown function `{name}`", language.nearest_function(name))
         if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
             raise self.fail(node, "`*` before an argument is not part of the rule language")
         if name in language.AGGREGATE_NAMES:
@@ -287,6 +286,12 @@ class _Compiler:
     def on_function(self, name: str, node: ast.Call) -> Found:
         if name in ("startswith", "endswith", "contains"):
             return self.on_text_test(name, node)
+        if name == "setting":
+            return self.on_setting(node)
+        if name == "as_number":
+            self.arguments(name, node, 1)
+            found, run = self.wanted(node.args[0], "text")
+            return Type("number", per_row=found.per_row), number_of(run)
         if name == "recorded":
             self.arguments(name, node, 1)
             found, run = self.visit(node.args[0])
@@ -312,6 +317,14 @@ class _Compiler:
             raise self.fail(needle, f"`{name}` needs a literal text")
         self.on_constant(needle)
         return Type("bool", per_row=found.per_row), text_test(name, run, needle.value)
+
+    def on_setting(self, node: ast.Call) -> Found:
+        self.arguments("setting", node, 1)
+        name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
+        if not isinstance(name, str) or not VARIABLE.fullmatch(name):
+            raise self.fail(node.args[0], "`setting` needs the name of an environment variable", 'setting("X")')
+        self.used.add(asking(name))
+        return Type("text"), of_setting(name)
 
     def arguments(self, name: str, node: ast.Call, many: int) -> None:
         if len(node.args) != many:

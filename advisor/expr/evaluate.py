@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
 from typing import Any
@@ -17,6 +18,7 @@ from advisor.facts.table import Array, Texts
 from advisor.units import Kind
 
 Evaluate = Callable[[Frame], Value]
+_DECIMAL = re.compile(r"[-+]?\d{1,18}(\.\d*)?")
 
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -173,6 +175,22 @@ def text_test(name: str, run: Evaluate, needle: str) -> Evaluate:
         return truths(np.asarray(known and test(value)), np.asarray(not known))
 
     return tested
+
+
+def number_of(run: Evaluate) -> Evaluate:
+    """The number that a text stands for, read once for each distinct one."""
+
+    def read(frame: Frame) -> Value:
+        value = run(frame)
+        if not isinstance(value, Texts):
+            return _decimal(value) if isinstance(value, str) else np.nan
+        return np.array([*map(_decimal, value.names), np.nan])[value.codes]  # -1, missing, reads the last
+
+    return read
+
+
+def _decimal(text: str) -> float:
+    return float(text) if _DECIMAL.fullmatch(text.strip()) else float("nan")
 
 
 def choose(test: Evaluate, then: Evaluate, other: Evaluate) -> Evaluate:

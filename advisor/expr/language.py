@@ -8,6 +8,7 @@ three-valued (`false and missing` is false, `true or missing` is true), dividing
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -76,6 +77,13 @@ FUNCTIONS: tuple[Entry, ...] = (
     Entry("startswith", 'startswith(name, "x")', "whether a text begins with a literal"),
     Entry("endswith", 'endswith(name, "x")', "whether a text ends with a literal"),
     Entry("contains", 'contains(name, "x")', "whether a text holds a literal"),
+    Entry("as_number", "as_number(name)", "the number a text stands for; missing where it is none"),
+    Entry(
+        "setting",
+        'setting("X")',
+        "the environment variable X as it was recorded, a text; missing where it was not recorded, was unset, or "
+        "differs between the ranks (under `for_each: [rank]` it is that of the rank)",
+    ),
     Entry("recorded", "recorded(x)", "whether a value is not missing; never missing itself"),
 )
 
@@ -104,6 +112,10 @@ INSTEAD: dict[str, str] = {
     "isnull": "recorded",
     "isnan": "recorded",
     "exists": "recorded",
+    "env": "setting",
+    "getenv": "setting",
+    "float": "as_number",
+    "int": "as_number",
     "True": "true",
     "False": "false",
     "None": "recorded",
@@ -150,6 +162,12 @@ SIGNS: dict[str, str] = {
     "IsNot": "is not",
 }
 """What parts of Python that are not part of the language are called in messages: words, and signs."""
+
+
+def nearest_function(name: str) -> str:
+    """What to write where there is no function of this name."""
+    near = [INSTEAD[name]] if name in INSTEAD else get_close_matches(name, FUNCTION_NAMES, 1)
+    return f"did you mean `{near[0]}`?" if near else "known: " + ", ".join(entry.name for entry in FUNCTIONS)
 
 
 class RunName(Struct, frozen=True):

@@ -91,7 +91,8 @@ def _case(
     if some:
         failing = tuple(result for result in some if _fails(result, by_policy=reported.verdict is not None))
         body = "\n\n".join("\n".join([result.headline, *result.details(language)]) for result in failing or some)
-        help_text = rule_help.text(info, language) if info else ""
+        applying = rule_help.applying(info, [result.finding for result in failing]) if info else None
+        help_text = rule_help.text(applying, language) if applying else ""
         said = f"{body}\n\n{help_text}" if failing and help_text else body
         return Case(group, name, "failure" if failing else "", some[0].headline if failing else "", said)
     return _unfound(group, name, outcome, language)

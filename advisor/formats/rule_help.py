@@ -19,6 +19,12 @@ def unknown(finding: Finding) -> RuleInfo:
     return RuleInfo(id=finding.rule, title=blank, why=blank)
 
 
+def applying(info: RuleInfo, findings: Iterable[Finding]) -> RuleInfo:
+    """The rule with those steps of its remedy that apply to a finding of it; all of them where it found nothing."""
+    found = [finding for finding in findings if finding.rule == info.id]
+    return info.model_copy(update={"fix": info.remedy(*found)}) if found else info
+
+
 def title(info: RuleInfo, language: Language) -> str:
     """What the rule finds, its numbers left open."""
     return flat(outline(info, language)) or clean(info.id)

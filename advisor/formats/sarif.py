@@ -48,7 +48,7 @@ def text(reported: Reported) -> str:
 def _run(reported: Reported) -> Json:
     diagnosis, language = reported.diagnosis, reported.language
     found = results(reported)
-    known = {info.id: info for info in diagnosis.rules}
+    known = {info.id: rule_help.applying(info, diagnosis.findings) for info in diagnosis.rules}
     rules = [
         *known.values(),
         *{f.rule: rule_help.unknown(f) for f in diagnosis.findings if f.rule not in known}.values(),

@@ -14,6 +14,7 @@ from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, column_scope, truths
 from advisor.expr.language import AGGREGATE_NAMES, MOMENT, RUN_SCOPE, run_values
 from advisor.expr.parse import parse
+from advisor.expr.settings import ENVIRONMENT
 from advisor.facts.base import MISSING
 from advisor.findings import Scalar
 from advisor.rules.bind import Rule
@@ -80,9 +81,9 @@ def scope_of(rule: Rule) -> Scope:
 
 
 def has_aggregate(text: str) -> bool:
-    """Whether an expression looks at the rows of the group."""
+    """Whether an expression looks at the rows of the group, or at settings: at what no diagnosis keeps."""
     calls = (node for node in ast.walk(parse(text)) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Name) and call.func.id in AGGREGATE_NAMES for call in calls)
+    return any(isinstance(call.func, ast.Name) and call.func.id in {*AGGREGATE_NAMES, ENVIRONMENT} for call in calls)
 
 
 def shown_unit(kind: Type) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from advisor.explanation import Clause, Column, Logic, Threshold
-from advisor.expr.compile import Compiled
 from advisor.facts.base import Fact
 from advisor.findings import Param, RuleInfo
 from advisor.rules.bind import Rule
@@ -33,23 +32,12 @@ def meaning(fact: type[Fact]) -> str:
 
 def columns(rule: Rule) -> Iterator[Column]:
     """The columns of its table that a rule names anywhere, in the order of the table."""
-    named = {*rule.for_each, *(name for expression in expressions(rule) for name in expression.names)}
+    named = {*rule.for_each, *(name for expression in rule.expressions() for name in expression.names)}
     if rule.excerpt is not None:
         named |= {name for name, _ in rule.excerpt.columns}
     for name, column in rule.fact.columns().items():
         if name in named:
             yield Column(name=name, kind=column.kind, unit=column.unit, means=column.doc)
-
-
-def expressions(rule: Rule) -> Iterator[Compiled]:
-    """Everything a rule computes."""
-    conditions = (rule.where, rule.when, *(test for _, test in (*rule.severity, *rule.confidence)))
-    yield from (condition for condition in conditions if condition is not None)
-    yield from rule.let.values()
-    if rule.saving is not None:
-        yield rule.saving.us
-    if rule.excerpt is not None:
-        yield from (rule.excerpt.where, rule.excerpt.order)
 
 
 def thresholds(info: RuleInfo, rule: Rule | None, settings: Settings | None) -> tuple[Threshold, ...]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from advisor import damage
 from advisor.errors import Both
-from advisor.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar
+from advisor.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number
 from advisor.findings import Rows as Table
 from advisor.findings import Step as Remedy
 from advisor.report.columns import COLUMNS
@@ -35,6 +35,7 @@ _DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""
 _ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
+_PLAIN = re.compile(r"[\w.,:/+-]{1,160}", re.ASCII)
 
 
 class Measure(Struct, frozen=True):
@@ -196,7 +197,7 @@ class Maker:
             line=code(named_line(finding.source)) if finding.source else (),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
-            actions=tuple(self.action(step, holes) for step in info.fix),
+            actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
             assumes=prose(info.assumes.say(self.language), holes) if info.assumes and finding.saving.us > 0 else (),
             references=tuple(Source(prose(item.title), web_address(item.url)) for item in info.references),
         )
@@ -209,8 +210,7 @@ class Maker:
     def holes(self, finding: Finding) -> Mapping[str, Piece]:
         labels = {label.name: label.show_as for label in self.rule(finding).labels}
         units = {item.name: labels.get(item.name) or item.unit for item in finding.evidence}
-        values = finding.subject | {item.name: item.value for item in finding.evidence}
-        return {name: self.filling(value, name, units.get(name, "")) for name, value in values.items()}
+        return {name: self.filling(value, name, units.get(name, "")) for name, value in _values(finding).items()}
 
     def filling(self, value: Scalar, name: str, unit: str) -> Piece:
         """What fills a hole: a value out of a fixed set as a word of the language, not as a name of the profile."""
@@ -312,9 +312,10 @@ class Maker:
             for finding in here[:MOST_LINKED]
         )
 
-    def action(self, step: Remedy, holes: Mapping[str, Piece]) -> Action:
+    def action(self, step: Remedy, finding: Finding, holes: Mapping[str, Piece]) -> Action:
         care = prose(step.care.say(self.language), holes) if step.care else ()
-        return Action(prose(step.do.say(self.language), holes), clean_block(step.run), clean_block(step.code), care)
+        run, code = (clean_block(command, _bare(finding)) for command in (step.run, step.code))
+        return Action(prose(step.do.say(self.language), holes), run, code, care)
 
 
 def anchor(finding: Finding, number: int) -> str:
@@ -330,6 +331,24 @@ def web_address(url: str) -> str:
         return ""
     good = parts.scheme in ("http", "https") and parts.netloc and not re.search(r"[\s\x00-\x20\"'<>`]", url)
     return url if good else ""
+
+
+def _values(finding: Finding) -> dict[str, Scalar]:
+    """What holes are filled with: the worst place, the subject and the evidence."""
+    place = finding.seen[0].model_dump(include={"rank", "stage", "step"}, exclude_none=True) if finding.seen else {}
+    return {**place, **finding.subject, **{item.name: item.value for item in finding.evidence}}
+
+
+def _bare(finding: Finding) -> dict[str, str]:
+    """What fills the holes of commands and code: plain numbers, and words that no shell reads anything into."""
+    values = _values(finding).items()
+    written = {name: value if isinstance(value, str) else _digits(number(value)) for name, value in values}
+    return {name: text for name, text in written.items() if _PLAIN.fullmatch(text)}
+
+
+def _digits(value: float | None) -> str:
+    """A number as commands take it: no unit, no signs between thousands; nothing for what is none."""
+    return "" if value is None else f"{value:.0f}" if value.is_integer() else f"{value:.6g}"
 
 
 def _held_against(item: Evidence, info: RuleInfo) -> Param | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from advisor.text import HOLE
+from advisor.text import HOLE, fill, literal
 
 LONGEST = 160
 """More characters than this of one name are cut in the middle: kernel names share their beginnings and their ends."""
@@ -52,9 +52,10 @@ def clean(text: object, longest: int = LONGEST) -> str:
     return _seen(_BREAKS.sub(" ", line))
 
 
-def clean_block(text: str) -> str:
-    """Several lines, each without invisible characters; for the commands and code of a remedy."""
-    return "\n".join(_seen(line).replace("\t", "    ") for line in text.strip("\n").splitlines())
+def clean_block(text: str, values: Mapping[str, str] | None = None) -> str:
+    """Several lines with `{name}` holes filled, each without invisible characters: commands and code of a remedy."""
+    lines = fill(text, values or {}).strip("\n").splitlines()
+    return "\n".join(_seen(line).replace("\t", "    ") for line in lines)
 
 
 def prose(words: str, values: Mapping[str, Piece] | None = None) -> Prose:
@@ -92,7 +93,7 @@ def _filled(part: str, is_code: bool, values: Mapping[str, Piece]) -> list[Piece
     pieces = []
     for index, text in enumerate(HOLE.split(part)):
         if index % 2 == 0:
-            pieces.append(Piece(_seen(_BREAKS.sub(" ", text)), is_code))
+            pieces.append(Piece(_seen(_BREAKS.sub(" ", literal(text))), is_code))
         else:
             value = values.get(text, Piece(f"{{{text}}}"))
             pieces.append(Piece(value.text, value.code or is_code))

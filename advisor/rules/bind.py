@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from advisor.errors import ExprError, Mistake
 from advisor.expr.compile import Compiled, Scope, compile_expr
@@ -17,169 +16,21 @@ from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
 from advisor.facts.base import Fact
 from advisor.facts.derived import DERIVED
 from advisor.facts.observed import OBSERVED
-from advisor.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
-from advisor.rules import source
-from advisor.rules.occurring import Occurrences, bound_occurrences
-from advisor.rules.schema import CaseFile, RuleFile, cases, shape
+from advisor.findings import Confidence, Param, Reference, Severity, Step
+from advisor.rules.occurring import bound_occurrences
+from advisor.rules.rule import Evidence, Excerpt, Rule, Saving
+from advisor.rules.schema import RuleFile, shape
 from advisor.rules.source import Document, Path_, nearest
-from advisor.text import Text
+from advisor.text import Text, holes
 from advisor.units import Kind, Type
 
-Across = Literal["worst", "mean", "least", "critical"]
+__all__ = ["Evidence", "Excerpt", "Rule", "Saving", "bind", "tables"]
 
 
 @cache
 def tables() -> Mapping[str, type[Fact]]:
     """Every table a rule may read, by name."""
     return {fact.table: fact for fact in (*OBSERVED, *DERIVED)}
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One value to show: its name, unit, labels and the param it is held against."""
-
-    name: str
-    unit: str
-    label: Text
-    show_as: Shown
-    threshold: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """Which rows of a group to show."""
-
-    columns: tuple[tuple[str, Type], ...]
-    where: Compiled
-    order: Compiled
-    top: int
-
-
-@dataclass(frozen=True, slots=True)
-class Saving:
-    """What fixing could win, and how the savings of many ranks become one."""
-
-    us: Compiled
-    across: Across
-    assumes: Text
-
-
-Levels = tuple[tuple[Severity, Compiled | None], ...]
-Sureness = tuple[tuple[Confidence, Compiled | None], ...]
-
-
-def _levels(given: Levels | Sureness) -> Iterator[str]:
-    """Each level with its condition, as rule files write it; one that always holds is its name alone."""
-    for level, condition in given:
-        otherwise = ": otherwise" if len(given) > 1 else ""
-        yield level.name + (f": {condition.source}" if condition else otherwise)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule with nothing left to resolve. None as a condition means always."""
-
-    id: str
-    path: Path
-    fact: type[Fact]
-    requires: tuple[type[Fact], ...]
-    for_each: tuple[str, ...]
-    applies_when: Compiled | None
-    where: Compiled | None
-    let: Mapping[str, Compiled]
-    when: Compiled
-    severity: Levels
-    confidence: Sureness
-    params: Mapping[str, Param]
-    evidence: tuple[Evidence, ...]
-    excerpt: Excerpt | None
-    occurrences: Occurrences | None
-    saving: Saving | None
-    explains: tuple[str, ...]
-    symptom: bool
-    since: str
-    status: Literal["stable", "preview", "deprecated"]
-    formerly: tuple[str, ...]
-    title: Text
-    why: Text
-    fix: tuple[Step, ...]
-    references: tuple[Reference, ...]
-    document: Document = field(repr=False, compare=False)
-
-    @property
-    def category(self) -> str:
-        return self.id.split("/", 1)[0]
-
-    @cached_property
-    def identity(self) -> tuple[str, ...]:
-        """The keys that name the subject from one run to the next."""
-        columns = self.fact.columns()
-        return tuple(key for key in self.for_each if not columns[key].volatile)
-
-    @property
-    def facts(self) -> tuple[type[Fact], ...]:
-        """Every table the rule needs."""
-        return (self.fact, *self.requires)
-
-    @property
-    def wanted(self) -> tuple[type[Fact], ...]:
-        """Every table the rule reads; without that of its occurrences it does, and knows no times."""
-        also = self.occurrences.fact if self.occurrences is not None else self.fact
-        return tuple(dict.fromkeys((*self.facts, also)))
-
-    @property
-    def row_order(self) -> Compiled | None:
-        """The order of its excerpt, where that says one."""
-        return self.excerpt.order if self.excerpt is not None and self.excerpt.order.names else None
-
-    @property
-    def tests(self) -> tuple[CaseFile, ...]:
-        """The rule's own cases, read from its file again: diagnosing does without them.
-
-        Raises:
-            RuleError: The file cannot be read any more.
-        """
-        return cases(source.read(self.path))[0]
-
-    def info(self) -> RuleInfo:
-        """What a report says about the rule."""
-        return RuleInfo(
-            id=self.id,
-            status=self.status,
-            title=self.title,
-            why=self.why,
-            params=tuple(self.params.values()),
-            labels=tuple(Label(name=e.name, label=e.label, show_as=e.show_as) for e in self.evidence),
-            fix=self.fix,
-            assumes=self.saving.assumes if self.saving else None,
-            references=self.references,
-            formerly=self.formerly,
-            symptom=self.symptom,
-        )
-
-    def logic(self) -> tuple[tuple[str, str], ...]:
-        """What it looks at and when it speaks: the keys of rule files with tables and expressions, in their order."""
-        every = (
-            ("applies_when", self.applies_when.source if self.applies_when else ""),
-            ("for_each", ", ".join(self.for_each)),
-            ("in", self.fact.table),
-            ("requires", ", ".join(fact.table for fact in self.requires)),
-            ("where", self.where.source if self.where else ""),
-            *(("let", f"{name}: {value.source}") for name, value in self.let.items()),
-            ("when", self.when.source),
-            *(("severity", said) for said in _levels(self.severity)),
-            *(("confidence", said) for said in _levels(self.confidence)),
-            ("saving", self.saving.us.source if self.saving else ""),
-        )
-        return tuple((key, said) for key, said in every if said)
-
-    def tuned(self, params: Mapping[str, float], severity: Severity | None) -> Rule:
-        """The same rule with other thresholds or a fixed severity."""
-        changed = {
-            name: param.model_copy(update={"value": params[name], "overridden": True}) if name in params else param
-            for name, param in self.params.items()
-        }
-        return replace(self, params=changed, severity=((severity, None),) if severity is not None else self.severity)
 
 
 def bind(document: Document, path: Path) -> Rule | list[Mistake]:
@@ -243,6 +94,7 @@ class _Binder:
         shown = excerpt.where if excerpt is not None else None
         occurrences = bound_occurrences(w.occurrences, fact, tables(), self, scope=scope, fixed=fixed, shown=shown)
         saving = self.saving(scope)
+        fix_when = self.fix_when(scope)
         self.holes()
         return Rule(
             id=w.id,
@@ -269,6 +121,7 @@ class _Binder:
             title=w.title,
             why=w.why,
             fix=tuple(Step(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
+            fix_when=fix_when,
             references=tuple(Reference(title=r.title, url=r.url) for r in w.references),
             document=self.document,
         )
@@ -382,8 +235,15 @@ class _Binder:
             self.wrong(("saving", "us"), f"saving.us: expected number[us], found {us.type}")
         return Saving(us, saving.across, saving.assumes)
 
+    def fix_when(self, scope: Scope) -> tuple[Compiled | None, ...]:
+        """When each step of the remedy is worth saying."""
+        told = [(("fix", number, "when"), step.when) for number, step in enumerate(self.written.fix)]
+        return tuple(
+            None if text == "true" else self.compiled(path, text, scope, "bool", group=True) for path, text in told
+        )
+
     def holes(self) -> None:
-        """Every `{name}` in a text must be something a report can fill in."""
+        """Every `{name}` in a text, a command or code must be something a report can fill in."""
         w = self.written
         texts: list[tuple[Path_, Text]] = [(("title",), w.title), (("why",), w.why)]
         if w.saving is not None:
@@ -392,10 +252,17 @@ class _Binder:
             texts.append((("fix", number, "do"), step.do))
             if step.care is not None:
                 texts.append((("fix", number, "care"), step.care))
-        known = {shown.show for shown in w.evidence} | set(w.for_each)
         for path, text in texts:
             for language, words in (("en", text.en), ("zh", text.zh)):
-                for name in Text(en=words, zh=words).holes():
-                    if name not in known:
-                        what = f"`{{{name}}}` is neither evidence nor a key of `for_each`"
-                        self.wrong((*path, language), what, nearest(name, known) if known else "")
+                self.known((*path, language), words)
+        for number, step in enumerate(w.fix):
+            for key, command in (("run", step.run), ("code", step.code)):
+                self.known(("fix", number, key), command)
+
+    def known(self, path: Path_, words: str) -> None:
+        """Refuses holes that nothing can fill."""
+        known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
+        for name in holes(words):
+            if name not in known:
+                what = f"`{{{name}}}` is neither evidence nor a key of `for_each`"
+                self.wrong(path, what, nearest(name, known) if known else "")

@@ -93,6 +93,7 @@ class FixFile(_Part):
     run: str = ""
     code: str = ""
     care: Text | None = None
+    when: Expression = "true"
 
 
 class ReferenceFile(_Part):
@@ -109,7 +110,7 @@ class CaseFile(_Part):
 
     name: str = Field(min_length=1)
     given: dict[str, str] = {}
-    expect: Literal["quiet", "skipped", "not applicable"] | list[dict[str, str | int | float | bool | None]]
+    expect: Literal["quiet", "skipped", "not applicable"] | list[dict[str, str | int | float | bool | list[int] | None]]
 
 
 class RuleFile(_Part):

@@ -81,7 +81,7 @@ def _thresholds(rule: Rule, document: Document) -> Iterator[Mistake]:
     for column, text in _bare_numbers(rule.when.source.strip(), frozenset(rule.params)):
         what = f"the number {text} in `when` is a threshold"
         yield document.mistake(("when",), what, "give it a name and a basis under `params`", column=column)
-    used = {evidence.threshold for evidence in rule.evidence}.union(*_names(rule))
+    used = {evidence.threshold for evidence in rule.evidence}.union(*(one.names for one in rule.expressions()))
     for name in rule.params:
         if name not in used:
             yield document.mistake(("params", name), f"param `{name}` is not used", key=True)
@@ -93,16 +93,6 @@ def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
         if evidence.unit not in UNITS:
             what = f"`{evidence.name}` is in {evidence.unit}, which a report cannot show"
             yield document.mistake(("evidence", number, "show"), what, "say how with `as:`")
-
-
-def _names(rule: Rule) -> Iterator[frozenset[str]]:
-    parts = [rule.where, rule.when, *rule.let.values(), *(test for _, test in (*rule.severity, *rule.confidence))]
-    parts.append(rule.saving.us if rule.saving else None)
-    if rule.occurrences is not None:
-        parts += [rule.occurrences.where, rule.occurrences.order]
-    if rule.excerpt is not None:
-        parts += [rule.excerpt.where, rule.excerpt.order]
-    return (part.names for part in parts if part is not None)
 
 
 def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]]:

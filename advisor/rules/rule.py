@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rule: one rule with nothing left to resolve, as `bind` makes it of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from advisor.expr.compile import Compiled
+from advisor.expr.settings import asked
+from advisor.facts.base import Fact
+from advisor.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
+from advisor.rules import source
+from advisor.rules.occurring import Occurrences
+from advisor.rules.schema import CaseFile, cases
+from advisor.rules.source import Document
+from advisor.text import Text
+from advisor.units import Type
+
+Across = Literal["worst", "mean", "least", "critical"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One value to show: its name, unit, labels and the param it is held against."""
+
+    name: str
+    unit: str
+    label: Text
+    show_as: Shown
+    threshold: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Which rows of a group to show."""
+
+    columns: tuple[tuple[str, Type], ...]
+    where: Compiled
+    order: Compiled
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What fixing could win, and how the savings of many ranks become one."""
+
+    us: Compiled
+    across: Across
+    assumes: Text
+
+
+Levels = tuple[tuple[Severity, Compiled | None], ...]
+Sureness = tuple[tuple[Confidence, Compiled | None], ...]
+
+
+def _levels(given: Levels | Sureness) -> Iterator[str]:
+    """Each level with its condition, as rule files write it; one that always holds is its name alone."""
+    for level, condition in given:
+        otherwise = ": otherwise" if len(given) > 1 else ""
+        yield level.name + (f": {condition.source}" if condition else otherwise)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule with nothing left to resolve. None as a condition means always."""
+
+    id: str
+    path: Path
+    fact: type[Fact]
+    requires: tuple[type[Fact], ...]
+    for_each: tuple[str, ...]
+    applies_when: Compiled | None
+    where: Compiled | None
+    let: Mapping[str, Compiled]
+    when: Compiled
+    severity: Levels
+    confidence: Sureness
+    params: Mapping[str, Param]
+    evidence: tuple[Evidence, ...]
+    excerpt: Excerpt | None
+    occurrences: Occurrences | None
+    saving: Saving | None
+    explains: tuple[str, ...]
+    symptom: bool
+    since: str
+    status: Literal["stable", "preview", "deprecated"]
+    formerly: tuple[str, ...]
+    title: Text
+    why: Text
+    fix: tuple[Step, ...]
+    fix_when: tuple[Compiled | None, ...]
+    """When each step of `fix` is worth saying; None for always."""
+    references: tuple[Reference, ...]
+    document: Document = field(repr=False, compare=False)
+
+    @property
+    def category(self) -> str:
+        return self.id.split("/", 1)[0]
+
+    @cached_property
+    def identity(self) -> tuple[str, ...]:
+        """The keys that name the subject from one run to the next."""
+        columns = self.fact.columns()
+        return tuple(key for key in self.for_each if not columns[key].volatile)
+
+    @property
+    def facts(self) -> tuple[type[Fact], ...]:
+        """Every table the rule needs."""
+        return (self.fact, *self.requires)
+
+    @property
+    def wanted(self) -> tuple[type[Fact], ...]:
+        """Every table the rule reads; without that of its occurrences it does, and knows no times."""
+        also = self.occurrences.fact if self.occurrences is not None else self.fact
+        return tuple(dict.fromkeys((*self.facts, also)))
+
+    @property
+    def row_order(self) -> Compiled | None:
+        """The order of its excerpt, where that says one."""
+        return self.excerpt.order if self.excerpt is not None and self.excerpt.order.names else None
+
+    def expressions(self) -> Iterator[Compiled]:
+        """Everything the rule computes."""
+        conditions = (test for _, test in (*self.severity, *self.confidence))
+        some = (self.applies_when, self.where, *self.let.values(), self.when, *conditions, *self.fix_when)
+        yield from (one for one in some if one is not None)
+        if self.saving is not None:
+            yield self.saving.us
+        if self.excerpt is not None:
+            yield from (self.excerpt.where, self.excerpt.order)
+        if self.occurrences is not None:
+            yield from (one for one in (self.occurrences.where, self.occurrences.order) if one is not None)
+
+    @cached_property
+    def settings(self) -> frozenset[str]:
+        """The environment variables it asks for."""
+        return asked(name for expression in self.expressions() for name in expression.names)
+
+    @property
+    def tests(self) -> tuple[CaseFile, ...]:
+        """The rule's own cases, read from its file again: diagnosing does without them.
+
+        Raises:
+            RuleError: The file cannot be read any more.
+        """
+        return cases(source.read(self.path))[0]
+
+    def info(self) -> RuleInfo:
+        """What a report says about the rule."""
+        return RuleInfo(
+            id=self.id,
+            status=self.status,
+            title=self.title,
+            why=self.why,
+            params=tuple(self.params.values()),
+            labels=tuple(Label(name=e.name, label=e.label, show_as=e.show_as) for e in self.evidence),
+            fix=self.fix,
+            assumes=self.saving.assumes if self.saving else None,
+            references=self.references,
+            formerly=self.formerly,
+            symptom=self.symptom,
+        )
+
+    def logic(self) -> tuple[tuple[str, str], ...]:
+        """What it looks at and when it speaks: the keys of rule files with tables and expressions, in their order."""
+        every = (
+            ("applies_when", self.applies_when.source if self.applies_when else ""),
+            ("for_each", ", ".join(self.for_each)),
+            ("in", self.fact.table),
+            ("requires", ", ".join(fact.table for fact in self.requires)),
+            ("where", self.where.source if self.where else ""),
+            *(("let", f"{name}: {value.source}") for name, value in self.let.items()),
+            ("when", self.when.source),
+            *(("severity", said) for said in _levels(self.severity)),
+            *(("confidence", said) for said in _levels(self.confidence)),
+            ("saving", self.saving.us.source if self.saving else ""),
+            *(("fix", f"{n}: {test.source}") for n, test in enumerate(self.fix_when, 1) if test),
+        )
+        return tuple((key, said) for key, said in every if said)
+
+    def tuned(self, params: Mapping[str, float], severity: Severity | None) -> Rule:
+        """The same rule with other thresholds or a fixed severity."""
+        changed = {
+            name: param.model_copy(update={"value": params[name], "overridden": True}) if name in params else param
+            for name, param in self.params.items()
+        }
+        return replace(self, params=changed, severity=((severity, None),) if severity is not None else self.severity)

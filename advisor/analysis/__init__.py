@@ -22,6 +22,7 @@ from advisor.analysis.memory import memory_peaks
 from advisor.analysis.moves import moves
 from advisor.analysis.operators import operator_shapes, operators
 from advisor.analysis.overlap import overlaps
+from advisor.analysis.patches import patch_convolutions
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.ranks import rank_times
 from advisor.analysis.recorded import recorded_spans
@@ -43,6 +44,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     operators,
     operator_shapes,
     fusible_chains,
+    patch_convolutions,
     collective_calls,
     moves,
     meetings,

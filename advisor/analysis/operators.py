@@ -9,6 +9,7 @@ from msgspec import Struct
 from advisor.analysis.beside import Beside, anything, decisive, undisturbed
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import KERNEL, Timeline, timeline
+from advisor.analysis.families import families
 from advisor.analysis.grouping import Groups, grouped, row_at
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -16,6 +17,9 @@ from advisor.facts.table import Array, Table, Texts
 
 CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "TensorMove"})
 """Operators that change only data type or memory layout."""
+
+PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
+"""How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
 
 
 class StepKernels(Struct, frozen=True):
@@ -57,6 +61,7 @@ def operators(
     per_step = groups.sums(duration) / chosen.steps[first]
     names = types.take(first)
     row, whole = every.row[typed], every.whole[typed][first]
+    core = _main_core(groups, table.texts("core"), duration)
 
     def without(beside: Beside) -> Array:
         """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
@@ -67,7 +72,8 @@ def operators(
         OperatorShare,
         rank=table["rank"][first],
         op_type=names,
-        core=_main_core(groups, table.texts("core"), duration),
+        core=core,
+        family=families(names, core),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
@@ -92,24 +98,33 @@ def operator_shapes(
     chosen = in_steps(timeline(kernels, collectives, None, windows), kernels, split)
     chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
     table, duration = chosen.table, chosen.duration_us
-    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
+    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
     groups = grouped(table["rank"], *(table.texts(key) for key in keys))
     first = groups.first
     mean = groups.means(duration)
     apart = groups.means((duration - mean[groups.of]) ** 2)
-    shares = ("mac_share", "vector_share", "scalar_share", "mte2_share")
+    shares = {share: groups.means(table[share], duration) for share in PIPES}
     return Table.build(
         OperatorShape,
         rank=table["rank"][first],
         **{key: table.texts(key).take(first) for key in keys},
+        family=families(table.texts("op_type").take(first), table.texts("core").take(first)),
         calls=groups.sizes / chosen.steps[first],
         total_us=groups.sums(duration) / chosen.steps[first],
         mean_us=mean,
         spread=ratio(np.sqrt(apart), mean),
-        **{share: groups.means(table[share], duration) for share in shares},
+        **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
+        busiest_share=_busiest(shares),
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(groups.sums(duration) / chosen.steps[first], chosen.step_us[first]),
     )
+
+
+def _busiest(shares: dict[str, Array]) -> Array:
+    """The busiest pipe of each row; missing unless loading, scalar and the cube or the vector unit were recorded."""
+    told = ~np.isnan(shares["mte2_share"] + shares["scalar_share"])
+    told &= ~np.isnan(np.fmax(shares["mac_share"], shares["vector_share"]))
+    return np.where(told, np.fmax.reduce(list(shares.values())), np.nan)
 
 
 def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:

@@ -34,6 +34,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "input_shapes": ("Input Shapes",),
     "input_dtypes": ("Input Data Types",),
     "input_formats": ("Input Formats",),
+    "output_shapes": ("Output Shapes",),
     "cube_share": ("cube_utilization(%)",),
 }
 """Columns of kernel_details.csv (and op_summary) for the columns of the fact, in every spelling met."""
@@ -44,6 +45,7 @@ COUNTERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "scalar_share": (("aic_scalar_ratio", "scalar_ratio"), ("aiv_scalar_ratio",)),
     "mte2_share": (("aic_mte2_ratio", "mte2_ratio"), ("aiv_mte2_ratio",)),
     "mte3_share": (("aiv_mte3_ratio", "mte3_ratio"),),
+    "local_share": (("aic_mte1_ratio", "mte1_ratio"), ("aic_fixpipe_ratio", "fixpipe_ratio")),
 }
 """Hardware counters behind each share, which is the largest of them: the cube and the vector core count apart."""
 
@@ -137,6 +139,7 @@ def _completed(table: Table[Kernel]) -> Table[Kernel]:
     return table.having(
         op_type=_or_else(table.texts("op_type"), table.texts("op_name")),
         input_shapes=_unquoted(table.texts("input_shapes")),
+        output_shapes=_unquoted(table.texts("output_shapes")),
         blocks=np.where(blocks > 0, blocks, np.nan),
     ).sorted_by("start_ns", "stream")
 
@@ -189,8 +192,18 @@ _INFO = {
     "input_shapes": ["inputShapes"],
     "input_dtypes": ["inputDataTypes"],
     "input_formats": ["inputFormats"],
+    "output_shapes": ["outputShapes"],
 }
-_TEXTS = ("op_name", "op_type", "core", "op_state", "input_shapes", "input_dtypes", "input_formats")
+_TEXTS = (
+    "op_name",
+    "op_type",
+    "core",
+    "op_state",
+    "input_shapes",
+    "input_dtypes",
+    "input_formats",
+    "output_shapes",
+)
 
 
 def _database(folder: Folder) -> Table[Kernel]:

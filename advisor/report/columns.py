@@ -34,6 +34,7 @@ COLUMNS: Mapping[str, Text] = {
     "end_ns": _t("End", "结束"),
     "exposed_comm_us": _t("Exposed communication", "未掩盖通信"),
     "exposed_us": _t("Exposed", "未掩盖"),
+    "family": _t("Kind", "类别"),
     "file": _t("File", "文件"),
     "free_us": _t("Idle", "空闲"),
     "group": _t("Group", "通信域"),

@@ -7,6 +7,12 @@ from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Times, Us
 
+FAMILY = (
+    "Kind of work: `matmul`, `convolution`, `attention`, `elementwise`, `reduction` (norms, softmax, pooling), "
+    "`movement` (copies, layout, indexing, casts), `optimizer` (and Foreach), `ai_cpu`, `custom` (not of CANN, such as "
+    "Triton kernels) or `other`."
+)
+
 
 class OperatorShare(Fact):
     """All kernels of one type on one rank, per step."""
@@ -17,6 +23,7 @@ class OperatorShare(Fact):
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
     core: Annotated[str, Key("Core type; the one with most time where a type ran on several.")]
+    family: Annotated[str, Key(FAMILY)]
     conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
@@ -46,9 +53,11 @@ class OperatorShape(Fact):
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
     core: Annotated[str, Key("Core type.")]
+    family: Annotated[str, Key(FAMILY)]
     input_shapes: Annotated[str, Key("Shapes of the inputs.")]
     input_dtypes: Annotated[str, Key("Data types of the inputs.")]
     input_formats: Annotated[str, Key("Formats of the inputs.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     mean_us: Annotated[float, Us("Mean duration.")]
@@ -57,7 +66,40 @@ class OperatorShape(Fact):
     vector_share: Annotated[float, Share("Vector unit busy, weighted by time.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, weighted by time.")]
     mte2_share: Annotated[float, Share("Loading busy, weighted by time.")]
+    busiest_share: Annotated[
+        float,
+        Share(
+            "The busiest pipe of all (cube, vector, scalar, loading, storing, moving within the core); missing unless "
+            "loading, scalar and an arithmetic unit were recorded."
+        ),
+    ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
+    step_share: Annotated[float, Share("Part of the step.")]
+
+
+class PatchConvolution(Fact):
+    """Forward convolutions whose kernel is as large as its stride, which a matrix multiplication does as well."""
+
+    table = "patch_convolutions"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    input_formats: Annotated[str, Key("Formats of the inputs.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    patches: Annotated[bool, Flag("Kernel as large as its stride, nothing padded; missing where shapes do not tell.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]
+    product_us: Annotated[
+        float,
+        Us(
+            "What matrix multiplications as large would take per step, at the mean rate at which those of the same "
+            "data type run on this rank; missing where none of 20 µs or more did."
+        ),
+    ]
     step_share: Annotated[float, Share("Part of the step.")]
 
 

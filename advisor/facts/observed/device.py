@@ -32,11 +32,13 @@ class Kernel(Fact):
     input_shapes: Annotated[str, Key("Shapes of the inputs, `;` between tensors, `,` between dimensions.")]
     input_dtypes: Annotated[str, Key("Data types of the inputs, `;` between tensors.")]
     input_formats: Annotated[str, Key("Memory formats of the inputs, `;` between tensors.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs, written like those of the inputs.")]
     mac_share: Annotated[float, Share("Cube (matrix) unit busy: aic_mac_ratio.")]
     vector_share: Annotated[float, Share("Vector unit busy: aiv_vec_ratio.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, the larger of aic and aiv.")]
     mte2_share: Annotated[float, Share("Loading from memory (MTE2) busy, the larger of aic and aiv.")]
     mte3_share: Annotated[float, Share("Storing to memory (MTE3) busy.")]
+    local_share: Annotated[float, Share("Moving within the core busy, the larger of MTE1 and FixPipe.")]
     cube_share: Annotated[float, Share("Cube utilisation over all cores of the chip (cube_utilization(%) / 100).")]
 
 

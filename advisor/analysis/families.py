@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of work an operator does, by its type and core: advice about one kind is wrong for another.
+
+CANN spells a type in many versions (MatMulV2, BatchMatMulV3, QuantBatchMatmul), so families are told by patterns, the
+first that fits. A type CANN has no name for begins with a small letter: the function of a kernel somebody wrote, such
+as Triton's. What fits nothing is `other`; nothing is guessed from the core alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from advisor.facts.table import Texts
+
+AI_CPU = "ai_cpu"
+OTHER = "other"
+
+_PATTERNS = (
+    ("custom", r"[a-z_]"),
+    ("attention", r".*(Attention|FlashMla|LightningIndexer)|(Multi|Sparse)HeadLatent|Mla(Prolog|Preprocess)"),
+    ("convolution", r"(Depthwise|Quant|Deformable|Extend)?Conv(olution)?([123]D|Transpose|V\d|$)|Deconvolution"),
+    ("matmul", r".*Mat_?[Mm]ul|.*GEMM|Gemm|(Mm|Bmm|FullyConnection|FFN)(V\d)?$"),
+    (
+        "optimizer",
+        r"Foreach|FusedEmaAdam|.*Apply(Ada|RMS|Rms|Momentum|CenteredRMS|Ftrl|GradientDescent|Proximal|PowerSign|"
+        r"AddSign|Keras|FusedEma|Came)",
+    ),
+    (
+        "movement",
+        r"Cast|Trans(pose|Data)|TensorMove|ViewCopy|AsStrided|Slice|StridedSlice|Strided(Read|Write)|Split|Concat|"
+        r"Pack|Unpack|Stack|Unstack|Gather|Scatter|Index|InplaceIndex|Embedding|MaskedSelect|Pad|MirrorPad|ConstantPad|"
+        r"Tile|BroadcastTo|Expand|Fill|Zeros|Ones|MemSet|Memset|Repeat|Reverse|Roll|SpaceTo|DepthTo|BatchToSpace|"
+        r"Im2col|Col2im|Identity|InplaceCopy|KvCache|ReshapeAndCache|Moe(Token)?(Init|Finalize|Permute|Unpermute|Re?[Rr]outing)",
+    ),
+    (
+        "reduction",
+        r"Reduce|.*Norm(?!al)|BNTraining|BNInfer|.*Softmax|LogSumExp|Arg(Max|Min)|TopK|Sort|Cum|Mean|Sum|"
+        r".*Pool|NLLLoss|.*CrossEntropy|.*Loss|Histogram|Bincount|Unique|NonZero",
+    ),
+    (
+        "elementwise",
+        r"(Inplace)?(Adds?|Addc(mul|div)|Subs?|Muls?|Divs?|RealDiv|Neg|Abs|Exp|Log|Sqrt|Rsqrt|Pows?|Square|(Sin|Cos|Tan)h?|Tri[lu]|Logical(Not|And|Or)|Sigmoid|Relu|LeakyRelu|"
+        r"PRelu|Elu|Gelu|FastGelu|Silu|Swish|Swi[Gg]lu|Ge[Gg]lu|Mish|Hard|Softplus|Less(Equal)?|Greater(Equal)?|Equal|NotEqual|"
+        r"Bitwise|Select|Where|Maximum|Minimum|Clip|Drop[Oo]ut|Masked|Lerp|Axpy|Reciprocal|Inv|Sign|Erf|Is(Finite|Nan|Inf)|"
+        r"Floor|Ceil|Round|Trunc|Mod|Fused(Mul|Add)|Rotary|ApplyRotary|Rope|DeQuant|Dequant|Quant|DynamicQuant|Ascend\w*Quant)"
+        r"(?![a-z])",
+    ),
+)
+_FAMILIES = tuple((family, re.compile(pattern)) for family, pattern in _PATTERNS)
+
+FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
+"""Every family there is."""
+
+
+def family_of(op_type: str) -> str:
+    """The family of one operator type."""
+    return next((family for family, pattern in _FAMILIES if pattern.match(op_type)), OTHER)
+
+
+def families(types: Texts, cores: Texts) -> Texts:
+    """Per row: the family of its operator; whatever runs on the AI CPU is one of its own, missing types have none."""
+    number = {family: code for code, family in enumerate(FAMILIES)}
+    codes = np.array([*(number[family_of(name)] for name in types.names), -1], np.int32)[types.codes]
+    aside = cores.isin(["AI_CPU"]) & (types.codes >= 0)
+    return Texts(np.where(aside, number[AI_CPU], codes).astype(np.int32), FAMILIES)

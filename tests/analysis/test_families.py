@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from advisor.analysis.families import FAMILIES, families, family_of
+from advisor.facts.table import Texts
+
+
+@pytest.mark.parametrize(
+    ("family", "types"),
+    [
+        ("matmul", "MatMulV2 BatchMatMulV3 GroupedMatmul QuantBatchMatmulV3 MatmulAllReduce"),
+        ("convolution", "Conv2D Conv2DV2 Conv3D Conv2DBackpropFilter Conv3DBackpropInputV2 DepthwiseConv2D"),
+        ("attention", "FlashAttentionScore FlashAttentionScoreGrad FusedInferAttentionScore PagedAttention"),
+        (
+            "elementwise",
+            "Add AddN Adds Addcmul Mul Muls RealDiv Silu SwiGlu ReluGrad ApplyRotaryPosEmb DropOutDoMask LogicalNot",
+        ),
+        ("reduction", "ReduceSum LayerNormV3 AddRmsNorm BNTrainingUpdate SoftmaxV2 LogSoftmaxGrad MaxPoolGrad NLLLoss"),
+        (
+            "movement",
+            "Transpose TransData Cast TensorMove ConcatD StridedSliceD GatherV2 ScatterUpdate IndexPutV2 MemSet",
+        ),
+        ("optimizer", "ForeachAddList ForeachMulScalar ApplyAdamW ApplyAdamWV2 ResourceApplyMomentum FusedEmaAdam"),
+        ("custom", "matmul_kernel triton_poi_fused_add_0 _rms_norm_fwd"),
+        (
+            "other",
+            "DSARandomNormal StatelessRandomNormalV2 ApplyTopKTopPWithSorted ConvertSomething MoeDistributeDispatch 0",
+        ),
+    ],
+)
+def test_an_operator_is_of_the_family_of_its_work_in_all_its_versions(family, types):
+    found = {name: family_of(name) for name in types.split()}
+    assert found == dict.fromkeys(found, family)
+
+
+def test_what_runs_on_the_ai_cpu_is_a_family_of_its_own_and_a_missing_type_has_none():
+    found = families(Texts.of(["Cast", "Cast", None, "Cast"]), Texts.of(["AI_CPU", "AI_VECTOR_CORE", "AI_CPU", None]))
+    assert found.values() == ["ai_cpu", "movement", None, "movement"]
+    assert set(found.names) == set(FAMILIES)

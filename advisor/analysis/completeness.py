@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.cells import Cells
 from advisor.analysis.device import Timeline, collective_times, kernel_times
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import unions
@@ -65,6 +66,7 @@ def left_open(device: Timeline, kernels: Table[Kernel], collectives: Table[Colle
     """Per cell: idle time before kernels beyond what their own rows say, µs; NaN where the rows do not say.
 
     All rows count, those outside of every step too: the wait of a row is the gap to the one above it, whatever it is.
+    A 0 in the first row of a step is none: so begins a recording (see `device.begun_anew`).
     """
     collectives = Table.empty(Collective) if collectives is None else collectives
     compute, comm = kernel_times(kernels), collective_times(collectives)
@@ -78,12 +80,22 @@ def left_open(device: Timeline, kernels: Table[Kernel], collectives: Table[Colle
     wait = np.where(np.isin(ranks, np.unique(ranks[wait > 0])) & (wait >= 0), wait, np.nan)  # zeros alone: not measured
     order = np.lexsort((-wait, compute.start))
     ended = row_at(ranks[order], compute.start[order], rank, end)
-    beyond = (end - start) / 1e3 - np.append(wait[order], np.nan)[ended]
+    said = np.append(wait[order], np.nan)[ended]
+    said[(said == 0) & first_of_step(device.cells, rank, end)] = np.nan
+    beyond = (end - start) / 1e3 - said
     cell = device.cells.at(rank, start)
     told = ~np.isnan(beyond) & (cell >= 0)
     total = np.bincount(cell[told], weights=np.maximum(beyond[told], 0), minlength=len(device.cells))
     seen = np.bincount(cell[told], minlength=len(device.cells)) > 0
     return np.where(seen, total, np.nan)
+
+
+def first_of_step(cells: Cells, rank: Array, moment: Array) -> Array:
+    """Per moment: whether a numbered step begins with it on the device."""
+    cell = cells.at(rank, moment)
+    begins = np.append(np.where(cells.step == MISSING, MISSING, cells.begin), MISSING)
+    found: Array = begins[cell] == moment
+    return found
 
 
 def idle_between(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:

@@ -109,14 +109,18 @@ def timeline(
         comm.placed(cells.of(ranks[1], steps[1], comm.start)),
         other.placed(cells.at(tasks["rank"][other.row], other.start)),
     )
-    return _laid_out(cells, parts, collectives, tasks)
+    return _laid_out(cells, parts, kernels, collectives, tasks)
 
 
 def _laid_out(
-    cells: Cells, parts: tuple[Events, Events, Events], collectives: Table[Collective], tasks: Table[DeviceTask]
+    cells: Cells,
+    parts: tuple[Events, Events, Events],
+    kernels: Table[Kernel],
+    collectives: Table[Collective],
+    tasks: Table[DeviceTask],
 ) -> Timeline:
     compute, comm, other = parts
-    end = _ends(cells, (compute, comm))
+    end = _ends(cells, (compute, comm), begun_anew(cells, kernels, compute))
     other = other.take(other.start < end[other.cell])
     parts = compute, comm, other
     axis = apart(
@@ -144,17 +148,31 @@ def _laid_out(
     )
 
 
-def _ends(cells: Cells, parts: tuple[Events, Events]) -> Array:
+def _ends(cells: Cells, parts: tuple[Events, Events], anew: Array) -> Array:
     """Per cell: the end of its last kernel or collective, or the beginning of the next step if that is later.
 
     A pause for most of which the host was in no step (the job did something else, or captures were strung together)
-    is not part of the step before it.
+    is not part of the step before it; nor is one after which the recording began anew.
     """
     end = cells.begin.copy()
     for events in parts:
         np.maximum.at(end, events.cell, events.end)
     pause = np.where(cells.follow > end, cells.follow - end, 0)
-    return np.where(2 * cells.away <= pause, end + pause, end)
+    return np.where((2 * cells.away <= pause) & ~np.append(anew, False)[1:], end + pause, end)
+
+
+def begun_anew(cells: Cells, kernels: Table[Kernel], compute: Events) -> Array:
+    """Per cell: whether its first kernel says that the device had not been idle before it, as the first of a capture.
+
+    The wait of a row is the gap to the one above it. Nothing stands above the first row of a capture, and it says 0;
+    where captures were strung together, the first row of a later step says so too, whatever the pause before it.
+    """
+    rank, wait = kernels["rank"][compute.row], kernels["wait_us"][compute.row]
+    measured = np.isin(rank, np.unique(rank[wait > 0]))
+    first = compute.start == cells.begin[compute.cell]
+    found = np.zeros(len(cells), bool)
+    found[compute.cell[first & measured & (wait == 0)]] = True
+    return found
 
 
 def _work(parts: tuple[Events, Events, Events]) -> Work:

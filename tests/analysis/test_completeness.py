@@ -137,6 +137,26 @@ def test_kernels_outside_of_every_step_are_no_missing_rows():
     assert set(split_of(kernels).texts("source").values()) == {"intervals"}
 
 
+@pytest.mark.parametrize("summed", [False, True])
+def test_a_recording_that_begins_anew_is_a_whole_list_and_its_pause_no_part_of_the_step_before(summed):
+    """Strung together, or repeated: the first row of each part says that nothing waited, as that of a capture does."""
+    once = listed([(0, 10), (4, 10), (4, 10)])
+    later = once["start_ns"] + 10**9
+    twice = Table.concat(Kernel, [once, once.having(step=np.full(3, 2), start_ns=later)])
+    alone = summed_up(split_of(once))
+    sums = Table.concat(StepTime, [alone, alone.having(step=np.array([2]))]) if summed else None
+    rows = split_of(twice, sums).rows()
+    assert [(row["step"], row["span_us"], row["free_us"], row["source"]) for row in rows] == [
+        (1, 38, 8, "intervals"),
+        (2, 38, 8, "intervals"),
+    ]
+
+
+def test_one_zero_inside_a_step_still_tells_of_missing_rows():
+    zero = TRIMMED.having(wait_us=np.array([2.0, 0.0]))
+    assert split_of(zero).texts("source").values() == ["incomplete"]
+
+
 def test_sums_that_agree_outweigh_the_waits():
     """Some versions may write another wait; what the profiler summed up is what it shows."""
     whole = listed([(0, 10), (9, 10), (9, 10)])

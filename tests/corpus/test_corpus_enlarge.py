@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import corpus
+from advisor.diagnosis import open_profile
+from advisor.facts.derived import Overlap
 from benchmarks.enlarge import enlarge, repeats_for, size_of
 
 CASE = Path(corpus.__file__).parent / "host-bound-2-ranks"
@@ -38,6 +42,29 @@ def test_every_event_is_there_as_often_as_repeated(large: Path) -> None:
         return Counter((e["ph"], str(e.get("cat"))) for e in _events(capture) if e["ph"] != "M")
 
     assert counted(large) == Counter({key: REPEATS * count for key, count in counted(CASE).items()})
+
+
+@pytest.mark.parametrize("left_out", [(), ("trace_view.json",), ("step_trace_time.csv",)], ids=str)
+def test_every_step_is_split_as_in_the_original_and_from_its_kernels(
+    large: Path, tmp_path: Path, left_out: tuple[str, ...]
+) -> None:
+    """Else benchmarks would measure the short way: the profiler's own sums in place of the analysis of kernels."""
+    steps = [_split(capture, tmp_path / str(at), left_out) for at, capture in enumerate((CASE, large))]
+    once, often = (sorted(found[rank] for rank in found) for found in steps)
+    assert often == pytest.approx(np.tile(once, (1, REPEATS, 1)), abs=1e-3)
+
+
+def _split(capture: Path, copied: Path, left_out: tuple[str, ...]) -> dict[int, list[tuple[float, float, float]]]:
+    """Per rank: computing, exposed communication and idle time of each step, recomputed from whole lists."""
+    shutil.copytree(capture, copied, ignore=shutil.ignore_patterns(*left_out))
+    split = open_profile(copied).table(Overlap)
+    assert set(split.texts("source").values()) == {"intervals"}
+    assert (split["unlisted_us"] == 0).all()
+    found: dict[int, list[tuple[float, float, float]]] = {}
+    for row in split.rows():
+        parts = tuple(float(str(row[name])) for name in ("compute_us", "exposed_comm_us", "free_us"))
+        found.setdefault(int(str(row["rank"])), []).append((parts[0], parts[1], parts[2]))
+    return found
 
 
 def test_flows_still_pair(large: Path) -> None:

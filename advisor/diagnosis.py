@@ -71,6 +71,7 @@ def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[F
 
 def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent) -> Diagnosis:
     """Every rule held against a profile of which is known what charts will show."""
+    from advisor.engine.doubt import doubted
     from advisor.engine.evaluate import evaluate
     from advisor.engine.merge import merge
     from advisor.engine.rank import ranked
@@ -91,7 +92,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         split=time_split(overlaps) if overlaps is not None else None,
         account=_account(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_lines(profile, _with_times(profile, ranked(findings, catalog))),
+        findings=_with_lines(profile, _with_times(profile, ranked(doubted(findings, catalog.rules), catalog))),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
         exhibits=shown,

@@ -28,10 +28,12 @@ from advisor.analysis.ranks import rank_times
 from advisor.analysis.recorded import recorded_spans
 from advisor.analysis.spending import spending
 from advisor.analysis.steps import step_spans
+from advisor.analysis.witnesses import witnesses
 from advisor.facts.profile import Derivation
 
 DERIVATIONS: tuple[Derivation, ...] = (
     overlaps,
+    witnesses,
     spending,
     dispatches,
     gaps,

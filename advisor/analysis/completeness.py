@@ -52,7 +52,7 @@ def reconciled(
     doubtful |= ~agreed & ~np.isnan(span) & _running_on(split, doubtful)
     unlisted = np.where(contradicted, differs, np.fmax(opened, 0.0))
     swap, lost = doubtful & ~np.isnan(span), doubtful & np.isnan(span)
-    kept = {name: split[name][swap] for name in ("start_ns", "listed_us")}
+    kept = {name: split[name][swap] for name in ("start_ns", "listed_us", "listed_exposed_us")}
     taken = sums.take(at[swap]).having(**kept, unlisted_us=unlisted[swap])
     unknown = split.take(lost).having(
         **dict.fromkeys((*_SPLIT, "copy_us", "event_wait_us"), np.nan),
@@ -134,7 +134,7 @@ def _only_in_sums(split: Table[Overlap], sums: Table[Overlap]) -> Table[Overlap]
     cut = numbered & (row_at(split["rank"], split["step"], sums["rank"], sums["step"]) < 0)
     nothing = np.where(cut, 0.0, np.nan)
     unlisted = np.where(cut, np.fmax(sums["compute_us"], sums["exposed_comm_us"]), np.nan)
-    return sums.having(listed_us=nothing, unlisted_us=unlisted).take(cut | ~listed)
+    return sums.having(listed_us=nothing, listed_exposed_us=nothing, unlisted_us=unlisted).take(cut | ~listed)
 
 
 def incomplete(split: Table[Overlap] | None, rank: Array, step: Array) -> Array:

@@ -15,7 +15,7 @@ from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.intervals import Axis, Spans, apart, gaps, joined, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, Texts
 
 KERNEL, COMM, COPY = 0, 1, 2
 """Kinds of work a device is busy with."""
@@ -188,9 +188,12 @@ def _work(parts: tuple[Events, Events, Events]) -> Work:
 def kernel_times(kernels: Table[Kernel]) -> Events:
     """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing: left out."""
     events = _believable(kernels["start_ns"], _end(kernels["start_ns"], kernels["duration_us"]))
-    names = kernels.texts("op_name")
-    driving = names.hits(name.endswith(_OF_COLLECTIVES) for name in names.names)
-    return events.take(~driving[events.row])
+    return events.take(~drive_collectives(kernels.texts("op_name"))[events.row])
+
+
+def drive_collectives(names: Texts) -> Array:
+    """Per name of a kernel or operator type: whether HCCL runs a collective by it."""
+    return names.hits(name.endswith(_OF_COLLECTIVES) for name in names.names)
 
 
 def collective_times(collectives: Table[Collective]) -> Events:

@@ -69,6 +69,7 @@ def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
         event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks else unknown,
         bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
         listed_us=device.per_cell(device.compute),
+        listed_exposed_us=exposed,
         unlisted_us=0.0,
         source="intervals",
     )

@@ -17,6 +17,7 @@ from advisor.loaders.links import LINKS
 from advisor.loaders.memory import L2_CACHE, MEMORY_USES, MODULE_MEMORY, OPERATOR_MEMORY
 from advisor.loaders.opening import open_input
 from advisor.loaders.operator_calls import OPERATOR_CALLS
+from advisor.loaders.overlap_tracks import OVERLAP_TRACKS
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.settings import SETTINGS
 from advisor.loaders.step_windows import STEP_WINDOWS
@@ -34,6 +35,7 @@ READINGS: tuple[Reading[Any], ...] = (
     LAUNCHES,
     OPERATOR_CALLS,
     STEP_WINDOWS,
+    OVERLAP_TRACKS,
     TRANSFERS,
     LINKS,
     MEMORY_USES,

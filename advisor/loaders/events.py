@@ -22,7 +22,7 @@ from advisor.loaders.exact_time import exact_ns, ns_of
 FREQUENCY = "AI Core Freq"
 LINK = "HostToDevice"
 OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
-"""Slices of the lane Overlap Analysis: sums the exporter drew, which we draw ourselves."""
+"""Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
 PROCESS, THREAD = "process_name", "thread_name"
 
 Scalar = int | str | float | None
@@ -139,12 +139,13 @@ def columns(events: Sequence[AnyEvent]) -> Piece:
 
 
 def _slices(piece: Piece, events: list[Any]) -> None:
-    events = [e for e in events if e.name not in OVERLAP or e.cat is not None]
+    drawn = [e for e in events if e.name in OVERLAP and e.cat is None]
+    if drawn:
+        events = [e for e in events if e.name not in OVERLAP or e.cat is not None]
+    _overlap(piece, drawn)
     args = [e.args or _NO_ARGS for e in events]
     starts = _times(events)
-    us = np.fromiter([e.dur for e in events], np.float64, len(events))
-    if not ((us >= 0) & (us < _MAX_US)).all():
-        raise Odd("duration is missing, negative or too large")
+    us = _durations(events)
     part = "slices"
     piece.parts[part] = {
         "name": piece.code(part, "name", [e.name for e in events]),
@@ -159,6 +160,22 @@ def _slices(piece: Piece, events: list[Any]) -> None:
     _tasks(piece, args)
     _copies(piece, args)
     _payloads(piece, args)
+
+
+def _overlap(piece: Piece, events: list[Any]) -> None:
+    """The length of all slices of each name together; not in whose lane they are, which no slice says."""
+    us = _durations(events)
+    codes = piece.code("overlap", "name", [e.name for e in events])
+    named = len(piece.distinct["overlap", "name"])
+    sums = np.bincount(codes, weights=us, minlength=named).astype(np.float64)
+    piece.parts["overlap"] = {"name": np.arange(named), "us": sums}
+
+
+def _durations(events: list[Any]) -> Array:
+    us = np.fromiter([e.dur for e in events], np.float64, len(events))
+    if not ((us >= 0) & (us < _MAX_US)).all():
+        raise Odd("duration is missing, negative or too large")
+    return us
 
 
 def _tasks(piece: Piece, args: list[Args]) -> None:

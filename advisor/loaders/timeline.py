@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,9 @@ class Frequencies(Struct, frozen=True):
 
 class Timeline(Struct, frozen=True):
     """What is kept of one trace."""
+
+    overlap_us: Mapping[str, float]
+    """Lengths of the slices of the lane Overlap Analysis together, by their names."""
 
     tracks: Tracks
     slices: Slices
@@ -210,6 +213,7 @@ class _Collected:
             self._parts[part] for part in ("slices", "tasks", "copies", "payloads", "links", "frequencies")
         )
         return Timeline(
+            self._overlap(),
             self._tracks(),
             Slices(
                 name=self._texts("slices", "name"),
@@ -230,6 +234,11 @@ class _Collected:
             Links(links["high"], links["low"], links[TRACK], links["time_ns"], links["end"]),
             Frequencies(frequencies["time_ns"], frequencies["mhz"]),
         )
+
+    def _overlap(self) -> dict[str, float]:
+        part, names = self._parts["overlap"], list(self._codes["overlap", "name"])
+        sums = np.bincount(part["name"], weights=part["us"], minlength=len(names))
+        return dict(zip(names, sums.tolist(), strict=True))
 
     def _texts(self, part: str, column: str) -> Texts:
         return Texts(self._parts[part][column], tuple(self._codes[part, column]))

@@ -115,6 +115,7 @@ class _Binder:
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
             symptom=w.symptom,
+            doubts=w.doubts,
             since=w.since,
             status=w.status,
             formerly=tuple(w.formerly),

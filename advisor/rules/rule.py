@@ -86,6 +86,7 @@ class Rule:
     saving: Saving | None
     explains: tuple[str, ...]
     symptom: bool
+    doubts: bool
     since: str
     status: Literal["stable", "preview", "deprecated"]
     formerly: tuple[str, ...]

@@ -133,6 +133,7 @@ class RuleFile(_Part):
     severity: Level | dict[Level, Expression]
     explains: list[RuleId] = []
     symptom: bool = False
+    doubts: bool = False
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None
     occurrences: OccurrencesFile | None = None

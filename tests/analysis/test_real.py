@@ -11,7 +11,16 @@ import pytest
 
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import MISSING
-from advisor.facts.derived import CollectiveCall, Dispatch, Gap, HostCost, OperatorShare, Overlap, StageTime
+from advisor.facts.derived import (
+    CollectiveCall,
+    Dispatch,
+    Gap,
+    HostCost,
+    OperatorShare,
+    Overlap,
+    StageTime,
+    Witness,
+)
 from advisor.facts.observed import StepTime
 from advisor.facts.profile import Profile
 from advisor.loaders import open_input
@@ -115,3 +124,8 @@ def test_tasks_without_a_type_leave_the_split_as_the_overlap_track_of_the_file_d
     (row,) = profile.table(Overlap).rows()
     assert row["compute_us"] == pytest.approx(1788.25, abs=3)
     assert row["free_us"] == pytest.approx(9481.67, abs=3)
+
+
+def test_what_the_profiler_summed_up_agrees_with_the_events_within_a_ten_thousandth(capture):
+    for row in capture.table(Witness).rows():
+        assert abs(row["said_us"] - row["found_us"]) < 1e-4 * row["whole_us"]

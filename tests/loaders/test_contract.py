@@ -37,7 +37,10 @@ ONE_EXPORT_AT_LEVEL: dict[tuple[str, int], set[str]] = {
 CANN_KINDS = {"acl", "node", "model", "hccl", "runtime"}
 """Host calls that the text export leaves out at Level0."""
 
-ONLY_IN = {("l2_cache", 0): "text", ("l2_cache", 1): "text", ("l2_cache", 2): "text", ("api_totals", 0): "database"}
+ONLY_IN = {
+    **{(name, level): "text" for name in ("l2_cache", "overlap_tracks") for level in (0, 1, 2)},
+    ("api_totals", 0): "database",
+}
 """Facts that one of the exports does not hold, by level."""
 
 

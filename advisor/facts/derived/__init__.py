@@ -6,13 +6,14 @@ from __future__ import annotations
 from advisor.facts.base import Fact
 from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
 from advisor.facts.derived.communication import CollectiveCall, LinkUse, Meeting, Move
-from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, RecordedSpan, Spending, StepSpan
+from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, RecordedSpan, Spending, StepSpan, Witness
 from advisor.facts.derived.host import Holdup, HoldupCall, HostCost, HostKind, LaunchMode
 from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution
 from advisor.facts.derived.ranks import RankTime, StageTime
 
 DERIVED: tuple[type[Fact], ...] = (
     Overlap,
+    Witness,
     Spending,
     Dispatch,
     Gap,

@@ -39,6 +39,9 @@ class Overlap(Fact):
     ]
     bubble_us: Annotated[float, Us("Time in pipeline sends and receives not hidden behind computation.")]
     listed_us: Annotated[float, Us("Union of the kernels that are in the list; missing when there is no list.")]
+    listed_exposed_us: Annotated[
+        float, Us("Collectives in the list with no listed kernel beside them; missing when there is no list.")
+    ]
     unlisted_us: Annotated[
         float,
         Us(
@@ -53,6 +56,31 @@ class Overlap(Fact):
             "(kernels are missing from the list and no sums were recorded)."
         ),
     ]
+
+
+class Witness(Fact):
+    """One sum that the profiler wrote down beside the events, and what the events themselves add up to.
+
+    Ranks whose list of kernels is known to lack rows have none: there the sums are believed.
+    """
+
+    table = "witnesses"
+    observed = False
+
+    rank: Rank
+    witness: Annotated[
+        str,
+        Key(
+            "`overlap_analysis` (the lane of the timeline, or the table of that name), `step_trace_time` "
+            "(StepTraceTime) or `op_statistic`."
+        ),
+    ]
+    part: Annotated[str, Key("`compute` or `exposed_comm`.")]
+    said_us: Annotated[float, Us("As the profiler summed it up: over the steps, or over the whole capture.")]
+    found_us: Annotated[
+        float, Us("The same time of kernels and collectives; for `op_statistic` their durations added up.")
+    ]
+    whole_us: Annotated[float, Us("All the time the witness speaks of.")]
 
 
 class Spending(Fact):

@@ -9,11 +9,12 @@ from advisor.facts.observed.communication import Collective, Group, Link, Transf
 from advisor.facts.observed.device import DeviceTask, Frequency, Kernel, L2Cache, OperatorTotal
 from advisor.facts.observed.host import ApiTotal, HostCall, Launch, OperatorCall
 from advisor.facts.observed.memory import MemoryUse, ModuleMemory, OperatorMemory
-from advisor.facts.observed.steps import StepTime, StepWindow
+from advisor.facts.observed.steps import OverlapTrack, StepTime, StepWindow
 
 OBSERVED: tuple[type[Fact], ...] = (
     StepTime,
     StepWindow,
+    OverlapTrack,
     Kernel,
     DeviceTask,
     HostCall,

@@ -28,6 +28,19 @@ class StepTime(Fact):
     preparing_us: Annotated[float, Us("From the host's start of the step to the first device work.")]
 
 
+class OverlapTrack(Fact):
+    """Where one rank's time went over the whole capture, as the profiler drew it: Overlap Analysis."""
+
+    table = "overlap_tracks"
+    among_events = True
+    record_with = NPU
+
+    rank: Rank
+    compute_us: Annotated[float, Us("Computing.")]
+    exposed_comm_us: Annotated[float, Us("Communication(Not Overlapped).")]
+    free_us: Annotated[float, Us("Free.")]
+
+
 class StepWindow(Fact):
     """The host's window of one step: ProfilerStep#N in the timeline, STEP_TIME in the database."""
 

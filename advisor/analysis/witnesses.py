@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the profiler summed up itself, beside what the events add up to: witnesses of whether all was read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import collective_times, drive_collectives, kernel_times
+from advisor.analysis.grouping import matched
+from advisor.analysis.intervals import Spans, apart, subtract, union
+from advisor.facts.derived import Overlap, Witness
+from advisor.facts.observed import Collective, Kernel, OperatorTotal, OverlapTrack
+from advisor.facts.table import Array, Table
+
+_PARTS = ("compute", "exposed_comm")
+
+
+def witnesses(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    split: Table[Overlap],
+    track: Table[OverlapTrack] | None,
+    totals: Table[OperatorTotal] | None,
+) -> Table[Witness]:
+    """Each sum beside what was found, of the ranks whose list of kernels is not known to lack rows."""
+    found = []
+    if track is not None:
+        found.append(_drawn(kernels, collectives, track))
+    if totals is not None:
+        found.append(_counted(kernels, totals))
+    found.append(_stepwise(split))
+    table = Table.concat(Witness, found).sorted_by("rank")
+    cut = split.take((split["listed_us"] < split["compute_us"]) | split.texts("source").isin(["incomplete"]))
+    lacking = cut.take(cut.texts("source").isin(["recorded", "incomplete"]))
+    return table.take(~np.isin(table["rank"], lacking["rank"]))
+
+
+def _drawn(kernels: Table[Kernel], collectives: Table[Collective] | None, track: Table[OverlapTrack]) -> Table[Witness]:
+    """The overlap track of each rank beside all its kernels and collectives, those outside of every step too."""
+    ranks = track["rank"]
+    compute, comm = (_per_rank(parts, ranks) for parts in (_kernels(kernels), _collectives(collectives)))
+    of, start, end = (np.concatenate(columns) for columns in zip(compute, comm, strict=True))
+    axis = apart(of, start, end, len(ranks))
+    busy, talking = (union(start + axis.shift[of], end + axis.shift[of]) for of, start, end in (compute, comm))
+
+    def lengths(spans: Spans) -> Array:
+        return np.bincount(axis.owner(spans.start), weights=spans.lengths, minlength=len(ranks)) / 1e3
+
+    whole = track["compute_us"] + track["exposed_comm_us"] + track["free_us"]
+    parts = dict(zip(_PARTS, (lengths(busy), lengths(subtract(talking, busy))), strict=True))
+    if collectives is None:
+        del parts["exposed_comm"]
+    return Table.concat(
+        Witness,
+        [
+            Table.build(
+                Witness,
+                rank=ranks,
+                witness="overlap_analysis",
+                part=part,
+                said_us=track[f"{part}_us"],
+                found_us=us,
+                whole_us=whole,
+            )
+            for part, us in parts.items()
+        ],
+    )
+
+
+def _counted(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> Table[Witness]:
+    """The totals of operators beside the durations of all kernels. Totals that leave out whole cores are no witness."""
+    totals = totals.take(~drive_collectives(totals.texts("op_type")))
+    listed = kernel_times(kernels).row
+    ranks = np.unique(totals["rank"])
+    ranks = ranks[np.isin(ranks, kernels["rank"])]
+    said = _summed(totals["rank"], totals["total_us"], ranks)
+    found = _summed(kernels["rank"][listed], kernels["duration_us"][listed], ranks)
+    table = Table.build(
+        Witness, rank=ranks, witness="op_statistic", part="compute", said_us=said, found_us=found, whole_us=said
+    )
+    return table.take(said > found)
+
+
+def _stepwise(split: Table[Overlap]) -> Table[Witness]:
+    """The profiler's sums of the steps whose kernels or collectives say something else."""
+    other = split.take(split.texts("source").isin(["recorded"]) & ~np.isnan(split["listed_us"]))
+    ranks = np.unique(other["rank"])
+    sums = {name: _summed(other["rank"], other[name], ranks) for name in ("compute_us", "exposed_comm_us", "span_us")}
+    found = (_summed(other["rank"], other[name], ranks) for name in ("listed_us", "listed_exposed_us"))
+    return Table.concat(
+        Witness,
+        [
+            Table.build(
+                Witness,
+                rank=ranks,
+                witness="step_trace_time",
+                part=part,
+                said_us=sums[f"{part}_us"],
+                found_us=us,
+                whole_us=sums["span_us"],
+            )
+            for part, us in zip(_PARTS, found, strict=True)
+        ],
+    )
+
+
+_Intervals = tuple[Array, Array, Array]
+
+
+def _kernels(kernels: Table[Kernel]) -> _Intervals:
+    """Rank, start and end."""
+    events = kernel_times(kernels)
+    return kernels["rank"][events.row], events.start, events.end
+
+
+def _collectives(collectives: Table[Collective] | None) -> _Intervals:
+    """Rank, start and end."""
+    collectives = Table.empty(Collective) if collectives is None else collectives
+    events = collective_times(collectives)
+    return collectives["rank"][events.row], events.start, events.end
+
+
+def _per_rank(intervals: _Intervals, ranks: Array) -> _Intervals:
+    """The intervals of these ranks, by position among them."""
+    rank, start, end = intervals
+    of = matched(ranks, rank)
+    return of[of >= 0], start[of >= 0], end[of >= 0]
+
+
+def _summed(rank: Array, values: Array, ranks: Array) -> Array:
+    of = matched(ranks, rank)
+    return np.bincount(of[of >= 0], weights=values[of >= 0], minlength=len(ranks))

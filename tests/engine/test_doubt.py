@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from advisor.engine.doubt import doubted
+from advisor.findings import Confidence, Finding, Place, Severity
+
+
+class Rule(NamedTuple):
+    id: str
+    doubts: bool = False
+
+
+RULES = (Rule("capture/contradicted", doubts=True), Rule("capture/other"), Rule("host/a"))
+
+
+def finding(rule: str, *ranks: int | None, confidence: Confidence = Confidence.high) -> Finding:
+    return Finding(
+        rule=rule,
+        fingerprint=f"{rule}{ranks}",
+        subject={},
+        severity=Severity.low,
+        confidence=confidence,
+        seen=tuple(Place(rank=rank) for rank in ranks),
+    )
+
+
+def test_findings_of_a_rank_whose_times_are_in_doubt_are_one_level_less_certain():
+    found = doubted([finding("capture/contradicted", 1), finding("host/a", 0, 1), finding("host/a", 0)], RULES)
+    assert [one.confidence for one in found] == [Confidence.high, Confidence.medium, Confidence.high]
+
+
+def test_nothing_is_less_certain_than_low_and_what_has_no_rank_is_concerned():
+    found = doubted([finding("capture/contradicted", 1), finding("host/a", 1, confidence=Confidence.low),
+                     finding("host/a", None)], RULES)  # fmt: skip
+    assert [one.confidence for one in found[1:]] == [Confidence.low, Confidence.medium]
+
+
+def test_other_remarks_on_the_capture_stay_certain_and_take_nothing():
+    found = doubted([finding("capture/contradicted", 1), finding("capture/other", 1)], RULES)
+    assert found[1].confidence == Confidence.high
+    assert doubted([finding("capture/other", 1), finding("host/a", 1)], RULES)[1].confidence == Confidence.high

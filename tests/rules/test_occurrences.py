@@ -12,6 +12,7 @@ from advisor.shipped import shipped
 SETTING = "a setting holds for the whole run"
 RECORDING = "about how the capture was recorded, not about a moment of the run"
 AT_NO_MOMENT = {
+    "capture/contradicted-times": "sums over the whole capture, or over all its steps",
     "capture/damaged-input": "about the files; what could not be read has no time",
     "capture/inflated-host-times": RECORDING,
     "capture/level-too-low": RECORDING,

@@ -12,6 +12,7 @@ from advisor.release import VERSION
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
+PROJECT_FILE = "pyproject.toml"
 ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
 EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
 
@@ -71,7 +72,8 @@ def rule_options(one: argparse.ArgumentParser) -> None:
         "--config",
         type=Path,
         metavar="FILE",
-        help=f"thresholds and switches (default: {SETTINGS_FILE} in this folder, where there is one)",
+        help=f"thresholds and switches (default: the nearest {SETTINGS_FILE}, or [tool.advisor] of a {PROJECT_FILE}, "
+        "from this folder up to the top of the repository)",
     )
 
 

@@ -25,6 +25,7 @@ from advisor.findings import Diagnosis
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.schema import json_schema
+from advisor.rules.settings_file import json_schema as settings_schema
 from advisor.shipped import shipped
 from advisor.text import LANGUAGES, Language, fill
 from advisor.units import show
@@ -44,6 +45,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "docs/reference/comparison.schema.json", _json(Comparison.model_json_schema())
     yield "docs/reference/explanation.schema.json", _json(Explanation.model_json_schema())
     yield "docs/reference/verdict.schema.json", _json(Verdict.model_json_schema())
+    yield "docs/reference/settings.schema.json", _json(settings_schema(catalog.rules))
     yield "rules/schema.json", _json(json_schema())
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)
     for rule in catalog.rules:

@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "say what changed from one profile to another, and why",
         "mcp": "offer diagnoses, explanations and tables to assistants (Model Context Protocol)",
         "render": "write a report again from a saved .json, without the capture",
+        "init": "write a commented advisor.yaml to begin with",
         "rules": "list, show, write and test rules",
     }
 )

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.arguments import SETTINGS_FILE
+from advisor.arguments import PROJECT_FILE, SETTINGS_FILE
 
 if TYPE_CHECKING:
     import argparse
@@ -29,16 +30,56 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
             Both(f"{path} does not exist", f"{path} 不存在"),
             Both(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
         )
-    found = path or Path(SETTINGS_FILE)
-    if not found.is_file():
+    if path is None:
+        path = _nearest(arguments)
+    if path is None:
         return None
     from advisor.rules.settings import Settings
 
-    settings = Settings.read(found)
+    settings = Settings.read(path)
     arguments.lang = arguments.lang or settings.language
     level = settings.level
     arguments.fail_on = getattr(arguments, "fail_on", None) or (level.name if level is not None else None)
     return settings
+
+
+def _nearest(arguments: argparse.Namespace) -> Path | None:
+    """The settings that are found without being given; what lies in another folder is named, so that nobody wonders."""
+    here = Path.cwd()
+    found = found_settings(here)
+    if found is None:
+        return None
+    shown = Path(os.path.relpath(found, here))
+    if found.parent != here and not getattr(arguments, "quiet", False):
+        from advisor.errors import Both
+
+        said = Both(f"settings from {shown.as_posix()}", f"使用的配置文件：{shown.as_posix()}")
+        print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+    arguments.config = shown
+    return shown
+
+
+def found_settings(here: Path) -> Path | None:
+    """The nearest settings from a folder up to the top of its repository; without one, up to the home folder.
+
+    In each folder `advisor.yaml` wins over the table `[tool.advisor]` of a pyproject.toml.
+    """
+    home = Path(os.path.expanduser("~"))
+    for folder in (here, *here.parents):
+        if (folder / SETTINGS_FILE).is_file():
+            return folder / SETTINGS_FILE
+        project = folder / PROJECT_FILE
+        if project.is_file() and _speaks_of_advisor(project):
+            return project
+        if folder == home or (folder / ".git").exists():
+            return None
+    return None
+
+
+def _speaks_of_advisor(project: Path) -> bool:
+    from advisor.rules.tomlfile import has_settings
+
+    return has_settings(project)
 
 
 def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[str] = ()) -> Catalog:

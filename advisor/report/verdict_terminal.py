@@ -243,6 +243,9 @@ class _Printer:
         words = say("suppress", language, file=clean(self.judged.settings, 400))
         yield Flow(assembled(prose(f"{words}{self.colon.rstrip()}")))
         first, until = self.failing[0].ruling, self.judged.today + timedelta(days=DAYS)
+        if self.judged.settings.endswith(".toml"):
+            yield Text("\n".join(self.in_toml(first, until)), "cyan", no_wrap=True, overflow="ignore")
+            return
         lines = (
             f"  - rule: {_yaml(first.rule, _PLAIN)}",
             f"    fingerprint: {_yaml(first.fingerprint, _FINGERPRINT)}",
@@ -250,6 +253,16 @@ class _Printer:
             f"    expires: {until.isoformat()}",
         )
         yield Text("\n".join(lines), "cyan", no_wrap=True, overflow="ignore")
+
+    def in_toml(self, first: Ruling, until: date) -> tuple[str, ...]:
+        """The suppression as it stands in a pyproject.toml."""
+        return (
+            "  [[tool.advisor.suppressions]]",
+            f"  rule = {json.dumps(clean(first.rule, 400))}",
+            f"  fingerprint = {json.dumps(clean(first.fingerprint, 400))}",
+            f'  reason = "{say("reason_here", self.language)}"',
+            f"  expires = {until.isoformat()}",
+        )
 
 
 def _yaml(word: str, plain: re.Pattern[str]) -> str:

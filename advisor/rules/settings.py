@@ -10,6 +10,8 @@ rules:
   comm/slow-link: on
 ```
 
+In a pyproject.toml the same stands in the table `[tool.advisor]`.
+
 An exact id wins over a pattern, a longer pattern over a shorter one. Logic is never changed. What a project demands of
 a run (`policy`, `budgets`, `suppressions`, `compare`) is described in `policy_file`.
 """
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.comparison import Tolerance
 from advisor.errors import Mistake, Place, RuleError
 from advisor.findings import Severity
-from advisor.rules import source
+from advisor.rules import source, tomlfile
 from advisor.rules.faults import Faults
 from advisor.rules.policy import Bar, Policy, bars
 from advisor.rules.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
@@ -69,7 +71,7 @@ class Settings:
         Raises:
             RuleError: Everything wrong with it that can be seen without the rules.
         """
-        faults = Faults(source.read(path))
+        faults = Faults(tomlfile.read(path) if path.suffix.lower() == ".toml" else source.read(path))
         settings = _Reader(faults).settings()
         if faults.mistakes:
             raise RuleError(sorted(faults.mistakes, key=lambda mistake: mistake.place))

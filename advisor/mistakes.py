@@ -23,6 +23,7 @@ SENTENCES: tuple[Both, ...] = (
     Both("not UTF-8 text", "不是 UTF-8 文本"),
     Both("not YAML: {why}", "不是合法的 YAML：{why}"),
     Both("not YAML", "不是合法的 YAML"),
+    Both("not TOML: {why}", "不是合法的 TOML：{why}"),
     Both("anchors with aliases are not part of rule files", "规则文件不支持锚点与别名"),
     Both("merge keys are not part of rule files", "规则文件不支持合并键"),
     Both("tags are not part of rule files", "规则文件不支持标签"),

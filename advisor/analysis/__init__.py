@@ -26,6 +26,7 @@ from advisor.analysis.patches import patch_convolutions
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.ranks import rank_times
 from advisor.analysis.recorded import recorded_spans
+from advisor.analysis.removals import removals
 from advisor.analysis.spending import spending
 from advisor.analysis.steps import step_spans
 from advisor.analysis.witnesses import witnesses
@@ -43,6 +44,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     holdups,
     holdup_calls,
     launch_modes,
+    removals,
     operators,
     operator_shapes,
     fusible_chains,

@@ -16,8 +16,8 @@ from msgspec import Struct
 from advisor.analysis.beside import Beside, decisive, undisturbed
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.grouping import grouped
-from advisor.analysis.operators import StepKernels, in_steps, ratio
-from advisor.facts.derived import FusibleChain, Overlap
+from advisor.analysis.operators import StepKernels, in_steps, ratio, sooner
+from advisor.facts.derived import FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -98,6 +98,23 @@ class _Lanes(Struct, frozen=True):
     """Their types, by number."""
 
 
+class _Members(Struct, frozen=True):
+    """The kernels of all chains, chain by chain."""
+
+    row: Array
+    """Rows of the kernels."""
+    chain: Array
+    begin: Array
+    """Per chain: the position of its first kernel, how many it has, and the number of its pattern."""
+    size: Array
+    pattern: Array
+
+    @property
+    def patterns(self) -> Texts:
+        """Per chain: the name of its pattern."""
+        return Texts.of(one.name for one in PATTERNS).take(self.pattern)
+
+
 class _Chains(Struct, frozen=True):
     """Chains of one pattern: first and last position of each."""
 
@@ -111,17 +128,38 @@ def fusible_chains(
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    *,
+    without: Table[Removal] | None = None,
 ) -> Table[FusibleChain]:
     """One row per rank and pattern that occurs."""
     device = timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    work = device.work
-    types = every.table.texts("op_type")
-    lanes = _lanes(types, grouped(work.cell[every.row], every.table["stream"]).of, work.start[every.row])
-    found = [chains for chains in _all_chains(lanes, types.names) if len(chains.first)]
-    if not found:
+    found = _members(every, device)
+    if not len(found.row):
         return Table.empty(FusibleChain)
-    return _summed(found, lanes, every, device, decisive(device, kernels, collectives))
+    chains = _summed(found, every, device, decisive(device, kernels, collectives))
+    _, removed = sooner(without, "chain", chains["rank"], chains.texts("pattern"))
+    return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], removed))
+
+
+def chained(every: StepKernels, device: Timeline) -> tuple[Array, Texts]:
+    """The kernels that belong to a chain, as rows of `every`, and the pattern of each."""
+    found = _members(every, device)
+    return found.row, found.patterns.take(found.chain)
+
+
+def _members(every: StepKernels, device: Timeline) -> _Members:
+    types, work = every.table.texts("op_type"), device.work
+    lanes = _lanes(types, grouped(work.cell[every.row], every.table["stream"]).of, work.start[every.row])
+    found = _all_chains(lanes, types.names)
+    first = np.concatenate([chains.first for chains in found] or [np.empty(0, np.intp)])
+    last = np.concatenate([chains.last for chains in found] or [np.empty(0, np.intp)])
+    size = last - first + 1
+    begin = np.cumsum(size) - size
+    chain = np.repeat(np.arange(len(size)), size)
+    row = lanes.row[np.arange(len(chain)) - begin[chain] + first[chain]]
+    number = np.repeat([chains.pattern for chains in found], [len(chains.first) for chains in found]).astype(np.intp)
+    return _Members(row, chain, begin, size, number)
 
 
 def _lanes(types: Texts, stream: Array, start: Array) -> _Lanes:
@@ -176,28 +214,17 @@ def _matches(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> 
     return begin[apart]
 
 
-def _summed(
-    found: list[_Chains],
-    lanes: _Lanes,
-    every: StepKernels,
-    device: Timeline,
-    beside: Beside,
-) -> Table[FusibleChain]:
-    first = np.concatenate([chains.first for chains in found])
-    size = np.concatenate([chains.last for chains in found]) - first + 1
-    pattern = np.repeat([chains.pattern for chains in found], [len(chains.first) for chains in found])
-    begin = np.cumsum(size) - size
-    chain = np.repeat(np.arange(len(size)), size)
-    row = lanes.row[np.arange(len(chain)) - begin[chain] + first[chain]]
+def _summed(found: _Members, every: StepKernels, device: Timeline, beside: Beside) -> Table[FusibleChain]:
+    row, chain, begin, size = found.row, found.chain, found.begin, found.size
     duration = every.duration_us[row]
     total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)
     product_us = np.bincount(chain, duration * every.table.texts("op_type").isin(_WORDS["PRODUCT"].split())[row])
-    passes = np.array([one.passes for one in PATTERNS])[pattern]
+    passes = np.array([one.passes for one in PATTERNS])[found.pattern]
     fused = np.minimum(np.where(passes > 0, passes * longest, product_us), total)
     start, end = device.work.start[every.row], device.work.end[every.row]
     began = np.minimum.reduceat(start[row], begin)
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
-    names = Texts.of(one.name for one in PATTERNS).take(pattern)
+    names = found.patterns
     head = row[begin]
     groups = grouped(every.table["rank"][head], names)
     steps = every.steps[head[groups.first]]

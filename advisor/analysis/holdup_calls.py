@@ -8,8 +8,8 @@ import numpy as np
 from advisor.analysis import host
 from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.device import kernel_times
-from advisor.analysis.holdups import WAITING, costs_of
 from advisor.analysis.intervals import Spans, cover, holder, joined, union
+from advisor.analysis.replayed_rank import WAITING, costs_of
 from advisor.facts.derived import Gap, HoldupCall
 from advisor.facts.observed import HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table

@@ -10,8 +10,8 @@ from advisor.analysis.beside import Beside, anything, decisive, undisturbed
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import KERNEL, Timeline, timeline
 from advisor.analysis.families import families
-from advisor.analysis.grouping import Groups, grouped, row_at
-from advisor.facts.derived import OperatorShape, OperatorShare, Overlap
+from advisor.analysis.grouping import Groups, grouped, matched, row_at
+from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -44,6 +44,8 @@ def operators(
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    *,
+    without: Table[Removal] | None = None,
 ) -> Table[OperatorShare]:
     """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row.
 
@@ -63,22 +65,26 @@ def operators(
     row, whole = every.row[typed], every.whole[typed][first]
     core = _main_core(groups, table.texts("core"), duration)
 
-    def without(beside: Beside) -> Array:
+    def not_beside(beside: Beside) -> Array:
         """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
         found = undisturbed(device, row, groups.of, len(groups), beside)
         return np.where(whole, found, np.nan) / chosen.steps[first] / 1e3
 
+    rank, unshared = table["rank"][first], not_beside(decisive(device, kernels, collectives))
+    instant, removed = sooner(without, "operator", rank, names)
     return Table.build(
         OperatorShare,
-        rank=table["rank"][first],
+        rank=rank,
         op_type=names,
         core=core,
         family=families(names, core),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
-        alone_us=without(anything(device)),
-        unshared_us=without(decisive(device, kernels, collectives)),
+        alone_us=not_beside(anything(device)),
+        unshared_us=unshared,
+        instant_us=np.minimum(unshared, instant),
+        removed_us=np.minimum(unshared, removed),
         median_us=groups.medians(duration),
         longest_us=groups.largest(duration),
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
@@ -93,6 +99,8 @@ def operator_shapes(
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    *,
+    without: Table[Removal] | None = None,
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
     chosen = in_steps(timeline(kernels, collectives, None, windows), kernels, split)
@@ -101,7 +109,10 @@ def operator_shapes(
     keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
     groups = grouped(table["rank"], *(table.texts(key) for key in keys))
     first = groups.first
-    mean = groups.means(duration)
+    mean, total = groups.means(duration), groups.sums(duration) / chosen.steps[first]
+    types = grouped(table["rank"][first], table.texts("op_type").take(first))
+    of_type = types.sums(total)[types.of]
+    instant, _ = sooner(without, "operator", table["rank"][first], table.texts("op_type").take(first))
     apart = groups.means((duration - mean[groups.of]) ** 2)
     shares = {share: groups.means(table[share], duration) for share in PIPES}
     return Table.build(
@@ -110,13 +121,14 @@ def operator_shapes(
         **{key: table.texts(key).take(first) for key in keys},
         family=families(table.texts("op_type").take(first), table.texts("core").take(first)),
         calls=groups.sizes / chosen.steps[first],
-        total_us=groups.sums(duration) / chosen.steps[first],
+        total_us=total,
+        instant_us=total * ratio(np.minimum(instant, of_type), of_type),
         mean_us=mean,
         spread=ratio(np.sqrt(apart), mean),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
         busiest_share=_busiest(shares),
         blocks=groups.smallest(table["blocks"]),
-        step_share=ratio(groups.sums(duration) / chosen.steps[first], chosen.step_us[first]),
+        step_share=ratio(total, chosen.step_us[first]),
     )
 
 
@@ -125,6 +137,18 @@ def _busiest(shares: dict[str, Array]) -> Array:
     told = ~np.isnan(shares["mte2_share"] + shares["scalar_share"])
     told &= ~np.isnan(np.fmax(shares["mac_share"], shares["vector_share"]))
     return np.where(told, np.fmax.reduce(list(shares.values())), np.nan)
+
+
+def sooner(without: Table[Removal] | None, kind: str, rank: Array, names: Texts) -> tuple[Array, Array]:
+    """Per rank and name: how much sooner a step ends if these take no time, and without them; no bound if unknown."""
+    if without is None:
+        return np.full(len(rank), np.inf), np.full(len(rank), np.inf)
+    without = without.take(without.texts("kind").isin([kind]))
+    both = Texts.concat([without.texts("name"), names])
+    keys = grouped(np.concatenate([without["rank"], rank]), both).of
+    at = matched(keys[: len(without)], keys[len(without) :])
+    instant, removed = (np.append(without[name], np.inf)[at] for name in ("instant_us", "removed_us"))
+    return instant, removed
 
 
 def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:

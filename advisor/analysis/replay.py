@@ -7,6 +7,9 @@ before it and the collective it waited for let it:
 
     gain(task) = min(gain(its launch) + how long it was queued, gain(task before it) + idle time between them, ...)
 
+A task that was launched and the device free, and that still did not begin, was held up by something that is not known
+and holds it up again. Device time taken away from a task is as good as idle time before the next one.
+
 That is a running minimum once the idle times are summed up, so a rank is replayed in a few passes. Where the host waits
 for the device both start afresh: what lies between two such waits is a *stretch* and is replayed by itself.
 """
@@ -90,10 +93,22 @@ class Relief(Struct, frozen=True):
     queue: Spans
     keeps_up: bool = False
     """Beside that, whether the host is taken to launch early enough except after a wait."""
+    device: Array | None = None
+    """Device time taken away from each task, ns; none of it where this is None."""
+
+    @classmethod
+    def none(cls) -> Relief:
+        """Nothing is taken away."""
+        return cls(Spans.none(), Spans.none())
+
+    @classmethod
+    def of_device(cls, spared: Array) -> Relief:
+        """Tasks take so much less time; the host does what it did."""
+        return cls(Spans.none(), Spans.none(), device=spared)
 
 
 def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
-    """Per task of `rank.work`: how much earlier it ends, ns, when these parts of the host's time fall away.
+    """Per task of `rank.work`: how much earlier it ends, ns, when these parts of the host's and device's time go.
 
     `waits` are those of `rank.waits` that stay.
     """
@@ -105,8 +120,11 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     first = np.append(True, of[1:] != of[:-1])[: len(of)]
     if relief.keeps_up:
         limit, beside_limit = np.where(first, limit, UNBOUND), np.full(len(beside_limit), UNBOUND)
-    idle = work.idle(rank.begin)
-    gain = follow(limit, idle, of)
+    spared = np.zeros(len(of), np.int64) if relief.device is None else relief.device
+    held = unexplained(rank)
+    limit = limit - held
+    slack = work.idle(rank.begin) - held + np.where(first, 0, np.append(0, spared)[: len(of)])
+    gain = follow(limit, slack, of) + spared
     before = _before(rank, relief, waits, gain, of)
     joins = np.flatnonzero(work.awaits >= 0)
     for _ in range(_ROUNDS if len(joins) else 0):
@@ -115,9 +133,15 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[of[joins]]
         bound = limit.copy()
         bound[joins] = np.minimum(limit[joins], held)
-        gain = follow(bound, idle, of)
+        gain = follow(bound, slack, of) + spared
         before = _before(rank, relief, waits, gain, of)
     return gain + before[of]
+
+
+def unexplained(rank: Rank) -> Array:
+    """Per task of `rank.work`: for how long it was launched and the device free, and it did not begin, ns."""
+    work = rank.work
+    return np.where(work.awaits < 0, np.minimum(work.idle(rank.begin), np.maximum(work.queued, 0)), 0)
 
 
 def _beside(rank: Rank, gain: Array, before: Array, limit: Array, of: Array) -> Array:

@@ -8,7 +8,7 @@ from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
 from advisor.facts.derived.communication import CollectiveCall, LinkUse, Meeting, Move
 from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, RecordedSpan, Spending, StepSpan, Witness
 from advisor.facts.derived.host import Holdup, HoldupCall, HostCost, HostKind, LaunchMode
-from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution
+from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution, Removal
 from advisor.facts.derived.ranks import RankTime, StageTime
 
 DERIVED: tuple[type[Fact], ...] = (
@@ -23,6 +23,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Holdup,
     HoldupCall,
     LaunchMode,
+    Removal,
     OperatorShare,
     OperatorShape,
     FusibleChain,

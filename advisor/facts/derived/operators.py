@@ -36,6 +36,17 @@ class OperatorShare(Fact):
             "for count for nothing. Without these kernels the step would be so much shorter."
         ),
     ]
+    instant_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if these kernels took no time and were launched as before (`removals`): "
+            "`unshared_us` where the host is far ahead or launches were not recorded, less where what follows has to "
+            "wait for its own launch."
+        ),
+    ]
+    removed_us: Annotated[
+        float, Us("The same without the calls that launch nothing but these kernels; at most `unshared_us`, too.")
+    ]
     median_us: Annotated[float, Us("Median duration of one.")]
     longest_us: Annotated[float, Us("Longest of all.")]
     kernel_share: Annotated[float, Share("Part of the kernel time.")]
@@ -60,6 +71,10 @@ class OperatorShape(Fact):
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
+    instant_us: Annotated[
+        float,
+        Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
+    ]
     mean_us: Annotated[float, Us("Mean duration.")]
     spread: Annotated[float, Times("Standard deviation of the duration over its mean.")]
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
@@ -116,6 +131,14 @@ class FusibleChain(Fact):
     kernels: Annotated[float, Count("Kernels per chain.")]
     total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
     unshared_us: Annotated[float, Us("The part per step in which no other kernel ran, as in `operators`.")]
+    removed_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end without these kernels and the calls that launch nothing else "
+            "(`removals`); kernels without others beside them and pauses together where launches were not recorded, "
+            "and at most that."
+        ),
+    ]
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
     fused_us: Annotated[
         float,
@@ -131,3 +154,25 @@ class FusibleChain(Fact):
     step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
     worst_start_ns: Annotated[int, Ns("Start of the chain that lasted longest.")]
     worst_us: Annotated[float, Us("How long that one lasted, from its first kernel to its last.")]
+
+
+class Removal(Fact):
+    """Kernels of one type, or of the chains of one pattern, taken out of one rank, which is then replayed."""
+
+    table = "removals"
+    observed = False
+
+    rank: Rank
+    kind: Annotated[str, Key("`operator` (all kernels of one type) or `chain`.")]
+    name: Annotated[str, Key("Operator type, or pattern as in `fusible_chains`.")]
+    instant_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if these kernels took no time and were launched as before: what follows "
+            "begins earlier as far as its own launch and other work allow."
+        ),
+    ]
+    removed_us: Annotated[
+        float,
+        Us("The same without the calls that launch nothing but these kernels, and the pauses before the kernels."),
+    ]

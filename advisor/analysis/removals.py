@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much sooner each step would end without some of its kernels.
+
+A kernel that goes away lets what follows begin earlier only as far as the host has launched it by then. So the rank is
+replayed, once with kernels that take no time but are launched as before, once without their launches too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis import replay
+from advisor.analysis.completeness import incomplete
+from advisor.analysis.device import Timeline, timeline
+from advisor.analysis.fusion import chained
+from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.intervals import Spans, cover, subtract, union
+from advisor.analysis.operators import StepKernels, in_steps
+from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, costs_of, per_cell, replayed_rank
+from advisor.facts.derived import Dispatch, Overlap, Removal
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts
+
+LEAST_SHARE = 0.005
+"""Operator types that take less of the step are not asked for: no rule says a word of half a per cent."""
+
+
+class _Sets(Struct, frozen=True):
+    """Sets of kernels, each of one rank, that are taken out one after another."""
+
+    kind: str
+    names: Texts
+    rank: Array
+    row: Array
+    """Rows of `Timeline.work`, and the set each belongs to."""
+    of: Array
+    steps: Array
+    """How many whole steps the rank of each has; 0 where none is."""
+
+
+def removals(
+    kernels: Table[Kernel],
+    links: Table[Dispatch],
+    *,
+    calls: Table[HostCall] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+) -> Table[Removal]:
+    """One row per rank and operator type that takes time worth a word, and one per rank and kind of fusible chain."""
+    device = timeline(kernels, collectives, tasks, windows)
+    calls = Table.empty(HostCall) if calls is None else calls
+    every = in_steps(device, kernels, split)
+    sets = [_of_types(every), _of_chains(every, device)]
+    whole = ~incomplete(split, device.cells.rank, device.cells.step)
+    kinds = costs_of(calls)
+    found = []
+    for rank in np.unique(links["rank"]).tolist():
+        seen = replayed_rank(rank, device, links, calls, kinds, windows=windows)
+        found += [_of_rank(seen, one, whole) for one in sets]
+    return Table.concat(Removal, found)
+
+
+def _of_types(every: StepKernels) -> _Sets:
+    """The kernels of each operator type that takes enough of the step."""
+    types = every.table.texts("op_type")
+    groups = grouped(every.table["rank"], types)
+    first = groups.first
+    share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
+    large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
+    return _sets("operator", types, every, (groups, np.arange(len(groups.of))), large)
+
+
+def _of_chains(every: StepKernels, device: Timeline) -> _Sets:
+    """The kernels of the chains of each pattern."""
+    row, patterns = chained(every, device)
+    groups = grouped(every.table["rank"][row], patterns)
+    return _sets("chain", patterns, every, (groups, row), np.ones(len(groups), bool))
+
+
+def _sets(kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Array], kept: Array) -> _Sets:
+    groups, row = members
+    of = (np.cumsum(kept) - 1)[groups.of]
+    chosen = kept[groups.of]
+    first = groups.first[kept]
+    steps = np.where(every.whole, every.steps, 0)[row[first]]
+    rank = every.table["rank"][row[first]]
+    return _Sets(kind, names.take(first), rank, every.row[row[chosen]], of[chosen], steps)
+
+
+def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
+    own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
+    plain = _ended(seen, replay.Relief.none(), whole)
+    instant, removed = np.zeros(len(own)), np.zeros(len(own))
+    place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
+    place[seen.row] = np.arange(len(seen.row))
+    for number, one in enumerate(own.tolist()):
+        taken = np.zeros(len(seen.row) + 1, bool)  # the last stands for what was not replayed, and for the end
+        taken[place[sets.row[sets.of == one]]] = True
+        taken[-1] = False
+        spared = time_alone(seen.replayed.work, taken)
+        instant[number] = _ended(seen, replay.Relief.of_device(spared), whole) - plain
+        removed[number] = _ended(seen, without_launches(seen, taken, spared), whole) - plain
+    steps = sets.steps[own]
+    return Table.build(
+        Removal,
+        rank=seen.rank,
+        kind=sets.kind,
+        name=sets.names.take(own),
+        instant_us=instant / steps / 1e3,
+        removed_us=np.maximum(removed, instant) / steps / 1e3,
+    )
+
+
+def _ended(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
+    """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
+    gain = replay.gains(seen.replayed, relief, waits=seen.replayed.waits)
+    gain[-1] = gain[-2] if len(gain) > 1 else 0
+    return float(per_cell(seen, gain)[whole[seen.own]].sum())
+
+
+def time_alone(work: replay.Work, taken: Array) -> Array:
+    """Per task, ns: for how long a taken one was all that the device did, tasks that are taken too aside.
+
+    What begins and ends beside another task holds nothing up and does not count.
+    """
+    reach = np.append(work.start[:1], work.reach[:-1])
+    begin = np.maximum(work.start, reach)
+    end = np.maximum(work.end, begin)
+    other = ~taken & (work.end > reach)
+    others = union(work.start[other], work.end[other])
+    return np.where(taken, end - begin - cover(others, begin, end), 0)
+
+
+def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.Relief:
+    """Without these tasks, the usual pause before each, and the calls on either thread that launch nothing else."""
+    work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
+    known = work.queued < replay.UNBOUND
+    every = np.concatenate([work.entry[known], beside.entry[beside.queued < replay.UNBOUND]])
+    mine = work.entry[known & taken]
+    count = len(queue.start)
+    own, total = (np.bincount(entry[entry >= 0], minlength=count) for entry in (mine, every))
+    gone = (own > 0) & (own == total)
+    held = replay.unexplained(seen.replayed)
+    pause = np.where(taken & (held <= PAUSE_NS), held, 0)
+    return replay.Relief(
+        main=subtract(_launching(seen, known & taken), seen.replayed.waits),
+        queue=union(queue.start[gone], queue.end[gone]),
+        device=spared + pause,
+    )
+
+
+def _launching(seen: ReplayedRank, taken: Array) -> Spans:
+    """When operators of the framework ran that launched these tasks and no other."""
+    work, beside = seen.replayed.work, seen.replayed.beside
+    mine = np.sort(_handed_over(seen, work)[taken])
+    every = np.sort(np.concatenate([_handed_over(seen, one)[one.queued < replay.UNBOUND] for one in (work, beside)]))
+    calls = seen.calls.take(seen.table.texts("kind").isin(["operator"])[seen.calls.row])
+    own, total = (
+        np.searchsorted(moments, calls.end, "right") - np.searchsorted(moments, calls.start)
+        for moments in (mine, every)
+    )
+    return calls.take((own > 0) & (own == total)).spans
+
+
+def _handed_over(seen: ReplayedRank, work: replay.Work) -> Array:
+    """Per task: when the main thread was done with it."""
+    return np.where(work.entry >= 0, np.append(seen.replayed.queue.put, 0)[work.entry], work.launch)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One rank as a replay needs it: what its device did in turn, what launched that, and where the host waited."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis import host, replay
+from advisor.analysis.cells import Cells
+from advisor.analysis.device import COMM, COPY, Timeline
+from advisor.analysis.grouping import row_at
+from advisor.analysis.intervals import Spans, holder, joined, union
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Dispatch
+from advisor.facts.observed import HostCall, StepWindow
+from advisor.facts.table import Array, Table
+
+READS = ("aten::item", "aten::_local_scalar_dense", "aten::nonzero")
+"""Framework operators that bring a value to the host."""
+ALLOCATIONS = ("aclMallocMem", "aclrtMalloc", "aclrtFree", "aclrtMapMem", "aclrtUnmapMem", "aclrtReleaseMem")
+"""Beginnings of the names of calls that take device memory from the driver, or give it back."""
+
+WAITING = ("read", "synchronise", "blocking_copy")
+_JOINED_NS = 20_000
+"""So soon after a collective begins what waited for it, and so long after its launch what was queued."""
+PAUSE_NS = 5_000
+"""One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
+
+
+def costs_of(calls: Table[HostCall]) -> dict[str, Array]:
+    """Per kind of cost: whether each row of `host_calls` is such a call."""
+    names = calls.texts("name")
+    read = calls.texts("kind").isin(["operator"]) & names.isin(READS)
+    allocate = calls.texts("kind").isin(host.CANN) & names.hits(name.startswith(ALLOCATIONS) for name in names.names)
+    kinds = host.activities(calls)
+    return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
+
+
+class ReplayedRank(Struct, frozen=True):
+    """Everything of one rank that the replays share."""
+
+    rank: int
+    cells: Cells
+    own: Array
+    """Its cells, in order of time."""
+    last: Array
+    """Per own cell: the row of the last task of the replay until its end, or -1; of the last cell its very end."""
+    row: Array
+    """Per task of the replay but the last: its row of the timeline's work."""
+    replayed: replay.Rank
+    table: Table[HostCall]
+    calls: host.Calls
+    kinds: dict[str, host.Calls]
+    free: Spans
+    queue_threads: Array
+
+
+def replayed_rank(
+    rank: int,
+    device: Timeline,
+    links: Table[Dispatch],
+    table: Table[HostCall],
+    kinds: dict[str, Array],
+    *,
+    windows: Table[StepWindow] | None,
+) -> ReplayedRank:
+    """One rank of a timeline with its launches, host calls and, where recorded, its steps on the host."""
+    calls = host.calls_of(table, rank)
+    own_kinds = {name: calls.take(mask[calls.row]) for name, mask in kinds.items()}
+    queue, queue_threads = _queue(table, calls)
+    waits = _widened(joined([own_kinds[name].spans for name in WAITING]), queue)
+    own = np.flatnonzero(device.cells.rank == rank)
+    own = own[np.argsort(device.cells.begin[own], kind="stable")]
+    work, beside, row = _work(rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits)
+    cell = device.work.cell[row]
+    begin, end = _window(rank, work, windows, device.cells.step[own])
+    last = np.full(len(device.cells), -1)
+    last[cell] = np.arange(len(cell))  # of several the last
+    last[own[-1:]] = len(cell)  # the end of the last step
+    free = _free(device, rank)
+    return ReplayedRank(
+        rank=rank,
+        cells=device.cells,
+        own=own,
+        last=np.maximum.accumulate(last[own]),
+        row=row,
+        replayed=replay.Rank(begin, _ended(work, end), beside, queue, waits),
+        table=table,
+        calls=calls,
+        kinds=own_kinds,
+        free=free,
+        queue_threads=queue_threads,
+    )
+
+
+def per_cell(seen: ReplayedRank, gain: Array) -> Array:
+    """By how much each own cell is shorter, from how much earlier each task ends."""
+    return np.diff(np.append(0, np.append(gain, 0)[seen.last]))
+
+
+def _free(device: Timeline, rank: int) -> Spans:
+    cell, start, end = device.on_clock(device.free)
+    here = device.cells.rank[cell] == rank
+    return union(start[here], end[here])
+
+
+def _window(rank: int, work: replay.Work, windows: Table[StepWindow] | None, steps: Array) -> tuple[int, int]:
+    """When the host began the first of these steps and ended the last; without its windows, when the device did."""
+    first, last = (int(work.start.min()), int(work.end.max())) if len(work.start) else (0, 0)
+    if windows is None:
+        return first, last
+    own = (windows["rank"] == rank) & np.isin(windows["step"], steps)
+    opened, closed = windows["start_ns"][own], windows["end_ns"][own]
+    opened, closed = opened[opened != MISSING], closed[closed != MISSING]
+    return min([first, *opened.tolist()]), max(closed.tolist(), default=last)
+
+
+def _ended(work: replay.Work, end: int) -> replay.Work:
+    """The work, and after it an empty task that the host launches as the last step ends: what comes last counts too."""
+    reach = int(work.end.max()) if len(work.end) else end
+    start = max(reach, end)
+    added = replay.Work(*(np.array([value]) for value in (start, start, end, -1, start - end, -1)))
+    return replay.Work(*(np.append(getattr(work, name), getattr(added, name)) for name in work.__struct_fields__))
+
+
+def _queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:
+    """What the second thread took from the queue, and which threads do that."""
+    taken = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
+    put = host.partners(table, taken.row)
+    known = put >= 0
+    moment = np.where(known, table["end_ns"][put], MISSING)
+    moment = np.where((moment == MISSING) | (moment > taken.start), taken.start, moment)
+    return replay.Queue(taken.start, taken.end, moment), np.unique(table["thread"][taken.row])
+
+
+# The device
+
+
+def _work(
+    rank: int, device: Timeline, links: Table[Dispatch], *, queue: replay.Queue, copied: Spans, waits: Spans
+) -> tuple[replay.Work, replay.Work, Array]:
+    """What the device did in turn, the collectives beside it, and the row of the timeline's work of the former."""
+    work = device.work
+    rows = np.flatnonzero(device.cells.rank[work.cell] == rank)
+    rows = rows[np.lexsort((work.end[rows], work.start[rows]))]
+    start, end, kind = work.start[rows], work.end[rows], work.kind[rows]
+    link = row_at(links["rank"], links["start_ns"], np.full(len(rows), rank), start)
+    known = link >= 0
+    latency = np.where(known, np.rint(np.append(links["latency_us"], 0.0)[link] * 1e3), 0).astype(np.int64)
+    launch = start - latency
+    vertical = known & (np.append(links["vertical"], 0)[link] == 1)  # all of its latency is that of launching
+    queued = np.where(vertical, 0, np.maximum(latency - _usual_latency(latency[known], vertical[known]), 0))
+    late = known & (queued <= _JOINED_NS)
+    tasks = replay.Work(
+        start,
+        end,
+        launch,
+        entry=np.where(known, _entry(queue, launch), -1),
+        queued=np.where(known, queued, replay.UNBOUND),
+        awaits=np.full(len(rows), -1),
+    )
+    aside = _aside(tasks, kind == COMM, waits)
+    blocking = known & (kind == COPY) & (holder(copied, launch) >= 0)
+    turn, other = np.flatnonzero(~aside & ~blocking), np.flatnonzero(aside)
+    main, beside = tasks.take(turn), tasks.take(other)
+    main = msgspec.structs.replace(main, awaits=_awaited(main, late[turn], beside.end))
+    beside = msgspec.structs.replace(beside, awaits=_followed(main, beside))
+    return main, beside, rows[turn]
+
+
+def _aside(tasks: replay.Work, comm: Array, waits: Spans) -> Array:
+    """Which collectives hold nothing up: computation begins while they run, or the host launches it only later."""
+    computing = np.flatnonzero(~comm)
+    begun = tasks.start[computing]
+    after = np.searchsorted(begun, tasks.start, "right")
+    within = np.searchsorted(begun, tasks.end, "left") > after
+    launched = np.append(tasks.launch[computing], 0)[after]
+    waited = np.searchsorted(waits.end, launched, "right") > np.searchsorted(waits.end, tasks.start, "right")
+    late = (after < len(begun)) & (launched > tasks.end) & ~waited
+    return comm & (within | late)
+
+
+def _entry(queue: replay.Queue, moment: Array) -> Array:
+    """The entry of the queue in which each moment lies, or -1."""
+    at = np.searchsorted(queue.start, moment, "right") - 1
+    return np.where((at >= 0) & (moment < np.append(queue.end, 0)[at]), at, -1)
+
+
+def _usual_latency(latency: Array, vertical: Array) -> int:
+    """From the launching call to an idle device; where no task found it idle, the least that was seen."""
+    if vertical.any():
+        return int(np.median(latency[vertical]))
+    return max(int(latency.min(initial=replay.UNBOUND)), 0)
+
+
+def _followed(work: replay.Work, beside: replay.Work) -> Array:
+    """Per collective beside computation: the last task launched before it."""
+    order = np.argsort(work.launch, kind="stable")
+    at = np.searchsorted(work.launch[order], beside.launch, "left") - 1
+    return np.where(at >= 0, np.append(order, -1)[at], -1)
+
+
+def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
+    """Per task: the collective beside computation whose end let it begin, or -1."""
+    if not len(ended):
+        return work.awaits
+    order = np.argsort(ended, kind="stable")
+    at = np.searchsorted(ended[order], work.start, "right") - 1
+    before = np.append(-replay.UNBOUND, work.reach[:-1])[: len(late)]
+    last = ended[order][np.maximum(at, 0)]
+    joins = ~late & (at >= 0) & (last > before + PAUSE_NS) & (work.start - last <= _JOINED_NS)
+    return np.where(joins, order[np.maximum(at, 0)], -1)
+
+
+# The host
+
+
+def _widened(waits: Spans, queue: replay.Queue) -> Spans:
+    """Waits from where they really began: before the call itself the main thread waits for the queue to run empty.
+
+    Where the queue did so right before the call, the wait began when the last entry had been handed over.
+    """
+    if not len(waits) or not len(queue.end):
+        return waits
+    emptied = np.maximum.accumulate(queue.end)
+    last = np.searchsorted(emptied, waits.start, "right") - 1
+    waited = (last >= 0) & (waits.start - emptied[last] <= _JOINED_NS)
+    start = np.where(waited, np.minimum(queue.put[last], waits.start), waits.start)
+    return Spans(np.maximum(start, np.append(start[0], waits.end[:-1] + 1)), waits.end)

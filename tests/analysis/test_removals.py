@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import advisor
+import corpus
+from advisor.analysis.intervals import Spans
+from advisor.analysis.removals import removals
+from advisor.analysis.replay import Queue, Rank, Relief, Work, gains
+from advisor.facts.derived import Dispatch, Removal
+from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.table import read_table
+
+TASKS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(1, 30), st.integers(0, 40), st.integers(0, 30)), min_size=1, max_size=15
+)
+"""Idle time before a task, its length, for how long it was queued, and how much of its length is taken away."""
+
+
+def in_turn(rows: list[tuple[int, int, int, int]]) -> tuple[Rank, np.ndarray]:
+    idle, length, queued, less = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    end = np.cumsum(idle + length)
+    start, nothing, empty = end - length, np.full(len(end), -1), np.empty(0, np.int64)
+    work = Work(start, end, start - queued, entry=nothing, queued=queued, awaits=nothing)
+    beside = Work(*[empty] * 6)
+    return Rank(0, work, beside, Queue(empty, empty, empty), Spans.none()), np.minimum(less, length)
+
+
+def sooner_one_by_one(rank: Rank, spared: np.ndarray) -> list[int]:
+    """Task after task: when both its launch and the one before it allow, and later by what else held it up."""
+    work, ended, recorded, found = rank.work, rank.begin, rank.begin, []
+    rows = zip(*(column.tolist() for column in (work.start, work.end, work.queued, spared)), strict=True)
+    for start, end, queued, less in rows:
+        held = min(queued, start - recorded)
+        begun = max(start - queued, ended) + held
+        ended, recorded = begun + (end - start) - less, end
+        found.append(end - ended)
+    return found
+
+
+@settings(max_examples=100)
+@given(TASKS)
+def test_taking_device_time_away_agrees_with_one_task_after_another(rows):
+    rank, spared = in_turn(rows)
+    gain = gains(rank, Relief.of_device(spared), waits=rank.waits)
+    assert gain.tolist() == sooner_one_by_one(rank, spared)
+
+
+@settings(max_examples=100)
+@given(TASKS)
+def test_what_is_won_lies_between_nothing_and_the_time_taken_away(rows):
+    rank, spared = in_turn(rows)
+    gain = gains(rank, Relief.of_device(spared), waits=rank.waits)
+    assert (gain >= 0).all()
+    assert (gain <= np.cumsum(spared)).all()
+
+
+@settings(max_examples=50)
+@given(TASKS)
+def test_a_rank_whose_host_is_far_ahead_wins_all_of_it(rows):
+    rank, spared = in_turn([(idle, length, 10_000, less) for idle, length, _, less in rows])
+    gain = gains(rank, Relief.of_device(spared), waits=rank.waits)
+    assert gain.tolist() == np.cumsum(spared).tolist()
+
+
+@given(TASKS)
+def test_a_replay_that_takes_nothing_away_is_what_was_recorded(rows):
+    rank, _ = in_turn(rows)
+    assert not gains(rank, Relief.none(), waits=rank.waits).any()
+
+
+KERNELS = "op_type start_ns duration_us\nCast 0 40\nMul 40000 20\nCast 60000 40\nMul {mul} 20"
+WINDOWS = "start_ns end_ns\n-30000 150000"
+
+
+def found(links: str, calls: str | None = None, mul: int = 100_000) -> dict[str, tuple[float, float]]:
+    table = removals(
+        read_table(Kernel, KERNELS.format(mul=mul)), read_table(Dispatch, links),
+        calls=None if calls is None else read_table(HostCall, calls),
+        collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+    )  # fmt: skip
+    return {row["name"]: (row["instant_us"], row["removed_us"]) for row in table.rows()}
+
+
+def test_kernels_of_a_rank_whose_queue_is_full_win_their_time():
+    ahead = (
+        "start_ns latency_us idle_before_us vertical\n0 0 - -\n40000 200 0 false\n60000 200 0 false\n100000 200 0 false"
+    )
+    assert found(ahead)["Cast"] == (80.0, 80.0)
+
+
+def test_kernels_win_nothing_where_what_follows_waits_for_its_launch():
+    """The last multiplication is launched 60 after the Cast before it, which the host had launched late too."""
+    late = (
+        "start_ns latency_us idle_before_us vertical\n0 20 - -\n40000 20 0 false\n60000 20 0 false\n120000 20 20 true"
+    )
+    assert found(late, mul=120_000)["Cast"][0] == 0.0
+
+
+def test_without_their_launches_what_follows_is_launched_earlier():
+    late = (
+        "start_ns latency_us idle_before_us vertical\n0 20 - -\n40000 20 0 false\n60000 20 0 false\n120000 20 20 true"
+    )
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::to 25000 70000\n1 operator aten::mul 70000 110000\n"
+        "1 operator aten::mul 0 24000"
+    )
+    instant, removed = found(late, calls, mul=120_000)["Cast"]
+    assert instant == 0.0
+    assert removed == 45.0  # that of the operator, which bounds it
+
+
+def test_a_rank_without_launches_has_no_row():
+    assert found("start_ns latency_us idle_before_us vertical") == {}
+
+
+@pytest.mark.parametrize("host", [0.0, 0.5, 1.5])
+def test_kernels_that_take_no_time_win_what_the_job_wins_in_which_they_take_none(host: float, tmp_path: Path) -> None:
+    """From a host that is just ahead to one that is far behind, which wins hardly anything."""
+    more = {"host_bound": host} if host else {}
+    job = corpus.job("aicpu-exposed", 7, workload="light", strength=0.3, **more)
+    quick = corpus.job("aicpu-exposed", 7, workload="light", strength=1e-4, **more)
+    table = advisor.load_profile(corpus.write(job, tmp_path / "capture", "database")).table(Removal)
+    own = table.take(table.texts("name").isin(["IndexPut"]))
+    assert own["instant_us"].max() == pytest.approx(job.step_us - quick.step_us, rel=0.1, abs=0.005 * job.step_us)

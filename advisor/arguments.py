@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from advisor.commands import COMMANDS
 from advisor.release import VERSION
@@ -17,10 +20,48 @@ ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
 EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that answers a slip of the pen with what was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = self._meant(message)
+        super().error(f"{message}\n    hint: {hint}" if hint else message)
+
+    def _meant(self, message: str) -> str:
+        """The nearest choice or option; for a path without a command, the command."""
+        choice = _CHOICE.search(message)
+        unknown = _UNKNOWN.match(message)
+        if choice:
+            word, known = choice[1], re.findall(r"[^\s,']+", choice[2])
+            if "COMMAND" in message and Path(word).exists():
+                return f"advisor diagnose {word}"
+        elif unknown:
+            word, known = unknown[1].partition("=")[0], list(_options(self))
+        else:
+            return ""
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, known, 1, 0.55)
+        return f"did you mean `{near[0]}`?" if near else ""
+
+
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+_UNKNOWN = re.compile(r"unrecognized arguments: (?:[^-]\S* )*(--?\S+)")
+
+
+def _options(one: argparse.ArgumentParser) -> Iterator[str]:
+    """Every option of a parser and of those below it."""
+    for action in one._actions:  # argparse has no public way to walk them
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _options(below)
+
+
 def parser(asked: str | None = None) -> argparse.ArgumentParser:
     """All commands, each with a sentence; the options of the one asked for, or of all."""
-    top = argparse.ArgumentParser("advisor", description=ABOUT, epilog=EXAMPLE)
-    top.add_argument("--version", action="version", version=f"advisor {VERSION}")
+    top = Parser("advisor", description=ABOUT, epilog=EXAMPLE)
+    top.add_argument("-V", "--version", action="version", version=f"advisor {VERSION}")
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
     for name, about in COMMANDS.items():
         one = commands.add_parser(name, help=about)

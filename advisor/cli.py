@@ -16,6 +16,7 @@ from advisor.arguments import parser
 from advisor.commands import COMMANDS
 from advisor.commands.exits import FINE, INTERRUPTED, UNREADABLE, WRONG
 from advisor.commands.settings import language_of
+from advisor.commands.stdin import standard_input
 from advisor.commands.streams import prepare_streams
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from advisor.errors import AdvisorError, InputError, WorkerLost
 
     try:
-        code: int = arguments.run(arguments)
+        with standard_input(arguments):
+            code: int = arguments.run(arguments)
     except AdvisorError as error:
         print(f"advisor: {_said(error, language_of(getattr(arguments, 'lang', None)))}", file=sys.stderr)
         return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Model = TypeVar("Model", bound="BaseModel")
 
 _HEAD_BYTES = 4096
+_FORMAT = re.compile(rb'"advisor\.(diagnosis|comparison)/')
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}")
 """What a text without such numbers may hold as well, in a name; looking closer costs as much as reading."""
@@ -37,11 +38,19 @@ def is_saved(path: Path) -> bool:
 
 def is_comparison(path: Path) -> bool:
     """Whether this is the .json of a comparison."""
+    return written_by_advisor(path) == "comparison"
+
+
+def written_by_advisor(path: Path) -> str:
+    """`diagnosis` or `comparison`, where this is the .json of one; else nothing."""
     try:
+        if not path.is_file():
+            return ""
         with path.open("rb") as file:
-            return b'"advisor.comparison/' in file.read(_HEAD_BYTES).split(b",", 1)[0]
+            found = _FORMAT.search(file.read(_HEAD_BYTES).split(b",", 1)[0])
     except OSError:
-        return False  # whoever reads it says what is wrong
+        return ""  # whoever reads it says what is wrong
+    return found[1].decode() if found else ""
 
 
 def saved_comparison(path: Path) -> Comparison:

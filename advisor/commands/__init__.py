@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "render": "write a report again from a saved .json, without the capture",
         "init": "write a commented advisor.yaml to begin with",
         "rules": "list, show, write and test rules",
+        "completion": "print a script by which a shell completes commands and options",
     }
 )
 """Every command and what it is for; the module of the same name in this package does it."""

@@ -17,6 +17,7 @@ from advisor.arguments import (
     rule_options,
     source_options,
 )
+from advisor.commands.given import refuse_saved
 from advisor.commands.handing import chart_renderer, hand_out
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
@@ -67,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         from advisor.report.bar import Bar
         from advisor.report.charts import begin
 
+        refuse_saved(arguments.path)
         outputs = check_outputs(arguments.output, arguments.path)
         settings = settings_of(arguments)
         language = language_of(arguments.lang)

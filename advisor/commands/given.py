@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.commands.settings import catalog_of, language_of
-from advisor.saved import is_saved, saved, saved_diagnosis
+from advisor.saved import is_saved, saved, saved_diagnosis, written_by_advisor
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,26 @@ def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Setting
         InputError: Nothing there can be read.
     """
     return saved_diagnosis(path) if is_saved(path) else given(path, arguments, settings)[0]
+
+
+def refuse_saved(path: Path) -> None:
+    """Points whoever wants to diagnose a report to what writes it again.
+
+    Raises:
+        UsageError: It is the .json of a diagnosis or of a comparison.
+    """
+    kind = written_by_advisor(path)
+    if not kind:
+        return
+    from advisor.errors import Both, UsageError
+
+    called = Both("a saved comparison", "已保存的对比结果")
+    if kind == "diagnosis":
+        called = Both("a saved diagnosis", "已保存的诊断结果")
+    raise UsageError(
+        Both(f"{path} is {called.en}, not a capture", f"{path} 是{called.zh}，不是采集数据"),
+        Both(f"write it again with: advisor render {path}", f"可用以下命令重新输出：advisor render {path}"),
+    )
 
 
 def given(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:

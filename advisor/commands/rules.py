@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.arguments import language_option, rule_options
-from advisor.commands.exits import FINE, WRONG
+from advisor.commands.exits import FINE, FOUND, WRONG
 from advisor.commands.settings import catalog_of, language_of, rule_folders, settings_of
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _test(arguments: argparse.Namespace) -> int:
         for line in wrong:
             print(f"        {line}")
     print(f"{len(catalog.rules) - failed} passed, {failed} failed")
-    return WRONG if failed else FINE
+    return FOUND if failed else FINE
 
 
 def _schema(_: argparse.Namespace) -> int:

@@ -9,11 +9,25 @@ from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.intervals import Spans, cover, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
-from advisor.facts.observed import Collective, Frequency, Kernel, StepWindow
+from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table
 
 LOW = 0.95
-"""Share of the highest frequency below which the cores count as slowed: the definition of `low_share`."""
+"""Share of the full clock below which the cores count as slowed: the definition of `low_share`."""
+
+NOMINAL_MHZ = {
+    "Ascend910B": 1500.0,
+    "Ascend910B2": 1800.0,
+    "Ascend910B3": 1800.0,
+    "Ascend910B4": 1500.0,
+    "Ascend910B4-1": 1500.0,
+    "Ascend950": 1650.0,
+}
+"""MHz by chip: `cube_freq` in CANN's data/platform_config/<chip>.ini (CANN 9.0; 950 in all four of its files).
+
+`Ascend910B`, the name most captures carry, is a family: the least of its members, so a chip may be slowed by more than
+is told. Chips whose name stands for several clocks below and above each other are left out.
+"""
 
 
 def frequency_uses(
@@ -21,28 +35,41 @@ def frequency_uses(
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
+    devices: Table[Device] | None,
 ) -> Table[FrequencyUse]:
     """One row per rank; `compute_us` is the computation per step while the frequency was low."""
     good = samples.take((samples["mhz"] > 0) & np.isfinite(samples["mhz"]) & (samples["time_ns"] != MISSING)).sorted_by(
         "rank", "time_ns"
     )
     device = None if kernels is None else timeline(kernels, collectives, None, windows)
+    nominal = {} if devices is None else _nominal(devices)
     ranks = np.unique(good["rank"]).tolist()
-    return Table.concat(FrequencyUse, [_of_rank(good.take(good["rank"] == rank), device, rank) for rank in ranks])
+    parts = (_of_rank(good.take(good["rank"] == rank), device, rank, nominal.get(rank, np.nan)) for rank in ranks)
+    return Table.concat(FrequencyUse, list(parts))
 
 
-def _of_rank(samples: Table[Frequency], device: Timeline | None, rank: int) -> Table[FrequencyUse]:
+def _nominal(devices: Table[Device]) -> dict[int, float]:
+    """By rank: the clock its device was built for, MHz; NaN where neither the capture nor the chip's name tells."""
+    by_chip = [NOMINAL_MHZ.get(name or "", np.nan) for name in devices.texts("chip").values()]
+    said = devices["nominal_mhz"]
+    return dict(zip(devices["rank"].tolist(), np.where(said > 0, said, by_chip).tolist(), strict=True))
+
+
+def _of_rank(samples: Table[Frequency], device: Timeline | None, rank: int, nominal: float) -> Table[FrequencyUse]:
     mhz, start = samples["mhz"], samples["time_ns"]
     compute, steps = _compute(device, rank)
     end = np.append(start[1:], max(int(start[-1]), int(compute.end[-1]) if len(compute) else 0))
     lasts = (end - start).astype(np.float64)
     weights = lasts if lasts.sum() > 0 else np.ones(len(lasts))
-    low = mhz < LOW * mhz.max()
+    full = np.fmax(mhz.max(), nominal)
+    low = mhz < LOW * full
     slowed = cover(compute, start[low], end[low]).sum() / 1e3
     return Table.build(
         FrequencyUse,
         rank=[rank],
         highest_mhz=[mhz.max()],
+        nominal_mhz=[nominal],
+        full_mhz=[full],
         lowest_mhz=[mhz.min()],
         mean_mhz=[np.average(mhz, weights=weights)],
         low_share=[weights[low].sum() / weights.sum()],

@@ -8,6 +8,7 @@ from typing import Any
 from advisor.loaders.captures import DAMAGES, RANK_CAPTURES
 from advisor.loaders.collectives import COLLECTIVES
 from advisor.loaders.device_tasks import DEVICE_TASKS
+from advisor.loaders.devices import DEVICES
 from advisor.loaders.frequencies import FREQUENCIES
 from advisor.loaders.groups import GROUPS
 from advisor.loaders.host_calls import HOST_CALLS
@@ -46,6 +47,7 @@ READINGS: tuple[Reading[Any], ...] = (
     API_TOTALS,
     SETTINGS,
     GROUPS,
+    DEVICES,
     RANK_CAPTURES,
     DAMAGES,
 )

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from advisor.errors import FactMissing
 from advisor.facts.base import Fact
 from advisor.facts.observed import ApiTotal, Damage, Kernel, MemoryUse, OperatorTotal, RankCapture, StepTime, Transfer
 from advisor.facts.table import Table
 from advisor.loaders.foreign import head, is_trace
-from advisor.loaders.jsonfile import inside, load
-from advisor.loaders.reading import Folder, Notes, Reading, Unreadable
+from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.settings import LEVELS, recorded
 from advisor.loaders.sqltable import rows
 from advisor.loaders.steps import numbered_steps
@@ -40,35 +38,6 @@ def describe(folder: Folder) -> Capture:
         complete=found.complete,
         size_bytes=folder.size_bytes,
     )
-
-
-CHIPS: Mapping[str, str] = {
-    "0": "Ascend310",
-    "1": "Ascend910A",
-    "4": "Ascend310P",
-    "5": "Ascend910B",
-    "7": "Ascend310B",
-    "15": "Ascend950",
-}
-"""`platform_version` of info.json; A3 shares its number with 910B."""
-
-
-def chip(folder: Folder) -> str:
-    """The chip, such as `Ascend910B`, by the database or by what is left of the raw data; empty when not recorded."""
-    found = rows(folder, "profiler", "SELECT name FROM NPU_INFO LIMIT 1")
-    named = next((row[0] for row in found if isinstance(row[0], str)), "")
-    return named or _chip_by_platform(folder)
-
-
-def _chip_by_platform(folder: Folder) -> str:
-    for path in sorted(folder.root.glob("PROF_*/device_*/info.json.*")):
-        if path.name.removeprefix("info.json.").isdecimal():
-            try:
-                content = load(path, Notes())
-            except Unreadable:  # nothing is read from the raw data but this name
-                continue
-            return CHIPS.get(str(inside(content, "platform_version")), "")
-    return ""
 
 
 _CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)

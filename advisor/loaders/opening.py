@@ -14,9 +14,10 @@ from advisor.damage import because
 from advisor.errors import Both, InputError
 from advisor.facts.profile import Source
 from advisor.loaders import foreign
-from advisor.loaders.captures import chip, describe, holds_something
+from advisor.loaders.captures import describe, holds_something
 from advisor.loaders.cluster import ClusterSummary
 from advisor.loaders.communication import p2p_groups
+from advisor.loaders.devices import chip
 from advisor.loaders.discovery import (
     ANALYSIS_DATABASES,
     OUTPUT,

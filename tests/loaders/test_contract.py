@@ -39,6 +39,7 @@ CANN_KINDS = {"acl", "node", "model", "hccl", "runtime"}
 
 ONLY_IN = {
     **{(name, level): "text" for name in ("l2_cache", "overlap_tracks") for level in (0, 1, 2)},
+    **{("devices", level): "database" for level in (0, 1, 2)},
     ("api_totals", 0): "database",
 }
 """Facts that one of the exports does not hold, by level."""

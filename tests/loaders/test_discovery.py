@@ -11,11 +11,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from advisor.errors import FactMissing, InputError
 from advisor.facts.base import MISSING
-from advisor.facts.observed import Damage, HostCall, RankCapture, StepTime
+from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTime
 from advisor.loaders import Folder, open_input
 from advisor.loaders.discovery import find
 
@@ -325,6 +326,30 @@ def test_the_chip_is_read_from_what_is_left_of_the_raw_data(tmp_path: Path) -> N
     (device / "info.json.0.done").write_text("")
     (device / "info.json.0").write_text(json.dumps({"platform_version": "5"}))
     assert open_input(folder)[0].chip == "Ascend910B"
+
+
+def test_clock_and_cores_are_those_of_the_device_of_the_rank(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    for device, rank, mhz in ((0, 4, "1650"), (1, 0, "1800")):
+        path = folder / "PROF_000001_20250101000000000_ABC" / f"device_{device}" / f"info.json.{device}"
+        path.parent.mkdir(parents=True)
+        about = {"aic_frequency": mhz, "ai_core_num": 24, "aiv_num": 48}
+        path.write_text(json.dumps({"platform_version": "5", "rank_id": rank, "DeviceInfo": [about]}))
+    (row,) = open_input(folder)[1][0].read(Device).rows()
+    assert row == {"rank": 0, "chip": "Ascend910B", "cube_cores": 24, "vector_cores": 48, "nominal_mhz": 1800}
+
+
+@pytest.mark.parametrize("content", ['{"DeviceInfo": "none"}', "[]", '{"DeviceInfo": [{"aic_frequency": "-1"}]}', "{"])
+def test_a_device_that_says_nothing_is_not_known(tmp_path: Path, content: str) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    path = folder / "PROF_000001_20250101000000000_ABC" / "device_0" / "info.json.0"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    (source,) = open_input(folder)[1]
+    try:
+        assert np.isnan(source.read(Device)["nominal_mhz"]).all()
+    except FactMissing as missing:
+        assert missing.tables == ("devices",)
 
 
 def test_mindspore_writes_0_for_a_job_without_steps(tmp_path: Path) -> None:

@@ -32,7 +32,12 @@ class FrequencyUse(Fact):
 
     rank: Rank
     highest_mhz: Annotated[float, Mhz("Highest recorded.")]
+    nominal_mhz: Annotated[
+        float,
+        Mhz("Clock it was built for: that of info.json, else the least of all chips of its name; missing if unknown."),
+    ]
+    full_mhz: Annotated[float, Mhz("The larger of highest and nominal.")]
     lowest_mhz: Annotated[float, Mhz("Lowest recorded.")]
     mean_mhz: Annotated[float, Mhz("Mean over time.")]
-    low_share: Annotated[float, Share("Part of the time below 95 % of the highest.")]
+    low_share: Annotated[float, Share("Part of the time below 95 % of the full clock.")]
     compute_us: Annotated[float, Us("Computation per step during the time counted in `low_share`.")]

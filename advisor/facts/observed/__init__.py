@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from advisor.facts.base import Fact
-from advisor.facts.observed.capture import Damage, RankCapture, Setting
+from advisor.facts.observed.capture import Damage, Device, RankCapture, Setting
 from advisor.facts.observed.communication import Collective, Group, Link, Transfer
 from advisor.facts.observed.device import DeviceTask, Frequency, Kernel, L2Cache, OperatorTotal
 from advisor.facts.observed.host import ApiTotal, HostCall, Launch, OperatorCall
@@ -32,6 +32,7 @@ OBSERVED: tuple[type[Fact], ...] = (
     Frequency,
     Setting,
     Group,
+    Device,
     RankCapture,
     Damage,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Name, Number, Rank, Share
+from advisor.facts.base import Count, Fact, Flag, Key, Mhz, Name, Number, Rank, Share
 from advisor.text import Text
 
 
@@ -23,6 +23,22 @@ class Setting(Fact):
     name: Annotated[str, Key("Name, such as ASCEND_LAUNCH_BLOCKING.")]
     value: Annotated[str, Key("Value as recorded; empty text for a variable that was recorded as unset.")]
     number: Annotated[float, Number("The value as a number, where it is one; true is 1, false is 0.")]
+
+
+class Device(Fact):
+    """The device of one rank, as far as the capture says."""
+
+    table = "devices"
+    record_with = Text(
+        en="keep the folder PROF_* beside ASCEND_PROFILER_OUTPUT: its info.json names clock and cores",
+        zh="保留 ASCEND_PROFILER_OUTPUT 旁的 PROF_* 目录：其中的 info.json 记录频率与核数",
+    )
+
+    rank: Rank
+    chip: Annotated[str, Key("Chip, such as Ascend910B; many captures name only the family.")]
+    cube_cores: Annotated[float, Count("AI Cores, which hold the cube units.")]
+    vector_cores: Annotated[float, Count("Vector cores; 0 or missing where they are part of the AI Cores.")]
+    nominal_mhz: Annotated[float, Mhz("Clock of the AI Cores that the driver names (aic_frequency of info.json).")]
 
 
 class RankCapture(Fact):

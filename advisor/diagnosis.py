@@ -15,13 +15,14 @@ from advisor.accounting import account
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, slack, step_us, time_split
 from advisor.facts.base import Fact
-from advisor.facts.derived import MemoryPeak, Overlap, RecordedSpan, Spending
+from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, OperatorCall, Setting, StepWindow
 from advisor.facts.profile import Derivation, Found, Profile, Source
 from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
+from advisor.run import Sides
 
 if TYPE_CHECKING:
     from advisor.rules.catalog import Catalog
@@ -31,7 +32,7 @@ F = TypeVar("F", bound=Fact)
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting)
+ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting, HostKind)
 """What a diagnosis says of every run, whatever tables the rules read."""
 
 
@@ -176,9 +177,11 @@ def _peak_memory(profile: Profile) -> float | None:
 
 def _place_in_time(profile: Profile) -> None:
     """Fills in what only the facts can tell: the mean step, and the steps where the files did not number them."""
-    overlaps = _maybe(profile, Overlap)
-    if overlaps is not None:
-        profile.run = profile.run.model_copy(update={"step_us": step_us(overlaps)})
+    overlaps, calls = _maybe(profile, Overlap), _maybe(profile, HostKind)
+    summary = bool(profile.run.captures) and all(capture.source == "cluster" for capture in profile.run.captures)
+    sides: Sides = "summary" if summary else "both" if calls is not None and len(calls) else "device"
+    us = profile.run.step_us if overlaps is None else step_us(overlaps)
+    profile.run = profile.run.model_copy(update={"step_us": us, "sides": sides})
 
 
 def _unread(profile: Profile) -> tuple[Unread, ...]:

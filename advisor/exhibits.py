@@ -41,6 +41,7 @@ def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
     overlaps = _known(overlaps)
     if not len(overlaps):
         return None
+    slowest_rank, slowest_us = _slowest(overlaps)
     mean = {name: _mean(overlaps.floats(name)) for name in Overlap.columns() if name.endswith("_us")}
     return TimeSplit(
         step_us=mean["span_us"] or 0.0,
@@ -50,14 +51,24 @@ def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
         free_us=mean["free_us"] or 0.0,
         copy_us=mean["copy_us"],
         event_wait_us=mean["event_wait_us"],
+        slowest_rank=slowest_rank,
+        slowest_us=slowest_us,
     )
 
 
 def step_us(overlaps: Table[Overlap]) -> float:
-    """The mean step of the slowest rank, µs; 0 without any step."""
+    """The mean step over all ranks and steps whose time is known, µs; 0 without any."""
+    return _mean(_known(overlaps).floats("span_us")) or 0.0
+
+
+def _slowest(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
+    """The rank with the longest mean step, and that step in µs; nothing with fewer than two ranks."""
     groups, (ranks,) = _groups(overlaps["rank"])
+    if len(ranks) < 2:  # noqa: PLR2004 - one rank is not compared with itself
+        return None, None
     spans = _group_mean(overlaps.floats("span_us"), groups, len(ranks))
-    return float(np.nanmax(spans)) if len(spans) and np.isfinite(spans).any() else 0.0
+    slowest = int(np.argmax(spans))
+    return int(ranks[slowest]), float(spans[slowest])
 
 
 def slack(overlaps: Table[Overlap]) -> dict[int, float]:

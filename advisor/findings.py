@@ -143,6 +143,8 @@ class Finding(_Model):
     severity: SeverityName
     confidence: ConfidenceName
     saving: Saving = Saving()
+    restated: Saving | None = None
+    """Of a symptom: the time it says again without a reason, on the rank where it is most. None of a cause."""
     subject: dict[str, Scalar] = {}
     """Stable keys only, such as `{"op_type": "TransData"}`; empty for the run as a whole."""
     seen: tuple[Place, ...] = ()
@@ -163,7 +165,7 @@ class Finding(_Model):
 
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
-        wins = f", up to {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
+        wins = f", about {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
         return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
 
     __str__ = __repr__
@@ -265,6 +267,10 @@ class TimeSplit(_Model):
     free_us: float
     copy_us: float | None = None
     event_wait_us: float | None = None
+    slowest_rank: int | None = None
+    """The rank with the longest mean step; None with a single rank."""
+    slowest_us: float | None = None
+    """Its mean step."""
 
 
 SpentPart = Literal["compute", "communication", "free"]

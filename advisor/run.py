@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict
+
+Sides = Literal["", "both", "device", "summary"]
 
 
 class _Model(BaseModel):
@@ -67,7 +71,9 @@ class Run(_Model):
     steps: tuple[int, ...] = ()
     """Recorded step numbers, ascending; empty when the job never called `step()`."""
     step_us: float = 0.0
-    """Mean device span of one step of the slowest rank, µs; 0 when unknown."""
+    """Device span of one step, mean over the ranks and steps, µs; 0 when unknown. Savings are shares of it."""
+    sides: Sides = ""
+    """What was recorded: host calls and kernels, kernels or step times alone, or only what a cluster summary holds."""
     start_ns: int = 0
     """The earliest recorded moment, ns since the epoch; 0 when unknown."""
     parallel: Parallel = Parallel()

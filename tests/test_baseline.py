@@ -335,7 +335,7 @@ def test_two_seeds_of_a_healthy_job_are_not_worse_than_each_other(tmp_path: Path
 
 @pytest.mark.skipif(not REAL, reason="ADVISOR_REAL_DATA is not set")
 def test_captures_of_one_program_are_not_worse_than_each_other() -> None:
-    """Six captures of one program, one step each; their step times differ by up to 26 %."""
+    """Six captures of one program, one step each; their step times differ by about 26 %."""
     top = Path(REAL) / "msinsight_pytorch_matrix"
     folders = sorted(folder for folder in top.glob("*/level*") if folder.is_dir())
     assert len(folders) == 6

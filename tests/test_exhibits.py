@@ -50,8 +50,11 @@ def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> Non
     assert split.event_wait_us is None
 
 
-def test_the_step_is_that_of_the_slowest_rank() -> None:
-    assert step_us(read_table(Overlap, OVERLAPS)) == 150
+def test_the_step_is_the_one_that_is_split_and_the_slowest_rank_is_told_beside_it() -> None:
+    split = time_split(read_table(Overlap, OVERLAPS))
+    assert split is not None
+    assert step_us(read_table(Overlap, OVERLAPS)) == split.step_us
+    assert (split.slowest_rank, split.slowest_us) == (0, 150)
 
 
 def test_without_steps_there_is_nothing_to_split() -> None:

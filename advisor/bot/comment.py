@@ -72,7 +72,7 @@ def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Lang
     step = next((shift for shift in comparison.shifts if shift.name == "step"), None) if comparison else None
     if step:
         return _shifted(step, "step" if diagnosis.run.steps else "window", language)
-    shown = view(diagnosis, language, full=0).verdict
+    shown = view(diagnosis, language, full=0).headline
     return shown.time or say("diagnosis", language)
 
 
@@ -98,7 +98,7 @@ def _verdict(
 def _nothing(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> str:
     """What to say where there is nothing to put first."""
     if not diagnosis.findings:
-        return view(diagnosis, language).verdict.says
+        return view(diagnosis, language).headline.says
     return say("nothing_new", language) if comparison and not comparison.having("new", "worse") else ""
 
 

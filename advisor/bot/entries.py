@@ -119,7 +119,7 @@ class Entries:
         return known or ([] if card else self._metric(change))
 
     def _up_to(self, time: str) -> str:
-        return report_word("up_to" if self._is_stepped else "up_to_window", self.language, time=time)
+        return report_word("saves" if self._is_stepped else "saves_window", self.language, time=time)
 
     def _metric(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""

@@ -177,7 +177,8 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
     values |= keys
     severity = _levels(rule.severity, frame, fired)
     confidence = _levels(rule.confidence, frame, fired)
-    saving = _saving(rule, frame, run, fired)
+    saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
+    restated = _time_per_step(rule.symptom, frame, run, fired)
     fix = _applying(rule, frame, fired)
     limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
     return [
@@ -188,6 +189,7 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
             severity=severity[i],
             confidence=confidence[i],
             saving_us=saving[i],
+            restated_us=restated[i],
             evidence=tuple(
                 Evidence(name=e.name, value=values[e.name][i], unit=e.unit, threshold=limits[e.name])
                 for e in rule.evidence
@@ -273,10 +275,10 @@ def _applying(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int, ...] | 
     return [None if steps.all() else tuple(np.flatnonzero(steps).tolist()) for steps in apply]
 
 
-def _saving(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[float]:
-    """What each hit could win, µs per step: never negative, never more than the step where that is known."""
-    if rule.saving is None:
+def _time_per_step(expression: Compiled | None, frame: Frame, run: Run, fired: Array) -> list[float]:
+    """Such a time of each hit, µs per step: never negative, never more than the step where that is known."""
+    if expression is None:
         return [0.0] * len(fired)
-    us = np.broadcast_to(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[fired]
+    us = np.broadcast_to(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
     most = run.step_us if run.step_us > 0 else float(np.finfo(np.float64).max)
     return [round(one, 3) for one in np.clip(np.nan_to_num(us, nan=0.0, posinf=most), 0.0, most).tolist()]

@@ -23,6 +23,8 @@ class Hit(Struct, frozen=True):
     confidence: Confidence
     saving_us: float
     """Between 0 and the step."""
+    restated_us: float
+    """The time that the rule only says again, between 0 and the step; 0 for a cause."""
     evidence: tuple[Evidence, ...]
     values: Mapping[str, Scalar]
     """Every `let` with one value per group, for the rule's own tests."""

@@ -39,6 +39,7 @@ def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple
         severity=worst.severity,
         confidence=worst.confidence,
         saving=_saving(hits, elsewhere, slack),
+        restated=_restated(hits),
         subject=worst.subject,
         seen=tuple(dict.fromkeys(hit.place for hit in hits)),
         evidence=worst.evidence,
@@ -62,6 +63,18 @@ def _saving(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving
         return shared(_of_last(_by_rank([*hits, *elsewhere], steps), slack), run.step_us)
     every = None if None in us else len({*run.ranks, *us})
     return shared(_across(across, list(us.values()), every), run.step_us)
+
+
+def _restated(hits: list[Hit]) -> Saving | None:
+    """The time a symptom says again, on the rank where it is most; None of a cause."""
+    run = hits[0].run
+    if hits[0].rule.symptom is None:
+        return None
+    ranks: dict[int | None, float] = {}
+    for hit in hits:
+        ranks[hit.rank] = ranks.get(hit.rank, 0.0) + hit.restated_us
+    steps = run.step_count if "step" in hits[0].rule.for_each else 1
+    return shared(max(ranks.values()) / steps, run.step_us)
 
 
 def _by_rank(places: Sequence[Hit | Elsewhere], recorded: int) -> dict[int | None, float]:

@@ -34,8 +34,6 @@ class Explaining(Protocol):
     def explains(self) -> tuple[str, ...]: ...
     @property
     def formerly(self) -> tuple[str, ...]: ...
-    @property
-    def symptom(self) -> bool: ...
 
 
 class Rules(Protocol):
@@ -49,8 +47,8 @@ def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_alone)
     symptoms, causes = _links(ordered, catalog)
-    restating = {rule.id for rule in catalog.rules if rule.symptom}
-    lineup = _Lineup(ordered, symptoms, causes, frozenset(i for i, f in enumerate(ordered) if f.rule in restating))
+    restating = frozenset(number for number, finding in enumerate(ordered) if finding.restated is not None)
+    lineup = _Lineup(ordered, symptoms, causes, restating)
     return tuple(
         ordered[number].model_copy(
             update={
@@ -74,8 +72,9 @@ def _tier(finding: Finding) -> int:
 
 
 def _weight(finding: Finding) -> Weight:
-    """What a finding weighs by itself; more comes first."""
-    return _tier(finding), finding.saving.share, finding.saving.us
+    """What a finding weighs by itself, a cause by what it wins, a symptom by its time; more comes first."""
+    worth = finding.restated or finding.saving
+    return _tier(finding), worth.share, worth.us
 
 
 def _alone(finding: Finding) -> tuple[int, float, float, int, str, str, str]:
@@ -165,8 +164,9 @@ class _Lineup(Struct, frozen=True):
 
     def _unexplained(self, symptom: int) -> tuple[float, float]:
         """What the estimated causes of a symptom leave of it, as a share and in µs."""
-        whole = self.findings[symptom].saving
-        found = [self.findings[cause].saving for cause in self.causes[symptom]]
+        whole = self.findings[symptom].restated or self.findings[symptom].saving
+        causes = [self.findings[cause] for cause in self.causes[symptom]]
+        found = [cause.restated or cause.saving for cause in causes]
         return max(whole.share - sum(s.share for s in found), 0.0), max(whole.us - sum(s.us for s in found), 0.0)
 
     def _standing(self, number: int, weights: Sequence[Weight]) -> Standing:

@@ -189,7 +189,7 @@ def _known(value: float) -> float | None:
 
 RUN_NAMES: tuple[RunName, ...] = (
     RunName(
-        "step_us", Type("number", "us"), "mean device span of a step on the slowest rank", lambda r: _known(r.step_us)
+        "step_us", Type("number", "us"), "device span of a step, mean over ranks and steps", lambda r: _known(r.step_us)
     ),
     RunName("step_count", _NUMBER, "recorded steps; 1 when none were marked", lambda r: r.step_count),
     RunName("rank_count", _NUMBER, "ranks of the job, as far as is known", lambda r: r.rank_count),
@@ -197,6 +197,9 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName("world_size", _NUMBER, "ranks of the job; missing when not recorded", lambda r: _known(r.world_size)),
     RunName(
         "level", _NUMBER, "lowest profiler level, -1 to 2; missing when not recorded", lambda r: _LEVELS.get(r.level)
+    ),
+    RunName(
+        "sides", _TEXT, "`both` (host and device), `device` or `summary` (a cluster summary)", lambda r: r.sides or None
     ),
     RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _known(r.parallel.tp)),
     RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _known(r.parallel.pp)),

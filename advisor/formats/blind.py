@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
+from advisor.report.headline import nothing_to_fix
 from advisor.report.words import say
 
 if TYPE_CHECKING:
@@ -24,7 +24,4 @@ def nothing_checked(reported: Reported) -> str:
 
 def nothing_found(reported: Reported) -> str:
     """What to say where rules looked and found nothing."""
-    counted = Counter(outcome.outcome for outcome in reported.diagnosis.outcomes)
-    blind = counted["skipped"] + counted["failed"]
-    name = "nothing_found_but" if blind else "nothing_found"
-    return say(name, reported.language, quiet=counted["quiet"], blind=blind)
+    return nothing_to_fix(reported.diagnosis, reported.language)

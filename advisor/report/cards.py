@@ -18,6 +18,7 @@ from advisor.report.columns import COLUMNS
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
 from advisor.report.sources import named_line
+from advisor.report.symptoms import folded_under, symptoms
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
 from advisor.text import HOLE, Language, Text
 from advisor.units import show
@@ -99,6 +100,7 @@ class Card(Struct, frozen=True):
 
     number: int
     anchor: str
+    fingerprint: str
     rule: str
     status: str
     category: str
@@ -125,9 +127,20 @@ class Card(Struct, frozen=True):
     """The user's line behind it, where call stacks were recorded."""
     causes: tuple[Link, ...]
     symptoms: tuple[Link, ...]
+    folds: tuple[Link, ...]
+    """Symptoms shown here and not as findings of their own: their time is the same time."""
+    is_folded: bool
+    """Whether it is shown under a cause of it."""
+    bound: str
+    """What a bare time is said to be: an estimate, or the most there is."""
     actions: tuple[Action, ...]
     assumes: Prose
     references: tuple[Source, ...]
+
+    @property
+    def other_symptoms(self) -> tuple[Link, ...]:
+        """What else it shows up as: findings that stand for themselves or under another cause."""
+        return tuple(link for link in self.symptoms if link not in self.folds)
 
 
 def cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
@@ -136,11 +149,15 @@ def cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
     return tuple(maker.card(number, finding) for number, finding in enumerate(diagnosis.findings, 1))
 
 
-def saved(us: float, share: float, stepped: bool, language: Language) -> tuple[str, str, str]:
-    """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated."""
+def saved(us: float, share: float, stepped: bool, language: Language, *, at_most: bool = False) -> tuple[str, str, str]:
+    """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated.
+
+    `at_most` is for symptoms: nobody knows how much of their time can be won, only that it is no more.
+    """
     if us <= 0:
         return say("no_saving", language), "", ""
-    phrase = say("up_to" if stepped else "up_to_window", language, time=show(us, "us"))
+    name = "saves_at_most" if at_most else "saves"
+    phrase = say(name if stepped else f"{name}_window", language, time=show(us, "us"))
     part = show(min(share, 1.0), "share") if share > 0 else ""
     return (
         (f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase),
@@ -164,16 +181,22 @@ class Maker:
         self.rules = {info.id: info for info in diagnosis.rules}
         self.anchors = {finding.fingerprint: anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)}
         self.findings = {finding.fingerprint: finding for finding in diagnosis.findings}
+        self.symptoms, self.folded = symptoms(diagnosis), folded_under(diagnosis)
+        self.many_ranks = len(diagnosis.run.ranks) > 1
 
     def card(self, number: int, finding: Finding) -> Card:
         info = self.rule(finding)
         holes = self.holes(finding)
-        phrase, time, share = saved(finding.saving.us, finding.saving.share, self.stepped, self.language)
+        name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
+        phrase, time, share = saved(
+            finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=restates
+        )
         where = spots(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence)
         return Card(
             number=number,
-            anchor=self.anchors[finding.fingerprint],
+            anchor=self.anchors[name],
+            fingerprint=name,
             rule=clean(finding.rule),
             status="" if info.status == "stable" else say(info.status, self.language),
             category=clean(info.category),
@@ -182,7 +205,7 @@ class Maker:
             severity_word=SEVERITIES[finding.severity.name].say(self.language),
             confidence=finding.confidence.name,
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
-            title=prose(info.title.say(self.language), holes),
+            title=self.title(finding),
             why=prose(info.why.say(self.language), holes),
             subject=tuple((self.label(key, info), self.cell(value, key, "")) for key, value in finding.subject.items()),
             saving=phrase,
@@ -197,10 +220,23 @@ class Maker:
             line=code(named_line(finding.source)) if finding.source else (),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
+            folds=self.links(tuple(symptom for symptom, cause in self.folded.items() if cause == name)),
+            is_folded=name in self.folded,
+            bound=say("at_most" if restates else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
             assumes=prose(info.assumes.say(self.language), holes) if info.assumes and finding.saving.us > 0 else (),
             references=tuple(Source(prose(item.title), web_address(item.url)) for item in info.references),
         )
+
+    def title(self, finding: Finding) -> Prose:
+        """The state in one sentence with its numbers, and of which rank these are where there are several."""
+        template = self.rule(finding).title.say(self.language)
+        rank = finding.seen[0].rank if finding.seen else None
+        if rank is None or not self.many_ranks or "rank" in HOLE.findall(template):
+            return prose(template, self.holes(finding))
+        count = len({place.rank for place in finding.seen})
+        name = "of_rank" if count == 1 else "of_worst_rank"
+        return (*prose(template, self.holes(finding)), Piece(say(name, self.language, rank=rank, count=count)))
 
     def rule(self, finding: Finding) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
@@ -306,7 +342,7 @@ class Maker:
         here = [self.findings[name] for name in fingerprints if name in self.findings]
         return tuple(
             Link(
-                prose(self.rule(finding).title.say(self.language), self.holes(finding)),
+                self.title(finding),
                 self.anchors[finding.fingerprint],
             )
             for finding in here[:MOST_LINKED]

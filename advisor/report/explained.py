@@ -186,7 +186,7 @@ class _Maker:
             return Part(title if subject else words(tell("near_run", language)), leads=True)
         finding = case.finding
         number = words(f"{case.number}. ") if case.number else ()
-        title = (*number, *prose(self.info.title.say(language), self.cards.holes(finding)))
+        title = (*number, *self.cards.title(finding))
         line = (self._line(finding.source),) if finding.source is not None else ()
         return Part(title, (words(self._measure(finding)), *line, code(finding.fingerprint)), leads=True)
 

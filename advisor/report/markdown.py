@@ -69,7 +69,7 @@ def _lines(shown: View) -> Iterable[str]:
     if shown.name or shown.line:
         yield " · ".join([*([span(shown.name)] if shown.name else []), *([plain(shown.line)] if shown.line else [])])
         yield ""
-    yield from _verdict(shown)
+    yield from _headline(shown)
     yield from _split(shown)
     yield from _ranking(shown)
     yield from _notice(shown)
@@ -83,17 +83,23 @@ def _lines(shown: View) -> Iterable[str]:
     yield plain(say("made_by", language, version=shown.version))
 
 
-def _verdict(shown: View) -> Iterable[str]:
-    verdict, colon = shown.verdict, say("colon", shown.language)
-    if verdict.time:
-        yield f"**{plain(verdict.time)}**"
+def _headline(shown: View) -> Iterable[str]:
+    said, colon = shown.headline, say("colon", shown.language)
+    if said.time:
+        yield f"**{plain(said.time)}**"
         yield ""
-    if verdict.first:
-        won = f" — {plain(verdict.first.saving)}" if verdict.first.saving_time else ""
-        yield f"**{plain(say('fix_first', shown.language))}**{colon}{words(verdict.first.title)}{won}"
+    if said.first:
+        won = f" — {plain(said.first.saving)}" if said.first.saving_time else ""
+        yield f"**{plain(said.label)}**{colon}{words(said.first.title)}{won}"
+        if said.first.actions:
+            yield ""
+            yield f"**{plain(say('next_step', shown.language))}**{colon}{words(said.first.actions[0].do)}"
     else:
-        yield plain(verdict.says)
+        yield plain(said.says)
     yield ""
+    if said.beyond:
+        yield words(said.beyond)
+        yield ""
 
 
 def _split(shown: View) -> Iterable[str]:
@@ -114,10 +120,11 @@ def _ranking(shown: View) -> Iterable[str]:
 
 
 def _ranked(card: Card) -> tuple[str, ...]:
+    """A row of the ranking; what only shows the time of a finding above once more is set back."""
     amount = f"{card.saving_time} ({card.share})" if card.share else card.saving_time or "–"
     more = " …" if len(card.places) > 1 else ""
     place = plain(card.places[0].place) + more if card.places else "–"
-    title = words(card.title, in_table=True)
+    title = ("↳ " if card.is_folded else "") + words(card.title, in_table=True)
     return str(card.number), title, card.severity_word, card.confidence_word, amount, place
 
 
@@ -141,7 +148,7 @@ def _card(card: Card, language: Language) -> Iterable[str]:
     yield ""
     yield words(card.why)
     yield ""
-    for name, links in (("caused_by", card.causes), ("explains", card.symptoms)):
+    for name, links in (("caused_by", card.causes), ("same_time", card.folds), ("explains", card.other_symptoms)):
         if links:
             titles = say("semicolon", language).join(words(link.title) for link in links)
             yield f"{plain(say(name, language))}{colon}{titles}"

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from msgspec import Struct
 
 from advisor.report.specs import Chart
@@ -19,6 +19,10 @@ from advisor.shipped import shipped
 from advisor.text import Language
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
+
+_BLANKS = re.compile(r"(\s+)")
+LONGEST_WHOLE = 44
+"""Characters of code that fit on the line of a phone; a longer word has to break somewhere."""
 
 
 class Figure(Struct, frozen=True):
@@ -64,6 +68,18 @@ def tied(text: str) -> str:
     return _UNIT.sub("\u00a0", text)
 
 
+def unbroken(text: str) -> Markup:
+    """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line."""
+    parts = (
+        _whole(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word) for word in _BLANKS.split(text)
+    )
+    return Markup("").join(parts)
+
+
+def _whole(word: str) -> Markup:
+    return Markup('<span class="unbroken">{}</span>').format(word)
+
+
 def _environment(language: Language, known: Mapping[str, object]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(shipped("templates")),
@@ -74,7 +90,9 @@ def _environment(language: Language, known: Mapping[str, object]) -> Environment
         keep_trailing_newline=True,
     )
     environment.filters["tied"] = tied
+    environment.filters["unbroken"] = unbroken
     environment.globals["say"] = lambda name, **values: say(name, language, **values)
+    environment.globals["longest_whole"] = LONGEST_WHOLE
     environment.globals["colon"] = say("colon", language)
     environment.globals["language"] = language
     environment.globals.update(known)

@@ -15,6 +15,7 @@ from advisor.findings import Diagnosis, RuleInfo
 from advisor.report.cards import Card, outline, web_address
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
+from advisor.report.headline import Headline
 from advisor.report.prose import Prose, clean, clean_block, flat, prose
 from advisor.report.view import Part, View, view
 from advisor.report.words import rules, say
@@ -56,12 +57,13 @@ def print_rule(
 
 
 def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Iterable[RenderableType]:
-    yield Flow(_verdict(shown))
+    yield from _headline(shown)
     if shown.parts:
         yield Group(Text(), _bar(shown.parts, width), _legend(shown.parts, width))
-    for card in shown.cards[:top]:
+    listed = [card for card in (*shown.cards, *shown.short) if not card.is_folded]
+    for card in listed[:top]:
         yield Group(Text(), *_finding(card, shown.language))
-    more = len(shown.cards) + len(shown.short) + shown.left_out - min(len(shown.cards), top)
+    more = len(listed) + shown.left_out - min(len(listed), top)
     if more:
         name = "more_in_report" if written else "more_findings_short"
         yield Group(Text(), Text(say(name, shown.language, count=more), style="dim"))
@@ -73,18 +75,29 @@ def _blocks(shown: View, top: int, written: Sequence[Path], width: int) -> Itera
         yield Group(Text(), *(written_line(path, shown.language) for path in written))
 
 
-def _verdict(shown: View) -> Text:
-    verdict, language = shown.verdict, shown.language
-    said = Text(verdict.time, style="bold")
-    if verdict.says:
-        return _apart(said, Text(verdict.says), language)
-    if verdict.first is None:
-        return said
-    colon = say("colon", language)
-    first = Text.assemble(f"{say('fix_first', language)}{colon}", assembled(verdict.first.title))
-    if verdict.first.saving_time:
-        first.append(f"{' — ' if language == 'en' else '——'}{verdict.first.saving}")
-    return _apart(said, first.append(say("full_stop", language)), language)
+def _headline(shown: View) -> Iterable[RenderableType]:
+    """Where the time goes and what leads; then, where there is something to say, what lies beyond it."""
+    said, language = shown.headline, shown.language
+    time = Text(said.time, style="bold")
+    yield Flow(_apart(time, Text(said.says) if said.says else _leading(said, language), language))
+    if said.beyond:
+        yield Flow(assembled(said.beyond, "dim"))
+
+
+def _leading(said: Headline, language: Language) -> Text:
+    """The finding that leads in one sentence; of a symptom or a doubt also what to do next."""
+    if said.first is None:
+        return Text()
+    colon, stop = say("colon", language), say("full_stop", language)
+    line = Text.assemble(f"{said.label}{colon}", assembled(said.first.title))
+    if said.first.saving_time:
+        line.append(f"{' — ' if language == 'en' else '——'}{said.first.saving}")
+    line.append(stop)
+    if said.kind == "fix" or not said.first.actions:
+        return line
+    return _apart(
+        line, Text.assemble(f"{say('next_step', language)}{colon}", assembled(said.first.actions[0].do)), language
+    )
 
 
 def _apart(one: Text, other: Text, language: Language) -> Text:
@@ -128,6 +141,10 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
     if card.places and card.places[0].place != say("whole_run", language):
         more = f" {say('more_places', language, count=card.more_places)}" if card.more_places else ""
         yield Padding(Flow(Text(card.places[0].place + more, style="dim")), (0, 0, 0, 4))
+    if card.folds:
+        seen = [assembled(link.title, "dim") for link in card.folds]
+        said_as = Text(say("same_time", language) + say("colon", language), style="dim")
+        yield Padding(Flow(said_as + Text(say("semicolon", language), style="dim").join(seen)), (0, 0, 0, 4))
     if card.line:
         said = f"{say('called_from', language)}{say('colon', language)}{flat(card.line)}"
         yield Padding(Flow(Text(said, style="dim")), (0, 0, 0, 4))

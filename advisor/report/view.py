@@ -11,6 +11,7 @@ from advisor import damage
 from advisor.errors import Both
 from advisor.findings import Diagnosis, Outcome, Severity, TimeSplit
 from advisor.report.cards import Card, Maker, cards, outline
+from advisor.report.headline import Headline, headline
 from advisor.report.prose import Piece, Prose, clean, code, prose
 from advisor.report.runview import Fact, run_facts, run_line
 from advisor.report.words import OUTCOMES, known, rules, say
@@ -32,17 +33,6 @@ class Part(Struct, frozen=True):
     share: str
     percent: float
     notes: tuple[str, ...] = ()
-
-
-class Verdict(Struct, frozen=True):
-    """The answer in one line: where the time goes, and what to fix first."""
-
-    kind: str
-    """`fix`, `fine` or `blind`."""
-    time: str
-    first: Card | None
-    says: str
-    """What to say where there is nothing to fix first."""
 
 
 class Checked(Struct, frozen=True):
@@ -79,7 +69,7 @@ class View(Struct, frozen=True):
     name: str
     line: str
     """The run in a few words."""
-    verdict: Verdict
+    headline: Headline
     parts: tuple[Part, ...]
     cards: tuple[Card, ...]
     short: tuple[Card, ...]
@@ -95,6 +85,17 @@ class View(Struct, frozen=True):
     unread: tuple[Lost, ...]
     more_unread: int
     version: str
+
+    @property
+    def ranking(self) -> tuple[Card, ...]:
+        """The full cards as a list of what to do: symptoms stand right under the cause they are folded under."""
+        by_anchor = {card.anchor: card for card in self.cards}
+        folds = {
+            card.anchor: [by_anchor[link.anchor] for link in card.folds if link.anchor in by_anchor]
+            for card in self.cards
+        }
+        placed = {card.anchor for below in folds.values() for card in below}
+        return tuple(one for card in self.cards if card.anchor not in placed for one in (card, *folds[card.anchor]))
 
     @property
     def blind_words(self) -> str:
@@ -122,7 +123,7 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         language=language,
         name=clean(diagnosis.run.name, 80),
         line=run_line(diagnosis.run, language),
-        verdict=_verdict(diagnosis, made, parts, language),
+        headline=headline(diagnosis, made, language),
         parts=parts,
         cards=made[:full],
         short=made[full : full + SHORT_CARDS],
@@ -201,33 +202,6 @@ def _reason(outcome: Outcome, language: Language) -> str:
     if outcome.needs:
         return say("needs", language, tables=say("comma", language).join(f"`{name}`" for name in outcome.needs))
     return say("no_reason", language)
-
-
-def _verdict(diagnosis: Diagnosis, made: tuple[Card, ...], parts: tuple[Part, ...], language: Language) -> Verdict:
-    counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
-    blind = counted["skipped"] + counted["failed"]
-    time = _time(diagnosis, parts, language)
-    if made:
-        return Verdict("fix", time, made[0], "")
-    if not counted["quiet"]:
-        return Verdict("blind", time, None, say("nothing_checked", language))
-    name = "nothing_found_but" if blind else "nothing_found"
-    return Verdict("fine", time, None, say(name, language, quiet=counted["quiet"], blind=blind))
-
-
-def _time(diagnosis: Diagnosis, parts: tuple[Part, ...], language: Language) -> str:
-    """`A step takes 117 ms: 70 % exposed communication, 22 % idle, 8 % compute.`
-
-    The time is that of the slowest rank, which every saving is a share of; the parts are means over the ranks.
-    """
-    word = "step" if diagnosis.run.steps else "window"
-    us = diagnosis.run.step_us or (diagnosis.split.step_us if diagnosis.split else 0.0)
-    if us <= 0:
-        return ""
-    if not parts:
-        return say(f"{word}_only", language, time=show(us, "us"))
-    said = [say("part", language, share=part.share, name=part.name) for part in parts]
-    return say(f"{word}_takes", language, time=show(us, "us"), parts=say("comma", language).join(said))
 
 
 def _counts(diagnosis: Diagnosis, language: Language) -> str:

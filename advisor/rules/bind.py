@@ -114,7 +114,7 @@ class _Binder:
             occurrences=occurrences,
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
-            symptom=w.symptom,
+            symptom=self.symptom(scope),
             doubts=w.doubts,
             since=w.since,
             status=w.status,
@@ -226,6 +226,15 @@ class _Binder:
         inside = Scope(scope.names)
         where = self.compiled(("rows", "where"), rows.where, inside, "bool")
         return Excerpt(columns, where, self.compiled(("rows", "order"), rows.order, inside, "number"), rows.top)
+
+    def symptom(self, scope: Scope) -> Compiled | None:
+        """The time that a finding of the rule only says again; None for a rule that names a cause."""
+        if not self.written.symptom:
+            return None
+        us = self.compiled(("symptom",), self.written.symptom, scope, "number", group=True)
+        if us is not None and us.type.unit != "us":
+            self.wrong(("symptom",), f"symptom: expected number[us], found {us.type}")
+        return us
 
     def saving(self, scope: Scope) -> Saving | None:
         saving = self.written.saving

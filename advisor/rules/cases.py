@@ -16,7 +16,7 @@ from advisor.facts.table import Table, read_table
 from advisor.rules.bind import tables
 from advisor.rules.schema import CaseFile
 from advisor.rules.source import nearest
-from advisor.run import Parallel, Run
+from advisor.run import Parallel, Run, Sides
 
 MAX_ROWS = 100_000
 _TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)
@@ -85,6 +85,7 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         world_size=int(world),
         steps=tuple(range(1, int(_number(said, "step_count")) + 1)),
         step_us=_number(said, "step_us"),
+        sides=_sides(said),
         parallel=Parallel(**{name: int(_number(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
     )
 
@@ -94,6 +95,16 @@ def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:
     if "captured_ranks" in said or said.get("world_size") == "-" or not seen:
         return tuple(everyone)
     return tuple(sorted(seen))
+
+
+_SIDES: Mapping[str, Sides] = {"-": "", "both": "both", "device": "device", "summary": "summary"}
+
+
+def _sides(said: Mapping[str, str]) -> Sides:
+    word = said.get("sides", "-")
+    if word not in _SIDES:
+        raise ValueError(f"run: sides is both, device, summary or -, not `{word}`")
+    return _SIDES[word]
 
 
 def _text(said: Mapping[str, str], name: str) -> str:

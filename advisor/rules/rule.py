@@ -85,7 +85,8 @@ class Rule:
     occurrences: Occurrences | None
     saving: Saving | None
     explains: tuple[str, ...]
-    symptom: bool
+    symptom: Compiled | None
+    """The time per step, µs, that a finding says again and does not explain; None for a cause."""
     doubts: bool
     since: str
     status: Literal["stable", "preview", "deprecated"]
@@ -163,7 +164,7 @@ class Rule:
             assumes=self.saving.assumes if self.saving else None,
             references=self.references,
             formerly=self.formerly,
-            symptom=self.symptom,
+            symptom=self.symptom is not None,
         )
 
     def logic(self) -> tuple[tuple[str, str], ...]:

@@ -132,7 +132,7 @@ class RuleFile(_Part):
     when: Expression
     severity: Level | dict[Level, Expression]
     explains: list[RuleId] = []
-    symptom: bool = False
+    symptom: Expression = ""
     doubts: bool = False
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None

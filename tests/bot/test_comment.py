@@ -222,7 +222,7 @@ def test_without_a_baseline_the_verdict_comes_first_and_then_what_to_fix_first()
     assert said[1].startswith("### A step takes 117 ms")
     assert said[2] == "**Fix first**"
     assert said[3].startswith(
-        "- **critical** · Communication is exposed for 70 % of each step — up to 57.0 ms per step (49 %)"
+        "- **critical** · Communication is exposed for 70 % of each step — about 57.0 ms per step (49 %)"
     )
     assert said[4] == "  - First step: Let gradient buckets be sent while the backward pass still runs."
     assert said[9] == "<details><summary>Other findings: 1</summary>"
@@ -247,14 +247,14 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
     assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
     assert said[2] == "What moved most: communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
     assert said[3] == "**New or worse**"
-    assert [" — new · up to 57.0 ms" in said[4], " — worse · up to 3.00 ms → 14.0 ms per step" in said[6]] == [
+    assert [" — new · about 57.0 ms" in said[4], " — worse · about 3.00 ms → 14.0 ms per step" in said[6]] == [
         True,
         True,
     ]
     assert said[8] == "**Better or gone**"
     assert (
         said[9]
-        == "- **high** · 83 % of launches reach a device that has run dry — gone · before: up to 21.0 ms per step"
+        == "- **high** · 83 % of launches reach a device that has run dry — gone · before: about 21.0 ms per step"
     )
     assert headline(after, comparison, "zh") == "平均单步 98.0 ms → 117 ms（+19 %）：变慢"
 

@@ -16,7 +16,6 @@ class Rule:
     id: str
     explains: tuple[str, ...] = ()
     formerly: tuple[str, ...] = ()
-    symptom: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,15 +33,14 @@ def finding(
         severity=severity,
         confidence=Confidence.low,
         saving=Saving(us=share * 1000, share=share),
+        restated=Saving(us=share * 1000, share=share) if rule.endswith("time") else None,
         subject=subject,
         seen=tuple(Place(rank=rank) for rank in ranks),
     )
 
 
 def order(findings: list[Finding], **explains: tuple[str, ...]) -> list[str]:
-    rules = Rules(
-        tuple(Rule(f.rule, explains.get(f.rule.split("/")[1], ()), symptom=f.rule.endswith("time")) for f in findings)
-    )
+    rules = Rules(tuple(Rule(f.rule, explains.get(f.rule.split("/")[1], ())) for f in findings))
     return [f.rule.split("/")[1] for f in ranked(findings, rules)]
 
 
@@ -117,8 +115,10 @@ def test_a_symptom_never_stands_above_what_explains_a_part_of_it_and_lifts_nothi
     assert order(found, small=("host/free-time",)) == ["other", "small", "free-time"]
 
 
-def test_a_symptom_that_nothing_explains_stands_by_what_it_costs() -> None:
+def test_a_symptom_that_nothing_explains_stands_by_its_time_however_little_of_it_can_be_won() -> None:
     found = [finding("host/free-time", 0.6), finding("comm/other", 0.1)]
+    assert order(found) == ["free-time", "other"]
+    found[0] = found[0].model_copy(update={"saving": Saving()})
     assert order(found) == ["free-time", "other"]
 
 
@@ -162,8 +162,11 @@ some_links = st.fixed_dictionaries({name: st.lists(st.sampled_from(names), max_s
 def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     entries: list, links: dict, symptoms: set[str], random: object
 ) -> None:
-    found = [finding(*entry) for entry in entries]
-    rules = Rules(tuple(Rule(name, tuple(seen), symptom=name in symptoms) for name, seen in links.items()))
+    found = [
+        one.model_copy(update={"restated": one.saving}) if one.rule in symptoms else one
+        for one in (finding(*entry) for entry in entries)
+    ]
+    rules = Rules(tuple(Rule(name, tuple(seen)) for name, seen in links.items()))
     once = ranked(found, rules)
     shuffled = list(found)
     random.shuffle(shuffled)  # type: ignore[attr-defined]

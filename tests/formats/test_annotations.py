@@ -59,7 +59,7 @@ def test_a_finding_points_at_its_line_and_has_its_kind() -> None:
     lines = written("github", of("rich", locations={first.fingerprint: Location("a,b:c.py", 7)})).splitlines()
     name, properties, message = read(lines[0])
     assert (name, properties["file"], properties["line"]) == ("error", "a,b:c.py", "7")
-    assert message.startswith("Communication is exposed for 70 % of each step\n")
+    assert message.startswith("Communication is exposed for 70 % of each step (rank 0, worst of 8)\n")
     assert second.rule in read(lines[1])[1]["title"]
     assert "file" not in read(lines[1])[1]
 
@@ -76,7 +76,7 @@ def test_what_is_suppressed_or_off_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "kind", "told"), [("blind", "warning", "no sign of health"), ("fine", "notice", "Nothing to fix")]
+    ("shape", "kind", "told"), [("blind", "warning", "no sign of health"), ("fine", "notice", "Nothing needs fixing")]
 )
 def test_no_findings_are_told_apart_from_nothing_checked(shape: str, kind: str, told: str) -> None:
     (line,) = written("github", of(shape)).splitlines()

@@ -89,7 +89,9 @@ def test_forges_find_no_mention_link_or_number_in_plain_text(text: str) -> None:
 def test_the_verdict_comes_first() -> None:
     lines = [line for line in document(rich(), "en").splitlines() if line]
     assert lines[2].startswith("**A step takes 117 ms: 70 % exposed communication, 22 % idle, 7.7 % compute.**")
-    assert lines[3].startswith("**Fix first**: Communication is exposed for 70 % of each step — up to 57.0 ms per step")
+    assert lines[3].startswith(
+        "**Fix first**: Communication is exposed for 70 % of each step (rank 0, worst of 8) — about 57.0 ms per step"
+    )
 
 
 def test_a_quiet_rule_says_what_it_measured_beside_the_threshold() -> None:

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answer in one line: where the time goes, and what to fix first, or what is known where no cause is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from advisor.findings import Confidence, Diagnosis, Finding, Measure, Severity
+from advisor.report.cards import Card, Maker, saved
+from advisor.report.prose import Piece, Prose, code, words
+from advisor.report.symptoms import folded_under, symptoms
+from advisor.report.words import CATEGORIES, known, say
+from advisor.text import Language
+from advisor.units import show
+
+WORTH_SHARE = 0.03
+"""Below this part of the step a change is not what to fix first: identical runs differ by as much (±100 ms of a step of
+3.35 s in published MindFormers profiles), and the FSDP2 tuning guide of MindSpeed-LLM asks no questions below it."""
+UNEVEN = 0.05
+"""From this difference on the slowest rank is named beside the mean: MindStudio's analysis calls that uneven."""
+MUCH = 0.10
+"""An unexplained part of the step above this is said beside a cause that is smaller than it: free or exposed time above
+10 % calls for attention in the tuning guides of MindStudio and MindSpeed-LLM."""
+
+Kind = Literal["fix", "look", "record", "fine", "blind"]
+
+
+class Headline(Struct, frozen=True):
+    """The answer in one line, and what stands beside it."""
+
+    kind: Kind
+    """A cause to fix; a symptom without one; a capture that cannot be trusted; nothing to fix; nothing checked."""
+    time: str
+    """Where the time goes; empty where the capture does not tell."""
+    label: str
+    first: Card | None
+    """The finding that leads; None where there is nothing to fix."""
+    says: str
+    """What to say where there is nothing to fix first."""
+    beyond: Prose = ()
+    """Beside a cause: what stays unexplained. Where nothing needs fixing: where the next per cent would be."""
+
+
+def headline(diagnosis: Diagnosis, cards: tuple[Card, ...], language: Language) -> Headline:
+    """What a report says first; `cards` are those of the findings, in their order."""
+    time = time_sentence(diagnosis, language)
+    lead = _leading(diagnosis)
+    if lead is not None:
+        kind = _kind(diagnosis, lead)
+        first = next(card for card in cards if card.fingerprint == lead.fingerprint)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", _unexplained(diagnosis, lead, language))
+    counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
+    if not counted["quiet"]:
+        return Headline("blind", time, "", None, say("nothing_checked", language))
+    return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), _next_gain(diagnosis, language))
+
+
+def time_sentence(diagnosis: Diagnosis, language: Language) -> str:
+    """`A step takes 117 ms: 70 % exposed communication, 22 % idle, 8 % compute.`
+
+    Time and parts are those of one step, the mean over the ranks and steps; where ranks are uneven that is said, with
+    the slowest. Empty where the time of a step is not known.
+    """
+    split, run = diagnosis.split, diagnosis.run
+    us = split.step_us if split is not None else run.step_us
+    if us <= 0:
+        return ""
+    time = show(us, "us")
+    if split is not None and split.slowest_us is not None and split.slowest_us > us * (1 + UNEVEN):
+        rank, ranks = split.slowest_rank, len(run.ranks)
+        time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show(split.slowest_us, "us"))
+    name = "step" if run.steps else "window"
+    parts = [] if split is None else time_shares(diagnosis, language)
+    if not parts:
+        return say(f"{name}_only", language, time=time)
+    return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(parts))
+
+
+def time_shares(diagnosis: Diagnosis, language: Language) -> list[str]:
+    """The parts of the mean step in words, largest first; those without any time are left out."""
+    split = diagnosis.split
+    if split is None:
+        return []
+    amounts = {"compute": split.compute_us, "comm": split.exposed_comm_us, "idle": split.free_us}
+    total = sum(max(us, 0.0) for us in amounts.values())
+    largest = sorted(((us, name) for name, us in amounts.items() if us > 0), key=lambda part: -part[0])
+    return [say("part", language, share=show(us / total, "share"), name=say(name, language)) for us, name in largest]
+
+
+def _leading(diagnosis: Diagnosis) -> Finding | None:
+    """The first finding that is worth acting on, or the first cause of it where it is a symptom; None without any."""
+    worth = next((finding for finding in diagnosis.findings if _is_worth_acting(finding, diagnosis)), None)
+    if worth is None:
+        return None
+    name = folded_under(diagnosis).get(worth.fingerprint, worth.fingerprint)
+    return next(finding for finding in diagnosis.findings if finding.fingerprint == name)
+
+
+def _is_worth_acting(finding: Finding, diagnosis: Diagnosis) -> bool:
+    """Whether a finding may lead: by what it wins; without an estimate by how grave it is and what it brings about."""
+    if finding.rule.startswith("capture/"):
+        return finding.severity >= Severity.high
+    worth = finding.restated or finding.saving
+    if worth.share > 0:
+        return worth.share >= WORTH_SHARE
+    brings_about = not symptoms(diagnosis).isdisjoint(finding.symptoms)
+    return finding.severity >= (Severity.medium if brings_about or worth.us > 0 else Severity.high)
+
+
+def _kind(diagnosis: Diagnosis, lead: Finding) -> Kind:
+    if lead.rule.startswith("capture/"):
+        return "record"
+    return "look" if lead.fingerprint in symptoms(diagnosis) else "fix"
+
+
+def _unexplained(diagnosis: Diagnosis, lead: Finding, language: Language) -> Prose:
+    """The symptom of which most stays unexplained, where that is much and more than what the first finding wins."""
+    by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
+    left = [
+        (symptom.restated.share - sum(_covered(by_name[name]) for name in symptom.causes if name in by_name), symptom)
+        for symptom in diagnosis.findings
+        if symptom.restated is not None and symptom is not lead
+    ]
+    share, symptom = max(left, key=lambda entry: entry[0], default=(0.0, lead))
+    if share <= max(MUCH, lead.saving.share):
+        return ()
+    title = Maker(diagnosis, language).title(symptom)
+    return (Piece(say("unexplained", language, share=show(share, "share"))), *title, Piece(say("full_stop", language)))
+
+
+def _covered(cause: Finding) -> float:
+    """The part of the step that a finding accounts for in what it brings about: all its time where it is a symptom."""
+    return (cause.restated or cause.saving).share
+
+
+def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
+    """That nothing needs fixing, and what was looked at: how many rules of each category found all in order."""
+    quiet = Counter(outcome.rule.split("/", 1)[0] for outcome in diagnosis.outcomes if outcome.outcome == "quiet")
+    looked = [
+        f"{known(CATEGORIES, category, language) or category} {count}"
+        for category, count in quiet.most_common()
+        if category != "capture"
+    ]
+    blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
+    name = "nothing_found_but" if blind else "nothing_found"
+    return say(name, language, looked=say("comma", language).join(looked) or sum(quiet.values()), blind=blind)
+
+
+def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
+    """Where the next per cent would be: the largest of what was found or measured though it is not worth acting on."""
+    best = max(_small_gains(diagnosis), key=lambda finding: finding.saving.us, default=None)
+    if best is not None:
+        phrase = saved(best.saving.us, best.saving.share, bool(diagnosis.run.steps), language)[0]
+        title = Maker(diagnosis, language).title(best)
+        return (Piece(say("next_gain", language)), *title, Piece(say("next_gain_wins", language, saving=phrase)))
+    spent = diagnosis.account.spent if diagnosis.account is not None else ()
+    named = [entry for entry in spent if entry.part == "compute" and entry.name]
+    if not named or diagnosis.split is None or diagnosis.split.step_us <= 0:
+        return ()
+    largest = max(named, key=lambda entry: entry.us)
+    share = show(largest.us / diagnosis.split.step_us, "share")
+    said = say("next_operator", language, share=share).split("{name}")
+    return (*words(said[0]), *code(largest.name), *words(said[-1]))
+
+
+def _small_gains(diagnosis: Diagnosis) -> Iterable[Finding]:
+    """Findings that do not lead, and what quiet rules measured, as findings; with a saving."""
+    titled = {info.id for info in diagnosis.rules if not info.symptom}
+    yield from (one for one in diagnosis.findings if one.saving.us > 0 and one.rule in titled)
+    for outcome in diagnosis.outcomes:
+        if outcome.outcome == "quiet" and outcome.rule in titled:
+            yield from (_as_finding(outcome.rule, one) for one in outcome.measures if one.saving.us > 0)
+
+
+def _as_finding(rule: str, measure: Measure) -> Finding:
+    """What a quiet rule measured, in the form in which titles are filled."""
+    return Finding(
+        rule=rule,
+        fingerprint=measure.fingerprint,
+        severity=Severity.info,
+        confidence=Confidence.low,
+        saving=measure.saving,
+        subject=measure.subject,
+        evidence=measure.evidence,
+    )

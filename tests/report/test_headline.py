@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says first: a cause, or what is known without one, or that nothing needs fixing."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.findings import (
+    Account,
+    Confidence,
+    Diagnosis,
+    Evidence,
+    Finding,
+    Measure,
+    Outcome,
+    Place,
+    RuleInfo,
+    Saving,
+    Severity,
+    Spent,
+    Step,
+    TimeSplit,
+)
+from advisor.report.cards import cards
+from advisor.report.headline import Headline, headline
+from advisor.run import Run
+from advisor.text import Language, Text
+
+
+def _text(words: str) -> Text:
+    return Text(en=words, zh=words)
+
+
+def _rule(name: str) -> RuleInfo:
+    return RuleInfo(id=name, title=_text(name + " costs {share}"), why=_text("why"), fix=(Step(do=_text("Do this.")),))
+
+
+def _finding(
+    rule: str,
+    share: float = 0.0,
+    *,
+    severity: Severity = Severity.medium,
+    restated: float | None = None,
+    causes: tuple[str, ...] = (),
+    symptoms: tuple[str, ...] = (),
+    ranks: tuple[int, ...] = (0,),
+) -> Finding:
+    return Finding(
+        rule=rule,
+        fingerprint=rule,
+        severity=severity,
+        confidence=Confidence.high,
+        saving=Saving(us=share * 1000, share=share),
+        restated=None if restated is None else Saving(us=restated * 1000, share=restated),
+        seen=tuple(Place(rank=rank) for rank in ranks),
+        evidence=(Evidence(name="share", value=share, unit="share"),),
+        causes=causes,
+        symptoms=symptoms,
+    )
+
+
+def _diagnosis(*findings: Finding, outcomes: tuple[Outcome, ...] = (), **more: object) -> Diagnosis:
+    names = dict.fromkeys([*(finding.rule for finding in findings), *(outcome.rule for outcome in outcomes)])
+    return Diagnosis(
+        run=Run(ranks=(0, 1), steps=(1, 2), step_us=1000),
+        split=TimeSplit(step_us=1000, compute_us=600, exposed_comm_us=100, overlapped_us=0, free_us=300),
+        findings=findings,
+        outcomes=outcomes,
+        rules=tuple(_rule(name) for name in names),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _said(diagnosis: Diagnosis, language: Language = "en") -> Headline:
+    return headline(diagnosis, cards(diagnosis, language), language)
+
+
+def _flat(pieces: object) -> str:
+    return "".join(piece.text for piece in pieces)  # type: ignore[attr-defined]
+
+
+def test_a_cause_leads_and_is_what_to_fix_first() -> None:
+    said = _said(_diagnosis(_finding("host/python", 0.2)))
+    assert (said.kind, said.label) == ("fix", "Fix first")
+    assert said.first is not None
+    assert _flat(said.first.title) == "host/python costs 20 % (rank 0)"
+
+
+def test_a_symptom_without_a_cause_says_what_is_known_and_not_what_to_fix() -> None:
+    said = _said(_diagnosis(_finding("host/idle", 0.1, restated=0.3)))
+    assert (said.kind, said.label) == ("look", "Known so far")
+    assert said.first is not None
+    assert said.first.saving == "at most 100 µs per step (10 %)"
+
+
+def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_said() -> None:
+    cause = _finding("env/queue", 0.02, symptoms=("host/idle",))
+    said = _said(_diagnosis(cause, _finding("host/idle", 0.25, restated=0.3, causes=("env/queue",))))
+    assert said.kind == "fix"
+    assert said.first is not None
+    assert said.first.rule == "env/queue"
+    assert _flat(said.first.folds[0].title) == "host/idle costs 25 % (rank 0)"
+    assert _flat(said.beyond).startswith("Without a cause so far, 28 % of the step: ")
+
+
+def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
+    quiet = (Outcome(rule="host/a", outcome="quiet"), Outcome(rule="compute/b", outcome="quiet"))
+    remark = _finding("capture/stacks", severity=Severity.medium)
+    said = _said(_diagnosis(_finding("compute/cast", 0.01), remark, outcomes=quiet))
+    assert (said.kind, said.first) == ("fine", None)
+    assert said.says == "Nothing needs fixing. Looked at and in order: host 1, compute 1."
+    assert _flat(said.beyond) == (
+        "The next gain would be: compute/cast costs 1.0 % (rank 0) – about 10.0 µs per step (1.0 %)."
+    )
+
+
+def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
+    said = _said(_diagnosis(_finding("capture/contradicted", severity=Severity.high), _finding("host/python", 0.2)))
+    assert (said.kind, said.label) == ("record", "Record again first")
+
+
+def test_of_a_healthy_run_what_came_nearest_is_the_next_gain() -> None:
+    near = Measure(
+        fingerprint="x", saving=Saving(us=20, share=0.02), evidence=(Evidence(name="share", value=0.02, unit="share"),)
+    )
+    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
+    assert _flat(said.beyond) == "The next gain would be: compute/cast costs 2.0 % – about 20.0 µs per step (2.0 %)."
+
+
+def test_where_nothing_came_near_the_largest_operator_is_named() -> None:
+    account = Account(spent=(Spent(part="compute", name="MatMulV3", us=400),))
+    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet"),), account=account))
+    assert _flat(said.beyond) == "The next gain would be in MatMulV3, which takes 40 % of the step."
+
+
+def test_nothing_checked_is_never_health() -> None:
+    assert _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="skipped"),))).kind == "blind"
+
+
+def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> None:
+    split = TimeSplit(
+        step_us=1000, compute_us=600, exposed_comm_us=100, overlapped_us=0, free_us=300, slowest_rank=1, slowest_us=1100
+    )
+    uneven = _diagnosis(_finding("host/python", 0.2)).model_copy(update={"split": split})
+    assert _said(uneven).time == (
+        "A step takes 1.00 ms (mean of 2 ranks; rank 1 is slowest with 1.10 ms): "
+        "60 % compute, 30 % idle, 10 % exposed communication."
+    )
+    even = uneven.model_copy(update={"split": split.model_copy(update={"slowest_us": 1020.0})})
+    assert "slowest" not in _said(even).time
+
+
+@pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2)"), ((), "")])
+def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
+    (card,) = cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
+    assert _flat(card.title) == f"host/python costs 20 %{words}"

@@ -9,7 +9,7 @@ import pytest
 
 import advisor
 from advisor.cli import main
-from advisor.findings import Diagnosis, Severity
+from advisor.findings import Confidence, Diagnosis, Severity
 from benchmarks.enlarge import enlarge
 
 MATRIX = [f"{export}/level{level}" for export in ("text", "db") for level in range(3)]
@@ -29,11 +29,22 @@ def ids(diagnosis: Diagnosis) -> list[str]:
 
 
 @pytest.mark.parametrize("name", MATRIX)
-def test_exposed_communication_leads_and_host_gaps_are_second(matrix: dict[str, Diagnosis], name: str) -> None:
+def test_the_one_overlong_collective_leads_and_the_host_is_the_second_cause(
+    matrix: dict[str, Diagnosis], name: str
+) -> None:
     found = matrix[name].findings
-    assert found[0].rule == "comm/exposed-communication"
-    assert found[1].rule.startswith("host/")
-    assert found[0].saving.share > 2 * max(finding.saving.share for finding in found[1:])
+    symptoms = {finding.rule for finding in found if found[0].fingerprint in finding.causes}
+    causes = [finding for finding in found if finding.rule not in symptoms]
+    assert found[0].rule == "comm/overlong-collective"
+    assert {"comm/exposed-communication", "comm/dominant-communication"} <= symptoms
+    assert causes[1].rule.startswith("host/")
+    assert found[0].saving.share > 2 * max(finding.saving.share for finding in causes[1:])
+
+
+@pytest.mark.parametrize("name", MATRIX)
+def test_how_sure_the_cause_is_follows_from_what_was_recorded(matrix: dict[str, Diagnosis], name: str) -> None:
+    expected = Confidence.low if name.endswith("level0") else Confidence.medium
+    assert matrix[name].findings[0].confidence == expected
 
 
 @pytest.mark.parametrize("name", MATRIX)
@@ -74,6 +85,15 @@ def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(real_d
     assert len({place.rank for place in exposed.seen}) == 16
     assert bubble.subject == {"stage": 1}
     assert "ranks/slow-compute-rank" not in found
+
+
+def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path) -> None:
+    folder = real_data / "msprof_analyze_tests" / "ut" / "advisor" / "advisor_backend" / "compute_advice"
+    if not folder.is_dir():
+        pytest.skip("this table is not in the folder of real data")
+    first = advisor.diagnose(folder).findings[0]
+    assert (first.rule, first.subject) == ("comm/dominant-collective", {"op": "broadcast"})
+    assert first.saving.us == pytest.approx(309_000, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from advisor.analysis.host_kinds import host_kinds
 from advisor.analysis.interruptions import interruptions
 from advisor.analysis.launch_modes import launch_modes
 from advisor.analysis.links import link_uses
+from advisor.analysis.longest import longest_calls
 from advisor.analysis.memory import memory_peaks
 from advisor.analysis.moves import moves
 from advisor.analysis.operators import operator_shapes, operators
@@ -52,6 +53,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     collective_calls,
     moves,
     meetings,
+    longest_calls,
     rank_times,
     link_uses,
     stage_times,

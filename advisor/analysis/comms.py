@@ -18,8 +18,9 @@ from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, grouped
 from advisor.analysis.intervals import cover, union
 from advisor.analysis.overlap import stages_of
+from advisor.analysis.transit import split_times
 from advisor.facts.derived import CollectiveCall, Meeting, Overlap
-from advisor.facts.observed import Collective, Kernel
+from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Array, Table, Texts
 from advisor.run import Run
 
@@ -30,11 +31,18 @@ _SMALL = 0.1
 
 
 def collective_calls(
-    run: Run, collectives: Table[Collective], kernels: Table[Kernel] | None, split: Table[Overlap] | None = None
+    run: Run,
+    collectives: Table[Collective],
+    kernels: Table[Kernel] | None,
+    split: Table[Overlap] | None = None,
+    *,
+    transfers: Table[Transfer] | None = None,
+    links: Table[Link] | None = None,
 ) -> Table[CollectiveCall]:
     """Every communication operator with its exposed part and the usual length of its like.
 
-    What is exposed is missing in steps whose list of kernels lacks rows.
+    What is exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not
+    measured (see `transit`).
     """
     lacking = incomplete(split, collectives["rank"], collectives["step"])
     alike = grouped(
@@ -45,12 +53,16 @@ def collective_calls(
     )
     elapse = collectives["elapse_us"]
     turn, apart = _turns(collectives)
+    transit, wait, idle = split_times(collectives, transfers, links)
     same = ("name", "op", "group", "group_kind")
     return Table.build(
         CollectiveCall,
         **{column: collectives.texts(column) for column in same},
         **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
-        **{column: collectives[column] for column in ("transit_us", "wait_us", "idle_us", "size_bytes")},
+        transit_us=transit,
+        wait_us=wait,
+        idle_us=idle,
+        size_bytes=collectives["size_bytes"],
         stage=stages_of(run, collectives["rank"]),
         exposed_us=np.where(lacking, np.nan, _exposed(collectives, kernels)),
         alike=alike.sizes[alike.of].astype(np.float64),
@@ -148,11 +160,8 @@ def meetings(calls: Table[CollectiveCall]) -> Table[Meeting]:
 def met_in(calls: Table[CollectiveCall]) -> Meetings:
     """The meetings among these calls."""
     timed = np.flatnonzero(calls["elapse_us"] >= 0)
-    names = _shared_names(calls.texts("name").take(timed))
-    step, group = calls["step"][timed], calls.texts("group").take(timed)
-    rank, start = calls["rank"][timed], calls["start_ns"][timed]
-    once = grouped(rank, step, group, names)
-    parts = grouped(step, group, names, _occurrence(once, start))
+    rank = calls["rank"][timed]
+    parts = same_operation(calls, timed)
     elapse = calls["elapse_us"][timed]
     pairs = np.zeros(len(parts), bool)
     pairs[parts.of[calls["p2p"][timed] == 1]] = True
@@ -172,6 +181,14 @@ def met_in(calls: Table[CollectiveCall]) -> Meetings:
         waited=groups.means(elapse) - shortest,
         last=row[order[begin]],
     )
+
+
+def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
+    """These calls, those of different ranks that are one operation in one group."""
+    names = _shared_names(calls.texts("name").take(rows))
+    step, group = calls["step"][rows], calls.texts("group").take(rows)
+    once = grouped(calls["rank"][rows], step, group, names)
+    return grouped(step, group, names, _occurrence(once, calls["start_ns"][rows]))
 
 
 def _shared_names(names: Texts) -> Texts:

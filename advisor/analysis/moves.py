@@ -14,16 +14,14 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import collective_times
-from advisor.analysis.grouping import grouped, matched
-from advisor.facts.base import MISSING
+from advisor.analysis.grouping import grouped
+from advisor.analysis.transit import call_of, side_by_side
 from advisor.facts.derived import CollectiveCall, Move
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Array, Table, Texts
 
 _PAUSE_NS = 50_000
 """Queued collectives follow each other within microseconds; a longer pause ends a train."""
-_CARDS = ("RDMA", "ROCE")
-"""Links on which a rank serves one peer after the other."""
 
 
 def moves(
@@ -32,8 +30,8 @@ def moves(
     links: Table[Link] | None,
 ) -> Table[Move]:
     """One row per row of `transfers`. Wall and bare time are missing where the call was not found."""
-    call = _call_of(transfers, calls)
-    serial = transfers["transit_us"] / _side_by_side(transfers, links)
+    call = call_of(transfers, calls)
+    serial = transfers["transit_us"] / side_by_side(transfers, links)
     wall, trains = _wall(serial, call, calls), _trains(calls)
     kinds = calls.texts("group_kind")
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
@@ -46,33 +44,6 @@ def moves(
         wall_us=wall,
         bare_us=_bare(wall, transfers.texts("link"), np.append(trains, -1)[call], calls["exposed_us"], trains),
     )
-
-
-def _call_of(transfers: Table[Transfer], calls: Table[CollectiveCall]) -> Array:
-    """The row of the call of each transfer, or -1."""
-    count = len(calls)
-    keys = grouped(
-        *(np.concatenate([calls[column], transfers[column]]) for column in ("rank", "step")),
-        *(Texts.concat([calls.texts(column), transfers.texts(column)]) for column in ("name", "group")),
-    ).of
-    return matched(keys[:count], keys[count:])
-
-
-def _side_by_side(transfers: Table[Transfer], links: Table[Link] | None) -> Array:
-    """Per transfer: over how many links of its kind the rank sends at the same time; 1 where that is not known."""
-    card = transfers.texts("link").isin(_CARDS)
-    if links is None:
-        return np.ones(len(transfers))
-    own = links.take((links["rank"] == links["source"]) & (links["target"] != MISSING))
-    ways = grouped(own["rank"], own.texts("group"), own.texts("link"), own["target"]).first
-    own = own.take(ways)
-    keys = grouped(
-        np.concatenate([own["rank"], transfers["rank"]]),
-        Texts.concat([own.texts("group"), transfers.texts("group")]),
-        Texts.concat([own.texts("link"), transfers.texts("link")]),
-    )
-    peers = np.bincount(keys.of[: len(own)], minlength=len(keys))[keys.of[len(own) :]]
-    return np.where(card, 1, np.maximum(peers, 1)).astype(np.float64)
 
 
 def _wall(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:

@@ -32,7 +32,6 @@ def rank_times(
         name: ranks.means(split[name]) for name in ("span_us", "compute_us", "comm_us", "exposed_comm_us", "free_us")
     }
     peers = grouped(stage)
-    met, last, waited = _meetings(rank, stage, calls)
     mhz = _clock(rank, clocks)
     return Table.build(
         RankTime,
@@ -44,9 +43,8 @@ def rank_times(
         peer_compute_us=peers.medians_of_others(means["compute_us"]),
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
-        meetings=met,
-        last_share=np.divide(last, met, out=np.full(len(rank), np.nan), where=met > 0),
-        made_wait_us=np.where(met > 0, waited / ranks.sizes, np.nan),
+        least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
+        **_meetings(rank, stage, calls, ranks.sizes),
         pace=_pace(rank, shapes),
         mhz=mhz,
         peer_mhz=peers.medians_of_others(mhz),
@@ -99,29 +97,54 @@ def _host_gaps(rank: Array, ranks: Groups, idle: Table[Gap] | None) -> Array:
     return np.where(seen, total / ranks.sizes, np.nan)
 
 
-def _meetings(rank: Array, stage: Array, calls: Table[CollectiveCall] | None) -> tuple[Array, Array, Array]:
-    """Per rank: meetings with peers, how often it came last, and what those it kept waiting then lost each, µs.
+def _least_of_others(peers: Groups, values: Array) -> Array:
+    """Per rank: the smallest value of its peers; NaN without any."""
+    order = np.lexsort((values, peers.of))
+    _, begin = np.unique(peers.of[order], return_index=True)
+    smallest = order[begin]
+    rest = values.copy()
+    rest[smallest] = np.nan
+    own = np.zeros(len(values), bool)
+    own[smallest] = True
+    least: Array = np.where(own, peers.smallest(rest)[peers.of], values[smallest][peers.of])
+    return least
+
+
+def _meetings(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, steps: Array) -> dict[str, Array]:
+    """Per rank: meetings with peers, how often it came last, and what those it kept waiting then lost each, per step.
 
     A wait costs what computation does not hide. The ranks kept waiting in different groups wait side by side, so their
     waits are averaged and not added.
     """
+    unknown = np.full(len(rank), np.nan)
     if calls is None:
-        return tuple(np.full(len(rank), np.nan) for _ in range(3))  # type: ignore[return-value]
+        return dict.fromkeys(("meetings", "last_share", "made_wait_us", "made_wait_again_us", "blamed_share"), unknown)
     calls = calls.take(calls["p2p"] != 1)
     met = met_in(calls)
     fair = _among_peers(met, np.append(stage, 0)[matched(rank, calls["rank"])[met.row]], calls["rank"], rank)
     part, of = met.row[fair[met.groups.of]], met.groups.of[fair[met.groups.of]]
     mine = matched(rank, calls["rank"][part])
-    last = matched(rank, calls["rank"][met.last])[of]
+    last = matched(rank, calls["rank"][met.last])
     lost = np.fmin(calls["elapse_us"][part] - met.shortest[of], calls["exposed_us"][part])
-    kept = grouped(last, mine).first
-    kept = np.bincount(last[kept][last[kept] != mine[kept]], minlength=len(rank))
-    total = np.bincount(last, weights=lost, minlength=len(rank))
-    return (
-        np.bincount(mine, minlength=len(rank)).astype(np.float64),
-        np.bincount(matched(rank, calls["rank"][met.last[fair]]), minlength=len(rank)).astype(np.float64),
-        total / np.maximum(kept, 1),
-    )
+    caused = np.bincount(of, weights=lost, minlength=len(met.groups))
+    kept = grouped(last[of], mine).first
+    kept = np.bincount(last[of][kept][last[of][kept] != mine[kept]], minlength=len(rank))
+    total, longest = np.zeros(len(rank)), np.zeros(len(rank))
+    np.add.at(total, last[fair], caused[fair])
+    np.maximum.at(longest, last[fair], caused[fair])
+    count = np.bincount(mine, minlength=len(rank)).astype(np.float64)
+    each = np.maximum(kept, 1) * steps
+    peers = grouped(stage)
+    all_lost = peers.sums(total)[peers.of]
+    return {
+        "meetings": count,
+        "last_share": np.divide(
+            np.bincount(last[fair], minlength=len(rank)), count, out=unknown.copy(), where=count > 0
+        ),
+        "made_wait_us": np.where(count > 0, total / each, np.nan),
+        "made_wait_again_us": np.where(count > 0, (total - longest) / each, np.nan),
+        "blamed_share": np.divide(total, all_lost, out=unknown.copy(), where=all_lost > 0),
+    }
 
 
 def _among_peers(met: Meetings, stage: Array, caller: Array, rank: Array) -> Array:

@@ -188,6 +188,30 @@ def test_the_rank_that_came_last_is_charged_with_what_the_others_waited():
     assert [r["made_wait_us"] for r in rows] == [40.0, 0.0, 0.0, None]
 
 
+def test_what_a_rank_made_others_wait_again_leaves_out_the_longest_time():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 1        10
+        1    1    x    allReduce a     false 1        40
+        0    1    y    allReduce a     false 2        10
+        1    1    y    allReduce a     false 2        30
+        0    1    z    allReduce a     false 3        20
+        1    1    z    allReduce a     false 3        10
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()
+    assert [r["made_wait_us"] for r in rows] == [50, 10, None, None]
+    assert [r["made_wait_again_us"] for r in rows] == [20, 0, None, None]
+    assert [r["blamed_share"] for r in rows] == [50 / 60, 10 / 60, 0, None]
+
+
+def test_the_shortest_communication_of_the_peers_is_that_of_the_one_they_wait_for():
+    rows = rank_times(read_table(Overlap, SPLIT), None, None).rows()
+    assert [r["least_peer_comm_us"] for r in rows] == [48, 30, 30, None]
+
+
 def test_a_wait_behind_computation_costs_nothing():
     calls = read_table(
         CollectiveCall,

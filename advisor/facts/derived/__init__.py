@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from advisor.facts.base import Fact
 from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
-from advisor.facts.derived.communication import CollectiveCall, LinkUse, Meeting, Move
+from advisor.facts.derived.communication import CollectiveCall, LinkUse, LongestCall, Meeting, Move
 from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, RecordedSpan, Spending, StepSpan, Witness
 from advisor.facts.derived.host import Holdup, HoldupCall, HostCost, HostKind, LaunchMode
 from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution, Removal
@@ -31,6 +31,7 @@ DERIVED: tuple[type[Fact], ...] = (
     CollectiveCall,
     Move,
     Meeting,
+    LongestCall,
     RankTime,
     LinkUse,
     StageTime,

@@ -43,9 +43,12 @@ class CollectiveCall(Fact):
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
-    transit_us: Annotated[float, Us("Data moving.")]
-    wait_us: Annotated[float, Us("Waiting for peers.")]
-    idle_us: Annotated[float, Us("Neither.")]
+    transit_us: Annotated[
+        float,
+        Us("Data moving; what its links took where the profiler writes 0; missing where neither was measured."),
+    ]
+    wait_us: Annotated[float, Us("Waiting for peers; missing where the profiler tells it from nothing else.")]
+    idle_us: Annotated[float, Us("Neither; missing likewise.")]
     size_bytes: Annotated[float, Bytes("Payload.")]
     alike: Annotated[float, Count("Calls of the same kind, group and size on this rank, itself included.")]
     typical_us: Annotated[float, Us("Median elapse of those.")]
@@ -57,6 +60,35 @@ class CollectiveCall(Fact):
         ),
     ]
     apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
+
+
+class LongestCall(Fact):
+    """The longest call of one kind of collective on one communicator, on one rank in one step."""
+
+    table = "longest_calls"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    step: Step
+    name: Annotated[str, Name("Name.")]
+    op: Annotated[str, Key("Kind of operator.")]
+    group: Annotated[str, Name("Communicator.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    start_ns: Annotated[int, Ns("Start.")]
+    elapse_us: Annotated[float, Us("Start to end.")]
+    exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    transit_us: Annotated[float, Us("Data moving, as in `collective_calls`.")]
+    wait_us: Annotated[float, Us("Waiting for peers, as in `collective_calls`.")]
+    idle_us: Annotated[float, Us("Neither, as in `collective_calls`.")]
+    size_bytes: Annotated[float, Bytes("Payload.")]
+    others: Annotated[float, Count("Other calls of its kind and communicator on this rank in this step.")]
+    others_us: Annotated[float, Us("Their median elapse; missing where there are none.")]
+    others_bytes: Annotated[float, Bytes("Their median payload.")]
+    seen_on: Annotated[float, Count("Captured ranks that took part in it, this one included.")]
+    shortest_us: Annotated[float, Us("Elapse of the same call on the one of those where it was shortest.")]
+    opening: Annotated[bool, Flag("No earlier call of its communicator was recorded on this rank.")]
+    exposed_part: Annotated[float, Share("Its part of all exposed collective time of this rank and step.")]
 
 
 class Move(Fact):

@@ -27,11 +27,18 @@ class RankTime(Fact):
     peer_compute_us: Annotated[float, Us("Median computation of the peers.")]
     peer_comm_us: Annotated[float, Us("Median communication of the peers.")]
     peer_free_us: Annotated[float, Us("Median free time of the peers.")]
+    least_peer_comm_us: Annotated[
+        float, Us("Communication of the peer that communicates shortest: the others wait in theirs for the last rank.")
+    ]
     meetings: Annotated[float, Count("Collectives it took part in with captured peers.")]
     last_share: Annotated[float, Share("Part of those in which it came last.")]
     made_wait_us: Annotated[
         float, Us("Per step: what each rank it kept waiting lost where it came last, computation aside, on average.")
     ]
+    made_wait_again_us: Annotated[
+        float, Us("The same without the one meeting of the capture in which they lost most: what is no single event.")
+    ]
+    blamed_share: Annotated[float, Share("Its part of all that ranks of its stage lost waiting for one another.")]
     pace: Annotated[
         float,
         Times(

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.completeness import reconciled
-from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.intervals import intersect, subtract
+from advisor.analysis.device import Timeline, collective_times, timeline
+from advisor.analysis.grouping import row_at
+from advisor.analysis.intervals import intersect, subtract, unions
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
@@ -37,7 +38,7 @@ def overlaps(
     Raises:
         FactMissing: Neither kernels nor the profiler's own sums were recorded.
     """
-    sums = Table.empty(Overlap) if recorded is None else _recorded(run, recorded)
+    sums = Table.empty(Overlap) if recorded is None else _batched_bubbles(_recorded(run, recorded), collectives)
     if kernels is None or not len(kernels):
         if recorded is None:
             raise FactMissing([Kernel.table, StepTime.table])
@@ -94,6 +95,24 @@ def _recorded(run: Run, recorded: Table[StepTime]) -> Table[Overlap]:
         bubble_us=recorded["bubble_us"],
         source="recorded",
     )
+
+
+def _batched_bubbles(sums: Table[Overlap], collectives: Table[Collective] | None) -> Table[Overlap]:
+    """The sums, with the exposed time in batched sends and receives where a bubble of 0 leaves them out.
+
+    How much of them computation hides is not known there, so no more than all exposed communication counts.
+    """
+    if collectives is None:
+        return sums
+    batched = collectives.take(collectives.texts("op").isin(["batchSendRecv"]))
+    timed = collective_times(batched)
+    cell = row_at(sums["rank"], sums["step"], batched["rank"][timed.row], batched["step"][timed.row])
+    known = cell >= 0
+    owner, start, end = unions(cell[known], timed.start[known], timed.end[known], len(sums))
+    inside = np.bincount(owner, weights=end - start, minlength=len(sums)) / 1e3
+    unwritten = (sums["bubble_us"] == 0) & (inside > 0)
+    bare = np.minimum(inside, sums["exposed_comm_us"])
+    return sums.having(bubble_us=np.where(unwritten, bare, sums["bubble_us"]))
 
 
 def stages_of(run: Run, rank: Array) -> Array:

@@ -46,7 +46,7 @@ def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] 
         slowest_compute_us=groups.largest(split["compute_us"]),
         **means,
         unseen_us=unseen,
-        least_sends=_least_sends(split, collectives),
+        micro_batches=_micro_batches(split, collectives),
         average_compute_us=np.full(len(groups), compute.mean()),
         average_waiting_us=np.full(len(groups), waiting.mean()),
         heaviest=_first(compute == np.fmax.reduce(compute))[of_stage.of],
@@ -54,13 +54,21 @@ def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] 
     )
 
 
-def _least_sends(split: Table[Overlap], collectives: Table[Collective] | None) -> float:
-    """Sends per step of the rank that has fewest of them; NaN where none was recorded."""
+def _micro_batches(split: Table[Overlap], collectives: Table[Collective] | None) -> float:
+    """Micro-batches per step, by the rank that sends least; NaN where no send was recorded.
+
+    The first and the last stage send once per micro-batch. Where sends and receives are batched, each joins the two
+    but the first and the last of a step, of which one only sends and one only receives: one more than micro-batches.
+    """
     if collectives is None:
         return np.nan
-    sends = collectives.take(collectives.texts("op").isin(["send"]) & np.isin(collectives["step"], split["step"]))
-    per_cell = grouped(sends["rank"], sends["step"]).sizes
-    return float(per_cell.min()) if len(per_cell) else np.nan
+    collectives = collectives.take(np.isin(collectives["step"], split["step"]))
+    for op, alone in (("send", 0), ("batchSendRecv", 1)):
+        calls = collectives.take(collectives.texts("op").isin([op]))
+        per_cell = grouped(calls["rank"], calls["step"]).sizes
+        if len(per_cell):
+            return float(max(per_cell.min() - alone, 1))
+    return np.nan
 
 
 def _first(these: Array) -> Array:

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from advisor.analysis.overlap import overlaps
 from advisor.analysis.pipeline import stage_times
 from advisor.facts.derived import Overlap
-from advisor.facts.observed import Collective
-from advisor.facts.table import read_table
+from advisor.facts.observed import Collective, StepTime
+from advisor.facts.table import Table, read_table
 from advisor.run import Parallel, Run
+from corpus.schedule import one_forward_one_backward
 
 STAGES = Run(parallel=Parallel(stages=((0,), (1,))))
 
@@ -34,8 +36,58 @@ def test_waiting_that_no_receive_shows_is_what_a_step_lacks_to_the_longest():
 def test_micro_batches_show_as_sends_of_the_stage_with_fewest():
     split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
     calls = read_table(Collective, "rank step op\n0 1 send x3\n1 1 send x2\n1 1 receive x5\n1 2 send")
-    assert {row["least_sends"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
-    assert {row["least_sends"] for row in stage_times(STAGES, split).rows()} == {None}
+    assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
+    assert {row["micro_batches"] for row in stage_times(STAGES, split).rows()} == {None}
+
+
+def test_batched_sends_and_receives_are_one_more_than_micro_batches():
+    split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
+    calls = read_table(Collective, "rank step op\n0 1 batchSendRecv x3\n1 1 batchSendRecv x3\n0 1 allReduce x9")
+    assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
+
+
+@pytest.mark.parametrize("micro_batches", [1, 2, 5])
+def test_micro_batches_of_a_simulated_pipeline_are_counted_however_it_sends(micro_batches):
+    exchanges = {
+        stage: [move.kinds() for move, _ in one_forward_one_backward(stage, 2, micro_batches) if move.kinds()]
+        for stage in range(2)
+    }
+    split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
+    for batched in (False, True):
+        ops = [
+            (stage, op)
+            for stage, moves in exchanges.items()
+            for kinds in moves
+            for op in (["batchSendRecv"] if batched else kinds)
+        ]
+        calls = Table.build(Collective, rank=[stage for stage, _ in ops], step=1, op=[op for _, op in ops])
+        assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {float(micro_batches)}
+
+
+def test_a_bubble_of_nothing_under_batched_sends_and_receives_is_what_they_took():
+    sums = read_table(
+        StepTime,
+        """
+        rank step compute_us comm_us exposed_comm_us overlapped_us free_us bubble_us
+        0    1    400        500     480             20            120     0
+        1    1    500        300     200             100           300     0
+        2    1    500        300     200             100           300     0
+        3    1    500        300     200             100           300     70
+        """,
+    )
+    calls = read_table(
+        Collective,
+        """
+        rank step op            p2p  start_ns elapse_us
+        0    1    batchSendRecv true 1000     100
+        0    1    batchSendRecv true 61000    100
+        1    1    batchSendRecv true 1000     900
+        2    1    receive       true 1000     900
+        3    1    batchSendRecv true 1000     900
+        """,
+    )
+    found = overlaps(Run(), kernels=None, collectives=calls, tasks=None, windows=None, recorded=sums)
+    assert [row["bubble_us"] for row in found.rows()] == [160, 200, 0, 70]
 
 
 def test_the_heaviest_stage_is_the_one_that_computes_longest_over_all_steps():

@@ -75,11 +75,11 @@ class StageTime(Fact):
             "before its first task, which no recorded receive shows, or after its last."
         ),
     ]
-    least_sends: Annotated[
+    micro_batches: Annotated[
         float,
         Count(
-            "Sends per step on a rank of the stage that has fewest: its micro-batches, more with virtual stages; "
-            "missing where none was recorded."
+            "Micro-batches per step, told by the sends, or batched sends and receives, of the rank that has fewest; "
+            "more with virtual stages; missing where none was recorded."
         ),
     ]
     average_compute_us: Annotated[float, Us("Mean computation of all stages, each over its steps.")]

@@ -24,7 +24,7 @@ from advisor.facts.base import Fact
 from advisor.findings import Diagnosis
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.rules.schema import json_schema
+from advisor.rules.editor_schema import json_schema
 from advisor.rules.settings_file import json_schema as settings_schema
 from advisor.shipped import shipped
 from advisor.text import LANGUAGES, Language, fill

@@ -118,7 +118,7 @@ def _test(arguments: argparse.Namespace) -> int:
 def _schema(_: argparse.Namespace) -> int:
     import json
 
-    from advisor.rules.schema import json_schema
+    from advisor.rules.editor_schema import json_schema
 
     print(json.dumps(json_schema(), indent=2))  # in ASCII: a redirected output may have any encoding
     return FINE

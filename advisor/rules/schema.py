@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from advisor.errors import Mistake
 from advisor.rules.source import Document, Path_, nearest
@@ -26,6 +25,21 @@ def _as_written(value: object) -> object:
     return repr(value) if isinstance(value, int | float) else value
 
 
+def _in_both(value: object) -> object:
+    """What is said in one language is said so in the other too; shipped rules say both (see `style`)."""
+    if not isinstance(value, dict):
+        return value
+    one, other = value.get("en"), value.get("zh")
+    if (one is None) == (other is None):
+        return value
+    return {**value, "en": one if other is None else other, "zh": other if one is None else one}
+
+
+def _words(value: object) -> object:
+    return _in_both(value) if isinstance(value, dict) and len(value) == 1 else value  # two keys: one is a slip
+
+
+Words = Annotated[Text, BeforeValidator(_words)]
 Expression = Annotated[str, BeforeValidator(_as_written), Field(min_length=1)]
 RuleId = Annotated[str, Field(pattern=ID)]
 Level = Literal["info", "low", "medium", "high", "critical"]
@@ -41,11 +55,16 @@ class ParamFile(_Part):
 
     value: float = Field(allow_inf_nan=False)
     unit: Literal["", "us", "B", "GB/s", "MHz", "count", "share", "times"] = ""
-    basis: Text
+    basis: Words
 
 
 class ShownFile(_Part):
     """One value to show as evidence."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _both(cls, value: object) -> object:
+        return _in_both(value)
 
     show: str
     en: str = Field(min_length=1)
@@ -83,16 +102,16 @@ class SavingFile(_Part):
 
     us: Expression
     across: Literal["worst", "mean", "least", "critical"] = "worst"
-    assumes: Text
+    assumes: Words
 
 
 class FixFile(_Part):
     """One step of the remedy."""
 
-    do: Text
+    do: Words
     run: str = ""
     code: str = ""
-    care: Text | None = None
+    care: Words | None = None
     when: Expression = "true"
 
 
@@ -120,8 +139,8 @@ class RuleFile(_Part):
     since: str
     status: Literal["stable", "preview", "deprecated"] = "stable"
     formerly: list[RuleId] = []
-    title: Text
-    why: Text
+    title: Words
+    why: Words
     applies_when: Expression = "true"
     requires: list[str] = []
     params: dict[str, ParamFile] = {}
@@ -287,11 +306,3 @@ def _keys(path: Path_) -> list[str]:
         return ["en", "zh"]
     model = _NESTED.get(words[0], RuleFile) if words else RuleFile
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-@cache
-def json_schema() -> dict[str, Any]:
-    """The JSON schema of rule files, for editors."""
-    schema = WholeRuleFile.model_json_schema(by_alias=True)
-    schema["properties"]["fix"].setdefault("description", "What to do, in order.")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a rule should be beyond being right: named after its file, tested at its edges, with its thresholds named."""
+"""What a rule should be beyond being right: named after its file, tested at its edges, with its thresholds named.
+
+Rules that are shipped say everything in two languages and have three cases; of one's own one of each is enough.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from advisor.errors import Mistake
 from advisor.rules.bind import Rule
 from advisor.rules.cases import given
 from advisor.rules.schema import cases
-from advisor.rules.source import Document, nearest
+from advisor.rules.source import Document, Path_, nearest
+from advisor.shipped import shipped
 from advisor.units import UNITS
 
 FEWEST_CASES = 3
@@ -21,11 +25,14 @@ _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 def check(rule: Rule, document: Document, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
     """What is to be bettered about a rule. `document` is its file with its tests, `known` are the ids there are."""
+    ours = directory.resolve() == shipped("rules").resolve()
     yield from _name(rule, document, directory)
-    yield from _tests(document)
+    yield from _tests(document, ours)
     yield from _thresholds(rule, document)
     yield from _units(rule, document)
     yield from _languages(rule, document)
+    if ours:
+        yield from _untranslated((), document.data, document)
     for number, name in enumerate(rule.explains):
         if name == rule.id:
             yield document.mistake(("explains", number), "a rule does not explain itself")
@@ -55,16 +62,16 @@ def _name(rule: Rule, document: Document, directory: Path) -> Iterator[Mistake]:
         yield document.mistake(("id",), f"the id is the path of the file: `{wanted}`")
 
 
-def _tests(document: Document) -> Iterator[Mistake]:
+def _tests(document: Document, ours: bool) -> Iterator[Mistake]:
     found, mistakes = cases(document)
     yield from mistakes
     if mistakes:
         return
-    if len(found) < FEWEST_CASES:
+    if ours and len(found) < FEWEST_CASES:
         yield document.mistake(("tests",), f"a rule has at least {FEWEST_CASES} cases", key=True)
     if not any(isinstance(case.expect, list) and case.expect for case in found):
         yield document.mistake(("tests",), "no case in which the rule fires", key=True)
-    if not any(case.expect == "quiet" for case in found):
+    if ours and not any(case.expect == "quiet" for case in found):
         yield document.mistake(("tests",), "no case in which the rule is quiet", key=True)
     names = [case.name for case in found]
     for number, case in enumerate(found):
@@ -114,7 +121,21 @@ def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]
 
 def _languages(rule: Rule, document: Document) -> Iterator[Mistake]:
     for key, text in (("title", rule.title), ("why", rule.why)):
-        if not _CHINESE.search(text.zh):
+        if text.zh != text.en and not _CHINESE.search(text.zh):
             yield document.mistake((key, "zh"), f"`{key}.zh` holds no Chinese")
-        if _CHINESE.search(text.en):
+        if text.zh != text.en and _CHINESE.search(text.en):
             yield document.mistake((key, "en"), f"`{key}.en` holds Chinese")
+
+
+def _untranslated(path: Path_, data: object, document: Document) -> Iterator[Mistake]:
+    """What is said in one language alone. Rules of one's own may do so; those that are shipped say both."""
+    if isinstance(data, list):
+        for number, one in enumerate(data):
+            yield from _untranslated((*path, number), one, document)
+    if not isinstance(data, dict) or path[:1] == ("tests",):
+        return
+    if ("en" in data) != ("zh" in data):
+        missing = ".".join(map(str, (*path, "zh" if "en" in data else "en")))
+        yield document.mistake(path, f"`{missing}` is missing")
+    for name, one in data.items():
+        yield from _untranslated((*path, name), one, document)

@@ -13,8 +13,9 @@ from advisor.engine.prove import prove
 from advisor.errors import RuleError, UsageError
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
+from advisor.rules import style
 from advisor.rules.catalog import Catalog, lint, new_rule
-from advisor.rules.schema import json_schema
+from advisor.rules.editor_schema import json_schema
 from advisor.shipped import shipped
 
 
@@ -91,13 +92,47 @@ def test_the_id_is_the_path(tmp_path: Path) -> None:
     assert told(tmp_path) == ["the id is the path of the file: `host/other`"]
 
 
-def test_a_rule_has_three_cases_of_which_one_fires_and_one_is_quiet(tmp_path: Path) -> None:
-    rule_texts.write(tmp_path, tests="tests:\n  - {name: a, given: {overlaps: rank}, expect: skipped}\n")
+BARE = "tests:\n  - {name: a, given: {overlaps: rank}, expect: skipped}\n"
+
+
+def test_a_shipped_rule_has_three_cases_of_which_one_fires_and_one_is_quiet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(style, "shipped", lambda _: tmp_path)
+    rule_texts.write(tmp_path, tests=BARE)
     assert told(tmp_path) == [
         "a rule has at least 3 cases",
         "no case in which the rule fires",
         "no case in which the rule is quiet",
     ]
+
+
+def test_a_rule_of_ones_own_has_one_case_in_which_it_fires(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path, tests=BARE)
+    assert told(tmp_path) == ["no case in which the rule fires"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("en", "zh"), ("zh", "en")])
+def test_a_rule_of_ones_own_may_speak_one_language(
+    one: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = rule_texts.write(tmp_path)
+    data = yaml.safe_load(path.read_text("utf-8"))
+
+    def alone(value: object) -> object:
+        if isinstance(value, list):
+            return [alone(item) for item in value]
+        if isinstance(value, dict):
+            return {key: alone(item) for key, item in value.items() if key != other or "en" not in value}
+        return value
+
+    path.write_text(yaml.safe_dump(alone(data), allow_unicode=True, sort_keys=False), "utf-8")
+    assert told(tmp_path) == []
+    (rule,) = Catalog.load([tmp_path]).rules
+    assert rule.title.en == rule.title.zh == data["title"][one]
+    assert rule.evidence[0].label.zh == rule.evidence[0].label.en
+    monkeypatch.setattr(style, "shipped", lambda _: tmp_path)
+    assert f"`title.{other}` is missing" in told(tmp_path)
 
 
 @pytest.mark.parametrize(

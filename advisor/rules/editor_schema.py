@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON schema of rule files for editors: what each key means, which tables there are, and their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from advisor.facts.base import Fact
+from advisor.facts.derived import DERIVED
+from advisor.facts.observed import OBSERVED
+from advisor.rules.schema import WholeRuleFile
+
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "WholeRuleFile": {
+        "id": "The path of the file without its ending: category/name. It reads well in: allow NAME.",
+        "since": "The version in which the rule came.",
+        "status": "`preview` while a threshold waits for calibration.",
+        "formerly": "Ids it had before; settings and baselines may still use them.",
+        "title": "The state, with its number: `{name}` is filled from the evidence or the subject.",
+        "why": "Why to care; not what to do.",
+        "applies_when": "A condition over the run, such as `rank_count > 1`. False gives: not applicable.",
+        "requires": "Further tables that must have been recorded.",
+        "params": "Thresholds by name, each with its basis.",
+        "for_each": "Columns to group by; `[]` is the whole run. One judgement for each group.",
+        "in": "The one table it reads.",
+        "where": "Keeps the rows for which it is true.",
+        "let": "Named values in order; each may use those before it, the columns of the table and the params.",
+        "when": "The judgement, once per group. Missing values make the rule skipped, not quiet.",
+        "severity": "A level, or level to condition: the first that holds, the last is `otherwise`.",
+        "explains": "Ids of findings that this one is a cause of.",
+        "doubts": "Whether it says that the times of a rank cannot be trusted, so that other findings there are less certain.",
+        "symptom": "Whether it only restates where time goes, and so never leads while a cause of it is known.",
+        "evidence": "Measured values to show, and the params they were held against.",
+        "rows": "An excerpt of the rows behind a finding.",
+        "occurrences": "The events behind a finding, to look at in a timeline.",
+        "saving": "What fixing it could win per step, at most.",
+        "confidence": "How sure it is that this is the cause; written like severity.",
+        "fix": "What to do, in order.",
+        "references": "Where to read more.",
+        "tests": "The cases of the rule. Rules of your own need one that fires; shipped ones three, one of them quiet.",
+    },
+    "ParamFile": {
+        "value": "The threshold.",
+        "unit": "What it is measured in.",
+        "basis": "Why it has this value: a source or a measurement.",
+    },
+    "ShownFile": {
+        "show": "A name of `let`, or a key of `for_each`.",
+        "en": "What it is called in English.",
+        "zh": "What it is called in Chinese.",
+        "threshold": "The param it was held against.",
+        "as": "How it is shown, where its unit does not say: `times` for a ratio that is no share.",
+    },
+    "RowsFile": {
+        "columns": "Columns of the table, or names of `let` that have one value per row.",
+        "where": "Keeps the rows for which it is true.",
+        "order": "What to order by; `-` before it for descending.",
+        "top": "How many rows.",
+    },
+    "SavingFile": {
+        "us": "Per step, µs; at most the step.",
+        "across": "How the savings of ranks become one; `critical`: side by side, the last one ends the step.",
+        "assumes": "Under which assumption it can be had.",
+    },
+    "FixFile": {
+        "do": "What to do.",
+        "run": "A command.",
+        "code": "A piece of code.",
+        "care": "What can go wrong.",
+        "when": "Only where this holds of the finding or of the run.",
+    },
+    "ReferenceFile": {"title": "The name of the page.", "url": "Its address."},
+    "CaseFile": {
+        "name": "The promise it keeps.",
+        "given": "Tables by name: a header and a row a line; `run:` sets names of the run.",
+        "expect": "`quiet`, `skipped`, `not applicable`, or the findings in order with the values that matter.",
+    },
+    "Text": {"en": "In English.", "zh": "In Chinese."},
+}  # fmt: skip
+"""What each key means, by the model it belongs to; a description in the model itself wins."""
+
+
+@cache
+def json_schema() -> dict[str, Any]:
+    """The JSON schema of rule files."""
+    schema = WholeRuleFile.model_json_schema(by_alias=True)
+    for name, part in {"WholeRuleFile": schema, **schema["$defs"]}.items():
+        for key, one in part.get("properties", {}).items():
+            if key in MEANINGS.get(name, {}):
+                one.setdefault("description", MEANINGS[name][key])
+    schema["$defs"]["Text"] |= {"required": [], "minProperties": 1, "description": "In English, in Chinese or in both."}
+    schema["$defs"]["ShownFile"]["required"] = ["show"]
+    facts = (*OBSERVED, *DERIVED)
+    schema["properties"]["in"] |= _tables(facts)
+    schema["properties"]["requires"]["items"] = _tables(facts)
+    schema["allOf"] = [_columns(fact) for fact in facts]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _tables(facts: tuple[type[Fact], ...]) -> dict[str, Any]:
+    about = [_meant(fact) for fact in facts]
+    return {"enum": [fact.table for fact in facts], "enumDescriptions": about, "markdownEnumDescriptions": about}
+
+
+def _meant(fact: type[Fact]) -> str:
+    return " ".join((fact.__doc__ or "").split())
+
+
+def _columns(fact: type[Fact]) -> dict[str, Any]:
+    """What may stand in a rule that reads this table: its columns to group by, and in words for expressions."""
+    columns = fact.columns()
+    about = [f"{column.doc} ({column.unit})" if column.unit else column.doc for column in columns.values()]
+    keys = {"enum": list(columns), "enumDescriptions": about}
+    listed = f"Columns of {fact.table}: {', '.join(_listed(fact))}."
+    return {
+        "if": {"properties": {"in": {"const": fact.table}}, "required": ["in"]},
+        "then": {
+            "properties": {
+                "for_each": {"items": keys},
+                "where": {"description": listed},
+                "let": {"description": listed},
+                "when": {"description": listed},
+            }
+        },
+    }
+
+
+def _listed(fact: type[Fact]) -> Iterator[str]:
+    for name, column in fact.columns().items():
+        yield f"{name} ({column.unit})" if column.unit else name

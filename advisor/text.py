@@ -19,6 +19,14 @@ HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")
 """A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 
+STEP_WORDS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
+    "each_step": {"en": ("each step", "the captured window"), "zh": ("每步", "整个窗口")},
+    "the_step": {"en": ("the step", "the captured window"), "zh": ("单步", "采集窗口")},
+    "per_step": {"en": ("per step", "in the captured window"), "zh": ("每步", "采集窗口内")},
+}
+"""What `{each_step}` and its like become where steps were marked, and where the capture is one window."""
+_STEP_WORD = re.compile(rf"\{{({'|'.join(STEP_WORDS)})\}}")
+
 
 class Text(BaseModel):
     """One thing said in English and in Chinese. Both are needed; neither may be empty."""
@@ -34,9 +42,13 @@ class Text(BaseModel):
         """Folded YAML joins lines with a blank, which is wrong between two Chinese characters."""
         return _BETWEEN_CJK.sub("", value.strip())
 
-    def say(self, language: Language) -> str:
-        """The words in one language."""
-        return self.zh if language == "zh" else self.en
+    def say(self, language: Language, *, stepped: bool = True) -> str:
+        """The words in one language, `{each_step}` and its like as they are called in a run with or without steps."""
+        words = self.zh if language == "zh" else self.en
+        if "_step}" not in words:
+            return words
+        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]][language][not stepped], words)
+        return said[0].upper() + said[1:] if words[0] == "{" else said
 
     def holes(self) -> tuple[str, ...]:
         """The names in braces, in either language, in order of appearance."""
@@ -45,7 +57,7 @@ class Text(BaseModel):
 
 def holes(*texts: str) -> tuple[str, ...]:
     """The names in braces, in order of appearance."""
-    return tuple(dict.fromkeys(name for text in texts for name in HOLE.findall(text)))
+    return tuple(dict.fromkeys(name for text in texts for name in HOLE.findall(text) if name not in STEP_WORDS))
 
 
 def literal(words: str) -> str:

@@ -206,7 +206,7 @@ class Maker:
             confidence=finding.confidence.name,
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=self.title(finding),
-            why=prose(info.why.say(self.language), holes),
+            why=prose(info.why.say(self.language, stepped=self.stepped), holes),
             subject=tuple((self.label(key, info), self.cell(value, key, "")) for key, value in finding.subject.items()),
             saving=phrase,
             saving_time=time,
@@ -224,13 +224,15 @@ class Maker:
             is_folded=name in self.folded,
             bound=say("at_most" if restates else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
-            assumes=prose(info.assumes.say(self.language), holes) if info.assumes and finding.saving.us > 0 else (),
+            assumes=prose(info.assumes.say(self.language, stepped=self.stepped), holes)
+            if info.assumes and finding.saving.us > 0
+            else (),
             references=tuple(Source(prose(item.title), web_address(item.url)) for item in info.references),
         )
 
     def title(self, finding: Finding) -> Prose:
         """The state in one sentence with its numbers, and of which rank these are where there are several."""
-        template = self.rule(finding).title.say(self.language)
+        template = self.rule(finding).title.say(self.language, stepped=self.stepped)
         rank = finding.seen[0].rank if finding.seen else None
         if rank is None or not self.many_ranks or "rank" in HOLE.findall(template):
             return prose(template, self.holes(finding))
@@ -274,7 +276,7 @@ class Maker:
     def label(self, name: str, info: RuleInfo) -> Prose:
         own = next((label.label for label in info.labels if label.name == name), None)
         if own is not None:
-            return prose(own.say(self.language))
+            return prose(own.say(self.language, stepped=self.stepped))
         word = known(COLUMNS, name, self.language)
         return words(word) if word else code(name)
 
@@ -349,9 +351,9 @@ class Maker:
         )
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, Piece]) -> Action:
-        care = prose(step.care.say(self.language), holes) if step.care else ()
+        care = prose(step.care.say(self.language, stepped=self.stepped), holes) if step.care else ()
         run, code = (clean_block(command, _bare(finding)) for command in (step.run, step.code))
-        return Action(prose(step.do.say(self.language), holes), run, code, care)
+        return Action(prose(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
 
 
 def anchor(finding: Finding, number: int) -> str:

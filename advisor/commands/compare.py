@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from advisor.text import Text
 
 _SUFFIXES = (
-    ".html, .md, .json, .xlsx, .csv (one file per table), .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl or "
-    ".github.txt"
+    ".html, .md, .json, .xlsx, .csv (one file per table), .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, "
+    ".trace.json or .github.txt"
 )
 
 

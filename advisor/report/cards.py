@@ -19,6 +19,7 @@ from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
 from advisor.report.sources import named_line
 from advisor.report.symptoms import folded_under, symptoms
+from advisor.report.when import When, whens
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
 from advisor.text import HOLE, Language, Text
 from advisor.units import show
@@ -125,6 +126,8 @@ class Card(Struct, frozen=True):
     more_places: int
     line: Prose
     """The user's line behind it, where call stacks were recorded."""
+    moments: tuple[When, ...]
+    """The worst events, worst first; empty for what happens at no moment."""
     causes: tuple[Link, ...]
     symptoms: tuple[Link, ...]
     folds: tuple[Link, ...]
@@ -218,6 +221,7 @@ class Maker:
             places=tuple(self.where(spot.say(self.language), spot.saving_us) for spot in where[:MOST_SPOTS]),
             more_places=max(len(where) - MOST_SPOTS, 0),
             line=code(named_line(finding.source)) if finding.source else (),
+            moments=whens(finding, self.language),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
             folds=self.links(tuple(symptom for symptom, cause in self.folded.items() if cause == name)),

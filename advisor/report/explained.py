@@ -15,6 +15,7 @@ from advisor.report.explained_words import WORDS, tell
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, code, prose, words
 from advisor.report.sources import named_line
+from advisor.report.when import whens
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, known, say
 from advisor.run import Run
 from advisor.text import HOLE, Language, Text
@@ -174,6 +175,8 @@ class _Maker:
             yield self._worth(case.worth, self.cards.holes(case.finding) if case.finding else {})
         if case.rows is not None and case.rows.rows:
             yield self._rows(case.rows)
+        if case.finding is not None and case.finding.occurrences:
+            yield self._moments(case.finding)
         for name, linked in (("caused_by", case.causes), ("explains", case.symptoms)):
             if linked:
                 yield Part(words(say(name, self.language)), listed=tuple(map(self._link, linked)))
@@ -280,6 +283,15 @@ class _Maker:
         heads = tuple("".join(piece.text for piece in head.label) for head in shown.heads)
         grid = Grid(heads, shown.rows, tuple(head.numeric for head in shown.heads))
         return Part(words(say("excerpt", self.language)), tuple(words(note) for note in notes), grid)
+
+    def _moments(self, finding: Finding) -> Part:
+        """Its worst events, with where they lie in the timeline."""
+        notes = words(say("how_counted", self.language))
+        rows = tuple(
+            (*one.line, Piece("".join(f" · {said}" for said in (one.span, f"{one.start_ns} ns") if said)))
+            for one in whens(finding, self.language)
+        )
+        return Part(words(say("occurrences", self.language)), (notes,), listed=rows)
 
     def _link(self, linked: Linked) -> Prose:
         phrase = saved(linked.saving.us, linked.saving.share, self.stepped, self.language)[0]

@@ -14,9 +14,11 @@ from advisor.findings import Diagnosis
 from advisor.report.cards import Card, Excerpt, Measure
 from advisor.report.prose import Piece, Prose
 from advisor.report.view import View, view
+from advisor.report.when import When
 from advisor.report.words import say
 from advisor.text import Language
 
+MOST_MOMENTS = 3
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
 _FIRST = re.compile(r"^(\s*(?:\d{1,9}(?=[.)](?:\s|$)))?)([-+=.)])")
 """What makes a list, a rule or a heading of the line it begins."""
@@ -170,10 +172,17 @@ def _evidence(card: Card, language: Language) -> Iterable[str]:
     places = [plain(w.place) + (f"{say('colon', language)}{w.saving}" if w.saving else "") for w in card.places]
     if card.more_places:
         places.append(plain(say("more_places", language, count=card.more_places)))
+    if card.moments:
+        worst = say("semicolon", language).join(map(_moment, card.moments[:MOST_MOMENTS]))
+        places.append(f"{plain(say('worst', language))}{say('colon', language)}{worst}")
     if card.line:
         places.append(f"{plain(say('called_from', language))}{say('colon', language)}{words(card.line)}")
     if places:
         yield from bullets(places)
+
+
+def _moment(one: When) -> str:
+    return f"{plain(one.brief)} ({words(one.name)})" if one.brief else words(one.name)
 
 
 def _measured(item: Measure) -> tuple[str, ...]:

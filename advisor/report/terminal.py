@@ -148,6 +148,9 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
     if card.line:
         said = f"{say('called_from', language)}{say('colon', language)}{flat(card.line)}"
         yield Padding(Flow(Text(said, style="dim")), (0, 0, 0, 4))
+    if card.moments:
+        worst = f"{say('worst', language)}{say('colon', language)}{flat(card.moments[0].line)}"
+        yield Padding(Flow(Text(worst, style="dim")), (0, 0, 0, 4))
     if card.actions:
         action = card.actions[0]
         yield Padding(hanging(Text.assemble(("→ ", "green"), assembled(action.do)), 2), (0, 0, 0, 4))

@@ -109,6 +109,7 @@ FOR_PROGRAMS: tuple[Writer, ...] = (
     Writer(".jsonl", "jsonl", _format("lines"), also=(".ndjson",)),
     Writer(".csv", "csv", _format("table")),
     Writer(".github.txt", "github", _format("annotations")),
+    Writer(".trace.json", "trace", _format("trace")),
 )
 """What other programs read: `advisor.formats`."""
 WRITERS: tuple[Writer, ...] = (

@@ -29,7 +29,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) -> None:
-    rule, _, _ = blocks("docs/writing-rules.md", "yaml")
+    rule, *_ = blocks("docs/writing-rules.md", "yaml")
     path = tmp_path / "acme" / "slow-embedding.yaml"
     path.parent.mkdir()
     path.write_text(rule, "utf-8")
@@ -39,7 +39,7 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
-    rule, remedy, _ = blocks("docs/writing-rules.md", "yaml")
+    rule, _, remedy, _ = blocks("docs/writing-rules.md", "yaml")
     path = tmp_path / "acme" / "slow-embedding.yaml"
     path.parent.mkdir()
     path.write_text(re.sub(r"^fix:\n(?:[ -].*\n)+", lambda _: remedy, rule, flags=re.M), "utf-8")
@@ -48,7 +48,7 @@ def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
 
 
 def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
-    _, _, settings = blocks("docs/writing-rules.md", "yaml")
+    *_, settings = blocks("docs/writing-rules.md", "yaml")
     (tmp_path / "advisor.yaml").write_text(settings, "utf-8")
     catalog = Catalog.load([shipped("rules")], Settings.read(tmp_path / "advisor.yaml"))
     (rule,) = catalog.select(["host/free-time"]).rules

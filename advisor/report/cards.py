@@ -127,7 +127,6 @@ class Card(Struct, frozen=True):
     line: Prose
     """The user's line behind it, where call stacks were recorded."""
     moments: tuple[When, ...]
-    """The worst events, worst first; empty for what happens at no moment."""
     causes: tuple[Link, ...]
     symptoms: tuple[Link, ...]
     folds: tuple[Link, ...]
@@ -315,12 +314,10 @@ class Maker:
             next((label.show_as for label in info.labels if label.name == column.name and label.show_as), column.unit)
             for column in columns
         ]
-        heads = tuple(
-            Head(
-                self.label(column.name, info), bool(units[i]) or any(_is_number(row[i]) for row in rows if i < len(row))
-            )
-            for i, column in enumerate(columns)
-        )
+        counted = [
+            unit or any(number(row[i]) is not None for row in rows if i < len(row)) for i, unit in enumerate(units)
+        ]
+        heads = tuple(Head(self.label(c.name, info), bool(is_)) for c, is_ in zip(columns, counted, strict=True))
         total = max(table.total, len(table.rows))
         note = "" if total <= len(rows) else say("rows_of", self.language, shown=len(rows), total=f"{total:,}")
         cells = tuple(
@@ -398,10 +395,6 @@ def _held_against(item: Evidence, info: RuleInfo) -> Param | None:
     same = [param for param in info.params if param.value == item.threshold]
     alike = [param for param in same if param.unit == item.unit] or same
     return alike[0] if len(alike) == 1 else None
-
-
-def _is_number(value: Scalar) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _truth(value: bool | None) -> str:

@@ -11,6 +11,7 @@ from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import KERNEL, Timeline, timeline
 from advisor.analysis.families import families
 from advisor.analysis.grouping import Groups, grouped, matched, row_at
+from advisor.analysis.lookups import gathers_along_last
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -127,6 +128,9 @@ def operator_shapes(
         spread=ratio(np.sqrt(apart), mean),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
         busiest_share=_busiest(shares),
+        picks_last=gathers_along_last(
+            *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
+        ),
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]),
     )

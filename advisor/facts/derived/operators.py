@@ -88,6 +88,12 @@ class OperatorShape(Fact):
             "loading, scalar and an arithmetic unit were recorded."
         ),
     ]
+    picks_last: Annotated[
+        bool,
+        Flag(
+            "A Gather along the last axis of its input, by its shapes; missing for others and where they do not tell."
+        ),
+    ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]
 

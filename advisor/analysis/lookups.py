@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Along which axis a Gather picks, told by shapes: its output is its input with that axis replaced by the indices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.facts.table import Array, Texts
+
+GATHERS = frozenset({"Gather", "GatherD", "GatherV2", "GatherV2D", "GatherV3"})
+
+
+def gathers_along_last(types: Texts, inputs: Texts, outputs: Texts) -> Array:
+    """Per row: 1 for a Gather along the last axis, 0 along another, -1 (missing) where it is none or cannot be told.
+
+    Where several axes fit, as in a square input, the first counts: it is the one that costs nothing.
+    """
+    found = np.full(len(types), -1, np.int8)
+    rows = np.flatnonzero(types.isin(GATHERS) & (inputs.codes >= 0) & (outputs.codes >= 0))
+    for row in rows.tolist():
+        axis, axes = picked_axis(inputs.names[inputs.codes[row]], outputs.names[outputs.codes[row]])
+        if axis is not None:
+            found[row] = axes > 1 and axis == axes - 1
+    return found
+
+
+def picked_axis(inputs: str, outputs: str) -> tuple[int | None, int]:
+    """The first axis that explains the output, and how many the input has."""
+    tensors = [shape.split(",") for shape in inputs.split(";")]
+    if len(tensors) == 1:
+        return None, 0
+    x, index = tensors[0], [n for n in tensors[1] if n]
+    wanted = outputs.split(";", maxsplit=1)[0].split(",")
+    fits = (axis for axis in range(len(x)) if x[:axis] + index + x[axis + 1 :] == wanted)
+    return next(fits, None), len(x)

@@ -67,7 +67,9 @@ class Run(_Model):
     """The lowest profiler level among the captures; empty when not recorded."""
     ranks: tuple[int, ...] = ()
     world_size: int = 0
-    """How many ranks the job had; 0 when not recorded. `len(ranks)` is how many were captured."""
+    """How many ranks the job had, at least; 0 when nothing tells. `len(ranks)` is how many were captured."""
+    world_source: str = ""
+    """What tells: `distributed_args`, `groups`, `cluster`, `communication_matrix`, `tasks` or nothing."""
     steps: tuple[int, ...] = ()
     """Recorded step numbers, ascending; empty when the job never called `step()`."""
     step_us: float = 0.0
@@ -85,6 +87,17 @@ class Run(_Model):
     def rank_count(self) -> int:
         """How many ranks the job had, as far as is known."""
         return max(len(self.ranks), self.world_size)
+
+    @property
+    def missing_ranks(self) -> str:
+        """The ranks of the job that were not captured, such as `2-7, 9`; empty where none is known to be missing."""
+        captured, runs = {*self.ranks}, list[list[int]]()
+        for rank in range(self.world_size):
+            if rank not in captured and runs and runs[-1][1] == rank - 1:
+                runs[-1][1] = rank
+            elif rank not in captured:
+                runs.append([rank, rank])
+        return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
     @property
     def step_count(self) -> int:

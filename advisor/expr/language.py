@@ -194,7 +194,12 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName("step_count", _NUMBER, "recorded steps; 1 when none were marked", lambda r: r.step_count),
     RunName("rank_count", _NUMBER, "ranks of the job, as far as is known", lambda r: r.rank_count),
     RunName("captured_ranks", _NUMBER, "ranks that were captured", lambda r: len(r.ranks)),
-    RunName("world_size", _NUMBER, "ranks of the job; missing when not recorded", lambda r: _known(r.world_size)),
+    RunName(
+        "world_size", _NUMBER, "ranks of the job, at least; missing when nothing tells", lambda r: _known(r.world_size)
+    ),
+    RunName(
+        "missing_ranks", _TEXT, "ranks that were not captured, such as `2-7, 9`", lambda r: r.missing_ranks or None
+    ),
     RunName(
         "level", _NUMBER, "lowest profiler level, -1 to 2; missing when not recorded", lambda r: _LEVELS.get(r.level)
     ),

@@ -83,6 +83,7 @@ class ClusterSummary:
             name=name,
             ranks=self.ranks,
             world_size=len(self.ranks),
+            world_source="cluster",
             steps=tuple(steps[steps != MISSING].tolist()),
             parallel=layout,
             captures=tuple(Capture(rank=rank, path=self.name, source="cluster") for rank in self.ranks),

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from advisor.damage import because
@@ -37,6 +37,7 @@ from advisor.loaders.reading import Folder, Members, Shelf
 from advisor.loaders.settings import LEVELS, Recorded, recorded
 from advisor.loaders.sqltable import rows
 from advisor.loaders.steps import numbered_steps
+from advisor.loaders.world import world
 from advisor.progress import Progress, silent
 from advisor.run import Parallel, Run
 
@@ -272,19 +273,16 @@ def _run_of_ranks(
         raise _nothing(path, folders)
     if len(folders) == 1:
         folders[0].jobs, folders[0].progress = jobs or os.cpu_count() or 1, progress
+    job = world(sizes, groups, summary.ranks if summary else (), folders)
     run = _described(path, folders, layout).model_copy(
         update={
-            "world_size": sizes.world or _world(groups, summary.ranks if summary else ()),
+            "world_size": job.ranks,
+            "world_source": job.source if job.ranks else "",
             "steps": tuple(sorted(steps)),
             "notes": _notes(found, folders, others, summary is not None),
         }
     )
     return run, list(folders)
-
-
-def _world(groups: Mapping[str, Members], ranks: Sequence[int]) -> int:
-    """How many ranks the job must have had for these groups and ranks to be in it; 0 when nothing tells."""
-    return max((max(members) + 1 for members in (ranks, *(g.ranks for g in groups.values())) if members), default=0)
 
 
 def _layout(folders: Iterable[Folder]) -> tuple[dict[str, Members], Sizes]:

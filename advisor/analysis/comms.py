@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import collective_times, kernel_times
-from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.grouping import Groups, grouped, row_at
 from advisor.analysis.intervals import cover, union
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.transit import split_times
@@ -65,6 +65,7 @@ def collective_calls(
         size_bytes=collectives["size_bytes"],
         stage=stages_of(run, collectives["rank"]),
         exposed_us=np.where(lacking, np.nan, _exposed(collectives, kernels)),
+        cover_us=_cover(split, collectives),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],
         turn=turn,
@@ -115,6 +116,15 @@ def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> A
         hidden = cover(union(compute.start[own], compute.end[own]), start, end)
         exposed[comm.row[here]] = (end - start - hidden) / 1e3
     return exposed
+
+
+def _cover(split: Table[Overlap] | None, collectives: Table[Collective]) -> Array:
+    """Per call: µs of computation in its step that no communication runs beside; missing where the split is."""
+    if split is None:
+        return np.full(len(collectives), np.nan)
+    at = row_at(split["rank"], split["step"], collectives["rank"], collectives["step"])
+    left: Array = np.append(np.maximum(split["compute_us"] - split["overlapped_us"], 0), np.nan)[at]
+    return left
 
 
 class Meetings(Struct, frozen=True):

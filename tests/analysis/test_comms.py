@@ -47,6 +47,15 @@ def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
     assert found[0]["exposed_us"] is None
 
 
+def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step():
+    calls = read_table(
+        Collective, "rank step op        start_ns elapse_us\n0 1 allReduce 1 10\n0 2 allReduce 2 10\n0 3 allReduce 3 10"
+    )
+    split = read_table(Overlap, "rank step compute_us overlapped_us\n0 1 50 20\n0 2 50 50")
+    assert [r["cover_us"] for r in collective_calls(Run(), calls, None, split).rows()] == [30, 0, None]
+    assert [r["cover_us"] for r in collective_calls(Run(), calls, None).rows()] == [None] * 3
+
+
 def test_the_turn_of_a_call_passes_over_small_ones():
     calls = read_table(
         Collective,

@@ -43,6 +43,9 @@ class CollectiveCall(Fact):
     start_ns: Annotated[int, Ns("Start.")]
     elapse_us: Annotated[float, Us("Start to end.")]
     exposed_us: Annotated[float, Us("The part with no kernel beside it.")]
+    cover_us: Annotated[
+        float, Us("Computation of its rank and step with no communication beside it: what could hide more of it.")
+    ]
     transit_us: Annotated[
         float,
         Us("Data moving; what its links took where the profiler writes 0; missing where neither was measured."),

@@ -237,7 +237,8 @@ class Maker:
         """The state in one sentence with its numbers, and of which rank these are where there are several."""
         template = self.rule(finding).title.say(self.language, stepped=self.stepped)
         rank = finding.seen[0].rank if finding.seen else None
-        if rank is None or not self.many_ranks or "rank" in HOLE.findall(template):
+        measured = set(HOLE.findall(template))
+        if rank is None or not self.many_ranks or not measured or "rank" in measured:
             return prose(template, self.holes(finding))
         count = len({place.rank for place in finding.seen})
         name = "of_rank" if count == 1 else "of_worst_rank"

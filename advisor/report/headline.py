@@ -53,8 +53,7 @@ def headline(diagnosis: Diagnosis, cards: tuple[Card, ...], language: Language) 
         kind = _kind(diagnosis, lead)
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", _unexplained(diagnosis, lead, language))
-    counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
-    if not counted["quiet"]:
+    if not _looked(diagnosis):
         return Headline("blind", time, "", None, say("nothing_checked", language))
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), _next_gain(diagnosis, language))
 
@@ -139,15 +138,18 @@ def _covered(cause: Finding) -> float:
 
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     """That nothing needs fixing, and what was looked at: how many rules of each category found all in order."""
-    quiet = Counter(outcome.rule.split("/", 1)[0] for outcome in diagnosis.outcomes if outcome.outcome == "quiet")
     looked = [
-        f"{known(CATEGORIES, category, language) or category} {count}"
-        for category, count in quiet.most_common()
-        if category != "capture"
+        f"{known(CATEGORIES, name, language) or name} {count}" for name, count in _looked(diagnosis).most_common()
     ]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
     name = "nothing_found_but" if blind else "nothing_found"
-    return say(name, language, looked=say("comma", language).join(looked) or sum(quiet.values()), blind=blind)
+    return say(name, language, looked=say("comma", language).join(looked), blind=blind)
+
+
+def _looked(diagnosis: Diagnosis) -> Counter[str]:
+    """By category how many rules looked and found all in order; those on the capture itself say nothing of the job."""
+    quiet = (outcome.rule.split("/", 1)[0] for outcome in diagnosis.outcomes if outcome.outcome == "quiet")
+    return Counter(category for category in quiet if category != "capture")
 
 
 def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:

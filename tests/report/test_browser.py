@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,9 +56,28 @@ def test_the_console_is_quiet_and_nothing_hostile_runs(opened: Any) -> None:
 
 
 def test_the_first_screen_holds_verdict_time_split_and_the_first_findings(opened: Any) -> None:
-    for selector in ("h1", ".lead", ".bar", ".legend", ".ranking li:nth-child(3)"):
+    for selector in ("h1", ".lead", ".first-step", ".bar", ".legend", ".ranking li:nth-child(2)"):
         (one,) = shown(opened, selector)
         assert one.rect["y"] + one.rect["height"] <= 800, selector
+
+
+def test_nine_findings_print_on_a_dozen_pages(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
+    one = rich()
+    nine = [one.findings[0].model_copy(update={"fingerprint": f"f{number}"}) for number in range(9)]
+    write(one.model_copy(update={"findings": tuple(nine)}), tmp_path / "report.html", "en", renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    printed = base64.b64decode(browser.print_page())
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
+
+
+def test_no_flag_of_a_command_is_broken_between_lines(opened: Any) -> None:
+    broken = (
+        "return [...document.querySelectorAll('pre .unbroken')].filter(one => one.getClientRects().length > 1).length"
+    )
+    assert len(opened.find_elements("css selector", ".unbroken")) > 0
+    opened.set_window_size(420, 800)
+    assert opened.execute_script(broken) == 0
+    opened.set_window_size(1280, 800)
 
 
 def test_the_time_split_is_drawn_to_scale(opened: Any) -> None:

@@ -51,7 +51,7 @@ def test_an_event_stands_on_the_clock_of_the_capture_to_the_nanosecond() -> None
     assert (event["ts"], event["dur"], event["name"]) == ("1736408883755327.123", 1.5, "a")
     assert event["args"] == {
         "finding": "Title 0", "rule": "host/rule-1", "fingerprint": "0000000000000001", "severity": "high",
-        "saving": "up to 1.00 ms per step (10 %)", "first step": "Do it.", "step": 7,
+        "saving": "about 1.00 ms per step (10 %)", "first step": "Do it.", "step": 7,
     }  # fmt: skip
 
 

@@ -23,6 +23,9 @@ from advisor.facts.table import Array, Table, Texts
 _PAUSE_NS = 50_000
 """Queued collectives follow each other within microseconds; a longer pause ends a train."""
 
+_LINE_BYTES = 512
+"""Copies between devices are aligned to so many bytes (MindStudio's analysis of misaligned transfers)."""
+
 
 def moves(
     transfers: Table[Transfer],
@@ -34,12 +37,14 @@ def moves(
     serial = transfers["transit_us"] / side_by_side(transfers, links)
     wall, trains = _wall(serial, call, calls), _trains(calls)
     kinds = calls.texts("group_kind")
+    lines = transfers["packet_bytes"] / _LINE_BYTES
     moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
     return Table.build(
         Move,
         **{column: transfers[column] for column in ("rank", "step", "packet_bytes", "packets", "transit_us")},
         **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
         group_kind=Texts(np.append(kinds.codes, -1)[call].astype(np.int32), kinds.names),
+        whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
         rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
         wall_us=wall,
         bare_us=_bare(wall, transfers.texts("link"), np.append(trains, -1)[call], calls["exposed_us"], trains),

@@ -112,5 +112,6 @@ COLUMNS: Mapping[str, Text] = {
     "vector_share": _t("Vector busy", "Vector 占用率"),
     "wait_us": _t("Wait", "等待"),
     "waited_us": _t("Others waited", "他卡等待"),
+    "whole_lines": _t("Multiple of 512 bytes", "512 字节整数倍"),
     "what": _t("What was wrong", "问题"),
 }

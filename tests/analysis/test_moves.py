@@ -100,3 +100,10 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
     left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
     assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)
     assert sum(bare) <= sum(left) + 1e-9
+
+
+def test_packets_of_whole_lines_are_told_from_others():
+    packets = PACKETS.replace("100000       4       60", "102400       4       60")
+    calls = collective_calls(Run(), read_table(Collective, CALLS), None)
+    rows = moves(read_table(Transfer, packets), calls, None).rows()
+    assert [row["whole_lines"] for row in rows] == [False, False, True, False, False, False]

@@ -109,6 +109,7 @@ class Move(Fact):
     link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
     packet_bytes: Annotated[float, Bytes("Size of one packet.")]
     packets: Annotated[float, Count("How many packets of this size, over all links.")]
+    whole_lines: Annotated[bool, Flag("That size is a multiple of 512 bytes.")]
     transit_us: Annotated[float, Us("Time these packets took together, links side by side added up.")]
     rate_gbps: Annotated[float, Rate("Their bytes over that time: the bandwidth of one link.")]
     wall_us: Annotated[float, Us("Time that passed: their share of the transit of the call.")]

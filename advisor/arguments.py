@@ -70,7 +70,9 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
     return top
 
 
-FORMATS = ".html, .md, .json, .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, .csv, .trace.json or .github.txt"
+FORMATS = (
+    ".html, .md, .json, .xlsx, .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, .csv, .trace.json or .github.txt"
+)
 
 
 def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS, example: str = "sarif:-") -> None:

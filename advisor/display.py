@@ -7,13 +7,14 @@ The classes themselves know nothing of it: they stand below the reports. The com
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from advisor.comparison import Comparison
 from advisor.explanation import Explanation
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis, Finding
+from advisor.findings import Diagnosis, Finding, RuleInfo
 from advisor.text import Language
 
 HTML, MARKDOWN = "_repr_html_", "_repr_markdown_"
@@ -48,7 +49,19 @@ def _diagnosis(diagnosis: Diagnosis) -> str:
 def _finding(finding: Finding) -> str:
     from advisor.report.notebook import finding_html
 
-    return finding_html(finding, language())
+    return finding_html(finding, language(), _shipped_rule(finding.rule))
+
+
+def _shipped_rule(rule: str) -> RuleInfo | None:
+    """What a finding itself does not say: its title and remedy, from the file of the rule where it is a shipped one."""
+    from advisor.rules.bind import Rule
+    from advisor.rules.catalog import read_rule
+    from advisor.rules.schema import ID
+    from advisor.shipped import shipped
+
+    path = shipped("rules") / f"{rule}.yaml"
+    found = read_rule(path) if re.fullmatch(ID, rule) and path.is_file() else None
+    return found.info() if isinstance(found, Rule) else None
 
 
 def _comparison(comparison: Comparison) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from advisor.comparison import Comparison
-from advisor.findings import Diagnosis, Finding
+from advisor.findings import Diagnosis, Finding, RuleInfo
 from advisor.report.cards import cards
 from advisor.report.comparison.view import view as view_of_comparison
 from advisor.report.comparison.words import column
@@ -65,9 +65,10 @@ def diagnosis_html(diagnosis: Diagnosis, language: Language) -> str:
     return _made("diagnosis", language, shown, shown.cards, _more(len(diagnosis.findings), language))
 
 
-def finding_html(finding: Finding, language: Language) -> str:
-    """One finding: what it wins, its evidence, where it was seen. Its words are those of its diagnosis."""
-    (card,) = cards(Diagnosis(run=Run(), findings=(finding,)), language)
+def finding_html(finding: Finding, language: Language, info: RuleInfo | None = None) -> str:
+    """One finding: what it wins, its evidence, where it was seen; where its rule is known its title and what to do."""
+    rules = () if info is None else (info,)
+    (card,) = cards(Diagnosis(run=Run(), findings=(finding,), rules=rules), language)
     return _made("finding", language, card, finding.fingerprint)
 
 

@@ -83,6 +83,12 @@ def _markdown(reported: Reported) -> str:
     return document(reported.diagnosis, reported.language)
 
 
+def _xlsx(reported: Reported) -> bytes:
+    from advisor.report.workbook import workbook
+
+    return workbook(reported.diagnosis, reported.language)
+
+
 def _json(reported: Reported) -> str:
     return reported.diagnosis.to_json()
 
@@ -116,6 +122,7 @@ WRITERS: tuple[Writer, ...] = (
     Writer(".html", "html", _html),
     Writer(".md", "markdown", _markdown),
     Writer(".json", "json", _json),
+    Writer(".xlsx", "xlsx", _xlsx),
     *FOR_PROGRAMS,
 )
 
@@ -161,10 +168,14 @@ def check_outputs(
     """The files to write, before the work starts: known format, existing folder, not one of the inputs itself.
 
     Raises:
-        UsageError: One of them will not do.
+        UsageError: One of them will not do, or needs a library that is not installed.
     """
     checked = tuple(check_output(words, writers) for words in outputs)
     _check_apart(checked)
+    if any(output.writer.name == "xlsx" for output in checked):
+        from advisor.report.comparison.workbook import check_library
+
+        check_library()
     for output in checked:
         if not output.is_stdout:
             _check_place(output.path, sources)

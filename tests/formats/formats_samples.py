@@ -34,7 +34,7 @@ from advisor.text import LANGUAGES, Text
 from advisor.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 from tests.report.report_samples import HOSTILE, SHAPES
 
-FORMATS = {writer.name: writer for writer in WRITERS if writer.name not in ("html", "markdown", "json")}
+FORMATS = {writer.name: writer for writer in WRITERS if writer.name not in ("html", "markdown", "json", "xlsx")}
 
 MORE_HOSTILE = (
     "::error file=a.py,line=1::boo",

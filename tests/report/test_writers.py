@@ -25,7 +25,8 @@ def test_every_writer_writes_every_shape_in_every_language(
 ) -> None:
     path = tmp_path / f"report{suffix}"
     write(diagnosis, path, language, renderer)
-    assert path.read_bytes().decode("utf-8").endswith("\n")
+    written = path.read_bytes()
+    assert written.startswith(b"PK") if suffix == ".xlsx" else written.decode("utf-8").endswith("\n")
     assert os.listdir(tmp_path) == [path.name]
 
 

@@ -38,7 +38,7 @@ _WORDS: Mapping[str, Mapping[str, Text]] = {
 }
 """Columns that hold one of a fixed set."""
 _NARROWEST, _WIDEST, _MEASURED = 9, 60, 200
-_MADE = datetime(2000, 1, 1)
+MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
 
 
@@ -48,10 +48,9 @@ def workbook(comparison: Comparison, language: Language) -> bytes:
     Raises:
         UsageError: The library that writes spreadsheets is not installed.
     """
-    library = _library()
     out = io.BytesIO()
-    with library.Workbook(out, {"in_memory": True}) as book:
-        book.set_properties({"created": _MADE, "title": say("report", language)})
+    with library().Workbook(out, {"in_memory": True}) as book:
+        book.set_properties({"created": MADE, "title": say("report", language)})
         styles = _Styles(book)
         _summary(book.add_worksheet(say("summary", language)), view(comparison, language, 0), styles)
         for grid in grids(comparison, language):
@@ -59,7 +58,12 @@ def workbook(comparison: Comparison, language: Language) -> bytes:
     return out.getvalue()
 
 
-def _library() -> Any:
+def library() -> Any:
+    """What writes spreadsheets.
+
+    Raises:
+        UsageError: It is not installed.
+    """
     try:
         import xlsxwriter
     except ImportError as error:
@@ -78,7 +82,7 @@ def check_library() -> None:
     Raises:
         UsageError: It is not installed.
     """
-    _library()
+    library()
 
 
 def _sheet_name(name: str, language: Language) -> str:
@@ -115,7 +119,7 @@ class _Sheet:
         labels = [_label(head, self.language) for head in grid.columns]
         for at, label in enumerate(labels):
             self.sheet.write_string(0, at, label, self.styles.head)
-            self.sheet.set_column(at, at, _width(label, [row[at] for row in grid.rows[:_MEASURED]]))
+            self.sheet.set_column(at, at, width(label, [row[at] for row in grid.rows[:_MEASURED]]))
         for line, row in enumerate(grid.rows, 1):
             for at in range(len(row)):
                 self.cell(line, at, self.said(row, at), formats[at])
@@ -152,7 +156,7 @@ def _label(head: Head, language: Language) -> str:
     return f"{label}{when}{say('aside', language, words=sign) if sign else ''}"
 
 
-def _width(label: str, cells: Sequence[Scalar]) -> float:
+def width(label: str, cells: Sequence[Scalar]) -> float:
     """Characters; a label may take two lines, wide characters count twice."""
     said = (_columns(cell) if isinstance(cell, str) else 12 for cell in cells if cell is not None)
     return min(max(_NARROWEST, _columns(label) / 2 + 2, max(said, default=0) + 1), _WIDEST)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A diagnosis as a spreadsheet: findings, their evidence and rows, where a step goes, and what was not checked."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from advisor.report.cards import Card, cards
+from advisor.report.columns import COLUMNS
+from advisor.report.comparison.grids import LONGEST_CELL
+from advisor.report.comparison.words import PARTS
+from advisor.report.comparison.workbook import MADE, library, width
+from advisor.report.prose import clean, flat
+from advisor.report.view import not_checked
+from advisor.report.words import CAUSES, known, say
+from advisor.text import Language, Text
+
+if TYPE_CHECKING:
+    from advisor.findings import Diagnosis, Finding, Head, Scalar
+
+
+class Sheet(Struct, frozen=True):
+    """One table: its name, the words over its columns, and rows of numbers and words."""
+
+    name: Text
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+
+
+_FINDINGS = Text(en="Findings", zh="问题")
+_EVIDENCE = Text(en="Evidence", zh="依据")
+_ROWS = Text(en="Rows behind", zh="相关数据")
+_ACCOUNT = Text(en="Where a step goes", zh="单步耗时构成")
+_UNCHECKED = Text(en="Not checked", zh="未检查")
+_US = Text(en="µs per step", zh="每步 µs")
+_SHARE = Text(en="share of the step", zh="占单步比例")
+_COUNT = Text(en="per step", zh="每步次数")
+_WHERE = Text(en="part of the step", zh="单步组成")
+_WHAT = Text(en="name", zh="名称")
+_RULES = Text(en="rules", zh="规则")
+_REASON = Text(en="reason", zh="原因")
+_UNIT = Text(en="unit", zh="单位")
+
+
+def workbook(diagnosis: Diagnosis, language: Language) -> bytes:
+    """The bytes of an .xlsx file.
+
+    Raises:
+        UsageError: The library that writes spreadsheets is not installed.
+    """
+    out = io.BytesIO()
+    with library().Workbook(out, {"in_memory": True}) as book:
+        book.set_properties({"created": MADE, "title": clean(diagnosis.run.name, 200)})
+        bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
+        for one in sheets(diagnosis, language):
+            _write(book.add_worksheet(one.name.say(language)), one, bold)
+    return out.getvalue()
+
+
+def sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, ...]:
+    """What stands on each sheet."""
+    shown = list(zip(cards(diagnosis, language), diagnosis.findings, strict=True))
+    return (
+        Sheet(_FINDINGS, _heads(language), tuple(_finding(card, one) for card, one in shown)),
+        Sheet(
+            _EVIDENCE,
+            ("#", *_said(("finding", "measure", "value"), language), _UNIT.say(language), say("threshold", language)),
+            tuple(row for card, one in shown for row in _evidence(card, one)),
+        ),
+        Sheet(_ROWS, (), tuple(row for card, one in shown for row in _excerpt(card, one, language))),
+        Sheet(
+            _ACCOUNT,
+            tuple(text.say(language) for text in (_WHERE, _WHAT, _US, _SHARE, _COUNT)),
+            _account(diagnosis, language),
+        ),
+        Sheet(
+            _UNCHECKED,
+            (_REASON.say(language), _RULES.say(language)),
+            tuple((flat(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis, language)),
+        ),
+    )
+
+
+def _heads(language: Language) -> tuple[str, ...]:
+    said = _said(("finding", "severity", "confidence"), language)
+    wins = (f"{say('saving', language)} ({_US.say(language)})", _SHARE.say(language))
+    return ("#", *said, *wins, *_said(("seen_at", "first_fix"), language), "id", "fingerprint")
+
+
+def _said(names: Sequence[str], language: Language) -> tuple[str, ...]:
+    return tuple(say(name, language) for name in names)
+
+
+def _finding(card: Card, one: Finding) -> tuple[Scalar, ...]:
+    return (
+        card.number,
+        flat(card.title),
+        card.severity_word,
+        card.confidence_word,
+        one.saving.us,
+        one.saving.share,
+        card.places[0].place if card.places else None,
+        flat(card.actions[0].do) if card.actions else None,
+        card.rule,
+        clean(card.fingerprint),
+    )
+
+
+def _evidence(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
+    for item, measure in zip(one.evidence, card.measures, strict=True):
+        value = clean(item.value) if isinstance(item.value, str) else item.value
+        yield card.number, flat(card.title), flat(measure.label), value, item.unit, item.threshold
+
+
+def _excerpt(card: Card, one: Finding, language: Language) -> Iterator[tuple[Scalar, ...]]:
+    """The title of the finding, the names of the columns, the rows, and an empty line."""
+    if one.excerpt is None or not one.excerpt.rows:
+        return
+    yield card.number, flat(card.title)
+    yield (None, *(_column(head, language) for head in one.excerpt.columns))
+    for row in one.excerpt.rows:
+        yield (None, *(clean(cell) if isinstance(cell, str) else cell for cell in row))
+    yield ()
+
+
+def _column(head: Head, language: Language) -> str:
+    label = COLUMNS[head.name].say(language) if head.name in COLUMNS else clean(head.name)
+    return f"{label} ({head.unit})" if head.unit else label
+
+
+def _account(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scalar, ...], ...]:
+    if diagnosis.account is None or diagnosis.split is None:
+        return ()
+    step = diagnosis.split.step_us
+    return tuple(
+        (
+            known(PARTS, one.part, language) or one.part,
+            (known(CAUSES, one.name, language) if one.part == "free" else None) or clean(one.name),
+            one.us,
+            one.us / step if step > 0 else None,
+            one.count,
+        )
+        for one in diagnosis.account.spent
+    )
+
+
+def _write(sheet: Any, one: Sheet, bold: Any) -> None:
+    """The heads, frozen and with filters, and the rows below them."""
+    first = 1 if one.heads else 0
+    for at, head in enumerate(one.heads):
+        sheet.write_string(0, at, head, bold)
+    for line, row in enumerate(one.rows, first):
+        for at, cell in enumerate(row):
+            _cell(sheet, line, at, cell)
+    if one.heads:
+        sheet.freeze_panes(1, 0)
+        sheet.autofilter(0, 0, max(len(one.rows), 1), len(one.heads) - 1)
+    for at in range(max(map(len, (one.heads, *one.rows)), default=0)):
+        head = one.heads[at] if one.heads else ""
+        sheet.set_column(at, at, width(head, [row[at] for row in one.rows if at < len(row)]))
+
+
+def _cell(sheet: Any, line: int, at: int, cell: Scalar) -> None:
+    """Text as text: nothing from a profile is a formula or a link."""
+    if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
+        return
+    if isinstance(cell, bool):
+        sheet.write_boolean(line, at, cell)
+    elif isinstance(cell, str):
+        sheet.write_string(line, at, cell[:LONGEST_CELL])
+    else:
+        sheet.write_number(line, at, cell)

@@ -192,7 +192,7 @@ class Outcome(_Model):
     outcome: OutcomeName
     reason: Text | None = None
     needs: tuple[str, ...] = ()
-    """Tables that were missing, when skipped."""
+    """Tables that were missing when skipped, or columns without values, such as `overlaps.free_us`."""
     measures: tuple[Measure, ...] = ()
     """Subjects in which it did not fire, nearest first; only the few that came nearest."""
 

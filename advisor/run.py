@@ -49,6 +49,8 @@ class Capture(_Model):
     record_shapes: bool | None = None
     complete: bool | None = None
     """Whether the profiler was stopped properly (end_info was written)."""
+    absent: tuple[str, ...] = ()
+    """Files of a text export that are not there, such as `trace_view.json`; empty for other captures."""
     size_bytes: int = 0
 
 

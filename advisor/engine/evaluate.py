@@ -53,7 +53,7 @@ def evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
         with np.errstate(all="ignore"):
             return _evaluate(rule, profile, run)
     except FactMissing as missing:
-        return _result(rule, "skipped", reason.of_missing(missing), needs=missing.tables)
+        return _result(rule, "skipped", reason.of_missing(missing, run), needs=missing.tables)
     except Exception as error:  # noqa: BLE001 - the one broad one: a rule that breaks must not end the run
         return _result(rule, "failed", reason.of_failure(error, _where(error)))
 
@@ -164,7 +164,9 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
     unknown += [n for n in sorted(names) if asked([n])]
     if not columns and not unknown:
         unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
-    return _result(rule, "skipped", reason.of_missing_values(rule.fact, empty or columns, unknown))
+    labels = {item.name: item.label for item in rule.evidence}
+    why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels)
+    return _result(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])
 
 
 def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:

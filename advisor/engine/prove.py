@@ -97,7 +97,8 @@ def _said(result: RuleResult) -> str:
     if got == "fired":
         found = with_worst(result)
         return f"{len(found)} findings: " + "; ".join(str(_values(*pair)) for pair in found[:3])
-    return f"{got} ({reason.en})" if reason is not None else got
+    needs = f" [{', '.join(result.outcome.needs)}]" if result.outcome.needs else ""
+    return f"{got} ({reason.en}){needs}" if reason is not None else got
 
 
 def _values(finding: Finding, worst: Hit) -> dict[str, object]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from advisor.engine.called import FILES, RUN, listed
 from advisor.errors import FactMissing
+from advisor.expr.settings import asked
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
-from advisor.facts.observed import Group
+from advisor.facts.observed import Group, OperatorCall, Setting
+from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.rules.bind import tables
+from advisor.run import Capture, Run
 from advisor.text import Text
+
+_MOST_RANKS = 8
 
 _WHOLE = Text(
     en="give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
@@ -31,71 +37,113 @@ OF_RUN: Mapping[str, Text] = {
 """How to have what is known of a run, by its name in rules."""
 OF_COLUMN: Mapping[tuple[str, str], Text] = {
     (MemoryPeak.table, "capacity_bytes"): Text(
-        en="no capture holds the memory of the device, and names such as `Ascend910B` stand for 32 and 64 GB: compare "
-        "the peak in `memory_peaks` with the HBM that `npu-smi info` shows",
-        zh="采集数据中没有设备显存容量，而 `Ascend910B` 这类型号既有 32 GB 也有 64 GB：请将 `memory_peaks` 中的峰值与"
-        " `npu-smi info` 显示的 HBM 容量对比",
+        en="no capture holds how much memory the device has, and names such as `Ascend910B` stand for 32 and 64 GB: "
+        "compare the peak with the HBM that `npu-smi info` shows",
+        zh="采集数据中没有设备显存容量，而 `Ascend910B` 这类型号既有 32 GB 也有 64 GB：请将峰值与 `npu-smi info` 显示的"
+        " HBM 容量对比",
     ),
 }
 """How to have a value that nothing recorded gives."""
 
 
-def of_missing(missing: FactMissing) -> Text:
-    """Tables were not recorded, or their files cannot be read."""
-    known = tables()
+def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
+    """Tables were not recorded, or their files cannot be read; `run` tells what the captures were to hold."""
     absent = [name for name in missing.tables if name not in missing.behind]
     said = []
     if missing.unreadable:
         said.append(_unread(missing.unreadable, missing.behind))
+    lost = _lost(absent, run) if run is not None else {}
+    said += [_absent(file, names, ranks) for file, (names, ranks) in lost.items()]
+    absent = [name for name in absent if not any(name in names for names, _ in lost.values())]
     if absent:
-        said.append(Text(en=f"not recorded: {_listed(absent).en}", zh=f"未采集：{_listed(absent).zh}"))
+        said.append(Text(en=f"not recorded: {listed(absent).en}", zh=f"未采集：{listed(absent).zh}"))
     if missing.incomplete:
-        lacking = _listed(missing.incomplete)
+        lacking = listed(missing.incomplete)
         said.append(
             Text(
-                en=f"rows are missing in {lacking.en}: give the files whole, as the profiler wrote them",
-                zh=f"{lacking.zh} 中缺少部分行：请提供 profiler 写出的完整文件",
+                en=f"incomplete: {lacking.en}; give the files whole, as the profiler wrote them",
+                zh=f"数据不完整：{lacking.zh}，请提供 profiler 写出的完整文件",
             )
         )
-    said += _once(known[name].record_with for name in absent if name in known)
+    said += _once(tables()[name].record_with for name in absent if name in tables())
     return _joined([one.en for one in said], [one.zh for one in said])
 
 
 def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
-    """Files that cannot be read, and the tables that are kept in them."""
-    kept = _listed(behind)
-    where = Text(en=f", where {kept.en} would be" if behind else "", zh=f"（{kept.zh} 应在其中）" if behind else "")
+    """Files that cannot be read, and what is kept in them."""
+    kept = listed(behind)
+    where = Text(en=f", which would hold {kept.en}" if behind else "", zh=f"（{kept.zh}应在其中）" if behind else "")
     return Text(
         en=f"cannot be read: {', '.join(files)}{where.en}: give the files whole and unpacked, as they were written",
         zh=f"无法读取：{'、'.join(files)}{where.zh}，请提供 profiler 写出的完整文件，不要压缩",
     )
 
 
-def _listed(names: Iterable[str]) -> Text:
-    quoted = [f"`{name}`" for name in names]
-    return Text(en=", ".join(quoted), zh="、".join(quoted))
+Lost = dict[str, tuple[list[str], tuple[int, ...]]]
 
 
-def of_missing_values(fact: type[Fact], columns: Sequence[str], others: Sequence[str]) -> Text:
-    """The table is there, but what the condition needs is missing in it: columns, or names that got no value."""
-    names = [f"`{fact.table}.{name}`" for name in columns] + [f"`{name}`" for name in others]
-    en = [f"values missing: {', '.join(names)}" if names else f"too little in `{fact.table}` to judge"]
-    zh = [f"缺少数值：{'、'.join(names)}" if names else f"`{fact.table}` 中的数据不足以判断"]
-    if not columns and others:
-        en.append(f"not recorded for this run, nor to be told from `{fact.table}`")
-        zh.append(f"本次采集未记录，也无法由 `{fact.table}` 得出")
+def _lost(names: Iterable[str], run: Run) -> Lost:
+    """By file: the tables in it and the ranks without it, where the profiler recorded them and the file is not here."""
+    found: Lost = {}
+    for name in names:
+        ranks = tuple(capture.rank for capture in run.captures if _was_recorded(name, capture))
+        without = tuple(c.rank for c in run.captures if c.rank in ranks and FILES.get(name) in c.absent)
+        if without:
+            found.setdefault(FILES[name], ([], without))[0].append(name)
+    return found
+
+
+def _was_recorded(table: str, capture: Capture) -> bool:
+    """Whether the capture says that what the table needs was switched on."""
+    switched = tables()[table].record_with if table in tables() else None
+    activities = {*(capture.activities or ())}
+    on: Mapping[Text, bool] = {
+        NPU: "NPU" in activities,
+        BOTH: activities >= {"CPU", "NPU"},
+        LEVEL1: capture.level in ("Level1", "Level2"),
+        MEMORY: capture.profile_memory is True,
+        OperatorCall.record_with: "CPU" in activities,
+    }
+    return switched is not None and on.get(switched, False)
+
+
+def _absent(file: str, names: Iterable[str], ranks: Sequence[int]) -> Text:
+    """A file that the profiler writes, and that was not given."""
+    held, few = listed(names), ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
+    return Text(
+        en=f"recorded, but `{file}` is absent (rank {few}), which would hold {held.en}: give the whole folder, or "
+        "parse it again",
+        zh=f"已采集，但缺少 `{file}`（rank {few}），{held.zh}应在其中：请提供完整目录，或重新解析",
+    )
+
+
+def of_missing_values(
+    fact: type[Fact], columns: Sequence[str], others: Sequence[str], labels: Mapping[str, Text] | None = None
+) -> Text:
+    """The table is there, but what the condition needs is missing in it: columns, or names that got no value.
+
+    `labels` are the words a rule shows for values of its own.
+    """
+    held, known = listed([fact.table]), {**RUN, **(labels or {})}
     hints = [OF_COLUMN.get((fact.table, name), fact.record_with) for name in columns] + list(map(OF_RUN.get, others))
+    named = listed([name for name in others if name in known], known) if any(n in known for n in others) else None
     said = _once(hints)
-    return _joined(en + [hint.en for hint in said], zh + [hint.zh for hint in said])
+    if not columns and named is not None:
+        head = Text(en=f"not recorded for this run: {named.en}", zh=f"本次采集未记录：{named.zh}")
+    else:
+        head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
+    asks = [name for name in others if asked([name])]
+    said = [*said, *([Setting.record_with] if asks and Setting.record_with else [])]
+    return _joined([head.en, *(hint.en for hint in said)], [head.zh, *(hint.zh for hint in said)])
 
 
 def of_unknown_run(names: Sequence[str]) -> Text:
     """It is not known whether the rule concerns this run."""
-    listed = [f"`{name}`" for name in names]
+    words = listed(names, RUN)
     said = _once(map(OF_RUN.get, names))
     return _joined(
-        [f"not known for this run: {', '.join(listed)}", *(hint.en for hint in said)],
-        [f"本次采集未记录：{'、'.join(listed)}", *(hint.zh for hint in said)],
+        [f"not known for this run: {words.en}", *(hint.en for hint in said)],
+        [f"本次采集未记录：{words.zh}", *(hint.zh for hint in said)],
     )
 
 

@@ -9,6 +9,7 @@ from advisor.errors import FactMissing
 from advisor.facts.base import Fact
 from advisor.facts.observed import ApiTotal, Damage, Kernel, MemoryUse, OperatorTotal, RankCapture, StepTime, Transfer
 from advisor.facts.table import Table
+from advisor.loaders.discovery import TEXT_FILES
 from advisor.loaders.foreign import head, is_trace
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.settings import LEVELS, recorded
@@ -36,6 +37,7 @@ def describe(folder: Folder) -> Capture:
         profile_memory=found.switch("profile_memory"),
         record_shapes=found.switch("record_shapes"),
         complete=found.complete,
+        absent=tuple(name for name in TEXT_FILES if name not in folder.files) if folder.exports_text else (),
         size_bytes=folder.size_bytes,
     )
 

@@ -179,13 +179,18 @@ def time_parts(split: TimeSplit, language: Language) -> tuple[Part, ...]:
     )
 
 
+_UNHELD = (("memory_peaks.capacity_bytes",),)
+"""What rules may need and no capture holds."""
+
+
 def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ...]:
-    """Skipped and failed rules by their reason, the reason that blinds most rules first."""
+    """Skipped and failed rules by their reason: what blinds most rules first, what no capture holds last."""
     groups: dict[str, list[str]] = {}
     for outcome in diagnosis.outcomes:
         if outcome.outcome in ("skipped", "failed"):
             groups.setdefault(_reason(outcome, language), []).append(clean(outcome.rule))
-    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    unheld = {_reason(outcome, language) for outcome in diagnosis.outcomes if outcome.needs in _UNHELD}
+    ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
     return tuple(
         Unchecked(
             prose(reason),

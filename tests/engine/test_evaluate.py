@@ -46,7 +46,8 @@ def test_a_missing_value_is_not_quiet_but_skipped_with_the_column(tmp_path: Path
     outcome = on(tmp_path, "rank span_us free_us\n0 1000 -\n1 1000 10").outcome
     assert outcome.outcome == "skipped"
     assert outcome.reason is not None
-    assert outcome.reason.en == "values missing: `overlaps.free_us`"
+    assert outcome.reason.en == "too little is known of: compute, communication and idle time of steps"
+    assert outcome.needs == ("overlaps.free_us",)
 
 
 def test_a_group_that_fires_outweighs_one_that_is_unknown(tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def test_an_unknown_run_skips_the_rule(tmp_path: Path) -> None:
     outcome = evaluate(rule, Tables({}), run_of("")).outcome
     assert outcome.outcome == "skipped"
     assert outcome.reason is not None
-    assert "`tp`" in outcome.reason.zh
+    assert "TP 大小" in outcome.reason.zh
 
 
 def test_a_missing_table_says_what_to_record_in_both_languages(tmp_path: Path) -> None:
@@ -86,10 +87,10 @@ def test_a_missing_table_says_what_to_record_in_both_languages(tmp_path: Path) -
     assert (outcome.outcome, outcome.needs) == ("skipped", ("kernels", "launches"))
     assert outcome.reason is not None
     assert outcome.reason.en == (
-        "not recorded: `kernels`, `launches`; record with ProfilerActivity.NPU among "
+        "not recorded: kernels, launches; record with ProfilerActivity.NPU among "
         "the activities; record with activities CPU and NPU together"
     )
-    assert outcome.reason.zh.startswith("未采集：`kernels`、`launches`；采集时")
+    assert outcome.reason.zh.startswith("未采集：kernel 明细、下发记录；采集时")
 
 
 def test_a_further_table_that_is_required_must_be_there(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.engine import reason
+from advisor.engine import called, reason
 from advisor.errors import FactMissing
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
+from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
+from advisor.run import Capture, Run
 
 
 @pytest.mark.parametrize("name", ["chip", "world_size", "level", "torch_npu_version"])
@@ -42,15 +44,45 @@ def test_every_remedy_is_for_a_name_that_exists() -> None:
 def test_what_lies_in_a_file_that_cannot_be_read_is_not_called_unrecorded() -> None:
     said = reason.of_missing(FactMissing(["kernels", "launches"], ["trace_view.json"]))
     assert said.en == (
-        "cannot be read: trace_view.json, where `kernels`, `launches` would be: give the files whole and unpacked, as "
+        "cannot be read: trace_view.json, which would hold kernels, launches: give the files whole and unpacked, as "
         "they were written"
     )
-    assert "未采集" not in said.zh and "`kernels`、`launches` 应在其中" in said.zh
+    assert "未采集" not in said.zh and "kernel 明细、下发记录应在其中" in said.zh
 
 
 def test_of_several_missing_tables_only_those_in_no_unreadable_file_are_called_unrecorded() -> None:
     lost, absent = FactMissing(["kernels"], ["kernel_details.csv"]), FactMissing(["memory_uses"])
     said = reason.of_missing(FactMissing.joined([lost, absent]))
-    assert "kernel_details.csv, where `kernels` would be" in said.en
-    assert "not recorded: `memory_uses`; record with profile_memory=True" in said.en
+    assert "kernel_details.csv, which would hold kernels" in said.en
+    assert "not recorded: use of device memory; record with profile_memory=True" in said.en
     assert "ProfilerActivity.NPU" not in said.en
+
+
+@pytest.mark.parametrize("activities", [("CPU", "NPU"), None])
+def test_a_file_that_is_not_here_is_not_called_unrecorded(activities: tuple[str, ...] | None) -> None:
+    lost = Capture(rank=0, path="", source="text", activities=activities, absent=("trace_view.json",))
+    there = Capture(rank=1, path="", source="text", activities=activities)
+    said = reason.of_missing(FactMissing(["host_calls", "launches"]), Run(captures=(lost, there)))
+    if activities is None:
+        assert said.en == "not recorded: host calls, launches; record with activities CPU and NPU together"
+    else:
+        assert said.en == (
+            "recorded, but `trace_view.json` is absent (rank 0), which would hold host calls, launches: give the whole "
+            "folder, or parse it again"
+        )
+        assert "缺少 `trace_view.json`（rank 0），host 侧调用、下发记录应在其中" in said.zh
+
+
+def test_every_table_and_name_of_a_run_is_called_something() -> None:
+    assert FACTS.keys() == called.TABLES.keys()
+    assert RUN_SCOPE.keys() == called.RUN.keys()
+    assert called.FILES.keys() <= {name for name, fact in FACTS.items() if fact.observed}
+
+
+@pytest.mark.parametrize("fact", FACTS.values(), ids=lambda fact: fact.table)
+def test_readers_see_no_name_of_a_table_or_column(fact: type[Fact]) -> None:
+    columns = list(fact.columns())
+    said = [reason.of_missing(FactMissing([fact.table])), reason.of_missing_values(fact, columns, ["let_of_a_rule"])]
+    for text in said:
+        head = (text.en.split(";")[0], text.zh.split("；")[0])
+        assert not any("_" in part or "`" in part for part in head), head

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was not checked: what can be had comes before what no capture holds."""
+
+from __future__ import annotations
+
+from advisor.findings import Diagnosis, Outcome
+from advisor.report.view import not_checked
+from advisor.run import Run
+from advisor.text import Text
+
+
+def test_what_no_capture_holds_comes_last_whatever_it_blinds() -> None:
+    unheld, absent = Text(en="no capture holds it", zh="采集中没有"), Text(en="absent", zh="缺少")
+    outcomes = [
+        *(
+            Outcome(rule=f"memory/{n}", outcome="skipped", reason=unheld, needs=("memory_peaks.capacity_bytes",))
+            for n in "ab"
+        ),
+        Outcome(rule="host/c", outcome="skipped", reason=absent, needs=("host_calls",)),
+    ]
+    said = not_checked(Diagnosis(run=Run(), outcomes=tuple(outcomes)), "en")
+    assert [group.rules for group in said] == [("host/c",), ("memory/a", "memory/b")]

@@ -155,16 +155,13 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
 def _launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
     work, beside = seen.replayed.work, seen.replayed.beside
-    mine = np.sort(_handed_over(seen, work)[taken])
-    every = np.sort(np.concatenate([_handed_over(seen, one)[one.queued < replay.UNBOUND] for one in (work, beside)]))
+    mine = np.sort(replay.handed_over(seen.replayed, work)[taken])
+    every = np.sort(
+        np.concatenate([replay.handed_over(seen.replayed, one)[one.queued < replay.UNBOUND] for one in (work, beside)])
+    )
     calls = seen.calls.take(seen.table.texts("kind").isin(["operator"])[seen.calls.row])
     own, total = (
         np.searchsorted(moments, calls.end, "right") - np.searchsorted(moments, calls.start)
         for moments in (mine, every)
     )
     return calls.take((own > 0) & (own == total)).spans
-
-
-def _handed_over(seen: ReplayedRank, work: replay.Work) -> Array:
-    """Per task: when the main thread was done with it."""
-    return np.where(work.entry >= 0, np.append(seen.replayed.queue.put, 0)[work.entry], work.launch)

@@ -92,7 +92,8 @@ class Relief(Struct, frozen=True):
     main: Spans
     queue: Spans
     keeps_up: bool = False
-    """Beside that, whether the host is taken to launch early enough except after a wait."""
+    """Beside that, whether the host is taken to launch early enough; after a wait as soon as it usually goes on to the
+    next launch."""
     device: Array | None = None
     """Device time taken away from each task, ns; none of it where this is None."""
 
@@ -119,7 +120,8 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     of = np.maximum.accumulate(of) if len(of) else of
     first = np.append(True, of[1:] != of[:-1])[: len(of)]
     if relief.keeps_up:
-        limit, beside_limit = np.where(first, limit, UNBOUND), np.full(len(beside_limit), UNBOUND)
+        limit = np.where(first, limit + _dawdled(rank, relief, edges, of), UNBOUND)
+        beside_limit = np.full(len(beside_limit), UNBOUND)
     spared = np.zeros(len(of), np.int64) if relief.device is None else relief.device
     held = unexplained(rank)
     limit = limit - held
@@ -136,6 +138,24 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
         gain = follow(bound, slack, of) + spared
         before = _before(rank, relief, waits, gain, of)
     return gain + before[of]
+
+
+def handed_over(rank: Rank, work: Work) -> Array:
+    """Per task: when the main thread was done with launching it."""
+    return np.where(work.entry >= 0, np.append(rank.queue.put, 0)[work.entry], work.launch)
+
+
+def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
+    """Per task: by how much later after the wait before it the host launched it than one launch follows another.
+
+    What was taken away already does not count, nor what precedes the first launch of all.
+    """
+    put = handed_over(rank, rank.work)
+    known = rank.work.queued < UNBOUND
+    apart = np.diff(put[known])[np.diff(of[known]) == 0]
+    usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
+    spent = put - edges[of] - cover(relief.main, edges[of], put) - usual
+    return np.where(of > 0, np.maximum(spent, 0), 0)
 
 
 def unexplained(rank: Rank) -> Array:
@@ -173,7 +193,7 @@ def follow(limit: Array, slack: Array, stretch: Array) -> Array:
 def _limits(rank: Rank, relief: Relief, work: Work, edges: Array) -> tuple[Array, Array]:
     """Per task: how much earlier it could begin for all its launch says; and its stretch."""
     queue = rank.queue
-    put = np.where(work.entry >= 0, np.append(queue.put, 0)[work.entry], work.launch)
+    put = handed_over(rank, work)
     of = _stretch(edges, put)
     gain = cover(relief.main, edges[of], put)
     if len(queue.start):

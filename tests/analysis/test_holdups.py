@@ -128,3 +128,25 @@ def test_a_replay_without_a_fault_wins_what_the_job_without_it_wins(fault: str, 
     steps = len(np.unique(table["step"]))
     found = [table["lost_us"][own & (table["rank"] == rank)].sum() / steps for rank in np.unique(table["rank"])]
     assert max(found) == pytest.approx(job.step_us - job.causes[0].step_us_without, rel=0.2)
+
+
+def test_python_after_a_wait_is_held_against_the_host():
+    """A copy and a read each leave the queue empty; what Python then does before it launches is idle time."""
+    kernels = "\n".join(["start_ns duration_us", *(f"{at} 90" for at in (0, 100000, 200000, 800000, 900000, 1500000))])
+    links = (
+        "start_ns latency_us idle_before_us vertical\n0 20 - -\n100000 20 10 true\n200000 20 10 true\n"
+        "800000 20 510 true\n900000 20 10 true\n1500000 20 510 true"
+    )
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::item 190000 300000\n"
+        "1 operator aten::to 890000 1000000\n1 acl aclrtSynchronizeStream 200000 300000\n"
+        "1 acl aclrtSynchronizeStream 900000 1000000\n1 python train.py(7):_log 301000 775000\n"
+        "1 python train.py(9):_log 1001000 1475000"
+    )
+    found = holdups(
+        read_table(Kernel, kernels), read_table(HostCall, calls), links=read_table(Dispatch, links),
+        collectives=None, tasks=None, windows=read_table(StepWindow, "start_ns end_ns\n-50000 1700000"),
+    ).rows()  # fmt: skip
+    host = [row for row in found if row["cause"] == "host"]
+    assert 700 < sum(row["lost_us"] for row in host) <= 1040
+    assert {row["call"] for row in host if row["longest_us"] > 500} == {"train.py(7):_log", "train.py(9):_log"}

@@ -104,3 +104,11 @@ def test_a_host_that_keeps_up_leaves_the_pause_after_a_wait():
     wait = spans((30, 40))
     found = gains(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
     assert found.tolist() == [0, 10, 10, 20]
+
+
+def test_a_host_that_keeps_up_goes_on_after_a_wait_as_soon_as_it_usually_launches():
+    """Launches follow each other by 10; after the wait it takes 60, which leaves the device 50 without work."""
+    work = tasks((0, 0, 10), (10, 10, 20), (20, 20, 30), (90, 90, 95), (100, 100, 110))
+    wait = spans((22, 30))
+    found = gains(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
+    assert found.tolist() == [0, 0, 0, 50, 55]

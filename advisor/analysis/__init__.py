@@ -29,6 +29,7 @@ from advisor.analysis.ranks import rank_times
 from advisor.analysis.recorded import recorded_spans
 from advisor.analysis.removals import removals
 from advisor.analysis.spending import spending
+from advisor.analysis.stalls import stalls
 from advisor.analysis.steps import step_spans
 from advisor.analysis.witnesses import witnesses
 from advisor.facts.profile import Derivation
@@ -39,6 +40,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     spending,
     dispatches,
     gaps,
+    stalls,
     interruptions,
     host_kinds,
     host_costs,

@@ -84,6 +84,8 @@ class Rank(Struct, frozen=True):
     queue: Queue
     waits: Spans
     """When the host waits for the device."""
+    steps: Spans | None = None
+    """The time of its steps on the device; None where all of it is."""
 
 
 class Relief(Struct, frozen=True):
@@ -155,6 +157,9 @@ def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
     apart = np.diff(put[known])[np.diff(of[known]) == 0]
     usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
     spent = put - edges[of] - cover(relief.main, edges[of], put) - usual
+    if rank.steps is not None:  # a pause between captures strung together is no step's
+        start = rank.work.start
+        spent = np.minimum(spent, cover(rank.steps, start - rank.work.idle(rank.begin), start))
     return np.where(of > 0, np.maximum(spent, 0), 0)
 
 

@@ -86,7 +86,7 @@ def replayed_rank(
         own=own,
         last=np.maximum.accumulate(last[own]),
         row=row,
-        replayed=replay.Rank(begin, _ended(work, end), beside, queue, waits),
+        replayed=replay.Rank(begin, _ended(work, end), beside, queue, waits, _steps(device, own)),
         table=table,
         calls=calls,
         kinds=own_kinds,
@@ -98,6 +98,12 @@ def replayed_rank(
 def per_cell(seen: ReplayedRank, gain: Array) -> Array:
     """By how much each own cell is shorter, from how much earlier each task ends."""
     return np.diff(np.append(0, np.append(gain, 0)[seen.last]))
+
+
+def _steps(device: Timeline, own: Array) -> Spans:
+    """The time of the steps of one rank, by the clock."""
+    shift = device.axis.shift[own]
+    return union(device.window.start[own] - shift, device.window.end[own] - shift)
 
 
 def _free(device: Timeline, rank: int) -> Spans:

@@ -58,6 +58,7 @@ TABLES: Mapping[str, Text] = {
     "settings": _t("environment variables and profiler switches", "环境变量与 profiler 开关"),
     "spending": _t("account of the step", "单步时间账目"),
     "stage_times": _t("times of pipeline stages", "各流水线 stage 的时间"),
+    "stalls": _t("long pauses of the host", "host 侧的长停顿"),
     "step_spans": _t("lengths of steps", "step 时长"),
     "step_times": _t("the profiler's step times", "profiler 的 step 时间统计"),
     "step_windows": _t("marks of steps", "step 标记"),

@@ -6,7 +6,17 @@ from __future__ import annotations
 from advisor.facts.base import Fact
 from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
 from advisor.facts.derived.communication import CollectiveCall, LinkUse, LongestCall, Meeting, Move
-from advisor.facts.derived.device import Dispatch, Gap, Interruption, Overlap, RecordedSpan, Spending, StepSpan, Witness
+from advisor.facts.derived.device import (
+    Dispatch,
+    Gap,
+    Interruption,
+    Overlap,
+    RecordedSpan,
+    Spending,
+    Stall,
+    StepSpan,
+    Witness,
+)
 from advisor.facts.derived.host import Holdup, HoldupCall, HostCost, HostKind, LaunchMode
 from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution, Removal
 from advisor.facts.derived.ranks import RankTime, StageTime
@@ -17,6 +27,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Spending,
     Dispatch,
     Gap,
+    Stall,
     Interruption,
     HostKind,
     HostCost,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Stage, Step, Us
 
 
 class Overlap(Fact):
@@ -167,6 +167,35 @@ class Gap(Fact):
     host: Annotated[bool, Flag("The cause lies on the host (the first eight causes); missing with the cause.")]
     call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
     next_op: Annotated[str, Key("Operator type, collective or copy that ended the interval.")]
+
+
+class Stall(Fact):
+    """One long idle interval of the device that the host is to blame for; by rank, the longest first."""
+
+    table = "stalls"
+    observed = False
+    moment = Moment(lasts="duration_us", name=("call",))
+
+    rank: Rank
+    step: Step
+    start_ns: Annotated[int, Ns("Start of the idle interval.")]
+    duration_us: Annotated[float, Us("Length; a hundredth of the step at least.")]
+    cause: Annotated[
+        str,
+        Key(
+            "As in `gaps`, the causes that lie on the host; an interval that only begins in a wait is what came after: "
+            "`python` where a call of the framework covers most of it, else `host_late`."
+        ),
+    ]
+    call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
+    busy_share: Annotated[
+        float, Share("Part of it in which any recorded call ran on the host; missing where none was recorded.")
+    ]
+    span_us: Annotated[float, Us("Device span of its step.")]
+    typical_us: Annotated[float, Us("Median span of the other steps of the rank; missing when there is no other.")]
+    usual_us: Annotated[
+        float, Us("The longest interval charged to the host in the middle one of the other steps; missing as above.")
+    ]
 
 
 class Interruption(Fact):

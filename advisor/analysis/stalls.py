@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Long pauses of the device for which the host is to blame, set beside what the other steps have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis import host
+from advisor.analysis.grouping import Groups, grouped, row_at
+from advisor.analysis.intervals import cover
+from advisor.facts.derived import Gap, Stall, StepSpan
+from advisor.facts.observed import HostCall
+from advisor.facts.table import Array, Table, Texts
+
+LEAST_SHARE = 0.01
+"""Part of its step from which on a pause is looked at: a hundred of them would be the step."""
+
+
+def stalls(idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | None) -> Table[Stall]:
+    """The idle intervals charged to the host that take a hundredth of their step and more, by rank, longest first."""
+    idle = idle.take(idle["host"] == 1)
+    of = row_at(spans["rank"], spans["step"], idle["rank"], idle["step"])
+    span = np.append(spans["span_us"], np.nan)[of]
+    kept = np.flatnonzero(idle["duration_us"] >= LEAST_SHARE * span)
+    kept = kept[np.lexsort((idle["start_ns"][kept], -idle["duration_us"][kept], idle["rank"][kept]))]
+    usual = _usual(idle, spans, of)
+    idle, of = idle.take(kept), of[kept]
+    if calls is not None:
+        idle = _after_waits(idle, calls)
+    return Table.build(
+        Stall,
+        rank=idle["rank"],
+        step=idle["step"],
+        start_ns=idle["start_ns"],
+        duration_us=idle["duration_us"],
+        cause=idle.texts("cause"),
+        call=idle.texts("call"),
+        busy_share=_busy_share(idle, calls),
+        span_us=spans["span_us"][of],
+        typical_us=spans["typical_us"][of],
+        usual_us=usual[of],
+    )
+
+
+def _usual(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:
+    """Per step: the longest such interval of the middle one of the other steps of its rank; missing without others."""
+    known = of >= 0
+    longest = np.fmax(Groups(of[known], np.arange(len(spans))).largest(idle["duration_us"][known]), 0.0)
+    return grouped(spans["rank"]).medians_of_others(longest)
+
+
+def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
+    """The same; those that only begin in a wait for the device are given to what the host did then."""
+    waited = np.flatnonzero(idle.texts("cause").isin(["synchronise", "blocking_copy"]))
+    activities = host.activities(calls)
+    waits = activities["synchronise"] | activities["blocking_copy"]
+    framework = calls.texts("kind").isin(host.FRAMEWORK) & ~waits
+    count = len(idle)
+    cause, call = np.arange(count), np.arange(count)  # places in the texts below
+    for rank in np.unique(idle["rank"][waited]).tolist():
+        here = waited[idle["rank"][waited] == rank]
+        every = host.calls_of(calls, rank)
+        start, end = idle["start_ns"][here], idle["start_ns"][here] + _ns(idle["duration_us"][here])
+        after = ~host.mostly(every.take(waits[every.row]).spans, start, end)
+        row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
+        cause[here[after]] = np.where(row >= 0, count, count + 1)
+        call[here[after]] = np.where(row >= 0, count + 1 + row, count)
+    causes = Texts.concat([idle.texts("cause"), Texts.of(["python", "host_late"])])
+    names = Texts.concat([idle.texts("call"), Texts.constant(None, 1), calls.texts("name")])
+    return idle.having(cause=causes.take(cause), call=names.take(call))
+
+
+def _ns(duration_us: Array) -> Array:
+    return np.rint(duration_us * 1e3).astype(np.int64)
+
+
+def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
+    """Per interval: the part in which a recorded call ran on any thread; missing where none was recorded."""
+    share = np.full(len(idle), np.nan)
+    if calls is None:
+        return share
+    real = calls.take(~calls.texts("kind").isin(["step"]))
+    start, lasted = idle["start_ns"], _ns(idle["duration_us"])
+    for rank in np.intersect1d(idle["rank"], real["rank"]).tolist():
+        here = idle["rank"] == rank
+        busy = cover(host.calls_of(real, rank).spans, start[here], (start + lasted)[here])
+        share[here] = busy / np.maximum(lasted[here], 1)
+    return share

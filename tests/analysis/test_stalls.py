@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from advisor.analysis.stalls import stalls
+from advisor.facts.derived import Gap, StepSpan
+from advisor.facts.observed import HostCall
+from advisor.facts.table import read_table
+
+SPANS = """step span_us typical_us
+1 1000 1000
+2 1400 1000
+3 1000 1000"""
+GAPS = """step start_ns duration_us cause host call
+1 100000 20 host_late true -
+2 1100000 400 host_late true -
+2 1900000 5 python true -
+3 2500000 30 python true log
+3 2800000 90 wait false -"""
+
+
+def found(gaps: str = GAPS, calls: str | None = None) -> list[dict[str, object]]:
+    table = None if calls is None else read_table(HostCall, calls)
+    return stalls(read_table(Gap, gaps), read_table(StepSpan, SPANS), table).rows()
+
+
+def test_long_pauses_of_the_host_stand_beside_those_of_other_steps():
+    rows = found()
+    assert [(row["step"], row["duration_us"], row["usual_us"]) for row in rows] == [
+        (2, 400, 25),
+        (3, 30, 210),
+        (1, 20, 215),
+    ]
+    assert (rows[0]["span_us"], rows[0]["typical_us"], rows[0]["busy_share"]) == (1400, 1000, None)
+
+
+def test_how_much_of_a_pause_recorded_calls_fill():
+    calls = "thread kind name start_ns end_ns\n1 acl aclrtMalloc 1050000 1200000\n1 step ProfilerStep2 1000000 2400000"
+    assert [row["busy_share"] for row in found(calls=calls)] == [0.25, 0, 0]
+
+
+def test_a_pause_that_only_begins_in_a_wait_is_what_came_after():
+    gaps = "step start_ns duration_us cause host call\n2 1100000 400 synchronise true aclrtSynchronizeStream"
+    wait = "thread kind name start_ns end_ns\n1 acl aclrtSynchronizeStream 900000 {end}"
+    named = wait + "\n1 python save_checkpoint 1150000 1490000"
+    assert [(row["cause"], row["call"]) for row in found(gaps, named.format(end=1150000))] == [
+        ("python", "save_checkpoint")
+    ]
+    assert [(row["cause"], row["call"]) for row in found(gaps, wait.format(end=1150000))] == [("host_late", None)]
+    assert [row["cause"] for row in found(gaps, named.format(end=1400000))] == ["synchronise"]

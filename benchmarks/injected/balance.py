@@ -32,6 +32,8 @@ class Health:
     """The longest time from a launch to its task when the stream is free, in ns."""
     kernels: float = 4.0
     """Length of kernels: a larger batch."""
+    conversions: float = 0.3
+    """Kernels that convert formats, of what all kernels are made."""
     jitter: float = 0.01
     """Deviation of host work and kernels from one time to the next."""
 
@@ -90,6 +92,7 @@ def _quicken(task: Task, health: Health, chance: random.Random) -> None:
     task.begin.waits = [(other, max(min(lag, health.latency), 0)) for other, lag in task.begin.waits]
     if task.kind in ("kernel", "copy"):
         longer = health.kernels if task.kind == "kernel" else 1.0
+        longer *= health.conversions if task.op_type == "TransData" else 1.0
         task.end.work = round(task.duration * longer * max(chance.gauss(1.0, health.jitter), 0.5))
         task.end.waits = []
     elif task.kind == "wait":

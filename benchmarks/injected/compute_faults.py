@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the computation: kernels that should not be there, or take longer than they should."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from benchmarks.injected.changes import Changes, Operator
+from benchmarks.injected.faults import HOST, Fault, Run, kernels_of, spread
+from benchmarks.injected.program import Row, Task
+
+_MATMULS = ("MatMul", "BatchMatMul", "Conv2D")
+
+
+def _smallest(operators: Sequence[Operator]) -> Operator:
+    """An operator with one kernel and little around it: what others are made of."""
+    single = [op for op in operators if len(op.kernels) == 1 and op.sending]
+    return min(single, key=lambda op: len(op.calls))
+
+
+def _set(task: Task, time: int, core: str = "", **cells: str) -> None:
+    """Makes a kernel another one."""
+    row: Row = {**(task.row or {}), **{key.replace("_", " "): value for key, value in cells.items()}}
+    if core:
+        row["Accelerator Core"] = core
+        args = dict(task.event["args"])
+        args["Task Type"] = core if core == "AI_CPU" else args.get("Task Type", core)
+        task.event = task.event | {"args": args}
+    task.event = task.event | {"name": row["Name"]}
+    task.row = row
+    task.end.work = time
+
+
+def _around(run: Run, amount: float, op_type: str, name: str) -> None:
+    """Two more kernels around each operator that multiplies matrices."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like = _smallest(operators)
+            places = [op for op in operators if any(k.op_type.startswith(_MATMULS) for k in op.kernels)]
+            for place in places:
+                shapes = (place.kernels[-1].row or {}).get("Output Shapes", "")
+                for behind in (False, True):
+                    made = changes.repeat(like, place, behind)
+                    for kernel in made.kernels:
+                        _set(kernel, round(amount / len(places) / 2), Type=op_type, Name=name, Input_Shapes=shapes)
+                        _set(kernel, kernel.end.work, "AI_VECTOR_CORE", Output_Shapes=shapes)
+
+
+def casts(run: Run, amount: float) -> None:
+    """Every matrix multiplication is cast to and fro."""
+    _around(run, amount, "Cast", "aclnnCast_CastAiCore_Cast")
+
+
+def conversions(run: Run, amount: float) -> None:
+    """Every matrix multiplication is converted to and fro."""
+    _around(run, amount, "TransData", "trans_TransData_7")
+
+
+def aicpu(run: Run, amount: float) -> None:
+    """Some operators of each step run on the AI CPU."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like = _smallest(operators)
+            places = spread(operators, 6)
+            for place in places:
+                for kernel in changes.repeat(like, place).kernels:
+                    _set(kernel, round(amount / len(places)), "AI_CPU", Type="NonZero", Name="aclnnNonzero_NonZeroAiCpu_NonZero")
+
+
+def short_aicpu(run: Run, amount: float) -> None:
+    """Many short operators of each step run on the AI CPU, of 15 µs each."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like = _smallest(operators)
+            places = spread(operators, 60)
+            for place in places:
+                for _ in range(max(round(amount / 15_000 / len(places)), 1)):
+                    for kernel in changes.repeat(like, place).kernels:
+                        _set(kernel, 15_000, "AI_CPU", Type="Index", Name="aclnnIndex_IndexAiCpu_Index")
+
+
+def slow_operator(run: Run, amount: float) -> None:
+    """Kernels of one type take other times from call to call."""
+    chance = random.Random(5)  # noqa: S311 - no secret
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like = _smallest(operators)
+            shape = (like.kernels[0].row or {}).get("Input Shapes", "")
+            shares = [chance.random() ** 6 for _ in range(16)]
+            for place, share in zip(spread(operators, 16), shares, strict=False):
+                for kernel in changes.repeat(like, place).kernels:
+                    time = round(amount * (0.01 + share) / (sum(shares) + 0.16))
+                    _set(kernel, time, "AI_VECTOR_CORE", Type="ScatterElements", Name="aclnnScatter_ScatterElements", Input_Shapes=shape)
+
+
+def transposes(run: Run, amount: float) -> None:
+    """Large transposes before operators of each step."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like = _smallest(operators)
+            places = spread(operators, 10)
+            for place in places:
+                for kernel in changes.repeat(like, place).kernels:
+                    _set(kernel, round(amount / len(places)), "AI_VECTOR_CORE", Type="Transpose", Name="aclnnPermute_TransposeAiCore_Transpose")
+
+
+def low_clock(run: Run, amount: float) -> None:
+    """The clock of all ranks is low all the time, and kernels take longer accordingly."""
+    for place in range(len(run.ranks)):
+        lower_clock(run, place, amount)
+
+
+def lower_clock(run: Run, place: int, amount: float) -> None:
+    """Lowers the clock of one rank so that its kernels take this much longer per step."""
+    rank, capture = run.job.ranks[place], run.captures[place]
+    computing = sum(task.duration for task in rank.kernels) / run.steps
+    factor = 1 + amount / computing
+    for task in rank.kernels:
+        task.end.work = round(task.duration * factor)
+    for event in capture.events:
+        if event["ph"] == "C" and event["name"] == "AI Core Freq":
+            event["args"] = {"MHz": round(event["args"]["MHz"] / factor)}
+
+
+def clock_drop(run: Run, amount: float) -> None:
+    """The clock drops while kernels run, and is back in between."""
+    low_clock(run, amount)
+    for capture in run.captures:
+        samples = [e for e in capture.events if e["ph"] == "C" and e["name"] == "AI Core Freq"]
+        if samples:
+            capture.events.append(samples[0] | {"ts": _earlier(str(samples[0]["ts"])), "args": {"MHz": 1800}})
+
+
+def _earlier(time: str) -> str:
+    whole, _, rest = time.partition(".")
+    return f"{int(whole) - 10}.{rest}"
+
+
+FAULTS: Mapping[str, Fault] = {
+    "casts": Fault(casts, frozenset({"compute/cast-excess"})),
+    "conversions": Fault(conversions, frozenset({"compute/transdata-excess", "compute/layout-operators"})),
+    "aicpu": Fault(aicpu, frozenset({"compute/exposed-aicpu"})),
+    "short-aicpu": Fault(short_aicpu, frozenset({"compute/exposed-aicpu"}), HOST),
+    "unstable-operator": Fault(slow_operator, frozenset({"compute/unstable-operator"})),
+    "transposes": Fault(transposes, frozenset({"compute/layout-operators"})),
+    "constant-low-clock": Fault(low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"})),
+    "clock-drop": Fault(clock_drop, frozenset({"compute/frequency-drop"})),
+}
+
+
+__all__ = ["FAULTS", "Changes", "lower_clock"]

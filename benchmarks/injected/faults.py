@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The faults: how a program changes when something is wrong with the job, and which rules name it.
+
+A fault is given an amount, in ns per step: how much more work it makes. How much longer the step gets is what the
+run says, and the amount is chosen so that it gets longer by a stated part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.injected.capture import Capture
+from benchmarks.injected.changes import Changes, Operator
+from benchmarks.injected.program import Collective, Job
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that is being spoiled."""
+
+    job: Job
+    captures: Sequence[Capture]
+    ranks: list[Changes]
+
+    @classmethod
+    def of(cls, job: Job, captures: Sequence[Capture]) -> Run:
+        """The run of a program."""
+        return cls(job, captures, [Changes(rank) for rank in job.ranks])
+
+    @property
+    def steps(self) -> int:
+        """How many were recorded."""
+        return max(len(self.job.ranks[0].steps), 1)
+
+
+Spoil = Callable[[Run, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What can be wrong, and how a diagnosis may name it."""
+
+    spoil: Spoil
+    named_by: frozenset[str]
+    """Any of these rules names it."""
+    shown_by: frozenset[str] = field(default_factory=frozenset)
+    """These may show it as well: symptoms of it that are no answer, and are not held against a diagnosis."""
+    growth: float = 0.15
+    """By what part the step shall get longer."""
+    ranks: frozenset[int] = field(default_factory=frozenset)
+    """The ranks that are to be named; none where it is all of them."""
+    bases: tuple[str, ...] = ()
+    """Into which bases it is put; all when empty."""
+    timeless: bool = False
+    """Whether no saving can be told, for nobody knows how fast it could be."""
+
+
+HOST = frozenset({"host/free-time", "host/late-launches", "host/interrupted-launches", "host/slow-preparation"})
+TALK = frozenset({
+    "comm/exposed-communication", "comm/dominant-communication", "comm/waiting-collectives", "comm/overlong-collective",
+    "comm/unseen-late-rank", "ranks/late-rank", "comm/idle-collectives",
+})  # fmt: skip
+JITTER = frozenset({"host/step-jitter", "capture/boundary-step"})
+
+
+def spread(found: Sequence[Operator], wanted: int) -> list[Operator]:
+    """So many of them, evenly."""
+    if not found:
+        return []
+    wanted = max(min(wanted, len(found)), 1)
+    return [found[int((place + 0.5) * len(found) / wanted)] for place in range(wanted)]
+
+
+def forward(changes: Changes) -> list[list[Operator]]:
+    """Per step the operators that the main thread called before the backward pass."""
+    found = []
+    for operators in changes.in_steps(changes.operators):
+        backward = [op.top.begin.at for op in operators if op.top.lane is not changes.rank.main]
+        until = min(backward, default=max((op.top.end.at for op in operators), default=0))
+        found.append([op for op in operators if op.top.lane is changes.rank.main and op.top.end.at <= until])
+    return found
+
+
+def before(operator: Operator) -> tuple[object, object]:
+    """The moment before an operator, and its thread."""
+    return operator.top.begin.before or operator.top.begin, operator.top.lane
+
+
+def kernels_of(changes: Changes) -> list[list[Operator]]:
+    """Per step the operators with kernels."""
+    return [[op for op in operators if op.kernels] for operators in changes.in_steps(changes.operators)]
+
+
+def collectives_of(run: Run) -> list[list[Collective]]:
+    """The meetings, in the order in which they ended."""
+    return sorted(run.job.meetings, key=lambda meeting: min(c.end.at for c in meeting))
+
+
+def _named(*rules: str, shown: frozenset[str] = frozenset()) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(rules), shown
+
+
+def all_faults() -> Mapping[str, Fault]:
+    """Every fault by its name."""
+    from benchmarks.injected import comm_faults, compute_faults, host_faults, rank_faults
+
+    return {**host_faults.FAULTS, **compute_faults.FAULTS, **rank_faults.FAULTS, **comm_faults.FAULTS}

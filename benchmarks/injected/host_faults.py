@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of the host: it works, waits or stands still where it should launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmarks.injected.changes import Changes, Operator
+from benchmarks.injected.faults import HOST, JITTER, TALK, Fault, Run, forward, spread
+from benchmarks.injected.program import Flow, Moment, Task
+
+_STACK = "/job/train.py({line}): {name};\r\n/job/train.py(212): <module>"
+
+
+def _place(operator: Operator) -> Moment:
+    return operator.top.begin.before or operator.top.begin
+
+
+def _stalls(run: Run, amount: float, name: str, pieces: int, early: float = 1.0) -> None:
+    """Python work in so many places of the forward pass; of its first part where it comes early."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            chosen = spread(operators[: max(round(len(operators) * early), 1)], pieces)
+            for operator in chosen:
+                changes.stall(_place(operator), operator.top.lane, round(amount / len(chosen)), changes.python(name))
+
+
+def python_work(run: Run, amount: float) -> None:
+    """Python between the launches of the forward pass."""
+    _stalls(run, amount, "train.py(87): update_metrics", 12)
+
+
+def print_stall(run: Run, amount: float) -> None:
+    """A slow print early in each step."""
+    _stalls(run, amount, "<built-in function print>", 1, 0.2)
+
+
+def stall_in_one_step(run: Run, amount: float) -> None:
+    """A long pause of Python in one step only."""
+    for changes in run.ranks:
+        steps = forward(changes)
+        operator = spread(steps[len(steps) // 2], 2)[0]
+        event = changes.python("checkpoint.py(31): save")
+        changes.stall(_place(operator), operator.top.lane, round(amount * len(steps)), event)
+
+
+def python_without_name(run: Run, amount: float) -> None:
+    """Time of the main thread that no event covers, as in a capture without call stacks."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            for operator in spread(operators, 6):
+                changes.stall(_place(operator), operator.top.lane, round(amount / 6))
+
+
+def garbage(run: Run, amount: float) -> None:
+    """A collection in each step, seen by the profiler."""
+    _stalls_as(run, amount, "GC")
+
+
+def _stalls_as(run: Run, amount: float, category: str) -> None:
+    for changes in run.ranks:
+        for operators in forward(changes):
+            for operator in spread(operators[: len(operators) // 2], 1):
+                event = changes.python("GC", category=category) | {"args": {}}
+                changes.stall(_place(operator), operator.top.lane, round(amount), event)
+
+
+def data_loader(run: Run, amount: float) -> None:
+    """Each step begins with a wait for the next batch."""
+    for changes in run.ranks:
+        wait_for_batch(changes, amount)
+
+
+def wait_for_batch(changes: Changes, amount: float) -> None:
+    """Lengthens the calls that fetch a batch."""
+    for call in changes.rank.calls:
+        if "DataLoader" in call.name and "__next__" in call.name:
+            call.end.work += round(amount)
+
+
+def _reads(run: Run, pieces: int, amount: float, names: tuple[str, ...]) -> None:
+    """Waits for the device in so many places, and what Python does with each value."""
+    for changes in run.ranks:
+        like = next((call.row for call in changes.rank.calls if call.row), None)
+        for operators in forward(changes):
+            chosen = spread(operators, pieces)
+            for operator in chosen:
+                place = operator.top.end
+                stack = _STACK.format(line=94, name="check")
+                changes.stall(place, operator.top.lane, round(amount / len(chosen)), None)
+                changes.wait_for_device(place, names, "aclrtSynchronizeStreamWithTimeout", stack, like)
+
+
+def item_reads(run: Run, amount: float) -> None:
+    """`.item()` after every few operators."""
+    _reads(run, 16, amount, ("aten::item", "aten::_local_scalar_dense"))
+
+
+def two_waits(run: Run, amount: float) -> None:
+    """Two `.item()` in a step, and Python that goes on with the values while the device has nothing to do."""
+    _reads(run, 2, amount, ("aten::item", "aten::_local_scalar_dense"))
+
+
+def two_copies(run: Run, amount: float) -> None:
+    """Two `.to("cpu")` in a step, and Python that goes on with the values."""
+    _reads(run, 2, amount, ("aten::to", "aten::_to_copy", "aten::copy_"))
+
+
+def synchronise(run: Run, amount: float) -> None:
+    """`torch.npu.synchronize()` after every few operators, as a timer does."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            chosen = spread(operators, 10)
+            for operator in chosen:
+                changes.stall(operator.top.end, operator.top.lane, round(amount / len(chosen)))
+                changes.wait_for_device(operator.top.end, (), "aclrtSynchronizeDevice")
+
+
+def online_compilation(run: Run, amount: float) -> None:
+    """Operators are compiled in every step."""
+    for changes in run.ranks:
+        for operators in changes.in_steps(changes.operators):
+            chosen = spread([op for op in operators if op.sending], 8)
+            for operator in chosen:
+                sender = operator.sending[0]
+                event = changes.cann("aclopCompileAndExecute", sender.event["tid"])
+                changes.stall(sender.begin, sender.lane, round(amount / len(chosen)), event)
+
+
+def allocations(run: Run, amount: float) -> None:
+    """Device memory is given back and taken again in every step."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            chosen = spread(operators, 8)
+            for number, operator in enumerate(chosen):
+                event = changes.cann("aclrtFree" if number % 2 else "aclrtMallocAlign32")
+                changes.stall(operator.top.begin, operator.top.lane, round(amount / len(chosen)), event)
+
+
+def blocking_copies(run: Run, amount: float) -> None:
+    """The batch is copied in pieces, each of which the host waits for."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            for operator in spread(operators[: len(operators) // 2], 4):
+                place = operator.top.end
+                changes.wait_for_device(
+                    place, ("aten::to", "aten::_to_copy", "aten::copy_"), "aclrtSynchronizeStreamWithTimeout"
+                )
+                begin = place.after.after.after.after if place.after else None  # the call into CANN
+                if begin is not None:
+                    _copy(changes, operator, begin, round(amount / 4))
+
+
+def _copy(changes: Changes, operator: Operator, waiting: Moment, time: int) -> None:
+    """A copy to the device that a waiting call waits for."""
+    like = next((task for task in changes.rank.tasks if task.kind == "copy" and task.launch), None)
+    if like is None or waiting.after is None:
+        return
+    link = changes.number(0)
+    event = changes.cann("aclrtMemcpyAsync")
+    event["args"]["connection_id"] = link
+    launch_begin, launch_end = Moment(work=1_000), Moment(work=8_000)
+    operator.top.lane.insert(waiting.before or waiting, launch_begin, launch_end)
+    from benchmarks.injected.program import Call
+
+    launch = Call(launch_begin, launch_end, event, operator.top.lane)
+    changes.rank.calls.append(launch)
+    last = operator.tasks[-1]
+    begin, end = Moment(work=500, waits=[(launch_begin, 15_000)]), Moment(work=time)
+    last.lane.insert(last.end, begin, end)
+    args = like.event["args"] | {"connection_id": link, "Task Id": changes.number(0)}
+    args |= {"data size(Byte)": time * 20, "memcpy direction": "host to device"}
+    copied = like.event | {"args": args, "pid": last.event["pid"], "tid": last.event["tid"]}
+    copied["args"]["Physic Stream Id"] = last.event["args"].get("Physic Stream Id", last.event["tid"])
+    task = Task(begin, end, copied, last.lane, "copy", launch)
+    number = changes.number("0")
+    arrow = {"name": f"HostToDevice{number}", "cat": "HostToDevice", "id": number}
+    launch.flows.append(Flow(arrow | {"ph": "s", "pid": event["pid"], "tid": event["tid"], "ts": "0"}))
+    task.flows.append(Flow(arrow | {"ph": "f", "bp": "e", "pid": copied["pid"], "tid": copied["tid"], "ts": "0"}))
+    changes.rank.tasks.append(task)
+    waiting.after.waits.append((end, 20_000))
+
+
+def many_small_kernels(run: Run, amount: float) -> None:
+    """Chains of tiny operators where one would do."""
+    for changes in run.ranks:
+        for operators in forward(changes):
+            small = [op for op in operators if len(op.kernels) == 1]
+            like = min(small, key=lambda op: op.top.end.at - op.top.begin.at + op.kernels[0].duration)
+            for place in spread(small, 40):
+                for _ in range(max(round(amount / 40), 1)):
+                    made = changes.repeat(like, place)
+                    for kernel in made.kernels:
+                        kernel.end.work = 2_000
+
+
+FAULTS: Mapping[str, Fault] = {
+    "python-work": Fault(python_work, frozenset({"host/python-bound"}), HOST),
+    "print-stall": Fault(print_stall, frozenset({"host/python-bound"}), HOST),
+    "unnamed-python": Fault(python_without_name, frozenset({"host/python-bound"}), HOST),
+    "stall-in-one-step": Fault(
+        stall_in_one_step, frozenset({"host/python-bound", "host/step-jitter"}), HOST | JITTER, bases=("balanced",)
+    ),
+    "garbage-collection": Fault(garbage, frozenset({"host/garbage-collection"}), HOST),
+    "data-loader": Fault(data_loader, frozenset({"io/data-loader"}), HOST),
+    "item-reads": Fault(item_reads, frozenset({"host/device-to-host-reads", "host/synchronising-calls"}), HOST),
+    "two-waits": Fault(
+        two_waits, frozenset({"host/device-to-host-reads", "host/synchronising-calls", "host/python-bound"}), HOST
+    ),
+    "two-copies-back": Fault(
+        two_copies,
+        frozenset({"host/blocking-copies", "host/synchronising-calls", "host/device-to-host-reads", "host/python-bound"}),
+        HOST,
+    ),
+    "synchronise": Fault(synchronise, frozenset({"host/synchronising-calls"}), HOST | {"host/python-bound"}),
+    "online-compilation": Fault(online_compilation, frozenset({"host/online-compilation"}), HOST),
+    "allocator-churn": Fault(allocations, frozenset({"memory/allocator-churn"}), HOST),
+    "blocking-copies": Fault(
+        blocking_copies, frozenset({"host/blocking-copies", "io/exposed-copies"}), HOST | {"host/synchronising-calls"}
+    ),
+}

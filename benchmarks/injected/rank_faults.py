@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Faults of one rank, which all others wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from benchmarks.injected.changes import Changes
+from benchmarks.injected.compute_faults import lower_clock
+from benchmarks.injected.faults import HOST, TALK, Fault, Run, forward, spread
+from benchmarks.injected.host_faults import wait_for_batch
+from benchmarks.injected.program import Rank
+
+SLOW = 1
+"""The rank that is slow."""
+
+
+def _scale_host(rank: Rank, factor: float) -> None:
+    """Makes everything a host does take longer."""
+    if not rank.steps:
+        return
+    start = rank.steps[0].begin.at
+    for key, lane in rank.lanes.items():
+        if key[0] == "thread":
+            for moment in lane:
+                if moment.at > start and moment.work > 0:
+                    moment.work = round(moment.work * factor)
+
+
+def _host_ns(rank: Rank) -> float:
+    """What the main thread does per step."""
+    start, end = rank.steps[0].begin.at, rank.steps[-1].end.at
+    return sum(max(m.work, 0) for m in rank.main if start < m.at <= end) / len(rank.steps)
+
+
+def slow_host(run: Run, amount: float) -> None:
+    """The host of one rank is slow in all it does."""
+    rank = run.job.ranks[SLOW]
+    _scale_host(rank, 1 + amount / _host_ns(rank))
+
+
+def slow_hosts(run: Run, amount: float) -> None:
+    """All hosts are slow, and that of one rank is slower."""
+    for place, rank in enumerate(run.job.ranks):
+        _scale_host(rank, (1 + amount / _host_ns(rank)) * (1.25 if place == SLOW else 1.0))
+
+
+def slow_compute(run: Run, amount: float) -> None:
+    """The kernels of one rank take longer."""
+    rank = run.job.ranks[SLOW]
+    factor = 1 + amount * run.steps / max(sum(task.duration for task in rank.kernels), 1)
+    for task in rank.kernels:
+        task.end.work = round(task.duration * factor)
+
+
+def low_clock(run: Run, amount: float) -> None:
+    """The clock of one rank is low, and its kernels take longer accordingly."""
+    lower_clock(run, SLOW, amount)
+
+
+def data_loader(run: Run, amount: float) -> None:
+    """One rank waits for its data."""
+    wait_for_batch(run.ranks[SLOW], amount)
+
+
+def busy_python(run: Run, amount: float) -> None:
+    """One rank does work in Python that others do not."""
+    _work(run.ranks[SLOW : SLOW + 1], amount)
+
+
+def _work(ranks: Iterable[Changes], amount: float) -> None:
+    for changes in ranks:
+        for operators in forward(changes):
+            for operator in spread(operators, 6):
+                place = operator.top.begin.before or operator.top.begin
+                changes.stall(place, operator.top.lane, round(amount / 6), changes.python("train.py(140): log_to_tensorboard"))
+
+
+ONE = frozenset({SLOW})
+
+FAULTS: Mapping[str, Fault] = {
+    "slow-host-rank": Fault(
+        slow_host, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}), HOST | TALK | {"host/python-bound"}, ranks=ONE
+    ),
+    "slow-compute-rank": Fault(slow_compute, frozenset({"ranks/slow-compute-rank"}), TALK, ranks=ONE),
+    "low-clock-rank": Fault(
+        low_clock, frozenset({"ranks/low-frequency-rank"}), TALK | {"ranks/slow-compute-rank"}, ranks=ONE
+    ),
+    "data-loader-rank": Fault(data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE),
+    "busy-rank": Fault(
+        busy_python, frozenset({"ranks/slow-host-rank", "host/python-bound"}), HOST | TALK | {"ranks/late-rank"}, ranks=ONE
+    ),
+}

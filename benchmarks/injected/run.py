@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spoils a base, writes it and has it diagnosed. Captures go to temporary folders; nothing stays on disk."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import advisor
+from benchmarks.injected.bases import Base, make
+from benchmarks.injected.children import in_children
+from benchmarks.injected.faults import Fault, Run, all_faults
+from benchmarks.injected.mark import Case, Claim, Key, Mark, claims
+from benchmarks.injected.reading import job_of
+from benchmarks.injected.rerun import rerun
+from benchmarks.injected.writing import write
+
+CONTROL = 0.012
+"""By what part the step of a control gets longer: below what anyone would act on."""
+_ROUNDS = 7
+_NEAR = 0.03
+Asked = Callable[[Case], bool]
+
+
+def marks(base: Base, data: Path, asked: Asked, jobs: int) -> Iterator[Mark]:
+    """The base itself, then every fault put into it and its control."""
+    with tempfile.TemporaryDirectory() as folder:
+        capture = make(base, data, Path(folder) / base.name)
+        run = Run.of(*job_of(capture))
+        before = claims(advisor.diagnose(capture))
+        step_us = run.job.longest_step_ns / 1e3
+        nothing = Key(frozenset(), frozenset(), frozenset())
+        yield Mark(Case(base.name, "", 0.0), nothing, step_us, 0.0, before, before)
+        yield from in_children(partial(_marked, run, before, Path(folder)), _cases(base, asked), jobs)
+
+
+def _cases(base: Base, asked: Asked) -> Sequence[Case]:
+    cases = []
+    for name, fault in all_faults().items():
+        if not fault.bases or base.name in fault.bases:
+            cases += [Case(base.name, name, fault.growth), Case(base.name, name, CONTROL, control=True)]
+    return [case for case in cases if asked(case)]
+
+
+def _marked(run: Run, before: tuple[Claim, ...], folder: Path, case: Case) -> Mark:
+    fault = all_faults()[case.fault]
+    without = run.job.longest_step_ns
+    amount = _amount(run, fault, case.growth)
+    spoil(run, fault, amount)
+    capture = write(run.job, run.captures, folder / f"{case.base}-{case.fault}-{case.growth}")
+    said = claims(advisor.diagnose(capture))
+    _remove(capture)
+    now = run.job.longest_step_ns
+    key = Key(fault.named_by, fault.shown_by, fault.ranks)
+    return Mark(case, key, now / 1e3, (now - without) / 1e3, said, before)
+
+
+def spoil(run: Run, fault: Fault, amount: float) -> None:
+    """Puts a fault into a program, and runs it."""
+    fault.spoil(run, amount)
+    rerun(run.job)
+
+
+def _amount(run: Run, fault: Fault, growth: float) -> float:
+    """How much of a fault makes the step longer by this part, by trying."""
+    without = run.job.longest_step_ns
+    wanted = without * growth
+    tried: list[tuple[float, float]] = [(0.0, 0.0)]
+    amount = wanted
+    for _ in range(_ROUNDS):
+        grown = next(in_children(partial(_grown, run, fault), [amount], 1)) - without
+        tried.append((amount, grown))
+        if abs(grown - wanted) <= _NEAR * wanted:
+            break
+        amount = _next(tried, wanted)
+    return min(tried, key=lambda pair: abs(pair[1] - wanted))[0]
+
+
+def _next(tried: Sequence[tuple[float, float]], wanted: float) -> float:
+    """Between the nearest below and above; three times as much while all are below."""
+    below = max((pair for pair in tried if pair[1] < wanted), default=(0.0, 0.0))
+    above = min((pair for pair in tried if pair[1] >= wanted), default=None)
+    if above is None:
+        share = wanted / below[1] if below[1] > 0 else 4.0
+        return max(below[0], 1.0) * min(max(share, 1.1), 4.0)
+    part = (wanted - below[1]) / max(above[1] - below[1], 1.0)
+    return below[0] + (above[0] - below[0]) * min(max(part, 0.05), 0.95)
+
+
+def _grown(run: Run, fault: Fault, amount: float) -> float:
+    spoil(run, fault, amount)
+    return run.job.longest_step_ns
+
+
+def _remove(folder: Path) -> None:
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    folder.rmdir()

@@ -24,7 +24,8 @@ from benchmarks.injected.run import marks
 _SOURCE = "msinsight_pytorch_matrix/text"
 BASES = (
     Base("recorded", f"{_SOURCE}/level1"),
-    Base("balanced", f"{_SOURCE}/level1", steps=6, ranks=4, health=Health()),
+    Base("balanced", f"{_SOURCE}/level1", steps=6, health=Health()),
+    Base("balanced-4", f"{_SOURCE}/level1", steps=4, ranks=4, health=Health()),
     Base("recorded-level2", f"{_SOURCE}/level2"),
 )
 
@@ -53,7 +54,7 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.injected", description=__doc__)
     parser.add_argument("--faults", nargs="+", default=[], help="only these")
-    parser.add_argument("--bases", nargs="+", default=["recorded", "balanced"], choices=[base.name for base in BASES])
+    parser.add_argument("--bases", nargs="+", default=[base.name for base in BASES[:3]], choices=[base.name for base in BASES])
     parser.add_argument("--no-controls", action="store_true", help="leave out what is too small to act on")
     parser.add_argument("--log", action="store_true", help="tell of every case what was said")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -76,6 +77,8 @@ def _said(mark: Mark) -> str:
         remarks.append("WRONG RANKS")
     if mark.wrong:
         remarks.append("FALSE " + " ".join(mark.wrong))
+    if mark.tried:
+        remarks.append("tried " + " ".join(f"{rule} {won / mark.step_us:.1%}" for rule, won in mark.tried.items()))
     if mark.error is not None and mark.wanted and abs(mark.error) > 0.25:  # noqa: PLR2004
         remarks.append(f"SAVING {mark.error:+.0%}")
     said = "; ".join(

@@ -20,7 +20,7 @@ _COMPILE = ("aclopCompileAndExecute", "opCompile")
 class Health:
     """By how much what is changed."""
 
-    host: float = 0.13
+    host: float = 0.1
     """Host work, of what was recorded with call stacks, shapes and memory."""
     compiling: float = 0.02
     """Calls that compile, of what was recorded."""
@@ -30,7 +30,7 @@ class Health:
     """The longest time between two queued tasks, in ns; the counters of each kernel make it some 90 µs."""
     latency: int = 12_000
     """The longest time from a launch to its task when the stream is free, in ns."""
-    kernels: float = 4.0
+    kernels: float = 5.0
     """Length of kernels: a larger batch."""
     conversions: float = 0.3
     """Kernels that convert formats, of what all kernels are made."""

@@ -117,12 +117,11 @@ class _Binding:
 
     def _bind_wait(self, task: Task) -> None:
         """The end of an event wait: the task of another stream that ended it, else the mark recorded before it."""
-        if task.duration >= SHORT:
-            found = self._ended_by(task)
-        else:
-            found = self._marked_before(task)
+        ended = self._ended_by(task) if task.duration >= SHORT else None
+        found = ended or self._marked_before(task)
         if found is not None:
-            fasten(task.end, [(found.end, task.end.at - found.end.at)], 0)
+            lag = task.end.at - found.end.at
+            fasten(task.end, [(found.end, lag if ended else min(lag, SHORT))], 0)
 
     def _ended_by(self, task: Task) -> Task | None:
         """What ended last on another stream during a wait."""

@@ -9,7 +9,6 @@ from copy import deepcopy
 from benchmarks.injected.balance import set_moved
 from benchmarks.injected.faults import TALK, Fault, Run, collectives_of
 from benchmarks.injected.program import Collective, Moment
-from benchmarks.injected.rank_faults import SLOW
 
 _BANDWIDTHS = "Communication Bandwidth Info"
 
@@ -188,24 +187,25 @@ def _small(source: Collective) -> dict[str, object] | None:
     return entry
 
 
-ONE = frozenset({SLOW})
+BASES = ("recorded", "balanced-4")
 FAULTS: Mapping[str, Fault] = {
     "idle-collective": Fault(
-        overlong, frozenset({"comm/idle-collectives", "comm/overlong-collective"}), TALK, bases=("balanced",)
+        overlong, frozenset({"comm/idle-collectives", "comm/overlong-collective"}), TALK, bases=BASES[1:]
     ),
     "one-overlong-collective": Fault(
         one_overlong, frozenset({"comm/overlong-collective", "comm/idle-collectives"}),
-        TALK | {"host/step-jitter", "capture/boundary-step"}, bases=("balanced",),
+        TALK | {"host/step-jitter", "capture/boundary-step"}, bases=BASES[1:],
     ),
     "slow-transfers": Fault(
-        slower_transfers, frozenset({"comm/slow-transfer", "comm/exposed-communication", "comm/late-gradient-reduction"}), TALK
+        slower_transfers, frozenset({"comm/slow-transfer", "comm/exposed-communication", "comm/late-gradient-reduction"}), TALK,
+        bases=BASES,
     ),
-    "slow-link": Fault(slow_link, frozenset({"ranks/slow-link"}), TALK | {"comm/slow-transfer"}, ranks=frozenset({0, 1})),
-    "small-packets": Fault(small_packets, frozenset({"comm/small-packets"}), TALK | {"comm/slow-transfer"}),
+    "slow-link": Fault(slow_link, frozenset({"ranks/slow-link"}), TALK | {"comm/slow-transfer"}, ranks=frozenset({0, 1}), bases=BASES),
+    "small-packets": Fault(small_packets, frozenset({"comm/small-packets"}), TALK | {"comm/slow-transfer"}, bases=BASES),
     "reduction-at-the-end": Fault(
-        reduction_at_the_end, frozenset({"comm/late-gradient-reduction"}), TALK | {"comm/slow-transfer"}, bases=("balanced",)
+        reduction_at_the_end, frozenset({"comm/late-gradient-reduction"}), TALK | {"comm/slow-transfer"}, bases=BASES[1:]
     ),
     "many-collectives": Fault(
-        many_collectives, frozenset({"comm/many-collectives", "comm/small-packets"}), TALK, bases=("balanced",)
+        many_collectives, frozenset({"comm/many-collectives", "comm/small-packets"}), TALK, bases=BASES[1:]
     ),
 }

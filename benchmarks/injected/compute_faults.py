@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from benchmarks.injected.changes import Changes, Operator
-from benchmarks.injected.faults import HOST, Fault, Run, kernels_of, spread
+from benchmarks.injected.faults import HOST, Fault, Run, kernels_of, pieces, spread
 from benchmarks.injected.program import Row, Task
 
 _MATMULS = ("MatMul", "BatchMatMul", "Conv2D")
@@ -38,6 +38,7 @@ def _around(run: Run, amount: float, op_type: str, name: str) -> None:
         for operators in kernels_of(changes):
             like = _smallest(operators)
             places = [op for op in operators if any(k.op_type.startswith(_MATMULS) for k in op.kernels)]
+            places = spread(places, pieces(run, amount, len(places)))
             for place in places:
                 shapes = (place.kernels[-1].row or {}).get("Output Shapes", "")
                 for behind in (False, True):
@@ -62,7 +63,7 @@ def aicpu(run: Run, amount: float) -> None:
     for changes in run.ranks:
         for operators in kernels_of(changes):
             like = _smallest(operators)
-            places = spread(operators, 6)
+            places = spread(operators, pieces(run, amount, 6))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
                     _set(kernel, round(amount / len(places)), "AI_CPU", Type="NonZero", Name="aclnnNonzero_NonZeroAiCpu_NonZero")
@@ -73,7 +74,7 @@ def short_aicpu(run: Run, amount: float) -> None:
     for changes in run.ranks:
         for operators in kernels_of(changes):
             like = _smallest(operators)
-            places = spread(operators, 60)
+            places = spread(operators, max(min(round(amount / 15_000), 60), 1))
             for place in places:
                 for _ in range(max(round(amount / 15_000 / len(places)), 1)):
                     for kernel in changes.repeat(like, place).kernels:
@@ -99,7 +100,7 @@ def transposes(run: Run, amount: float) -> None:
     for changes in run.ranks:
         for operators in kernels_of(changes):
             like = _smallest(operators)
-            places = spread(operators, 10)
+            places = spread(operators, pieces(run, amount, 10))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
                     _set(kernel, round(amount / len(places)), "AI_VECTOR_CORE", Type="Transpose", Name="aclnnPermute_TransposeAiCore_Transpose")
@@ -144,8 +145,8 @@ FAULTS: Mapping[str, Fault] = {
     "short-aicpu": Fault(short_aicpu, frozenset({"compute/exposed-aicpu"}), HOST),
     "unstable-operator": Fault(slow_operator, frozenset({"compute/unstable-operator"})),
     "transposes": Fault(transposes, frozenset({"compute/layout-operators"})),
-    "constant-low-clock": Fault(low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"})),
-    "clock-drop": Fault(clock_drop, frozenset({"compute/frequency-drop"})),
+    "constant-low-clock": Fault(low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"}), bases=("balanced",)),
+    "clock-drop": Fault(clock_drop, frozenset({"compute/frequency-drop"}), bases=("balanced",)),
 }
 
 

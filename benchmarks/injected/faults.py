@@ -22,11 +22,12 @@ class Run:
     job: Job
     captures: Sequence[Capture]
     ranks: list[Changes]
+    step_ns: float
 
     @classmethod
     def of(cls, job: Job, captures: Sequence[Capture]) -> Run:
         """The run of a program."""
-        return cls(job, captures, [Changes(rank) for rank in job.ranks])
+        return cls(job, captures, [Changes(rank) for rank in job.ranks], job.longest_step_ns)
 
     @property
     def steps(self) -> int:
@@ -50,10 +51,8 @@ class Fault:
     """By what part the step shall get longer."""
     ranks: frozenset[int] = field(default_factory=frozenset)
     """The ranks that are to be named; none where it is all of them."""
-    bases: tuple[str, ...] = ()
-    """Into which bases it is put; all when empty."""
-    timeless: bool = False
-    """Whether no saving can be told, for nobody knows how fast it could be."""
+    bases: tuple[str, ...] = ("recorded", "balanced")
+    """Into which bases it is put."""
 
 
 HOST = frozenset({"host/free-time", "host/late-launches", "host/interrupted-launches", "host/slow-preparation"})
@@ -82,9 +81,9 @@ def forward(changes: Changes) -> list[list[Operator]]:
     return found
 
 
-def before(operator: Operator) -> tuple[object, object]:
-    """The moment before an operator, and its thread."""
-    return operator.top.begin.before or operator.top.begin, operator.top.lane
+def pieces(run: Run, amount: float, most: int) -> int:
+    """In how many places a fault of this amount is put: all of them from a tenth of the step on, fewer below."""
+    return min(max(round(most * amount / (0.1 * run.step_ns)), 1), most)
 
 
 def kernels_of(changes: Changes) -> list[list[Operator]]:
@@ -95,10 +94,6 @@ def kernels_of(changes: Changes) -> list[list[Operator]]:
 def collectives_of(run: Run) -> list[list[Collective]]:
     """The meetings, in the order in which they ended."""
     return sorted(run.job.meetings, key=lambda meeting: min(c.end.at for c in meeting))
-
-
-def _named(*rules: str, shown: frozenset[str] = frozenset()) -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(rules), shown
 
 
 def all_faults() -> Mapping[str, Fault]:

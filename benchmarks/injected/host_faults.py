@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.injected.changes import Changes, Operator
-from benchmarks.injected.faults import HOST, JITTER, TALK, Fault, Run, forward, spread
-from benchmarks.injected.program import Flow, Moment, Task
+from benchmarks.injected.faults import HOST, JITTER, Fault, Run, forward, pieces, spread
+from benchmarks.injected.program import Call, Flow, Moment, Task
 
+_BUILD = 25_000_000
+"""Building an operator takes the compiler tens of ms, in ns."""
 _STACK = "/job/train.py({line}): {name};\r\n/job/train.py(212): <module>"
 
 
@@ -16,11 +18,11 @@ def _place(operator: Operator) -> Moment:
     return operator.top.begin.before or operator.top.begin
 
 
-def _stalls(run: Run, amount: float, name: str, pieces: int, early: float = 1.0) -> None:
+def _stalls(run: Run, amount: float, name: str, places: int, early: float = 1.0) -> None:
     """Python work in so many places of the forward pass; of its first part where it comes early."""
     for changes in run.ranks:
         for operators in forward(changes):
-            chosen = spread(operators[: max(round(len(operators) * early), 1)], pieces)
+            chosen = spread(operators[: max(round(len(operators) * early), 1)], places)
             for operator in chosen:
                 changes.stall(_place(operator), operator.top.lane, round(amount / len(chosen)), changes.python(name))
 
@@ -78,12 +80,13 @@ def wait_for_batch(changes: Changes, amount: float) -> None:
             call.end.work += round(amount)
 
 
-def _reads(run: Run, pieces: int, amount: float, names: tuple[str, ...]) -> None:
+def _reads(run: Run, most: int, amount: float, names: tuple[str, ...]) -> None:
     """Waits for the device in so many places, and what Python does with each value."""
+    count = pieces(run, amount, most)
     for changes in run.ranks:
         like = next((call.row for call in changes.rank.calls if call.row), None)
         for operators in forward(changes):
-            chosen = spread(operators, pieces)
+            chosen = spread(operators, count)
             for operator in chosen:
                 place = operator.top.end
                 stack = _STACK.format(line=94, name="check")
@@ -110,7 +113,7 @@ def synchronise(run: Run, amount: float) -> None:
     """`torch.npu.synchronize()` after every few operators, as a timer does."""
     for changes in run.ranks:
         for operators in forward(changes):
-            chosen = spread(operators, 10)
+            chosen = spread(operators, pieces(run, amount, 10))
             for operator in chosen:
                 changes.stall(operator.top.end, operator.top.lane, round(amount / len(chosen)))
                 changes.wait_for_device(operator.top.end, (), "aclrtSynchronizeDevice")
@@ -120,11 +123,14 @@ def online_compilation(run: Run, amount: float) -> None:
     """Operators are compiled in every step."""
     for changes in run.ranks:
         for operators in changes.in_steps(changes.operators):
-            chosen = spread([op for op in operators if op.sending], 8)
+            chosen = spread([op for op in operators if op.sending], max(round(amount / _BUILD), 1))
             for operator in chosen:
                 sender = operator.sending[0]
-                event = changes.cann("aclopCompileAndExecute", sender.event["tid"])
-                changes.stall(sender.begin, sender.lane, round(amount / len(chosen)), event)
+                outer, inner = (changes.cann(name, sender.event["tid"]) for name in ("aclopCompileAndExecute", "opCompile"))
+                begin, end = Moment(work=2_000), Moment(work=50_000)
+                sender.lane.insert(sender.begin, begin, end)
+                changes.rank.calls.append(Call(begin, end, outer, sender.lane))
+                changes.stall(begin, sender.lane, round(amount / len(chosen)), inner)
 
 
 def allocations(run: Run, amount: float) -> None:
@@ -141,14 +147,15 @@ def blocking_copies(run: Run, amount: float) -> None:
     """The batch is copied in pieces, each of which the host waits for."""
     for changes in run.ranks:
         for operators in forward(changes):
-            for operator in spread(operators[: len(operators) // 2], 4):
+            chosen = spread(operators[: len(operators) // 2], pieces(run, amount, 4))
+            for operator in chosen:
                 place = operator.top.end
                 changes.wait_for_device(
                     place, ("aten::to", "aten::_to_copy", "aten::copy_"), "aclrtSynchronizeStreamWithTimeout"
                 )
                 begin = place.after.after.after.after if place.after else None  # the call into CANN
                 if begin is not None:
-                    _copy(changes, operator, begin, round(amount / 4))
+                    _copy(changes, operator, begin, round(amount / len(chosen)))
 
 
 def _copy(changes: Changes, operator: Operator, waiting: Moment, time: int) -> None:
@@ -161,8 +168,6 @@ def _copy(changes: Changes, operator: Operator, waiting: Moment, time: int) -> N
     event["args"]["connection_id"] = link
     launch_begin, launch_end = Moment(work=1_000), Moment(work=8_000)
     operator.top.lane.insert(waiting.before or waiting, launch_begin, launch_end)
-    from benchmarks.injected.program import Call
-
     launch = Call(launch_begin, launch_end, event, operator.top.lane)
     changes.rank.calls.append(launch)
     last = operator.tasks[-1]

@@ -13,6 +13,8 @@ from benchmarks.injected.program import Rank
 
 SLOW = 1
 """The rank that is slow."""
+_SLOW_HOSTS = 1.2
+"""What slow hosts do in a step, of a step with quick ones."""
 
 
 def _scale_host(rank: Rank, factor: float) -> None:
@@ -40,9 +42,10 @@ def slow_host(run: Run, amount: float) -> None:
 
 
 def slow_hosts(run: Run, amount: float) -> None:
-    """All hosts are slow, and that of one rank is slower."""
+    """All hosts are so slow that devices wait for them, and that of one rank is slower."""
     for place, rank in enumerate(run.job.ranks):
-        _scale_host(rank, (1 + amount / _host_ns(rank)) * (1.25 if place == SLOW else 1.0))
+        host = _host_ns(rank)
+        _scale_host(rank, _SLOW_HOSTS * run.step_ns / host + (amount / host if place == SLOW else 0.0))
 
 
 def slow_compute(run: Run, amount: float) -> None:
@@ -77,17 +80,24 @@ def _work(ranks: Iterable[Changes], amount: float) -> None:
 
 
 ONE = frozenset({SLOW})
+BASES = ("recorded", "balanced-4")
 
 FAULTS: Mapping[str, Fault] = {
     "slow-host-rank": Fault(
-        slow_host, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}), HOST | TALK | {"host/python-bound"}, ranks=ONE
+        slow_host, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}), HOST | TALK | {"host/python-bound"}, ranks=ONE, bases=BASES
     ),
-    "slow-compute-rank": Fault(slow_compute, frozenset({"ranks/slow-compute-rank"}), TALK, ranks=ONE),
+    "slow-compute-rank": Fault(
+        slow_compute, frozenset({"ranks/slow-compute-rank"}), TALK, ranks=ONE, bases=BASES[1:]
+    ),
     "low-clock-rank": Fault(
-        low_clock, frozenset({"ranks/low-frequency-rank"}), TALK | {"ranks/slow-compute-rank"}, ranks=ONE
+        low_clock, frozenset({"ranks/low-frequency-rank"}), TALK | {"ranks/slow-compute-rank"}, ranks=ONE, bases=BASES[1:]
     ),
-    "data-loader-rank": Fault(data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE),
+    "data-loader-rank": Fault(data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE, bases=BASES),
+    "slower-among-slow": Fault(
+        slow_hosts, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}), HOST | TALK | {"host/python-bound"}, ranks=ONE,
+        bases=BASES[1:],
+    ),
     "busy-rank": Fault(
-        busy_python, frozenset({"ranks/slow-host-rank", "host/python-bound"}), HOST | TALK | {"ranks/late-rank"}, ranks=ONE
+        busy_python, frozenset({"ranks/slow-host-rank", "host/python-bound"}), HOST | TALK | {"ranks/late-rank"}, ranks=ONE, bases=BASES
     ),
 }

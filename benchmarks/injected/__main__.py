@@ -40,7 +40,7 @@ def main() -> int:
     started, found = time.monotonic(), []
     for base in BASES:
         if base.name in options.bases:
-            for mark in marks(base, Path(folder), lambda case: _asked(case, options), options.jobs):
+            for mark in marks(base, Path(folder), lambda case: _asked(case, options), options.jobs, options.keep):
                 found.append(mark)
                 if options.log:
                     print(_said(mark), file=sys.stderr, flush=True)
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--no-controls", action="store_true", help="leave out what is too small to act on")
     parser.add_argument("--log", action="store_true", help="tell of every case what was said")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", type=Path, help="a folder in which the captures stay")
     parser.add_argument("--output", type=Path, help="a markdown file to write")
     return parser
 

@@ -49,6 +49,8 @@ class Fault:
     """These may show it as well: symptoms of it that are no answer, and are not held against a diagnosis."""
     growth: float = 0.15
     """By what part the step shall get longer."""
+    common: Callable[[Run], None] | None = None
+    """What is changed beforehand, and is no part of the fault."""
     ranks: frozenset[int] = field(default_factory=frozenset)
     """The ranks that are to be named; none where it is all of them."""
     bases: tuple[str, ...] = ("recorded", "balanced")

@@ -41,11 +41,10 @@ def slow_host(run: Run, amount: float) -> None:
     _scale_host(rank, 1 + amount / _host_ns(rank))
 
 
-def slow_hosts(run: Run, amount: float) -> None:
-    """All hosts are so slow that devices wait for them, and that of one rank is slower."""
-    for place, rank in enumerate(run.job.ranks):
-        host = _host_ns(rank)
-        _scale_host(rank, _SLOW_HOSTS * run.step_ns / host + (amount / host if place == SLOW else 0.0))
+def slow_hosts(run: Run) -> None:
+    """All hosts are so slow that devices wait for them."""
+    for rank in run.job.ranks:
+        _scale_host(rank, _SLOW_HOSTS * run.step_ns / _host_ns(rank))
 
 
 def slow_compute(run: Run, amount: float) -> None:
@@ -94,8 +93,9 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "data-loader-rank": Fault(data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE, bases=BASES),
     "slower-among-slow": Fault(
-        slow_hosts, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}), HOST | TALK | {"host/python-bound"}, ranks=ONE,
-        bases=BASES[1:],
+        slow_host, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}),
+        HOST | TALK | {"host/python-bound", "host/synchronising-calls", "host/device-to-host-reads"},
+        common=slow_hosts, ranks=ONE, bases=BASES[1:],
     ),
     "busy-rank": Fault(
         busy_python, frozenset({"ranks/slow-host-rank", "host/python-bound"}), HOST | TALK | {"ranks/late-rank"}, ranks=ONE, bases=BASES

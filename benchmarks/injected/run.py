@@ -26,16 +26,17 @@ _NEAR = 0.06
 Asked = Callable[[Case], bool]
 
 
-def marks(base: Base, data: Path, asked: Asked, jobs: int) -> Iterator[Mark]:
-    """The base itself, then every fault put into it and its control."""
-    with tempfile.TemporaryDirectory() as folder:
-        capture = make(base, data, Path(folder) / base.name)
+def marks(base: Base, data: Path, asked: Asked, jobs: int, keep: Path | None = None) -> Iterator[Mark]:
+    """The base itself, then every fault put into it and its control; captures are kept where a folder is given."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = keep or Path(temporary)
+        capture = make(base, data, folder / base.name)
         run = Run.of(*job_of(capture))
         before = claims(advisor.diagnose(capture))
         step_us = run.job.longest_step_ns / 1e3
         nothing = Key(frozenset(), frozenset(), frozenset())
         yield Mark(Case(base.name, "", 0.0), nothing, step_us, 0.0, before, before)
-        yield from in_children(partial(_marked, run, before, Path(folder)), _cases(base, asked), jobs)
+        yield from in_children(partial(_marked, run, before, folder, keep is not None), _cases(base, asked), jobs)
 
 
 def _cases(base: Base, asked: Asked) -> Sequence[Case]:
@@ -46,14 +47,19 @@ def _cases(base: Base, asked: Asked) -> Sequence[Case]:
     return [case for case in cases if asked(case)]
 
 
-def _marked(run: Run, before: tuple[Claim, ...], folder: Path, case: Case) -> Mark:
+def _marked(run: Run, before: tuple[Claim, ...], folder: Path, keep: bool, case: Case) -> Mark:
     fault = all_faults()[case.fault]
+    if fault.common is not None:
+        fault.common(run)
+        rerun(run.job)
+        run = Run.of(run.job, run.captures)
     without = run.job.longest_step_ns
     amount = _amount(run, fault, case.growth)
     spoil(run, fault, amount)
-    capture = write(run.job, run.captures, folder / f"{case.base}-{case.fault}-{case.growth}")
+    capture = write(run.job, run.captures, folder / f"{case.base}-{case.fault}{'-control' * case.control}")
     said = claims(advisor.diagnose(capture))
-    _remove(capture)
+    if not keep:
+        _remove(capture)
     now = run.job.longest_step_ns
     key = Key(fault.named_by, fault.shown_by, fault.ranks)
     marked = Mark(case, key, now / 1e3, (now - without) / 1e3, said, before)

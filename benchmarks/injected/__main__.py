@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.injected.balance import Health
 from benchmarks.injected.bases import Base
-from benchmarks.injected.mark import Case, Mark
+from benchmarks.injected.mark import TOLERATED, Case, Mark
 from benchmarks.injected.page import met, page
 from benchmarks.injected.run import marks
 
@@ -54,7 +54,9 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.injected", description=__doc__)
     parser.add_argument("--faults", nargs="+", default=[], help="only these")
-    parser.add_argument("--bases", nargs="+", default=[base.name for base in BASES[:3]], choices=[base.name for base in BASES])
+    parser.add_argument(
+        "--bases", nargs="+", default=[base.name for base in BASES[:3]], choices=[base.name for base in BASES]
+    )
     parser.add_argument("--no-controls", action="store_true", help="leave out what is too small to act on")
     parser.add_argument("--log", action="store_true", help="tell of every case what was said")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -80,13 +82,15 @@ def _said(mark: Mark) -> str:
         remarks.append("FALSE " + " ".join(mark.wrong))
     if mark.tried:
         remarks.append("tried " + " ".join(f"{rule} {won / mark.step_us:.1%}" for rule, won in mark.tried.items()))
-    if mark.error is not None and mark.wanted and abs(mark.error) > 0.25:  # noqa: PLR2004
+    if mark.error is not None and mark.wanted and abs(mark.error) > TOLERATED:
         remarks.append(f"SAVING {mark.error:+.0%}")
     said = "; ".join(
-        f"{claim.rule} {(claim.us or 0) / mark.step_us:.1%}{_ranks(claim.ranks)} {claim.severity}" for claim in mark.claims
+        f"{claim.rule} {(claim.us or 0) / mark.step_us:.1%}{_ranks(claim.ranks)} {claim.severity}"
+        for claim in mark.claims
     )
     kind = "control" if mark.case.control else "base" if not mark.case.fault else ""
-    return f"{mark.case.base} {mark.case.fault} {kind} true {mark.part:.1%} of {mark.step_us / 1e3:.1f} ms | {said} | {', '.join(remarks) or 'ok'}"
+    truth = f"true {mark.part:.1%} of {mark.step_us / 1e3:.1f} ms"
+    return f"{mark.case.base} {mark.case.fault} {kind} {truth} | {said} | {', '.join(remarks) or 'ok'}"
 
 
 def _ranks(ranks: frozenset[int]) -> str:

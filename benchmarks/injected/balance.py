@@ -64,7 +64,9 @@ def _quicken_host(rank: Rank, health: Health, chance: random.Random) -> None:
                     continue
                 varied = factor[id(moment)] * max(chance.gauss(1.0, health.jitter), 0.5)
                 moment.work = max(round(moment.work * varied), 0)
-                moment.waits = [(other, max(min(round(lag * varied), health.latency), 0)) for other, lag in moment.waits]
+                moment.waits = [
+                    (other, max(min(round(lag * varied), health.latency), 0)) for other, lag in moment.waits
+                ]
     for before, step in zip(rank.steps, rank.steps[1:], strict=False):
         _close(before, step)
 

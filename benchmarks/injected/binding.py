@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from benchmarks.injected.program import Call, Collective, Job, Moment, Rank, Task
@@ -52,7 +53,7 @@ class _Usual:
 def fasten(moment: Moment, candidates: Sequence[tuple[Moment, int]], lane_gap: int | None) -> None:
     """Makes a moment wait for these, each with its usual lag, and for the moment before it if there is a usual gap.
 
-    What would have come last bound it, and keeps its recorded lag.
+    What would have come last bound it, and keeps its recorded lag. With nothing to wait for it stays as it is.
     """
     waits = [(other, min(usual, moment.at - other.at)) for other, usual in candidates]
     options = [other.at + lag for other, lag in waits]
@@ -60,6 +61,8 @@ def fasten(moment: Moment, candidates: Sequence[tuple[Moment, int]], lane_gap: i
     if moment.before is not None and lane_gap is not None:
         work = min(lane_gap, moment.at - moment.before.at)
         options.append(moment.before.at + work)
+    if not options:
+        return
     last = max(range(len(options)), key=options.__getitem__)
     if last < len(waits):
         waits[last] = waits[last][0], moment.at - waits[last][0].at
@@ -104,7 +107,7 @@ class _Binding:
         gaps: dict[tuple[str, str], list[int]] = defaultdict(list)
         latencies = []
         for tasks in self.streams.values():
-            for previous, task in zip(tasks, tasks[1:], strict=False):
+            for previous, task in pairwise(tasks):
                 if task.launch is None:
                     continue
                 launched = task.launch.begin.at
@@ -258,4 +261,3 @@ def _bind_meeting(meeting: Sequence[Collective]) -> None:
         collective.moved = collective.end.at - come
         collective.end.work = min(0, collective.moved)
         collective.end.waits = [(other.begin, collective.moved) for other in meeting]
-

@@ -75,9 +75,7 @@ def read_capture(folder: Path) -> Capture:
     """All that is edited, decoded; all that is not, as bytes."""
     output = folder / OUTPUT
     content = json.loads((output / TRACE).read_bytes())
-    capture = Capture(
-        folder.name, rank_of(folder), content["traceEvents"] if isinstance(content, dict) else content
-    )
+    capture = Capture(folder.name, rank_of(folder), content["traceEvents"] if isinstance(content, dict) else content)
     for path in sorted(output.glob("*.csv")):
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)

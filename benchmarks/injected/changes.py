@@ -140,10 +140,12 @@ class Changes:
         }  # fmt: skip
         return {"ph": "X", "name": f"AscendCL@{name}", "pid": like["pid"], "tid": tid, "args": args}
 
-    def wait_for_device(self, place: Moment, names: Sequence[str], cann: str, stack: str = "", row: Row | None = None) -> None:
+    def wait_for_device(
+        self, place: Moment, names: Sequence[str], cann: str, stack: str = "", row: Row | None = None
+    ) -> Call:
         """Lets the main thread wait behind a moment until all that was sent before has run.
 
-        `names` are those of the framework's calls around the one into CANN, outermost first.
+        `names` are those of the framework around the call into CANN, outermost first. Returns that call.
         """
         lane, time = self.rank.main, place.at
         around = [(Moment(work=2_000), Moment(work=2_000), self.python(name, stack, "cpu_op")) for name in names]
@@ -153,7 +155,9 @@ class Changes:
         lane.insert(place, *order)
         for first, last, event in around:
             self.rank.calls.append(Call(first, last, event, lane, row=_like_row(event, row)))
-        self.rank.calls.append(Call(begin, end, self.cann(cann), lane))
+        made = Call(begin, end, self.cann(cann), lane)
+        self.rank.calls.append(made)
+        return made
 
     def _sent_before(self, time: int) -> list[Task]:
         """The last task of each stream that belongs to an operator called before a time."""
@@ -216,10 +220,10 @@ class _Copy:
         copies[0].work = 1_000
         lane.insert(place, *copies)
         for call in calls:
-            event = self._event(call.event, calls[0].lane is not lane, lane)
+            event = self._event(call.event)
             made_call = Call(
                 self._moments[id(call.begin)], self._moments[id(call.end)], event, lane,
-                [Flow(self._flow(flow.event, event), flow.lag) for flow in call.flows if flow.event["cat"] != "fwdbwd"],
+                [Flow(self._flow(f.event, event), f.lag) for f in call.flows if f.event["cat"] != "fwdbwd"],
                 dict(call.row) if call.row else None,
             )  # fmt: skip
             self._launches[id(call)] = made_call
@@ -237,7 +241,7 @@ class _Copy:
             end = Moment(work=task.duration)
             lane.insert(place, begin, end)
             place = end
-            event = self._event(task.event, False, lane)
+            event = self._event(task.event)
             flows = [Flow(self._flow(flow.event, event), flow.lag) for flow in task.flows]
             row = dict(task.row) if task.row else None
             if row and row.get("Task ID"):
@@ -246,7 +250,7 @@ class _Copy:
         self.changes.rank.tasks += made
         return made
 
-    def _event(self, event: Event, moved: bool, lane: Lane) -> Event:
+    def _event(self, event: Event) -> Event:
         args = dict(event.get("args", {}))
         for key in ("connection_id", "correlation_id", "Task Id"):
             if key in args:

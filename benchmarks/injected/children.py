@@ -7,7 +7,7 @@ import gc
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -44,11 +44,10 @@ def _send(work: Callable[[Item], Result], item: Item, sender: Connection) -> Non
     sender.close()
 
 
-def _result(child: multiprocessing.process.BaseProcess, receiver: Connection) -> Result:
+def _result(child: multiprocessing.process.BaseProcess, receiver: Connection) -> Any:
     try:
-        result: Result = receiver.recv()
+        return receiver.recv()
     except EOFError as ended:
         raise ChildFailed("a child ended without a result; what it wrote is above") from ended
     finally:
         child.join()
-    return result

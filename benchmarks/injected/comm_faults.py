@@ -103,11 +103,15 @@ def _after_backward(run: Run, collective: Collective) -> None:
     """Lets a collective wait for the last kernel that does not wait for any of its step."""
     rank = next(rank for rank in run.job.ranks if any(task is collective for task in rank.tasks))
     step = max((s for s in rank.steps if s.begin.at <= collective.begin.at), key=lambda s: s.begin.at)
+    end = step.end.at
     backward = [
-        call for call in rank.calls
-        if call.lane is not rank.main and call.event.get("cat") == "cpu_op" and step.begin.at <= call.begin.at <= step.end.at
-        and call.name.startswith("autograd::engine") and "AccumulateGrad" in call.name
-    ]  # fmt: skip
+        call
+        for call in rank.calls
+        if call.lane is not rank.main
+        and step.begin.at <= call.begin.at <= end
+        and call.name.startswith("autograd::engine")
+        and "AccumulateGrad" in call.name
+    ]
     if not backward:
         return
     last = max(call.begin.at for call in backward)
@@ -193,17 +197,28 @@ FAULTS: Mapping[str, Fault] = {
         overlong, frozenset({"comm/idle-collectives", "comm/overlong-collective"}), TALK, bases=BASES[1:]
     ),
     "one-overlong-collective": Fault(
-        one_overlong, frozenset({"comm/overlong-collective", "comm/idle-collectives"}),
-        TALK | {"host/step-jitter", "capture/boundary-step"}, bases=BASES[1:],
+        one_overlong,
+        frozenset({"comm/overlong-collective", "comm/idle-collectives"}),
+        TALK | {"host/step-jitter", "capture/boundary-step"},
+        bases=BASES[1:],
     ),
     "slow-transfers": Fault(
-        slower_transfers, frozenset({"comm/slow-transfer", "comm/exposed-communication", "comm/late-gradient-reduction"}), TALK,
+        slower_transfers,
+        frozenset({"comm/slow-transfer", "comm/exposed-communication", "comm/late-gradient-reduction"}),
+        TALK,
         bases=BASES,
     ),
-    "slow-link": Fault(slow_link, frozenset({"ranks/slow-link"}), TALK | {"comm/slow-transfer"}, ranks=frozenset({0, 1}), bases=BASES),
-    "small-packets": Fault(small_packets, frozenset({"comm/small-packets"}), TALK | {"comm/slow-transfer"}, bases=BASES),
+    "slow-link": Fault(
+        slow_link, frozenset({"ranks/slow-link"}), TALK | {"comm/slow-transfer"}, ranks=frozenset({0, 1}), bases=BASES
+    ),
+    "small-packets": Fault(
+        small_packets, frozenset({"comm/small-packets"}), TALK | {"comm/slow-transfer"}, bases=BASES
+    ),
     "reduction-at-the-end": Fault(
-        reduction_at_the_end, frozenset({"comm/late-gradient-reduction"}), TALK | {"comm/slow-transfer"}, bases=BASES[1:]
+        reduction_at_the_end,
+        frozenset({"comm/late-gradient-reduction"}),
+        TALK | {"comm/slow-transfer"},
+        bases=BASES[1:],
     ),
     "many-collectives": Fault(
         many_collectives, frozenset({"comm/many-collectives", "comm/small-packets"}), TALK, bases=BASES[1:]

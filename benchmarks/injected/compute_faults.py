@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from benchmarks.injected.changes import Changes, Operator
+from benchmarks.injected.changes import Operator
 from benchmarks.injected.faults import HOST, Fault, Run, kernels_of, pieces, spread
 from benchmarks.injected.program import Row, Task
 
@@ -66,7 +66,13 @@ def aicpu(run: Run, amount: float) -> None:
             places = spread(operators, pieces(run, amount, 6))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
-                    _set(kernel, round(amount / len(places)), "AI_CPU", Type="NonZero", Name="aclnnNonzero_NonZeroAiCpu_NonZero")
+                    _set(
+                        kernel,
+                        round(amount / len(places)),
+                        "AI_CPU",
+                        Type="NonZero",
+                        Name="aclnnNonzero_NonZeroAiCpu_NonZero",
+                    )
 
 
 def short_aicpu(run: Run, amount: float) -> None:
@@ -92,7 +98,14 @@ def slow_operator(run: Run, amount: float) -> None:
             for place, share in zip(spread(operators, 16), shares, strict=False):
                 for kernel in changes.repeat(like, place).kernels:
                     time = round(amount * (0.01 + share) / (sum(shares) + 0.16))
-                    _set(kernel, time, "AI_VECTOR_CORE", Type="ScatterElements", Name="aclnnScatter_ScatterElements", Input_Shapes=shape)
+                    _set(
+                        kernel,
+                        time,
+                        "AI_VECTOR_CORE",
+                        Type="ScatterElements",
+                        Name="aclnnScatter_ScatterElements",
+                        Input_Shapes=shape,
+                    )
 
 
 def transposes(run: Run, amount: float) -> None:
@@ -103,7 +116,13 @@ def transposes(run: Run, amount: float) -> None:
             places = spread(operators, pieces(run, amount, 10))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
-                    _set(kernel, round(amount / len(places)), "AI_VECTOR_CORE", Type="Transpose", Name="aclnnPermute_TransposeAiCore_Transpose")
+                    _set(
+                        kernel,
+                        round(amount / len(places)),
+                        "AI_VECTOR_CORE",
+                        Type="Transpose",
+                        Name="aclnnPermute_TransposeAiCore_Transpose",
+                    )
 
 
 def low_clock(run: Run, amount: float) -> None:
@@ -145,9 +164,8 @@ FAULTS: Mapping[str, Fault] = {
     "short-aicpu": Fault(short_aicpu, frozenset({"compute/exposed-aicpu"}), HOST),
     "unstable-operator": Fault(slow_operator, frozenset({"compute/unstable-operator"})),
     "transposes": Fault(transposes, frozenset({"compute/layout-operators"})),
-    "constant-low-clock": Fault(low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"}), bases=("balanced",)),
+    "constant-low-clock": Fault(
+        low_clock, frozenset({"compute/frequency-drop", "compute/low-frequency"}), bases=("balanced",)
+    ),
     "clock-drop": Fault(clock_drop, frozenset({"compute/frequency-drop"}), bases=("balanced",)),
 }
-
-
-__all__ = ["FAULTS", "Changes", "lower_clock"]

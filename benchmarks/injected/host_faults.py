@@ -126,7 +126,9 @@ def online_compilation(run: Run, amount: float) -> None:
             chosen = spread([op for op in operators if op.sending], max(round(amount / _BUILD), 1))
             for operator in chosen:
                 sender = operator.sending[0]
-                outer, inner = (changes.cann(name, sender.event["tid"]) for name in ("aclopCompileAndExecute", "opCompile"))
+                outer, inner = (
+                    changes.cann(name, sender.event["tid"]) for name in ("aclopCompileAndExecute", "opCompile")
+                )
                 begin, end = Moment(work=2_000), Moment(work=50_000)
                 sender.lane.insert(sender.begin, begin, end)
                 changes.rank.calls.append(Call(begin, end, outer, sender.lane))
@@ -150,24 +152,21 @@ def blocking_copies(run: Run, amount: float) -> None:
             chosen = spread(operators[: len(operators) // 2], pieces(run, amount, 4))
             for operator in chosen:
                 place = operator.top.end
-                changes.wait_for_device(
-                    place, ("aten::to", "aten::_to_copy", "aten::copy_"), "aclrtSynchronizeStreamWithTimeout"
-                )
-                begin = place.after.after.after.after if place.after else None  # the call into CANN
-                if begin is not None:
-                    _copy(changes, operator, begin, round(amount / len(chosen)))
+                names = ("aten::to", "aten::_to_copy", "aten::copy_")
+                waiting = changes.wait_for_device(place, names, "aclrtSynchronizeStreamWithTimeout")
+                _copy(changes, operator, waiting, round(amount / len(chosen)))
 
 
-def _copy(changes: Changes, operator: Operator, waiting: Moment, time: int) -> None:
+def _copy(changes: Changes, operator: Operator, waiting: Call, time: int) -> None:
     """A copy to the device that a waiting call waits for."""
     like = next((task for task in changes.rank.tasks if task.kind == "copy" and task.launch), None)
-    if like is None or waiting.after is None:
+    if like is None:
         return
     link = changes.number(0)
     event = changes.cann("aclrtMemcpyAsync")
     event["args"]["connection_id"] = link
     launch_begin, launch_end = Moment(work=1_000), Moment(work=8_000)
-    operator.top.lane.insert(waiting.before or waiting, launch_begin, launch_end)
+    operator.top.lane.insert(waiting.begin.before or waiting.begin, launch_begin, launch_end)
     launch = Call(launch_begin, launch_end, event, operator.top.lane)
     changes.rank.calls.append(launch)
     last = operator.tasks[-1]
@@ -183,7 +182,7 @@ def _copy(changes: Changes, operator: Operator, waiting: Moment, time: int) -> N
     launch.flows.append(Flow(arrow | {"ph": "s", "pid": event["pid"], "tid": event["tid"], "ts": "0"}))
     task.flows.append(Flow(arrow | {"ph": "f", "bp": "e", "pid": copied["pid"], "tid": copied["tid"], "ts": "0"}))
     changes.rank.tasks.append(task)
-    waiting.after.waits.append((end, 20_000))
+    waiting.end.waits.append((end, 20_000))
 
 
 def many_small_kernels(run: Run, amount: float) -> None:
@@ -214,7 +213,9 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "two-copies-back": Fault(
         two_copies,
-        frozenset({"host/blocking-copies", "host/synchronising-calls", "host/device-to-host-reads", "host/python-bound"}),
+        frozenset(
+            {"host/blocking-copies", "host/synchronising-calls", "host/device-to-host-reads", "host/python-bound"}
+        ),
         HOST,
     ),
     "synchronise": Fault(synchronise, frozenset({"host/synchronising-calls"}), HOST | {"host/python-bound"}),

@@ -34,7 +34,9 @@ def _ratio(part: int, whole: int) -> float | None:
 
 def met(marks: Sequence[Mark]) -> bool:
     """Whether every target is reached."""
-    return all(value is None or value >= target for value, (_, target) in zip(measures(score(marks)), TARGETS, strict=True))
+    return all(
+        value is None or value >= target for value, (_, target) in zip(measures(score(marks)), TARGETS, strict=True)
+    )
 
 
 def page(marks: Sequence[Mark], bases: Sequence[Base], seconds: float) -> str:
@@ -46,9 +48,9 @@ def _head(marks: Sequence[Mark], seconds: float) -> str:
     faults = {mark.case.fault for mark in marks if mark.case.fault}
     return f"""# Accuracy on real captures
 
-Written by `python -m benchmarks.injected`. {len(faults)} faults are put into captures that were recorded on real devices,
-{sum(bool(mark.case.fault) for mark in marks)} captures in all. On two cores it took {seconds / 60:.0f} minutes. Faults put
-into generated captures are marked in [accuracy](accuracy.md).
+Written by `python -m benchmarks.injected`. {len(faults)} faults are put into captures that were recorded
+on real devices, {sum(bool(mark.case.fault) for mark in marks)} captures in all. On two cores it took
+{seconds / 60:.0f} minutes. Faults put into generated captures are marked in [accuracy](accuracy.md).
 
 A recorded step is read as a program: what each host thread does, what it launches, what each stream runs in turn, what
 waits for what, and where ranks meet. Run again without a change it comes out as recorded. A fault changes the program
@@ -82,12 +84,13 @@ def _bases(marks: Sequence[Mark], bases: Sequence[Base]) -> str:
         if not mark.case.fault:
             base = next(base for base in bases if base.name == mark.case.base)
             said = ", ".join(f"`{claim.rule}` {_part(claim.us, mark.step_us)}" for claim in mark.claims) or "nothing"
-            lines.append(f"| {base.name} | {base.steps} | {base.ranks or 'as recorded'} | {mark.step_us / 1e3:.1f} ms | {said} |")
+            size = f"{base.steps} | {base.ranks or 'as recorded'} | {mark.step_us / 1e3:.1f} ms"
+            lines.append(f"| {base.name} | {size} | {said} |")
     lines += [
         "",
         "*recorded* is as the profiler wrote it. In *balanced* what was abnormal is taken out: nothing inside the",
-        "collectives is idle, hosts are as fast as without call stacks, and kernels as long as with a larger batch; the step",
-        "is repeated, with small differences, and further ranks do what the recorded ones do.",
+        "collectives is idle, hosts are as fast as without call stacks, and kernels as long as with a larger batch;",
+        "the step is repeated, with small differences, and further ranks do what the recorded ones do.",
     ]
     return "\n".join([*lines, ""])
 
@@ -97,11 +100,10 @@ def _part(us: float | None, step_us: float) -> str:
 
 
 def _faults(marks: Sequence[Mark]) -> str:
-    lines = [
-        "## By fault", "",
-        "| base | fault | true part of the step | named by | first | right ranks | wrong beside it | saving: error | control |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]  # fmt: skip
+    headings = (
+        "base | fault | true part of the step | named by | first | right ranks | wrong beside it | saving | control"
+    )
+    lines = ["## By fault", "", f"| {headings} |", "|---" * 9 + "|"]
     controls = {(mark.case.base, mark.case.fault): mark for mark in marks if mark.case.control}
     for mark in marks:
         if mark.case.fault and not mark.case.control:
@@ -112,10 +114,22 @@ def _faults(marks: Sequence[Mark]) -> str:
 def _row(mark: Mark, control: Mark | None) -> str:
     named = ", ".join(f"`{claim.rule}`" for claim in mark.named[:2]) or "–"
     placed = {None: "", True: "yes", False: "no"}[mark.placed]
-    quiet = "" if control is None else "quiet" if not control.wrong else ", ".join(f"`{rule}`" for rule in control.wrong)
+    quiet = (
+        "" if control is None else "quiet" if not control.wrong else ", ".join(f"`{rule}`" for rule in control.wrong)
+    )
     wrong = ", ".join(f"`{rule}`" for rule in mark.wrong)
     error = "" if mark.error is None else f"{mark.error:+.0%}"
-    cells = (mark.case.base, mark.case.fault, f"{mark.part:.0%}", named, "yes" if mark.leads else "no", placed, wrong, error, quiet)
+    cells = (
+        mark.case.base,
+        mark.case.fault,
+        f"{mark.part:.0%}",
+        named,
+        "yes" if mark.leads else "no",
+        placed,
+        wrong,
+        error,
+        quiet,
+    )
     return f"| {' | '.join(cells)} |"
 
 

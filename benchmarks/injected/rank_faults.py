@@ -75,7 +75,9 @@ def _work(ranks: Iterable[Changes], amount: float) -> None:
         for operators in forward(changes):
             for operator in spread(operators, 6):
                 place = operator.top.begin.before or operator.top.begin
-                changes.stall(place, operator.top.lane, round(amount / 6), changes.python("train.py(140): log_to_tensorboard"))
+                changes.stall(
+                    place, operator.top.lane, round(amount / 6), changes.python("train.py(140): log_to_tensorboard")
+                )
 
 
 ONE = frozenset({SLOW})
@@ -83,21 +85,36 @@ BASES = ("recorded", "balanced-4")
 
 FAULTS: Mapping[str, Fault] = {
     "slow-host-rank": Fault(
-        slow_host, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}), HOST | TALK | {"host/python-bound"}, ranks=ONE, bases=BASES
+        slow_host,
+        frozenset({"ranks/slow-host-rank", "ranks/late-rank"}),
+        HOST | TALK | {"host/python-bound"},
+        ranks=ONE,
+        bases=BASES,
     ),
-    "slow-compute-rank": Fault(
-        slow_compute, frozenset({"ranks/slow-compute-rank"}), TALK, ranks=ONE, bases=BASES[1:]
-    ),
+    "slow-compute-rank": Fault(slow_compute, frozenset({"ranks/slow-compute-rank"}), TALK, ranks=ONE, bases=BASES[1:]),
     "low-clock-rank": Fault(
-        low_clock, frozenset({"ranks/low-frequency-rank"}), TALK | {"ranks/slow-compute-rank"}, ranks=ONE, bases=BASES[1:]
+        low_clock,
+        frozenset({"ranks/low-frequency-rank"}),
+        TALK | {"ranks/slow-compute-rank"},
+        ranks=ONE,
+        bases=BASES[1:],
     ),
-    "data-loader-rank": Fault(data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE, bases=BASES),
+    "data-loader-rank": Fault(
+        data_loader, frozenset({"io/data-loader"}), HOST | TALK | {"ranks/slow-host-rank"}, ranks=ONE, bases=BASES
+    ),
     "slower-among-slow": Fault(
-        slow_host, frozenset({"ranks/slow-host-rank", "ranks/late-rank"}),
+        slow_host,
+        frozenset({"ranks/slow-host-rank", "ranks/late-rank"}),
         HOST | TALK | {"host/python-bound", "host/synchronising-calls", "host/device-to-host-reads"},
-        common=slow_hosts, ranks=ONE, bases=BASES[1:],
+        common=slow_hosts,
+        ranks=ONE,
+        bases=BASES[1:],
     ),
     "busy-rank": Fault(
-        busy_python, frozenset({"ranks/slow-host-rank", "host/python-bound"}), HOST | TALK | {"ranks/late-rank"}, ranks=ONE, bases=BASES
+        busy_python,
+        frozenset({"ranks/slow-host-rank", "host/python-bound"}),
+        HOST | TALK | {"ranks/late-rank"},
+        ranks=ONE,
+        bases=BASES,
     ),
 }

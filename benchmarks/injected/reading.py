@@ -12,7 +12,7 @@ from statistics import median
 
 from benchmarks.injected import binding
 from benchmarks.injected.capture import KERNELS, OPERATORS, Capture, captures, nanoseconds, read_capture
-from benchmarks.injected.program import Call, Collective, Event, Flow, Inner, Job, Lane, Moment, Rank, Row, Task
+from benchmarks.injected.program import Call, Collective, Event, Flow, Inner, Job, Lane, Moment, Rank, Task
 
 HOST, DEVICE, TALK = ("Python", "CANN"), "Ascend Hardware", ("HCCL", "Communication")
 STEP = re.compile(r"ProfilerStep#(\d+)")
@@ -132,11 +132,11 @@ class _Reader:
         for task in self.program.tasks:
             near[task.begin.at].append(task)
         for row in details.rows if details else ():
-            task = _nearest(near, nanoseconds(row.get("Start Time(us)") or 0), row.get("Name", ""))
-            if task is not None:
-                task.row = row
-                if row.get("Accelerator Core") not in _COMMUNICATION and task.kind != "collective":
-                    task.kind = "kernel"
+            found = _nearest(near, nanoseconds(row.get("Start Time(us)") or 0), row.get("Name", ""))
+            if found is not None:
+                found.row = row
+                if row.get("Accelerator Core") not in _COMMUNICATION and found.kind != "collective":
+                    found.kind = "kernel"
         operators = [call for call in self.program.calls if call.event.get("cat") == "cpu_op"]
         operators = [call for call in operators if not STEP.fullmatch(call.name)]
         sheet = self.capture.sheets.get(OPERATORS)
@@ -198,7 +198,7 @@ def _nearest(near: Mapping[int, list[Task]], start: int, name: str) -> Task | No
     found = [task for shift in range(-_ROUNDING, _ROUNDING + 1) for task in near.get(start + shift, ())]
     found = [task for task in found if task.row is None]
     named = [task for task in found if task.name == name]
-    return (named or found or [None])[0]
+    return next(iter(named or found), None)
 
 
 class _Holders:
@@ -250,6 +250,3 @@ def _set_clocks(job: Job) -> None:
             for moment in lane:
                 moment.at -= rank.clock
                 moment.recorded = moment.at
-
-
-__all__ = ["Row", "job_of", "program"]

@@ -36,15 +36,13 @@ def _step(capture: Capture) -> tuple[int, int]:
 
 
 def _repeated(capture: Capture, span: tuple[int, int], period: int, times: int) -> Capture:
-    start, end = span
-    later = (times - 1) * period
     row_of = _rows_by_event(capture)
     kernel_rows = capture.sheets[KERNELS].rows
-    collectives = len({name for name in _names(capture)})
+    collectives = len(set(_names(capture)))
     made = Capture(capture.name, capture.rank, [], beside=capture.beside)
     rows: list[tuple[int, Row]] = []
     for event in capture.events:
-        for number, copy in _copies(event, start, end, period, times, later):
+        for number, copy in _copies(event, span, period, times):
             renamed = _renumbered(copy, number, collectives)
             made.events.append(renamed)
             if id(event) in row_of:
@@ -77,8 +75,9 @@ def _rows_by_event(capture: Capture) -> dict[int, Row]:
     return {id(event): row for event, row in zip(found, sheet.rows, strict=True)}
 
 
-def _copies(event: Event, start: int, end: int, period: int, times: int, later: int) -> list[tuple[int, Event]]:
+def _copies(event: Event, span: tuple[int, int], period: int, times: int) -> list[tuple[int, Event]]:
     """What becomes of one event: repeated in the step, longer around it, later behind it."""
+    (start, end), later = span, (times - 1) * period
     if event["ph"] == "C":
         return [(0, event)] if event["name"] == "AI Core Freq" else []
     if event["ph"] not in ("X", "s", "f"):
@@ -135,10 +134,11 @@ def _entries(content: dict[str, Any], step: int, times: int, collectives: int) -
     found: dict[str, Any] = {}
     for recorded in content.values():
         for number in range(times):
+            further = number * collectives
             found[f"step{step + number}"] = {
-                kind: {_renamed(key, number * collectives): _inner(entry, number * collectives) for key, entry in operators.items()}
+                kind: {_renamed(key, further): _inner(entry, further) for key, entry in operators.items()}
                 for kind, operators in recorded.items()
-            }  # fmt: skip
+            }
     return found
 
 

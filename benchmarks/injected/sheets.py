@@ -171,4 +171,3 @@ def shifted(sheet: Sheet, moved: Callable[[int], int]) -> Sheet:
         times = {heading: row[heading] for heading in headings if (row.get(heading) or "").strip()}
         rows.append(row | {heading: microseconds(moved(nanoseconds(time))) + "\t" for heading, time in times.items()})
     return Sheet(sheet.headings, rows)
-

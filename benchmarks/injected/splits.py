@@ -27,15 +27,16 @@ def without(spans: Intervals, others: Intervals) -> Intervals:
     """What of some intervals lies outside of others; both in order and without overlaps."""
     left: Intervals = []
     for start, end in spans:
+        reached = start
         place = max(bisect_right(others, (start, start)) - 1, 0)
         while place < len(others) and others[place][0] < end:
             covered_from, covered_to = others[place]
-            if covered_from > start:
-                left.append((start, covered_from))
-            start = max(start, covered_to)
+            if covered_from > reached:
+                left.append((reached, covered_from))
+            reached = max(reached, covered_to)
             place += 1
-        if start < end:
-            left.append((start, end))
+        if reached < end:
+            left.append((reached, end))
     return left
 
 

@@ -45,8 +45,10 @@ def events(rank: Rank, capture: Capture, split: list[Split], moved: Moved) -> It
             yield event
         elif event["ph"] == "C":
             yield event | {"ts": microseconds(moved(nanoseconds(event["ts"])))}
-    for thing in (*rank.calls, *rank.tasks):
-        yield from _of_thing(thing, rank.clock)
+    for call in rank.calls:
+        yield from _of_thing(call, rank.clock)
+    for task in rank.tasks:
+        yield from _of_thing(task, rank.clock)
     yield from _overlap(rank, capture, split)
 
 

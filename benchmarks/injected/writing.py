@@ -11,7 +11,7 @@ import msgspec
 from benchmarks.injected import sheets, talk, trace
 from benchmarks.injected.capture import COMMUNICATION, KERNELS, MATRIX, OPERATORS, OUTPUT, TRACE, Capture, Sheet
 from benchmarks.injected.program import Job, Rank
-from benchmarks.injected.splits import splits
+from benchmarks.injected.splits import Split, splits
 
 _ANEW: dict[str, Callable[[Rank, Sheet], Sheet]] = {
     KERNELS: sheets.kernels,
@@ -43,7 +43,7 @@ def _write_capture(rank: Rank, capture: Capture, folder: Path) -> None:
         (output / MATRIX).write_bytes(msgspec.json.encode(talk.matrix(rank, capture.matrix)))
 
 
-def _sheet(name: str, sheet: Sheet, rank: Rank, split: list[trace.Split], moved: trace.Moved) -> Sheet:
+def _sheet(name: str, sheet: Sheet, rank: Rank, split: list[Split], moved: trace.Moved) -> Sheet:
     if name == "step_trace_time.csv":
         return sheets.step_times(split, sheet.headings)
     if name == OPERATORS and not any(call.row for call in rank.calls):

@@ -160,7 +160,7 @@ class _Binding:
 
 
 def _awaited(task: Task, call: Call) -> bool:
-    launched = task.launch is not None and task.launch.begin.at < call.begin.at
+    launched = task.launch is not None and task.launch.begin.at < call.end.at  # the queue is emptied first
     return launched and task.end.at <= call.end.at + SLACK
 
 

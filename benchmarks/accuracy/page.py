@@ -58,6 +58,7 @@ def _head(marks: Sequence[Mark], seconds: tuple[float, float]) -> str:
 Written by `python -m benchmarks.accuracy`. {all_.cases} generated captures with known causes ([corpus](corpus.md))
 are diagnosed and marked; {all_.quiet_cases} of them are healthy or hold a trouble too small to act on. On two cores,
 making them took {seconds[0]:.0f} s, and diagnosing them with it {seconds[1]:.0f} s.
+Faults put into captures of real devices are marked in [accuracy on real captures](accuracy-real.md).
 
 A cause is *wanted* when the same job without it is at least {WORTH:.0%} faster; one that wins less than
 {HARMLESS_SHARE:.0%} must not be named; in between either is right. What counts is each finding of medium severity or

@@ -40,7 +40,7 @@ def met(marks: Sequence[Mark]) -> bool:
 
 
 def page(marks: Sequence[Mark], bases: Sequence[Base], seconds: float) -> str:
-    """The whole page."""
+    """The whole page. `seconds` are those of all processors together."""
     return "\n".join([_head(marks, seconds), _summary(marks), _bases(marks, bases), _faults(marks), _key(marks)])
 
 
@@ -49,8 +49,8 @@ def _head(marks: Sequence[Mark], seconds: float) -> str:
     return f"""# Accuracy on real captures
 
 Written by `python -m benchmarks.injected`. {len(faults)} faults are put into captures that were recorded
-on real devices, {sum(bool(mark.case.fault) for mark in marks)} captures in all. On two cores it took
-{seconds / 60:.0f} minutes. Faults put into generated captures are marked in [accuracy](accuracy.md).
+on real devices, {sum(bool(mark.case.fault) for mark in marks)} captures in all, which takes
+{seconds / 60:.0f} minutes of one core. Faults put into generated captures are marked in [accuracy](accuracy.md).
 
 A recorded step is read as a program: what each host thread does, what it launches, what each stream runs in turn, what
 waits for what, and where ranks meet. Run again without a change it comes out as recorded. A fault changes the program

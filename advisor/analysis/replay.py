@@ -24,6 +24,8 @@ from advisor.facts.table import Array
 
 UNBOUND = 2**50
 """ns that no capture lasts."""
+DRAINED_NS = 20_000
+"""A wait notices some µs before or after the device's own time of the end that the device is done: clocks differ."""
 _ROUNDS = 4
 """Collectives beside computation and the work that waits for them are worked out in turns."""
 
@@ -116,6 +118,7 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     `waits` are those of `rank.waits` that stay.
     """
     work, beside = rank.work, rank.beside
+    waits = _draining(work, waits)
     edges = np.append(rank.begin, waits.end)
     limit, of = _limits(rank, relief, work, edges)
     beside_limit, beside_of = _limits(rank, relief, beside, edges)
@@ -161,6 +164,18 @@ def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
         start = rank.work.start
         spent = np.minimum(spent, cover(rank.steps, start - rank.work.idle(rank.begin), start))
     return np.where(of > 0, np.maximum(spent, 0), 0)
+
+
+def _draining(work: Work, waits: Spans) -> Spans:
+    """The waits that last until the device has done all that was launched before they end.
+
+    Another wait waited for something earlier, or for nothing: the device works on through it, so its work is no stretch
+    by itself.
+    """
+    order = np.argsort(work.launch, kind="stable")
+    busy = np.append(np.iinfo(np.int64).min, np.maximum.accumulate(work.end[order]))
+    drained = busy[np.searchsorted(work.launch[order], waits.end)] <= waits.end + DRAINED_NS
+    return Spans(waits.start[drained], waits.end[drained])
 
 
 def unexplained(rank: Rank) -> Array:

@@ -70,6 +70,15 @@ def test_what_was_won_before_a_wait_is_kept_after_it():
     assert found.tolist() == [0, 20, 20]
 
 
+def test_a_wait_that_ends_before_the_device_is_done_keeps_what_was_won_before_it():
+    """The device is never without work: its second task goes on where the first ends, whatever is asked between."""
+    ms = 1_000_000
+    work = tasks((0, 0, 10 * ms), (2 * ms, 10 * ms, 14 * ms))
+    short = spans((ms, ms + 100))
+    less = Relief.of_device(np.array([3 * ms, 0]))
+    assert gains(rank(work, short), less, waits=short).tolist() == [3 * ms, 3 * ms]
+
+
 def test_a_wait_that_falls_away_lets_the_host_run_ahead():
     work = tasks((0, 0, 40), (60, 60, 70))
     wait = spans((5, 41))

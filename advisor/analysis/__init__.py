@@ -6,6 +6,7 @@ Derivations are pure and hold no judgement: when a number is a problem is for ru
 
 from __future__ import annotations
 
+from advisor.analysis.call_totals import call_totals
 from advisor.analysis.comms import collective_calls, meetings
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.frequency import frequency_uses
@@ -43,6 +44,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     stalls,
     interruptions,
     host_kinds,
+    call_totals,
     host_costs,
     holdups,
     holdup_calls,

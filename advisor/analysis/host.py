@@ -17,9 +17,9 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table
 
-_DISPATCH = re.compile(r"aclopCompile", re.IGNORECASE)
+DISPATCH = re.compile(r"aclopCompile", re.IGNORECASE)
 _BUILD = re.compile(r"opCompile", re.IGNORECASE)
-_SYNCHRONISE = re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)
+SYNCHRONISE = re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)
 _BLOCKING_COPY = re.compile(r"(aclrt|rt)?(Memcpy|MemcpySync|MemCopySync)(2d)?$", re.IGNORECASE)
 _ANY_COPY = re.compile(r"(aclrt|rt)(Memcpy|MemCopy)", re.IGNORECASE)
 
@@ -82,7 +82,7 @@ def compiling(table: Table[HostCall]) -> Array:
     """
     cann, names = table.texts("kind").isin(CANN), table.texts("name")
     outer, inner = (
-        cann & names.hits(word.match(name) is not None for name in names.names) for word in (_DISPATCH, _BUILD)
+        cann & names.hits(word.match(name) is not None for name in names.names) for word in (DISPATCH, _BUILD)
     )
     rows = np.flatnonzero((outer | inner) & (table["start_ns"] != MISSING) & (table["end_ns"] > table["start_ns"]))
     start, end = table["start_ns"][rows], table["end_ns"][rows]
@@ -99,7 +99,7 @@ def compiling(table: Table[HostCall]) -> Array:
 def synchronising(table: Table[HostCall]) -> Array:
     """Per call: whether the host waits in it until the device is done."""
     names = table.texts("name")
-    return table.texts("kind").isin(CANN) & names.hits(_SYNCHRONISE.match(name) is not None for name in names.names)
+    return table.texts("kind").isin(CANN) & names.hits(SYNCHRONISE.match(name) is not None for name in names.names)
 
 
 def blocking_copies(table: Table[HostCall]) -> Array:

@@ -12,12 +12,11 @@ from advisor.analysis.device import KERNEL, Timeline, timeline
 from advisor.analysis.families import families
 from advisor.analysis.grouping import Groups, grouped, matched, row_at
 from advisor.analysis.lookups import gathers_along_last
+from advisor.analysis.totals import CONVERSIONS, of_totals, ratio
+from advisor.errors import FactMissing
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
-from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
 from advisor.facts.table import Array, Table, Texts
-
-CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "TensorMove"})
-"""Operators that change only data type or memory layout."""
 
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
@@ -41,18 +40,47 @@ class StepKernels(Struct, frozen=True):
 
 
 def operators(
-    kernels: Table[Kernel],
+    kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    totals: Table[OperatorTotal] | None = None,
     *,
     without: Table[Removal] | None = None,
 ) -> Table[OperatorShare]:
     """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row.
 
-    Steps whose list of kernels lacks rows are left out; where all of a rank do, what is listed counts, as a part of
-    the step as the profiler summed it up, and what ran alone is missing.
+    Steps whose list of kernels lacks rows are left out. Where all of a rank do, or it has no list, the profiler's
+    totals stand in; without them what is listed counts, as a part of the step as the profiler summed it up, and what
+    ran alone is missing.
+
+    Raises:
+        FactMissing: Neither kernels nor totals were recorded.
     """
+    if kernels is None and totals is None:
+        raise FactMissing([Kernel.table])
+    listed = (
+        Table.empty(OperatorShare)
+        if kernels is None
+        else _listed(kernels, collectives, windows, split, without=without)
+    )
+    if totals is None:
+        return listed
+    lacking = listed["rank"][np.isnan(listed["alone_us"])]
+    stand_in = totals.take(np.isin(totals["rank"], lacking) | ~np.isin(totals["rank"], listed["rank"]))
+    told = of_totals(stand_in, split)
+    return Table.concat(OperatorShare, [listed.take(~np.isin(listed["rank"], told["rank"])), told]).sorted_by("rank")
+
+
+def _listed(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None,
+    *,
+    without: Table[Removal] | None,
+) -> Table[OperatorShare]:
+    """What the list of kernels says."""
     device = timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     typed = np.flatnonzero(every.table.texts("op_type").codes >= 0)
@@ -80,6 +108,7 @@ def operators(
         core=core,
         family=families(names, core),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
+        source="kernels",
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
         alone_us=not_beside(anything(device)),
@@ -87,6 +116,7 @@ def operators(
         instant_us=np.minimum(unshared, instant),
         removed_us=np.minimum(unshared, removed),
         median_us=groups.medians(duration),
+        mean_us=groups.means(duration),
         longest_us=groups.largest(duration),
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
         step_share=ratio(per_step, chosen.step_us[first]),
@@ -187,12 +217,6 @@ def _of_whole(every: StepKernels) -> Array:
     """Per kernel: the time of all kernels of its rank."""
     groups = grouped(every.table["rank"])
     return groups.sums(every.duration_us)[groups.of]
-
-
-def ratio(part: Array, whole: Array) -> Array:
-    """Part over whole; missing where the whole is nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole > 0, part / whole, np.nan)
 
 
 def _main_core(groups: Groups, cores: Texts, duration: Array) -> Texts:

@@ -14,6 +14,7 @@ def _t(en: str, zh: str) -> Text:
 
 TABLES: Mapping[str, Text] = {
     "api_totals": _t("sums over API calls", "API 调用汇总"),
+    "call_totals": _t("totals of host calls", "host 调用汇总"),
     "collective_calls": _t("times of single collectives", "各次集合通信的时间"),
     "collectives": _t("collectives", "集合通信"),
     "damages": _t("what could not be read", "无法读取的内容"),

@@ -194,7 +194,7 @@ class Maker:
             finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=restates
         )
         where = spots(finding.seen)
-        measures = tuple(self.measure(item, info) for item in finding.evidence)
+        measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
         return Card(
             number=number,
             anchor=self.anchors[name],

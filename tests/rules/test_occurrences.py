@@ -11,6 +11,7 @@ from advisor.shipped import shipped
 
 SETTING = "a setting holds for the whole run"
 RECORDING = "about how the capture was recorded, not about a moment of the run"
+TOTALS = "totals over the whole capture name no call"
 AT_NO_MOMENT = {
     "capture/contradicted-times": "sums over the whole capture, or over all its steps",
     "capture/damaged-input": "about the files; what could not be read has no time",
@@ -27,6 +28,8 @@ AT_NO_MOMENT = {
     "env/pinned-hccl-algorithm": SETTING,
     "env/small-aclnn-cache": SETTING,
     "env/verbose-logs": SETTING,
+    "host/compiled-dispatch": TOTALS,
+    "host/long-waits": TOTALS,
     "host/task-queue-off": SETTING,
     "ranks/slow-link": "the communication matrix says how much went over a link, not when",
 }

@@ -17,7 +17,7 @@ from advisor.facts.derived.device import (
     StepSpan,
     Witness,
 )
-from advisor.facts.derived.host import Holdup, HoldupCall, HostCost, HostKind, LaunchMode
+from advisor.facts.derived.host import CallTotal, Holdup, HoldupCall, HostCost, HostKind, LaunchMode
 from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution, Removal
 from advisor.facts.derived.ranks import RankTime, StageTime
 
@@ -30,6 +30,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Stall,
     Interruption,
     HostKind,
+    CallTotal,
     HostCost,
     Holdup,
     HoldupCall,

@@ -21,6 +21,24 @@ class HostKind(Fact):
     total_us: Annotated[float, Us("Their durations added up; calls inside calls of the same kind count again.")]
 
 
+class CallTotal(Fact):
+    """Calls of one kind over the whole capture, as the profiler summed them up; of ranks whose calls are not listed."""
+
+    table = "call_totals"
+    observed = False
+
+    rank: Rank
+    activity: Annotated[
+        str, Key("`dispatch` (aclopCompileAndExecute, built before or not) or `synchronise` (waits for the device).")
+    ]
+    name: Annotated[str, Key("The call on which most of the time was spent.")]
+    calls: Annotated[float, Count("How often.")]
+    total_us: Annotated[float, Us("Together.")]
+    mean_us: Annotated[float, Us("Mean length.")]
+    longest_us: Annotated[float, Us("The longest; missing when not recorded.")]
+    kernel_us: Annotated[float, Us("All kernels of the rank together, by their totals; missing when not recorded.")]
+
+
 class HostCost(Fact):
     """All calls of one name on the host in one step, and how much device idle time they cover."""
 

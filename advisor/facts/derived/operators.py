@@ -15,7 +15,11 @@ FAMILY = (
 
 
 class OperatorShare(Fact):
-    """All kernels of one type on one rank, per step."""
+    """All kernels of one type on one rank, per step.
+
+    Where the list of kernels is absent or lacks rows, and the profiler's totals by operator type were recorded, these
+    stand for it: calls and time over the whole capture, which tell neither steps nor what ran beside what.
+    """
 
     table = "operators"
     observed = False
@@ -25,6 +29,9 @@ class OperatorShare(Fact):
     core: Annotated[str, Key("Core type; the one with most time where a type ran on several.")]
     family: Annotated[str, Key(FAMILY)]
     conversion: Annotated[bool, Flag("Changes only type or layout: Cast, TransData, Transpose, TensorMove.")]
+    source: Annotated[
+        str, Key("`kernels`, or `totals` (of the profiler): then calls and time are those of the whole capture.")
+    ]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     alone_us: Annotated[float, Us("The part per step in which nothing else ran on the device.")]
@@ -47,10 +54,14 @@ class OperatorShare(Fact):
     removed_us: Annotated[
         float, Us("The same without the calls that launch nothing but these kernels; at most `unshared_us`, too.")
     ]
-    median_us: Annotated[float, Us("Median duration of one.")]
+    median_us: Annotated[float, Us("Median duration of one; missing for totals.")]
+    mean_us: Annotated[float, Us("Mean duration.")]
     longest_us: Annotated[float, Us("Longest of all.")]
     kernel_share: Annotated[float, Share("Part of the kernel time.")]
-    step_share: Annotated[float, Share("Part of the step.")]
+    step_share: Annotated[
+        float,
+        Share("Part of the step. For totals their part of the kernel time, times the part of the step that computes."),
+    ]
     dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
     shapes: Annotated[float, Count("Distinct input shapes.")]
 

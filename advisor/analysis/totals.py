@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the profiler's totals over the whole capture say of operators, where single kernels say less."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import drive_collectives
+from advisor.analysis.families import families
+from advisor.analysis.grouping import grouped, matched
+from advisor.facts.derived import OperatorShare, Overlap
+from advisor.facts.observed import OperatorTotal
+from advisor.facts.table import Array, Table
+
+CONVERSIONS = frozenset({"Cast", "TransData", "Transpose", "TransposeD", "TensorMove"})
+"""Operators that change only data type or memory layout."""
+
+
+def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Table[OperatorShare]:
+    """Totals by rank and operator type, over the whole capture; what belongs to a collective is left out.
+
+    Some versions of CANN leave whole cores out of the totals (all AI Core operators, half of the time, in one published
+    case). So a share of the kernel time is one of all totals or, where that is more, of all computing of the steps.
+    """
+    totals = totals.take((totals["total_us"] >= 0) & ~drive_collectives(totals.texts("op_type")))
+    types = totals.texts("op_type")
+    groups = grouped(totals["rank"], types)
+    first = groups.first
+    rank, names = totals["rank"][first], types.take(first)
+    total, calls = groups.sums(totals["total_us"]), groups.sums(totals["calls"])
+    computing, computed = _computing(rank, split)
+    share = ratio(total, np.fmax(_per_rank(totals)[first], computing))
+    longest = np.lexsort((totals["total_us"], groups.of))
+    main = longest[np.append(np.diff(groups.of[longest]) != 0, True)[: len(longest)]]
+    core = totals.texts("core").take(main)
+    return Table.build(
+        OperatorShare,
+        rank=rank,
+        op_type=names,
+        core=core,
+        family=families(names, core),
+        conversion=names.isin(CONVERSIONS).astype(np.int8),
+        source="totals",
+        calls=calls,
+        total_us=total,
+        mean_us=ratio(total, calls),
+        longest_us=groups.largest(totals["max_us"]),
+        kernel_share=share,
+        step_share=share * computed,
+    )
+
+
+def _per_rank(totals: Table[OperatorTotal]) -> Array:
+    """Per row: the time of all totals of its rank."""
+    ranks = grouped(totals["rank"])
+    return ranks.sums(totals["total_us"])[ranks.of]
+
+
+def _computing(rank: Array, split: Table[Overlap] | None) -> tuple[Array, Array]:
+    """Per entry: how long its rank computed in all steps, µs, and in which part of them; missing where not known."""
+    if split is None:
+        return np.full(len(rank), np.nan), np.full(len(rank), np.nan)
+    ranks = grouped(split["rank"])
+    busy, span = ranks.sums(split["compute_us"]), ranks.sums(split["span_us"])
+    at = matched(split["rank"][ranks.first], rank)
+    busy = np.append(np.where(span > 0, busy, np.nan), np.nan)[at]
+    return busy, ratio(busy, np.append(span, np.nan)[at])
+
+
+def ratio(part: Array, whole: Array) -> Array:
+    """Part over whole; missing where the whole is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)

@@ -43,9 +43,23 @@ def holdups(
     parts = [
         _of_rank(rank, device, links, calls, kinds, windows=windows) for rank in np.unique(device.cells.rank).tolist()
     ]
-    found = Table.concat(Holdup, parts)
+    found = _within_steps(Table.concat(Holdup, parts), device)
     unknown = incomplete(split, found["rank"], found["step"])
     return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
+
+
+def _within_steps(found: Table[Holdup], device: Timeline) -> Table[Holdup]:
+    """No kind loses more of the steps of a rank than they last.
+
+    A replay begins and ends with the host's steps. What the host does before the first task of a capture and after the
+    last one holds the device up as well, but lies outside of what is measured as steps.
+    """
+    ranks, of = np.unique(device.cells.rank, return_inverse=True)
+    spans = np.bincount(of, weights=device.window.lengths / 1e3, minlength=len(ranks))
+    kinds = grouped(found["rank"], found.texts("cause"))
+    room, lost = spans[np.searchsorted(ranks, found["rank"][kinds.first])], kinds.sums(found["lost_us"])
+    part = np.where(lost > room, room / np.where(lost > 0, lost, 1.0), 1.0)
+    return found.having(lost_us=found["lost_us"] * part[kinds.of])
 
 
 def _of_rank(

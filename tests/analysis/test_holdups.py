@@ -50,6 +50,26 @@ def test_of_the_waits_of_a_step_the_last_stays():
     assert [us for step, cause, us in lost(twice) if cause == "synchronise"] == [11.0]
 
 
+LATE_KERNELS = "step start_ns duration_us\n1 500000 40\n1 600000 20\n2 700000 40\n2 800000 20"
+LATE_LINKS = """start_ns latency_us idle_before_us vertical
+500000 0 - -
+600000 0 60 true
+700000 0 80 true
+800000 0 60 true"""
+
+
+def test_what_lies_before_the_first_task_and_after_the_last_is_no_part_of_the_steps():
+    """The host loads for 490 before anything runs: the steps, from the first task on, last 320."""
+    calls = "thread kind name start_ns end_ns\n1 data_loader load 0 490000\n1 data_loader load 610000 690000"
+    windows = "step start_ns end_ns\n1 0 650000\n2 650000 820000"
+    found = holdups(
+        read_table(Kernel, LATE_KERNELS), read_table(HostCall, calls), links=read_table(Dispatch, LATE_LINKS),
+        collectives=None, tasks=None, windows=read_table(StepWindow, windows),
+    )  # fmt: skip
+    loading = [row["lost_us"] for row in found.rows() if row["cause"] == "data_loader"]
+    assert sum(loading) == pytest.approx(320)
+
+
 def test_nested_calls_count_once_and_are_named_by_the_longest():
     calls = (
         "thread kind name start_ns end_ns\n1 operator aten::item 10000 60000\n"

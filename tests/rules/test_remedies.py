@@ -190,10 +190,13 @@ def _exports() -> Iterator[tuple[str, int, str, Compiled | None]]:
 def test_no_remedy_of_a_shipped_rule_advises_what_is_set(
     rule: str, number: int, exported: str, test: Compiled | None
 ) -> None:
-    frame = Frame(None)
-    frame.named[ENVIRONMENT] = {name: {0: value} for name, value in (word.split("=", 1) for word in exported.split())}
     assert test is not None, f"{rule}: step {number} has no `when`"
-    assert test.run(frame) == FALSE
+    for word in exported.split():
+        name, value = word.split("=", 1)
+        if not value.startswith("/path/"):
+            frame = Frame(None)
+            frame.named[ENVIRONMENT] = {name: {0: value}}
+            assert test.run(frame) == FALSE, f"{rule}: step {number} advises {word} where it is set"
 
 
 def test_every_remedy_is_shown_where_nothing_was_recorded() -> None:

@@ -107,7 +107,10 @@ def _is_worth_acting(finding: Finding, diagnosis: Diagnosis) -> bool:
     if worth.share > 0:
         return worth.share >= WORTH_SHARE
     brings_about = not symptoms(diagnosis).isdisjoint(finding.symptoms)
-    return finding.severity >= (Severity.medium if brings_about or worth.us > 0 else Severity.high)
+    nothing_to_hold_against = diagnosis.split is None
+    return finding.severity >= (
+        Severity.medium if brings_about or worth.us > 0 or nothing_to_hold_against else Severity.high
+    )
 
 
 def _kind(diagnosis: Diagnosis, lead: Finding) -> Kind:

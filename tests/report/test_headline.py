@@ -114,6 +114,11 @@ def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     )
 
 
+def test_where_no_step_is_known_a_finding_without_an_estimate_leads_by_its_severity() -> None:
+    totals = _diagnosis(_finding("compute/layout"), _finding("compute/top", severity=Severity.info))
+    assert _said(totals.model_copy(update={"split": None})).kind == "fix"
+
+
 def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
     said = _said(_diagnosis(_finding("capture/contradicted", severity=Severity.high), _finding("host/python", 0.2)))
     assert (said.kind, said.label) == ("record", "Record again first")

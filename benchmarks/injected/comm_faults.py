@@ -192,13 +192,12 @@ def _small(source: Collective) -> dict[str, object] | None:
 
 
 BASES = ("recorded", "balanced-4")
+IDLE = frozenset({"comm/idle-collectives", "comm/overlong-collective", "comm/dominant-collective"})
 FAULTS: Mapping[str, Fault] = {
-    "idle-collective": Fault(
-        overlong, frozenset({"comm/idle-collectives", "comm/overlong-collective"}), TALK, bases=BASES[1:]
-    ),
+    "idle-collective": Fault(overlong, IDLE, TALK, bases=BASES[1:]),
     "one-overlong-collective": Fault(
         one_overlong,
-        frozenset({"comm/overlong-collective", "comm/idle-collectives"}),
+        IDLE,
         TALK | {"host/step-jitter", "capture/boundary-step"},
         bases=BASES[1:],
     ),

@@ -47,8 +47,8 @@ class Fault:
     """Any of these rules names it."""
     shown_by: frozenset[str] = field(default_factory=frozenset)
     """These may show it as well: symptoms of it that are no answer, and are not held against a diagnosis."""
-    growth: float = 0.15
-    """By what part the step shall get longer."""
+    growth: float | None = 0.15
+    """By what part the step shall get longer; as it comes where this is None, and then without a control."""
     common: Callable[[Run], None] | None = None
     """What is changed beforehand, and is no part of the fault."""
     ranks: frozenset[int] = field(default_factory=frozenset)
@@ -100,6 +100,7 @@ def collectives_of(run: Run) -> list[list[Collective]]:
 
 def all_faults() -> Mapping[str, Fault]:
     """Every fault by its name."""
-    from benchmarks.injected import comm_faults, compute_faults, host_faults, rank_faults
+    from benchmarks.injected import comm_faults, compute_faults, host_faults, mode_faults, rank_faults
 
-    return {**host_faults.FAULTS, **compute_faults.FAULTS, **rank_faults.FAULTS, **comm_faults.FAULTS}
+    modules = (host_faults, mode_faults, compute_faults, rank_faults, comm_faults)
+    return {name: fault for module in modules for name, fault in module.FAULTS.items()}

@@ -185,29 +185,24 @@ def _copy(changes: Changes, operator: Operator, waiting: Call, time: int) -> Non
     waiting.end.waits.append((end, 20_000))
 
 
-def many_small_kernels(run: Run, amount: float) -> None:
-    """Chains of tiny operators where one would do."""
-    for changes in run.ranks:
-        for operators in forward(changes):
-            small = [op for op in operators if len(op.kernels) == 1]
-            like = min(small, key=lambda op: op.top.end.at - op.top.begin.at + op.kernels[0].duration)
-            for place in spread(small, 40):
-                for _ in range(max(round(amount / 40), 1)):
-                    made = changes.repeat(like, place)
-                    for kernel in made.kernels:
-                        kernel.end.work = 2_000
-
-
 FAULTS: Mapping[str, Fault] = {
     "python-work": Fault(python_work, frozenset({"host/python-bound"}), HOST),
     "print-stall": Fault(print_stall, frozenset({"host/python-bound"}), HOST),
-    "unnamed-python": Fault(python_without_name, frozenset({"host/python-bound"}), HOST),
+    "unnamed-python": Fault(python_without_name, frozenset({"host/python-bound", "host/silent-pauses"}), HOST),
     "stall-in-one-step": Fault(
-        stall_in_one_step, frozenset({"host/python-bound", "host/step-jitter"}), HOST | JITTER, bases=("balanced",)
+        stall_in_one_step,
+        frozenset({"host/python-bound", "host/step-jitter", "host/stalled-step"}),
+        HOST | JITTER,
+        bases=("balanced",),
     ),
     "garbage-collection": Fault(garbage, frozenset({"host/garbage-collection"}), HOST),
     "data-loader": Fault(data_loader, frozenset({"io/data-loader"}), HOST),
-    "item-reads": Fault(item_reads, frozenset({"host/device-to-host-reads", "host/synchronising-calls"}), HOST),
+    "item-reads": Fault(
+        item_reads,
+        frozenset({"host/device-to-host-reads", "host/synchronising-calls"}),
+        HOST | {"host/python-bound"},
+        bases=("balanced",),
+    ),
     "two-waits": Fault(
         two_waits, frozenset({"host/device-to-host-reads", "host/synchronising-calls", "host/python-bound"}), HOST
     ),
@@ -218,7 +213,9 @@ FAULTS: Mapping[str, Fault] = {
         ),
         HOST,
     ),
-    "synchronise": Fault(synchronise, frozenset({"host/synchronising-calls"}), HOST | {"host/python-bound"}),
+    "synchronise": Fault(
+        synchronise, frozenset({"host/synchronising-calls"}), HOST | {"host/python-bound"}, bases=("balanced",)
+    ),
     "online-compilation": Fault(online_compilation, frozenset({"host/online-compilation"}), HOST),
     "allocator-churn": Fault(allocations, frozenset({"memory/allocator-churn"}), HOST),
     "blocking-copies": Fault(

@@ -116,6 +116,12 @@ class Mark:
         return tuple(claim.rule for claim in self.doubtful if not self._confirmed(claim))
 
     @property
+    def in_question(self) -> tuple[Claim, ...]:
+        """Claims that another run is to try out: those in doubt, and the first if it is not the fault."""
+        first = [claim for claim in self.claims[:1] if claim not in self.named and claim not in self.doubtful]
+        return (*first, *self.doubtful)
+
+    @property
     def doubtful(self) -> tuple[Claim, ...]:
         """Claims that name neither the fault nor what the base has."""
         allowed = frozenset() if self.case.control else self.key.named_by | self.key.shown_by

@@ -60,6 +60,21 @@ class Lane:
             place.after = moment
             place = moment
 
+    def remove(self, first: Moment, last: Moment) -> list[Moment]:
+        """Takes the moments from one to another out of the lane; returns them."""
+        if first.before is None:
+            self.first = last.after
+        else:
+            first.before.after = last.after
+        if last.after is None:
+            self.last = first.before
+        else:
+            last.after.before = first.before
+        found: list[Moment] = [first]
+        while found[-1] is not last and found[-1].after is not None:
+            found.append(found[-1].after)
+        return found
+
     def __iter__(self) -> Iterator[Moment]:
         moment = self.first
         while moment is not None:

@@ -43,8 +43,13 @@ def slow_host(run: Run, amount: float) -> None:
 
 def slow_hosts(run: Run) -> None:
     """All hosts are so slow that devices wait for them."""
+    scale_hosts(run, _SLOW_HOSTS)
+
+
+def scale_hosts(run: Run, part: float) -> None:
+    """Makes what all hosts do take this part of a step."""
     for rank in run.job.ranks:
-        _scale_host(rank, _SLOW_HOSTS * run.step_ns / _host_ns(rank))
+        _scale_host(rank, part * run.step_ns / _host_ns(rank))
 
 
 def slow_compute(run: Run, amount: float) -> None:

@@ -43,7 +43,9 @@ def _cases(base: Base, asked: Asked) -> Sequence[Case]:
     cases = []
     for name, fault in all_faults().items():
         if base.name in fault.bases:
-            cases += [Case(base.name, name, fault.growth), Case(base.name, name, CONTROL, control=True)]
+            cases.append(Case(base.name, name, fault.growth or 0.0))
+            if fault.growth is not None:
+                cases.append(Case(base.name, name, CONTROL, control=True))
     return [case for case in cases if asked(case)]
 
 
@@ -54,7 +56,7 @@ def _marked(run: Run, before: tuple[Claim, ...], folder: Path, keep: bool, case:
         rerun(run.job)
         run = Run.of(run.job, run.captures)
     without = run.job.longest_step_ns
-    amount = _amount(run, fault, case.growth)
+    amount = _amount(run, fault, case.growth) if case.growth else 0.0
     spoil(run, fault, amount)
     capture = write(run.job, run.captures, folder / f"{case.base}-{case.fault}{'-control' * case.control}")
     said = claims(advisor.diagnose(capture))
@@ -63,7 +65,7 @@ def _marked(run: Run, before: tuple[Claim, ...], folder: Path, keep: bool, case:
     now = run.job.longest_step_ns
     key = Key(fault.named_by, fault.shown_by, fault.ranks)
     marked = Mark(case, key, now / 1e3, (now - without) / 1e3, said, before)
-    tried = {claim.rule: next(in_children(partial(won_us, run), [claim.rule], 1)) for claim in marked.doubtful}
+    tried = {claim.rule: next(in_children(partial(won_us, run), [claim.rule], 1)) for claim in marked.in_question}
     return replace(marked, tried={rule: won for rule, won in tried.items() if won is not None})
 
 

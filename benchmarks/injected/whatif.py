@@ -66,6 +66,15 @@ def _without(called: Callable[[Call], bool]) -> Callable[[Rank], None]:
     return mend
 
 
+def _shorter(types: tuple[str, ...], left: float) -> Callable[[Rank], None]:
+    def mend(rank: Rank) -> None:
+        for task in rank.kernels:
+            if task.op_type.startswith(types):
+                task.end.work = round(task.duration * left)
+
+    return mend
+
+
 def _quick_talk(rank: Rank) -> None:
     """Collectives end when the last rank has come."""
     for collective in rank.collectives:
@@ -84,6 +93,9 @@ _MENDED: Mapping[str, Callable[[Rank], None]] = {
     "host/garbage-collection": _without(lambda call: call.event.get("cat") == "GC"),
     "host/online-compilation": _without(lambda call: "ompile" in call.name),
     "io/data-loader": _without(lambda call: "DataLoader" in call.name and "__next__" in call.name),
+    "compute/fp32-matmul": _shorter(("MatMul", "BatchMatMul"), 0.5),
+    "compute/transdata-excess": _shorter(("TransData",), LEFT),
+    "compute/cast-excess": _shorter(("Cast",), LEFT),
     "comm/exposed-communication": _quick_talk,
     "comm/dominant-communication": _quick_talk,
 }

@@ -90,13 +90,11 @@ def small_packets(run: Run, amount: float) -> None:
 
 
 def reduction_at_the_end(run: Run, amount: float) -> None:
-    """Gradients are reduced when the backward pass has ended, and the transfers take longer."""
+    """Gradients are reduced when the backward pass has ended."""
     for meetings in _by_step(run):
         for meeting in meetings:
             for collective in meeting:
                 _after_backward(run, collective)
-    if amount > 0:
-        _slow(run, amount)
 
 
 def _after_backward(run: Run, collective: Collective) -> None:
@@ -217,6 +215,7 @@ FAULTS: Mapping[str, Fault] = {
         reduction_at_the_end,
         frozenset({"comm/late-gradient-reduction"}),
         TALK | {"comm/slow-transfer"},
+        growth=None,
         bases=BASES[1:],
     ),
     "many-collectives": Fault(

@@ -13,9 +13,9 @@ Intervals = list[tuple[int, int]]
 
 
 def union(spans: Iterable[tuple[int, int]]) -> Intervals:
-    """The same time without overlaps, in order."""
+    """The same time without overlaps, in order; what lasts no time is none."""
     merged: Intervals = []
-    for start, end in sorted(spans):
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
         if merged and start <= merged[-1][1]:
             merged[-1] = merged[-1][0], max(merged[-1][1], end)
         else:

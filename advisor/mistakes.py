@@ -112,6 +112,11 @@ SENTENCES: tuple[Both, ...] = (
     Both("one value per group is needed, and this has one per row", "此处每组需要一个值，而它每行一个值"),
     Both("expected number[us], found {given}", "应为 number[us]，实为 {given}"),
     Both("expected {phrase}, found {given}", "应为{phrase}，实为 {given}"),
+    Both("a row of `{name}` does not say when it happened", "`{name}` 的行不含发生时刻"),
+    Both("`{name}` and `{given}` share no key", "`{name}` 与 `{given}` 没有共同的键"),
+    Both("`{name}` has no key `{given}`", "`{name}` 没有键 `{given}`"),
+    Both("`{name}` and `{given}` are not of one kind", "`{name}` 与 `{given}` 类型不同"),
+    Both("`setting` needs the name of an environment variable", "`setting` 需要环境变量名"),
     # style
     Both("a rule does not explain itself", "规则不能解释自身"),
     Both("`{name}` explains itself by way of others", "`{name}` 经由其他规则解释了自身"),

@@ -117,6 +117,8 @@ SENTENCES: tuple[Both, ...] = (
     Both("`{name}` has no key `{given}`", "`{name}` 没有键 `{given}`"),
     Both("`{name}` and `{given}` are not of one kind", "`{name}` 与 `{given}` 类型不同"),
     Both("`setting` needs the name of an environment variable", "`setting` 需要环境变量名"),
+    Both("those that do: {phrase}", "含发生时刻的有：{phrase}"),
+    Both("name a pair of columns: `by: {rank: last_rank}`", "请给出一对列：`by: {rank: last_rank}`"),
     # style
     Both("a rule does not explain itself", "规则不能解释自身"),
     Both("`{name}` explains itself by way of others", "`{name}` 经由其他规则解释了自身"),

@@ -54,7 +54,11 @@ def test_neither_a_slow_rank_nor_a_slow_link_is_named(matrix: dict[str, Diagnosi
 
 @pytest.mark.parametrize("level", range(3))
 def test_text_and_database_of_a_level_agree(matrix: dict[str, Diagnosis], level: int) -> None:
-    assert ids(matrix[f"text/level{level}"]) == ids(matrix[f"db/level{level}"])
+    """They are separate runs: what wins less than a twentieth of the step may be met in one of them alone."""
+    text, database = matrix[f"text/level{level}"], matrix[f"db/level{level}"]
+    assert ids(text)[0] == ids(database)[0]
+    apart = set(ids(text)) ^ set(ids(database))
+    assert all(0 < f.saving.share < 0.05 for f in (*text.findings, *database.findings) if f.rule in apart)
 
 
 @pytest.mark.parametrize("name", MATRIX)

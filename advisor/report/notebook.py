@@ -68,7 +68,7 @@ def diagnosis_html(diagnosis: Diagnosis, language: Language) -> str:
 def finding_html(finding: Finding, language: Language, info: RuleInfo | None = None) -> str:
     """One finding: what it wins, its evidence, where it was seen; where its rule is known its title and what to do."""
     rules = () if info is None else (info,)
-    (card,) = cards(Diagnosis(run=Run(), findings=(finding,), rules=rules), language)
+    (card,) = cards(Diagnosis(run=Run(steps=(1,)), findings=(finding,), rules=rules), language)
     return _made("finding", language, card, finding.fingerprint)
 
 

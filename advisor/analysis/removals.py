@@ -154,10 +154,10 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
 
 def _launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
-    work, beside = seen.replayed.work, seen.replayed.beside
-    mine = np.sort(replay.handed_over(seen.replayed, work)[taken])
+    work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
+    mine = np.sort(replay.handed_over(queue, work)[taken])
     every = np.sort(
-        np.concatenate([replay.handed_over(seen.replayed, one)[one.queued < replay.UNBOUND] for one in (work, beside)])
+        np.concatenate([replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside)])
     )
     calls = seen.calls.take(seen.table.texts("kind").isin(["operator"])[seen.calls.row])
     own, total = (

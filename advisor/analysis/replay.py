@@ -24,7 +24,7 @@ from advisor.facts.table import Array
 
 UNBOUND = 2**50
 """ns that no capture lasts."""
-DRAINED_NS = 20_000
+EMPTIED_NS = 20_000
 """A wait notices some µs before or after the device's own time of the end that the device is done: clocks differ."""
 _ROUNDS = 4
 """Collectives beside computation and the work that waits for them are worked out in turns."""
@@ -85,7 +85,7 @@ class Rank(Struct, frozen=True):
     """Collectives that run beside computation; `awaits` is the row of `work` that they follow."""
     queue: Queue
     waits: Spans
-    """When the host waits for the device."""
+    """When the host waits until the device has nothing left to do (`emptying`)."""
     steps: Spans | None = None
     """The time of its steps on the device; None where all of it is."""
 
@@ -118,7 +118,6 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     `waits` are those of `rank.waits` that stay.
     """
     work, beside = rank.work, rank.beside
-    waits = _draining(work, waits)
     edges = np.append(rank.begin, waits.end)
     limit, of = _limits(rank, relief, work, edges)
     beside_limit, beside_of = _limits(rank, relief, beside, edges)
@@ -145,9 +144,22 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     return gain + before[of]
 
 
-def handed_over(rank: Rank, work: Work) -> Array:
+def handed_over(queue: Queue, work: Work) -> Array:
     """Per task: when the main thread was done with launching it."""
-    return np.where(work.entry >= 0, np.append(rank.queue.put, 0)[work.entry], work.launch)
+    return np.where(work.entry >= 0, np.append(queue.put, 0)[work.entry], work.launch)
+
+
+def emptying(waits: Spans, work: Work, queue: Queue) -> Spans:
+    """The waits at whose end the device is done with all that was launched before: those after which it starts afresh.
+
+    What waits for something earlier or for another stream, or finds nothing to wait for, leaves the queue as it is: the
+    device works on through it.
+    """
+    put = handed_over(queue, work)
+    order = np.argsort(put, kind="stable")
+    reach = np.append(-UNBOUND, np.maximum.accumulate(work.end[order]))
+    done = reach[np.searchsorted(put[order], waits.start)] <= waits.end + EMPTIED_NS
+    return Spans(waits.start[done], waits.end[done])
 
 
 def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
@@ -155,7 +167,7 @@ def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
 
     What was taken away already does not count, nor what precedes the first launch of all.
     """
-    put = handed_over(rank, rank.work)
+    put = handed_over(rank.queue, rank.work)
     known = rank.work.queued < UNBOUND
     apart = np.diff(put[known])[np.diff(of[known]) == 0]
     usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
@@ -164,18 +176,6 @@ def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
         start = rank.work.start
         spent = np.minimum(spent, cover(rank.steps, start - rank.work.idle(rank.begin), start))
     return np.where(of > 0, np.maximum(spent, 0), 0)
-
-
-def _draining(work: Work, waits: Spans) -> Spans:
-    """The waits that last until the device has done all that was launched before they end.
-
-    Another wait waited for something earlier, or for nothing: the device works on through it, so its work is no stretch
-    by itself.
-    """
-    order = np.argsort(work.launch, kind="stable")
-    busy = np.append(np.iinfo(np.int64).min, np.maximum.accumulate(work.end[order]))
-    drained = busy[np.searchsorted(work.launch[order], waits.end)] <= waits.end + DRAINED_NS
-    return Spans(waits.start[drained], waits.end[drained])
 
 
 def unexplained(rank: Rank) -> Array:
@@ -213,7 +213,7 @@ def follow(limit: Array, slack: Array, stretch: Array) -> Array:
 def _limits(rank: Rank, relief: Relief, work: Work, edges: Array) -> tuple[Array, Array]:
     """Per task: how much earlier it could begin for all its launch says; and its stretch."""
     queue = rank.queue
-    put = handed_over(rank, work)
+    put = handed_over(rank.queue, work)
     of = _stretch(edges, put)
     gain = cover(relief.main, edges[of], put)
     if len(queue.start):

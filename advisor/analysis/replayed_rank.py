@@ -74,7 +74,7 @@ def replayed_rank(
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
     work, beside, row = _work(rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits)
-    waits = _emptying(waits, main=work, queue=queue)
+    waits = replay.emptying(waits, work, queue)
     cell = device.work.cell[row]
     begin, end = _window(rank, work, windows, device.cells.step[own])
     last = np.full(len(device.cells), -1)
@@ -222,18 +222,6 @@ def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
 
 
 # The host
-
-
-def _emptying(waits: Spans, *, main: replay.Work, queue: replay.Queue) -> Spans:
-    """The waits at whose end the device is done with all that was launched before: those after which it starts afresh.
-
-    What waits for another stream, or finds nothing to wait for, leaves the queue as it is.
-    """
-    put = np.where(main.entry >= 0, np.append(queue.put, 0)[main.entry], main.launch)
-    order = np.argsort(put, kind="stable")
-    reach = np.append(-replay.UNBOUND, np.maximum.accumulate(main.end[order]))
-    done = reach[np.searchsorted(put[order], waits.start)] <= waits.end + _JOINED_NS
-    return Spans(waits.start[done], waits.end[done])
 
 
 def _widened(waits: Spans, queue: replay.Queue) -> Spans:

@@ -178,8 +178,7 @@ def _peak_memory(profile: Profile) -> float | None:
 def _place_in_time(profile: Profile) -> None:
     """Fills in what only the facts can tell: the mean step, and the steps where the files did not number them."""
     overlaps, calls = _maybe(profile, Overlap), _maybe(profile, HostKind)
-    summary = bool(profile.run.captures) and all(capture.source == "cluster" for capture in profile.run.captures)
-    sides: Sides = "summary" if summary else "both" if calls is not None and len(calls) else "device"
+    sides: Sides = "summary" if profile.run.is_summary else "both" if calls is not None and len(calls) else "device"
     us = profile.run.step_us if overlaps is None else step_us(overlaps)
     profile.run = profile.run.model_copy(update={"step_us": us, "sides": sides})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
@@ -163,12 +163,31 @@ class Finding(_Model):
     source: CodeLine | None = None
     """Where the user's program causes the worst of it; None when no call stacks were recorded."""
 
+    @property
+    def is_symptom(self) -> bool:
+        """Whether it says where time goes and not why."""
+        return self.restated is not None
+
+    @property
+    def worth(self) -> Saving:
+        """What it weighs: of a cause what fixing it wins, of a symptom all the time it says again."""
+        return self.restated or self.saving
+
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
         wins = f", about {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
         return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
 
     __str__ = __repr__
+
+
+def unexplained(symptom: Finding, causes: Iterable[Finding]) -> Saving:
+    """What these causes leave of the time of a symptom; a cause that is a symptom itself accounts for all its time."""
+    known = [cause.worth for cause in causes]
+    return Saving(
+        us=max(symptom.worth.us - sum(one.us for one in known), 0.0),
+        share=max(symptom.worth.share - sum(one.share for one in known), 0.0),
+    )
 
 
 class Measure(_Model):

@@ -102,6 +102,11 @@ class Run(_Model):
         return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
     @property
+    def is_summary(self) -> bool:
+        """Whether all there is to read is a cluster summary."""
+        return bool(self.captures) and all(capture.source == "cluster" for capture in self.captures)
+
+    @property
     def step_count(self) -> int:
         """How many steps the totals of a rank spread over; a run without steps counts as one."""
         return max(len(self.steps), 1)

@@ -13,7 +13,9 @@ from advisor.bot.words import say
 from advisor.comparison import Comparison, Moved, Shift, Status
 from advisor.findings import Confidence, Diagnosis
 from advisor.report.cards import web_address
+from advisor.report.headline import time_sentence
 from advisor.report.prose import Piece, clean, code, prose, words
+from advisor.report.time_split import time_parts
 from advisor.report.view import view
 from advisor.report.words import CAUSES, known
 from advisor.report.words import say as report_word
@@ -72,8 +74,8 @@ def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Lang
     step = next((shift for shift in comparison.shifts if shift.name == "step"), None) if comparison else None
     if step:
         return _shifted(step, "step" if diagnosis.run.steps else "window", language)
-    shown = view(diagnosis, language, full=0).headline
-    return shown.time or say("diagnosis", language)
+    parts = time_parts(diagnosis.split, language)
+    return time_sentence(diagnosis, parts, language) or say("diagnosis", language)
 
 
 def _verdict(

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from advisor.engine.hit import Elsewhere, Hit, RuleResult, worst_first
 from advisor.findings import Finding, Saving, fingerprint
+from advisor.rules.bind import Rule
+from advisor.run import Run
 
 Slack = Mapping[int, float]
 """By rank: how much longer it waits for other ranks in a step than the one that waits least, µs."""
@@ -56,33 +58,39 @@ def _saving(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving
     A step or rank of the run that is not among the hits saves nothing there.
     """
     run, rule = hits[0].run, hits[0].rule
-    steps = run.step_count if "step" in rule.for_each else 1
-    us = _by_rank(hits, steps)
+    steps = _steps(run, rule)
+    us = _by_rank(_savings(hits), steps)
     across = rule.saving.across if rule.saving is not None else "worst"
     if across == "critical" and slack and None not in us:
-        return shared(_of_last(_by_rank([*hits, *elsewhere], steps), slack), run.step_us)
+        return shared(_of_last(_by_rank(_savings([*hits, *elsewhere]), steps), slack), run.step_us)
     every = None if None in us else len({*run.ranks, *us})
     return shared(_across(across, list(us.values()), every), run.step_us)
 
 
 def _restated(hits: list[Hit]) -> Saving | None:
     """The time a symptom says again, on the rank where it is most; None of a cause."""
-    run = hits[0].run
-    if hits[0].rule.symptom is None:
+    run, rule = hits[0].run, hits[0].rule
+    if rule.symptom is None:
         return None
-    ranks: dict[int | None, float] = {}
-    for hit in hits:
-        ranks[hit.rank] = ranks.get(hit.rank, 0.0) + hit.restated_us
-    steps = run.step_count if "step" in hits[0].rule.for_each else 1
-    return shared(max(ranks.values()) / steps, run.step_us)
+    us = _by_rank([(hit, hit.restated_us) for hit in hits], _steps(run, rule))
+    return shared(max(us.values()), run.step_us)
 
 
-def _by_rank(places: Sequence[Hit | Elsewhere], recorded: int) -> dict[int | None, float]:
-    """The mean over the steps of each rank, in order of rank."""
+def _steps(run: Run, rule: Rule) -> int:
+    """Over how many steps the times of a rank are averaged."""
+    return run.step_count if "step" in rule.for_each else 1
+
+
+def _savings(places: Iterable[Hit | Elsewhere]) -> list[tuple[Hit | Elsewhere, float]]:
+    return [(place, place.saving_us) for place in places]
+
+
+def _by_rank(places: Iterable[tuple[Hit | Elsewhere, float]], recorded: int) -> dict[int | None, float]:
+    """The mean over the steps of each rank of the times of these places, in order of rank."""
     ranks: dict[int | None, dict[int | None, float]] = {}
-    for place in places:
+    for place, us in places:
         steps = ranks.setdefault(place.rank, {})
-        steps[place.step] = max(place.saving_us, steps.get(place.step, place.saving_us))
+        steps[place.step] = max(us, steps.get(place.step, us))
     ordered = sorted(ranks.items(), key=lambda entry: -1 if entry[0] is None else entry[0])
     return {rank: sum(steps.values()) / max(len(steps), recorded) for rank, steps in ordered}
 

@@ -19,7 +19,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from advisor.findings import Finding, Severity
+from advisor.findings import Finding, Severity, unexplained
 
 Weight = tuple[int, float, float]
 Links = Mapping[int, Sequence[int]]
@@ -47,8 +47,7 @@ def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_alone)
     symptoms, causes = _links(ordered, catalog)
-    restating = frozenset(number for number, finding in enumerate(ordered) if finding.restated is not None)
-    lineup = _Lineup(ordered, symptoms, causes, restating)
+    lineup = _Lineup(ordered, symptoms, causes)
     return tuple(
         ordered[number].model_copy(
             update={
@@ -73,8 +72,7 @@ def _tier(finding: Finding) -> int:
 
 def _weight(finding: Finding) -> Weight:
     """What a finding weighs by itself, a cause by what it wins, a symptom by its time; more comes first."""
-    worth = finding.restated or finding.saving
-    return _tier(finding), worth.share, worth.us
+    return _tier(finding), finding.worth.share, finding.worth.us
 
 
 def _alone(finding: Finding) -> tuple[int, float, float, int, str, str, str]:
@@ -141,12 +139,11 @@ Standing = tuple[int, float, float, int, float, float, int]
 
 
 class _Lineup(Struct, frozen=True):
-    """Findings with their links by position, and which of them only say where time goes."""
+    """Findings with their links by position."""
 
     findings: Sequence[Finding]
     symptoms: Links
     causes: Links
-    restating: frozenset[int]
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
@@ -154,26 +151,25 @@ class _Lineup(Struct, frozen=True):
         return [self._standing(number, weights) for number in range(len(weights))]
 
     def _weight(self, number: int) -> Weight:
-        tier, share, us = _weight(self.findings[number])
-        if number in self.restating:
+        finding = self.findings[number]
+        tier, share, us = _weight(finding)
+        if finding.is_symptom:
             return (_EXPLAINED if self.causes[number] else tier), share, us
         if us > 0 or tier != _ACT:
             return tier, share, us
-        left = [self._unexplained(other) for other in self.symptoms[number] if other in self.restating]
+        left = [self._unexplained(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))
 
     def _unexplained(self, symptom: int) -> tuple[float, float]:
-        """What the estimated causes of a symptom leave of it, as a share and in µs."""
-        whole = self.findings[symptom].restated or self.findings[symptom].saving
-        causes = [self.findings[cause] for cause in self.causes[symptom]]
-        found = [cause.restated or cause.saving for cause in causes]
-        return max(whole.share - sum(s.share for s in found), 0.0), max(whole.us - sum(s.us for s in found), 0.0)
+        """What is left of a symptom, as a share and in µs."""
+        left = unexplained(self.findings[symptom], (self.findings[cause] for cause in self.causes[symptom]))
+        return left.share, left.us
 
     def _standing(self, number: int, weights: Sequence[Weight]) -> Standing:
         reached, todo = {number}, [number]
         while todo:
             for other in self.symptoms[todo.pop()]:
-                if other not in reached and other not in self.restating:
+                if other not in reached and not self.findings[other].is_symptom:
                     reached.add(other)
                     todo.append(other)
         heaviest, own = max(weights[member] for member in reached), weights[number]

@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
-from advisor.findings import Confidence, Diagnosis, Finding, Measure, Severity
+from advisor.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained
 from advisor.report.cards import Card, Maker, saved
 from advisor.report.prose import Piece, Prose, code, words
 from advisor.report.symptoms import folded_under, symptoms
+from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, known, say
 from advisor.text import Language
 from advisor.units import show
@@ -45,20 +46,21 @@ class Headline(Struct, frozen=True):
     """Beside a cause: what stays unexplained. Where nothing needs fixing: where the next per cent would be."""
 
 
-def headline(diagnosis: Diagnosis, cards: tuple[Card, ...], language: Language) -> Headline:
-    """What a report says first; `cards` are those of the findings, in their order."""
-    time = time_sentence(diagnosis, language)
+def headline(diagnosis: Diagnosis, cards: Sequence[Card], parts: Sequence[TimePart], language: Language) -> Headline:
+    """What a report says first; `cards` are those of the findings, in their order, `parts` those of the mean step."""
+    time = time_sentence(diagnosis, parts, language)
     lead = _leading(diagnosis)
     if lead is not None:
-        kind = _kind(diagnosis, lead)
+        kind = _kind(lead)
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", _unexplained(diagnosis, lead, language))
+        beyond = _unexplained(diagnosis, lead, cards, language)
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", beyond)
     if not _looked(diagnosis):
         return Headline("blind", time, "", None, say("nothing_checked", language))
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), _next_gain(diagnosis, language))
 
 
-def time_sentence(diagnosis: Diagnosis, language: Language) -> str:
+def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Language) -> str:
     """`A step takes 117 ms: 70 % exposed communication, 22 % idle, 8 % compute.`
 
     Time and parts are those of one step, the mean over the ranks and steps; where ranks are uneven that is said, with
@@ -73,70 +75,55 @@ def time_sentence(diagnosis: Diagnosis, language: Language) -> str:
         rank, ranks = split.slowest_rank, len(run.ranks)
         time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show(split.slowest_us, "us"))
     name = "step" if run.steps else "window"
-    parts = [] if split is None else time_shares(diagnosis, language)
     if not parts:
         return say(f"{name}_only", language, time=time)
-    return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(parts))
-
-
-def time_shares(diagnosis: Diagnosis, language: Language) -> list[str]:
-    """The parts of the mean step in words, largest first; those without any time are left out."""
-    split = diagnosis.split
-    if split is None:
-        return []
-    amounts = {"compute": split.compute_us, "comm": split.exposed_comm_us, "idle": split.free_us}
-    total = sum(max(us, 0.0) for us in amounts.values())
-    largest = sorted(((us, name) for name, us in amounts.items() if us > 0), key=lambda part: -part[0])
-    return [say("part", language, share=show(us / total, "share"), name=say(name, language)) for us, name in largest]
+    said = [say("part", language, share=part.share, name=part.name) for part in parts]
+    return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(said))
 
 
 def _leading(diagnosis: Diagnosis) -> Finding | None:
     """The first finding that is worth acting on, or the first cause of it where it is a symptom; None without any."""
-    worth = next((finding for finding in diagnosis.findings if _is_worth_acting(finding, diagnosis)), None)
-    if worth is None:
+    restating = symptoms(diagnosis)
+    worth = (one for one in diagnosis.findings if _is_worth_acting(one, restating, stepless=diagnosis.split is None))
+    first = next(worth, None)
+    if first is None:
         return None
-    name = folded_under(diagnosis).get(worth.fingerprint, worth.fingerprint)
+    name = folded_under(diagnosis).get(first.fingerprint, first.fingerprint)
     return next(finding for finding in diagnosis.findings if finding.fingerprint == name)
 
 
-def _is_worth_acting(finding: Finding, diagnosis: Diagnosis) -> bool:
-    """Whether a finding may lead: by what it wins; without an estimate by how grave it is and what it brings about."""
+def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:
+    """Whether a finding may lead: by what it wins; without an estimate by how grave it is and what it brings about.
+
+    `stepless` is a capture in which no time of a step is known to hold it against.
+    """
     if finding.rule.startswith("capture/"):
         return finding.severity >= Severity.high
-    worth = finding.restated or finding.saving
-    if worth.share > 0:
-        return worth.share >= WORTH_SHARE
-    brings_about = not symptoms(diagnosis).isdisjoint(finding.symptoms)
-    nothing_to_hold_against = diagnosis.split is None
-    return finding.severity >= (
-        Severity.medium if brings_about or worth.us > 0 or nothing_to_hold_against else Severity.high
-    )
+    if finding.worth.share > 0:
+        return finding.worth.share >= WORTH_SHARE
+    brings_about = not restating.isdisjoint(finding.symptoms)
+    return finding.severity >= (Severity.medium if brings_about or finding.worth.us > 0 or stepless else Severity.high)
 
 
-def _kind(diagnosis: Diagnosis, lead: Finding) -> Kind:
+def _kind(lead: Finding) -> Kind:
     if lead.rule.startswith("capture/"):
         return "record"
-    return "look" if lead.fingerprint in symptoms(diagnosis) else "fix"
+    return "look" if lead.is_symptom else "fix"
 
 
-def _unexplained(diagnosis: Diagnosis, lead: Finding, language: Language) -> Prose:
+def _unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card], language: Language) -> Prose:
     """The symptom of which most stays unexplained, where that is much and more than what the first finding wins."""
     by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
     left = [
-        (symptom.restated.share - sum(_covered(by_name[name]) for name in symptom.causes if name in by_name), symptom)
-        for symptom in diagnosis.findings
-        if symptom.restated is not None and symptom is not lead
+        (unexplained(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
+        for symptom, card in zip(diagnosis.findings, cards, strict=True)
+        if symptom.is_symptom and symptom is not lead
     ]
-    share, symptom = max(left, key=lambda entry: entry[0], default=(0.0, lead))
-    if share <= max(MUCH, lead.saving.share):
+    share, card = max(left, key=lambda entry: entry[0], default=(0.0, None))
+    if card is None or share <= max(MUCH, lead.saving.share):
         return ()
-    title = Maker(diagnosis, language).title(symptom)
-    return (Piece(say("unexplained", language, share=show(share, "share"))), *title, Piece(say("full_stop", language)))
-
-
-def _covered(cause: Finding) -> float:
-    """The part of the step that a finding accounts for in what it brings about: all its time where it is a symptom."""
-    return (cause.restated or cause.saving).share
+    said = say("unexplained", language, share=show(share, "share"))
+    return (Piece(said), *card.title, Piece(say("full_stop", language)))
 
 
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:

@@ -10,7 +10,7 @@ from advisor.findings import Diagnosis
 
 def symptoms(diagnosis: Diagnosis) -> frozenset[str]:
     """Fingerprints of the findings that say where time goes and not why."""
-    return frozenset(finding.fingerprint for finding in diagnosis.findings if finding.restated is not None)
+    return frozenset(finding.fingerprint for finding in diagnosis.findings if finding.is_symptom)
 
 
 def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:

@@ -17,7 +17,8 @@ from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.headline import Headline
 from advisor.report.prose import Prose, clean, clean_block, flat, prose
-from advisor.report.view import Part, View, view
+from advisor.report.time_split import TimePart
+from advisor.report.view import View, view
 from advisor.report.words import rules, say
 from advisor.text import Language
 from advisor.units import show
@@ -105,7 +106,7 @@ def _apart(one: Text, other: Text, language: Language) -> Text:
     return Text.assemble(one, between, other)
 
 
-def _bar(parts: Sequence[Part], width: int) -> Text:
+def _bar(parts: Sequence[TimePart], width: int) -> Text:
     """The time split drawn over the width; every part has at least one cell, and the cells add up."""
     room = max(width - len(parts) + 1, len(parts))
     cells = [max(round(part.percent / 100 * room), 1) for part in parts]
@@ -114,7 +115,7 @@ def _bar(parts: Sequence[Part], width: int) -> Text:
     return Text(" ").join(Text(*piece) for piece in pieces)
 
 
-def _legend(parts: Sequence[Part], width: int) -> Text:
+def _legend(parts: Sequence[TimePart], width: int) -> Text:
     """The parts side by side; one that does not fit begins the next line."""
     lines: list[Text] = []
     for part in parts:

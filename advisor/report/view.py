@@ -9,30 +9,18 @@ from msgspec import Struct
 
 from advisor import damage
 from advisor.errors import Both
-from advisor.findings import Diagnosis, Outcome, Severity, TimeSplit
+from advisor.findings import Diagnosis, Outcome, Severity
 from advisor.report.cards import Card, Maker, cards, outline
 from advisor.report.headline import Headline, headline
 from advisor.report.prose import Piece, Prose, clean, code, prose
 from advisor.report.runview import Fact, run_facts, run_line
+from advisor.report.time_split import TimePart, time_parts
 from advisor.report.words import OUTCOMES, known, rules, say
 from advisor.text import Language
-from advisor.units import show
 
 FULL_CARDS = 60
 SHORT_CARDS = 300
 MOST_UNREAD = 50
-
-
-class Part(Struct, frozen=True):
-    """One class of device time in a mean step."""
-
-    key: str
-    """`compute`, `comm` or `idle`: the name of its colour."""
-    name: str
-    time: str
-    share: str
-    percent: float
-    notes: tuple[str, ...] = ()
 
 
 class Checked(Struct, frozen=True):
@@ -70,7 +58,7 @@ class View(Struct, frozen=True):
     line: str
     """The run in a few words."""
     headline: Headline
-    parts: tuple[Part, ...]
+    parts: tuple[TimePart, ...]
     cards: tuple[Card, ...]
     short: tuple[Card, ...]
     """Findings beyond the first, shown as one line each."""
@@ -117,13 +105,13 @@ class View(Struct, frozen=True):
 def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> View:
     """What is shown of a diagnosis; `full` findings with all they hold, the others in short."""
     made = cards(diagnosis, language)
-    parts = time_parts(diagnosis.split, language) if diagnosis.split else ()
+    parts = time_parts(diagnosis.split, language)
     unchecked = not_checked(diagnosis, language)
     return View(
         language=language,
         name=clean(diagnosis.run.name, 80),
         line=run_line(diagnosis.run, language),
-        headline=headline(diagnosis, made, language),
+        headline=headline(diagnosis, made, parts, language),
         parts=parts,
         cards=made[:full],
         short=made[full : full + SHORT_CARDS],
@@ -133,7 +121,7 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         checked=_checked(diagnosis, language),
         unchecked=unchecked,
         blind=sum(len(group.rules) for group in unchecked),
-        blind_note=prose(say("summary_only", language)) if unchecked and _is_summary(diagnosis) else (),
+        blind_note=prose(say("summary_only", language)) if unchecked and diagnosis.run.is_summary else (),
         unread=tuple(
             Lost(
                 code(item.file),
@@ -148,35 +136,9 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
     )
 
 
-def _is_summary(diagnosis: Diagnosis) -> bool:
-    """Whether all there is to read is a cluster summary."""
-    return bool(diagnosis.run.captures) and all(capture.source == "cluster" for capture in diagnosis.run.captures)
-
-
 def _told(known: Both | None, said: str, language: Language) -> Prose:
     """Words of ours in the language of the report; what came with the file stays as it is."""
     return prose(clean(known.say(language))) if known else code(said)
-
-
-def time_parts(split: TimeSplit, language: Language) -> tuple[Part, ...]:
-    """The classes of device time, longest first; those without any time are left out."""
-    hidden = say("hidden_note", language, time=show(split.overlapped_us, "us"))
-    inside = [
-        say(note, language, time=show(us, "us"))
-        for note, us in (("copy_note", split.copy_us), ("wait_note", split.event_wait_us))
-        if us is not None and us > 0
-    ]
-    amounts = (
-        ("compute", split.compute_us, (hidden,) if split.overlapped_us > 0 else ()),
-        ("comm", split.exposed_comm_us, ()),
-        ("idle", split.free_us, tuple(inside)),
-    )
-    total = sum(max(us, 0.0) for _, us, _ in amounts)
-    return tuple(
-        Part(key, say(key, language), show(us, "us"), show(us / total, "share"), round(us / total * 100, 2), notes)
-        for key, us, notes in sorted(amounts, key=lambda amount: -amount[1])
-        if us > 0
-    )
 
 
 _UNHELD = (("memory_peaks.capacity_bytes",),)

@@ -23,6 +23,7 @@ from advisor.findings import (
 )
 from advisor.report.cards import cards
 from advisor.report.headline import Headline, headline
+from advisor.report.time_split import time_parts
 from advisor.run import Run
 from advisor.text import Language, Text
 
@@ -72,7 +73,7 @@ def _diagnosis(*findings: Finding, outcomes: tuple[Outcome, ...] = (), **more: o
 
 
 def _said(diagnosis: Diagnosis, language: Language = "en") -> Headline:
-    return headline(diagnosis, cards(diagnosis, language), language)
+    return headline(diagnosis, cards(diagnosis, language), time_parts(diagnosis.split, language), language)
 
 
 def _flat(pieces: object) -> str:

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mean step in parts, ready to be said and drawn."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from advisor.findings import TimeSplit
+from advisor.report.words import say
+from advisor.text import Language
+from advisor.units import show
+
+
+class TimePart(Struct, frozen=True):
+    """One class of device time in a mean step."""
+
+    key: str
+    """`compute`, `comm` or `idle`: the name of its colour."""
+    name: str
+    time: str
+    share: str
+    percent: float
+    notes: tuple[str, ...] = ()
+
+
+def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, ...]:
+    """The classes of device time, longest first; those without any time are left out."""
+    if split is None:
+        return ()
+    hidden = say("hidden_note", language, time=show(split.overlapped_us, "us"))
+    inside = [
+        say(note, language, time=show(us, "us"))
+        for note, us in (("copy_note", split.copy_us), ("wait_note", split.event_wait_us))
+        if us is not None and us > 0
+    ]
+    amounts = (
+        ("compute", split.compute_us, (hidden,) if split.overlapped_us > 0 else ()),
+        ("comm", split.exposed_comm_us, ()),
+        ("idle", split.free_us, tuple(inside)),
+    )
+    total = sum(max(us, 0.0) for _, us, _ in amounts)
+    return tuple(
+        TimePart(key, say(key, language), show(us, "us"), show(us / total, "share"), round(us / total * 100, 2), notes)
+        for key, us, notes in sorted(amounts, key=lambda amount: -amount[1])
+        if us > 0
+    )

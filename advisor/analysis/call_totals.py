@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import drive_collectives
-from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.grouping import grouped, matched, ratio
 from advisor.analysis.host import CANN, DISPATCH, SYNCHRONISE
-from advisor.analysis.totals import ratio
 from advisor.facts.derived import CallTotal
 from advisor.facts.observed import ApiTotal, HostCall, OperatorTotal
 from advisor.facts.table import Array, Table, Texts

@@ -15,9 +15,8 @@ from msgspec import Struct
 
 from advisor.analysis.beside import Beside, decisive, undisturbed
 from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import grouped, ratio
 from advisor.analysis.operators import StepKernels, in_steps, sooner
-from advisor.analysis.totals import ratio
 from advisor.facts.derived import FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts

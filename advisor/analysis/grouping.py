@@ -131,3 +131,9 @@ def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Arr
     """Per wanted rank and moment (or step): a row that has both (the first), or -1."""
     keys = grouped(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
     return matched(keys[: len(rank)], keys[len(rank) :])
+
+
+def ratio(part: Array, whole: Array) -> Array:
+    """Part over whole; missing where the whole is nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)

@@ -10,9 +10,9 @@ from advisor.analysis.beside import Beside, anything, decisive, undisturbed
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import KERNEL, Timeline, timeline
 from advisor.analysis.families import families
-from advisor.analysis.grouping import Groups, grouped, matched, row_at
+from advisor.analysis.grouping import Groups, grouped, matched, ratio, row_at
 from advisor.analysis.lookups import gathers_along_last
-from advisor.analysis.totals import CONVERSIONS, of_totals, ratio
+from advisor.analysis.totals import CONVERSIONS, of_totals
 from advisor.errors import FactMissing
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow

@@ -14,9 +14,8 @@ import numpy as np
 
 from advisor.analysis.beside import decisive, undisturbed
 from advisor.analysis.device import timeline
-from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.grouping import Groups, grouped, ratio
 from advisor.analysis.operators import StepKernels, in_steps
-from advisor.analysis.totals import ratio
 from advisor.facts.derived import Overlap, PatchConvolution
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table

@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis.device import drive_collectives
 from advisor.analysis.families import families
-from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.grouping import grouped, matched, ratio
 from advisor.facts.derived import OperatorShare, Overlap
 from advisor.facts.observed import OperatorTotal
 from advisor.facts.table import Array, Table
@@ -65,9 +65,3 @@ def _computing(rank: Array, split: Table[Overlap] | None) -> tuple[Array, Array]
     at = matched(split["rank"][ranks.first], rank)
     busy = np.append(np.where(span > 0, busy, np.nan), np.nan)[at]
     return busy, ratio(busy, np.append(span, np.nan)[at])
-
-
-def ratio(part: Array, whole: Array) -> Array:
-    """Part over whole; missing where the whole is nothing."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(whole > 0, part / whole, np.nan)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from advisor.analysis.device import collective_times, drive_collectives, kernel_times
@@ -50,21 +52,8 @@ def _drawn(kernels: Table[Kernel], collectives: Table[Collective] | None, track:
     parts = dict(zip(_PARTS, (lengths(busy), lengths(subtract(talking, busy))), strict=True))
     if collectives is None:
         del parts["exposed_comm"]
-    return Table.concat(
-        Witness,
-        [
-            Table.build(
-                Witness,
-                rank=ranks,
-                witness="overlap_analysis",
-                part=part,
-                said_us=track[f"{part}_us"],
-                found_us=us,
-                whole_us=whole,
-            )
-            for part, us in parts.items()
-        ],
-    )
+    said = {part: track[f"{part}_us"] for part in parts}
+    return _side_by_side("overlap_analysis", ranks, said, parts, whole)
 
 
 def _counted(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> Table[Witness]:
@@ -85,21 +74,23 @@ def _stepwise(split: Table[Overlap]) -> Table[Witness]:
     """The profiler's sums of the steps whose kernels or collectives say something else."""
     other = split.take(split.texts("source").isin(["recorded"]) & ~np.isnan(split["listed_us"]))
     ranks = np.unique(other["rank"])
-    sums = {name: _summed(other["rank"], other[name], ranks) for name in ("compute_us", "exposed_comm_us", "span_us")}
+    said = {part: _summed(other["rank"], other[f"{part}_us"], ranks) for part in _PARTS}
     found = (_summed(other["rank"], other[name], ranks) for name in ("listed_us", "listed_exposed_us"))
+    whole = _summed(other["rank"], other["span_us"], ranks)
+    return _side_by_side("step_trace_time", ranks, said, dict(zip(_PARTS, found, strict=True)), whole)
+
+
+def _side_by_side(
+    witness: str, ranks: Array, said: Mapping[str, Array], found: Mapping[str, Array], whole: Array
+) -> Table[Witness]:
+    """One row per rank and part of the time: what a witness says of it, and what was found, µs."""
     return Table.concat(
         Witness,
         [
             Table.build(
-                Witness,
-                rank=ranks,
-                witness="step_trace_time",
-                part=part,
-                said_us=sums[f"{part}_us"],
-                found_us=us,
-                whole_us=sums["span_us"],
+                Witness, rank=ranks, witness=witness, part=part, said_us=said[part], found_us=us, whole_us=whole
             )
-            for part, us in zip(_PARTS, found, strict=True)
+            for part, us in found.items()
         ],
     )
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 
 from benchmarks.injected.balance import set_moved
@@ -49,13 +49,19 @@ def slower_transfers(run: Run, amount: float) -> None:
 
 def _slow(run: Run, amount: float) -> None:
     """Slows all transfers down so that they take this much longer per step."""
+    for collective, factor in _lengthened(run, amount):
+        collective.slower = factor
+
+
+def _lengthened(run: Run, amount: float) -> Iterator[tuple[Collective, float]]:
+    """Each collective, made longer by its part of so much per step, and by which factor its transfer grew."""
     for meetings in _by_step(run):
         moving = [_transit(meeting[0]) for meeting in meetings]
         factor = 1 + amount / max(sum(moving), 1)
         for meeting, moved in zip(meetings, moving, strict=True):
             _lengthen(meeting, moved * (factor - 1))
             for collective in meeting:
-                collective.slower = factor
+                yield collective, factor
 
 
 def _transit(collective: Collective) -> float:
@@ -65,15 +71,10 @@ def _transit(collective: Collective) -> float:
 
 def slow_link(run: Run, amount: float) -> None:
     """The link between the first two ranks is slow, and every collective takes as long as it."""
-    for meetings in _by_step(run):
-        moving = [_transit(meeting[0]) for meeting in meetings]
-        factor = 1 + amount / max(sum(moving), 1)
-        for meeting, moved in zip(meetings, moving, strict=True):
-            _lengthen(meeting, moved * (factor - 1))
-            for collective in meeting:
-                collective.links = {"0-1": factor, "1-0": factor}
-                times = (collective.entry or {}).get("Communication Time Info", {})
-                times["Transit Time(ms)"] = float(times.get("Transit Time(ms)") or 0) * factor
+    for collective, factor in _lengthened(run, amount):
+        collective.links = {"0-1": factor, "1-0": factor}
+        times = (collective.entry or {}).get("Communication Time Info", {})
+        times["Transit Time(ms)"] = float(times.get("Transit Time(ms)") or 0) * factor
 
 
 def small_packets(run: Run, amount: float) -> None:

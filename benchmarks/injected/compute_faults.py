@@ -60,19 +60,18 @@ def conversions(run: Run, amount: float) -> None:
 
 def aicpu(run: Run, amount: float) -> None:
     """Some operators of each step run on the AI CPU."""
+    _before(run, amount, 6, "AI_CPU", op_type="NonZero", name="aclnnNonzero_NonZeroAiCpu_NonZero")
+
+
+def _before(run: Run, amount: float, most: int, core: str, *, op_type: str, name: str) -> None:
+    """One more kernel before up to so many operators of each step."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
             like = _smallest(operators)
-            places = spread(operators, pieces(run, amount, 6))
+            places = spread(operators, pieces(run, amount, most))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
-                    _set(
-                        kernel,
-                        round(amount / len(places)),
-                        "AI_CPU",
-                        Type="NonZero",
-                        Name="aclnnNonzero_NonZeroAiCpu_NonZero",
-                    )
+                    _set(kernel, round(amount / len(places)), core, Type=op_type, Name=name)
 
 
 def short_aicpu(run: Run, amount: float) -> None:
@@ -110,19 +109,8 @@ def slow_operator(run: Run, amount: float) -> None:
 
 def transposes(run: Run, amount: float) -> None:
     """Large transposes before operators of each step."""
-    for changes in run.ranks:
-        for operators in kernels_of(changes):
-            like = _smallest(operators)
-            places = spread(operators, pieces(run, amount, 10))
-            for place in places:
-                for kernel in changes.repeat(like, place).kernels:
-                    _set(
-                        kernel,
-                        round(amount / len(places)),
-                        "AI_VECTOR_CORE",
-                        Type="Transpose",
-                        Name="aclnnPermute_TransposeAiCore_Transpose",
-                    )
+    name = "aclnnPermute_TransposeAiCore_Transpose"
+    _before(run, amount, 10, "AI_VECTOR_CORE", op_type="Transpose", name=name)
 
 
 def low_clock(run: Run, amount: float) -> None:

@@ -27,17 +27,19 @@ def witnesses(
     """Each sum beside what was found, of the ranks whose list of kernels is not known to lack rows."""
     found = []
     if track is not None:
-        found.append(_drawn(kernels, collectives, track))
+        found.append(_witness_by_track(kernels, collectives, track))
     if totals is not None:
-        found.append(_counted(kernels, totals))
-    found.append(_stepwise(split))
+        found.append(_witness_by_totals(kernels, totals))
+    found.append(_witness_by_steps(split))
     table = Table.concat(Witness, found).sorted_by("rank")
     cut = split.take((split["listed_us"] < split["compute_us"]) | split.texts("source").isin(["incomplete"]))
     lacking = cut.take(cut.texts("source").isin(["recorded", "incomplete"]))
     return table.take(~np.isin(table["rank"], lacking["rank"]))
 
 
-def _drawn(kernels: Table[Kernel], collectives: Table[Collective] | None, track: Table[OverlapTrack]) -> Table[Witness]:
+def _witness_by_track(
+    kernels: Table[Kernel], collectives: Table[Collective] | None, track: Table[OverlapTrack]
+) -> Table[Witness]:
     """The overlap track of each rank beside all its kernels and collectives, those outside of every step too."""
     ranks = track["rank"]
     compute, comm = (_per_rank(parts, ranks) for parts in (_kernels(kernels), _collectives(collectives)))
@@ -56,7 +58,7 @@ def _drawn(kernels: Table[Kernel], collectives: Table[Collective] | None, track:
     return _side_by_side("overlap_analysis", ranks, said, parts, whole)
 
 
-def _counted(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> Table[Witness]:
+def _witness_by_totals(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> Table[Witness]:
     """The totals of operators beside the durations of all kernels. Totals that leave out whole cores are no witness."""
     totals = totals.take(~drive_collectives(totals.texts("op_type")))
     listed = kernel_times(kernels).row
@@ -70,7 +72,7 @@ def _counted(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> Table[Witn
     return table.take(said > found)
 
 
-def _stepwise(split: Table[Overlap]) -> Table[Witness]:
+def _witness_by_steps(split: Table[Overlap]) -> Table[Witness]:
     """The profiler's sums of the steps whose kernels or collectives say something else."""
     other = split.take(split.texts("source").isin(["recorded"]) & ~np.isnan(split["listed_us"]))
     ranks = np.unique(other["rank"])

@@ -68,83 +68,85 @@ def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]
     numbers = {name: number for number, name in enumerate(worst)}
     finding = np.full(frame.groups, -1)
     finding[fired] = [numbers[hit.name] for hit in hits]
-    events = _joined(rule, wanted, frame, finding, table) if wanted.by else _own(wanted, frame, finding, rule)
-    found = dict(zip(worst.values(), _listed(table, wanted.fact.moment, events, len(worst)), strict=True))
+    events = (
+        _joined_events(rule, wanted, frame, finding, table) if wanted.by else _own_events(wanted, frame, finding, rule)
+    )
+    found = dict(zip(worst.values(), _worst_by_finding(table, wanted.fact.moment, events, len(worst)), strict=True))
     return [replace(hit, occurrences=found[number]) if number in found else hit for number, hit in enumerate(hits)]
 
 
-def _own(wanted: Occurrences, frame: Frame, finding: Array, rule: Rule) -> _Events:
+def _own_events(wanted: Occurrences, frame: Frame, finding: Array, rule: Rule) -> _Events:
     """The rows of the groups that fired."""
     of = finding[frame.codes]
     kept = np.flatnonzero(of >= 0)
     if wanted.where is not None:
-        kept = kept[_per_row(wanted.where, frame)[kept] == TRUE]
+        kept = kept[_value_per_row(wanted.where, frame)[kept] == TRUE]
     order = wanted.order or rule.row_order
-    keys = (_per_row(order, frame)[kept],) if order is not None else ()
+    keys = (_value_per_row(order, frame)[kept],) if order is not None else ()
     return _Events(kept if frame.index is None else frame.index[kept], of[kept], keys)
 
 
-def _joined(rule: Rule, wanted: Occurrences, frame: Frame, finding: Array, table: Table[Any]) -> _Events:
+def _joined_events(rule: Rule, wanted: Occurrences, frame: Frame, finding: Array, table: Table[Any]) -> _Events:
     """The rows of another table that share the keys of rows in which the rule fired."""
     events = Frame(table)
     events.named.update({name: frame.named[name] for name in wanted.names if name in frame.named})
     row = np.arange(len(table))
     if wanted.where is not None:
-        row = row[_per_row(wanted.where, events) == TRUE]
-    own, of, standing = _sought(rule, frame, finding)
-    key, row, at = _sharing(wanted, frame, own, table=table, row=row)
-    keys, findings, best = _best(key, of, standing)
-    row, pair = _expanded(row, at, keys)
+        row = row[_value_per_row(wanted.where, events) == TRUE]
+    own, of, standing = _rows_that_fired(rule, frame, finding)
+    key, row, at = _events_sharing_keys(wanted, frame, own, table=table, row=row)
+    keys, findings, best = _best_standing_by_pair(key, of, standing)
+    row, pair = _events_by_pair(row, at, keys)
     if wanted.order is not None:
-        return _Events(row, findings[pair], (_per_row(wanted.order, events)[row],))
+        return _Events(row, findings[pair], (_value_per_row(wanted.order, events)[row],))
     return _Events(row, findings[pair], (best[pair],))
 
 
-def _sought(rule: Rule, frame: Frame, finding: Array) -> tuple[Array, Array, Array | None]:
+def _rows_that_fired(rule: Rule, frame: Frame, finding: Array) -> tuple[Array, Array, Array | None]:
     """The rows in which the rule fired, the finding of each, and how they stand by the order of the rule's rows."""
     of = finding[frame.codes]
     own = np.flatnonzero(of >= 0)
     if rule.excerpt is not None:
-        shown = own[_per_row(rule.excerpt.where, frame)[own] == TRUE]
+        shown = own[_value_per_row(rule.excerpt.where, frame)[own] == TRUE]
         own = shown if len(shown) else own
-    standing = None if rule.row_order is None else np.nan_to_num(_per_row(rule.row_order, frame)[own], nan=np.inf)
+    standing = None if rule.row_order is None else np.nan_to_num(_value_per_row(rule.row_order, frame)[own], nan=np.inf)
     return own, of[own], standing
 
 
-def _sharing(
+def _events_sharing_keys(
     wanted: Occurrences, frame: Frame, own: Array, *, table: Table[Any], row: Array
 ) -> tuple[Array, Array, Array]:
     """The keys of our rows as numbers, the events that have such a key, and which one."""
     key, at = np.zeros(len(own), np.int64), np.zeros(len(row), np.int64)
     for mine, theirs in wanted.by:
-        ours = _stored(frame.table, mine, own if frame.index is None else frame.index[own])
-        code, other = _coded(ours, _stored(table, theirs, row))
+        ours = _stored_column(frame.table, mine, own if frame.index is None else frame.index[own])
+        code, other = _as_numbers(ours, _stored_column(table, theirs, row))
         size, known = int(code.max(initial=0)) + 1, other >= 0
         row, at = row[known], at[known] * size + other[known]
         distinct, key = np.unique(key * size + code, return_inverse=True)
-        at = _found(distinct, at)
+        at = _position_of(distinct, at)
         row, at = row[at >= 0], at[at >= 0]
     return key, row, at
 
 
-def _stored(table: Table[Any] | None, name: str, rows: Array) -> Array | Texts:
+def _stored_column(table: Table[Any] | None, name: str, rows: Array) -> Array | Texts:
     if table is None:
         return np.empty(0, np.int64)
     text = table.fact.columns()[name].store == "text"
     return table.texts(name).take(rows) if text else table[name][rows]
 
 
-def _coded(ours: Array | Texts, theirs: Array | Texts) -> tuple[Array, Array]:
+def _as_numbers(ours: Array | Texts, theirs: Array | Texts) -> tuple[Array, Array]:
     """Two columns as small numbers, the same for the same value; -1 for a value that none of ours has."""
     if isinstance(ours, Texts) and isinstance(theirs, Texts):
         numbers = {name: number for number, name in enumerate(ours.names, 1)}
         lookup = np.array([*(numbers.get(name, -1) for name in theirs.names), 0], np.int64)  # missing is a value too
         return ours.codes.astype(np.int64) + 1, lookup[theirs.codes]
     distinct, code = np.unique(np.asarray(ours), return_inverse=True)
-    return code.reshape(-1), _found(distinct, np.asarray(theirs))
+    return code.reshape(-1), _position_of(distinct, np.asarray(theirs))
 
 
-def _found(distinct: Array, values: Array) -> Array:
+def _position_of(distinct: Array, values: Array) -> Array:
     """The position of each value in a sorted array of distinct ones, or -1."""
     if not len(distinct):
         return np.full(len(values), -1)
@@ -152,7 +154,7 @@ def _found(distinct: Array, values: Array) -> Array:
     return np.where(distinct[at] == values, at, -1)
 
 
-def _best(key: Array, finding: Array, standing: Array | None) -> tuple[Array, Array, Array]:
+def _best_standing_by_pair(key: Array, finding: Array, standing: Array | None) -> tuple[Array, Array, Array]:
     """Key, finding and best standing of each pair of the first two, by key."""
     standing = np.zeros(len(key)) if standing is None else standing
     order = np.lexsort((standing, finding, key))
@@ -161,7 +163,7 @@ def _best(key: Array, finding: Array, standing: Array | None) -> tuple[Array, Ar
     return key[first], finding[first], standing[first]
 
 
-def _expanded(row: Array, key: Array, keys: Array) -> tuple[Array, Array]:
+def _events_by_pair(row: Array, key: Array, keys: Array) -> tuple[Array, Array]:
     """Each event once for every pair of its key: row and pair."""
     begin, end = np.searchsorted(keys, key, "left"), np.searchsorted(keys, key, "right")
     times = end - begin
@@ -170,7 +172,7 @@ def _expanded(row: Array, key: Array, keys: Array) -> tuple[Array, Array]:
     return row[of], begin[of] + within
 
 
-def _per_row(compiled: Compiled, frame: Frame) -> Array:
+def _value_per_row(compiled: Compiled, frame: Frame) -> Array:
     value = compiled.run(frame)
     return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
 
@@ -178,10 +180,12 @@ def _per_row(compiled: Compiled, frame: Frame) -> Array:
 # The worst of them
 
 
-def _listed(table: Table[Any], moment: Moment, events: _Events, findings: int) -> Iterator[tuple[Occurrence, ...]]:
+def _worst_by_finding(
+    table: Table[Any], moment: Moment, events: _Events, findings: int
+) -> Iterator[tuple[Occurrence, ...]]:
     """The worst events of each finding, those without a time left out."""
     start = table[moment.start][events.row]
-    lasted = np.nan_to_num(_lasted(table, moment, events.row))
+    lasted = np.nan_to_num(_durations_us(table, moment, events.row))
     timed = (start > 0) & (start < _LATEST_NS) & (lasted >= 0)
     ties = (-lasted, table[moment.rank][events.row], start)
     keys = [np.nan_to_num(key.astype(np.float64), nan=np.inf) for key in (*events.order, *ties[:2])] + [start]
@@ -189,11 +193,11 @@ def _listed(table: Table[Any], moment: Moment, events: _Events, findings: int) -
     here = here[np.argsort(events.finding[here], kind="stable")]
     edges = np.searchsorted(events.finding[here], np.arange(findings + 1))
     for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        chosen = _worst(here[first:last], keys, MOST)
-        yield _told(table, moment, events.row[chosen], lasted[chosen])
+        chosen = _worst_rows(here[first:last], keys, MOST)
+        yield _occurrences_of(table, moment, events.row[chosen], lasted[chosen])
 
 
-def _lasted(table: Table[Any], moment: Moment, row: Array) -> Array:
+def _durations_us(table: Table[Any], moment: Moment, row: Array) -> Array:
     """How long each row took, µs; 0 for an instant."""
     if moment.lasts:
         return table.floats(moment.lasts)[row]
@@ -203,7 +207,7 @@ def _lasted(table: Table[Any], moment: Moment, row: Array) -> Array:
     return np.where(end == MISSING, 0.0, np.subtract(end, table[moment.start][row]) / 1e3)
 
 
-def _worst(rows: Array, keys: Sequence[Array], most: int) -> Array:
+def _worst_rows(rows: Array, keys: Sequence[Array], most: int) -> Array:
     """The first rows by these keys, ascending; sorted only as far as needed."""
     left, sure = rows, np.empty(0, np.intp)
     for key in keys:
@@ -217,13 +221,13 @@ def _worst(rows: Array, keys: Sequence[Array], most: int) -> Array:
     return found[np.lexsort([key[found] for key in reversed(keys)])][:most]
 
 
-def _told(table: Table[Any], moment: Moment, rows: Array, lasted: Array) -> tuple[Occurrence, ...]:
+def _occurrences_of(table: Table[Any], moment: Moment, rows: Array, lasted: Array) -> tuple[Occurrence, ...]:
     few = table.take(rows).rows()
     return tuple(
         Occurrence(
             table=table.fact.table,
-            rank=_whole(row.get(moment.rank)),
-            step=_whole(row.get("step")),
+            rank=_whole_number(row.get(moment.rank)),
+            step=_whole_number(row.get("step")),
             name=next((str(row[name]) for name in moment.name if row[name]), ""),
             start_ns=int(str(row[moment.start])),
             duration_us=float(f"{us:.9g}"),
@@ -232,5 +236,5 @@ def _told(table: Table[Any], moment: Moment, rows: Array, lasted: Array) -> tupl
     )
 
 
-def _whole(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     return value if isinstance(value, int) else None

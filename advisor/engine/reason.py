@@ -52,8 +52,8 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
     said = []
     if missing.unreadable:
         said.append(_unread(missing.unreadable, missing.behind))
-    lost = _lost(absent, run) if run is not None else {}
-    said += [_absent(file, names, ranks) for file, (names, ranks) in lost.items()]
+    lost = _files_not_given(absent, run) if run is not None else {}
+    said += [_say_absent(file, names, ranks) for file, (names, ranks) in lost.items()]
     absent = [name for name in absent if not any(name in names for names, _ in lost.values())]
     if absent:
         said.append(Text(en=f"not recorded: {listed(absent).en}", zh=f"未采集：{listed(absent).zh}"))
@@ -82,7 +82,7 @@ def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
 Lost = dict[str, tuple[list[str], tuple[int, ...]]]
 
 
-def _lost(names: Iterable[str], run: Run) -> Lost:
+def _files_not_given(names: Iterable[str], run: Run) -> Lost:
     """By file: the tables in it and the ranks without it, where the profiler recorded them and the file is not here."""
     found: Lost = {}
     for name in names:
@@ -107,7 +107,7 @@ def _was_recorded(table: str, capture: Capture) -> bool:
     return switched is not None and on.get(switched, False)
 
 
-def _absent(file: str, names: Iterable[str], ranks: Sequence[int]) -> Text:
+def _say_absent(file: str, names: Iterable[str], ranks: Sequence[int]) -> Text:
     """A file that the profiler writes, and that was not given."""
     held, few = listed(names), ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
     return Text(

@@ -49,11 +49,11 @@ def slower_transfers(run: Run, amount: float) -> None:
 
 def _slow(run: Run, amount: float) -> None:
     """Slows all transfers down so that they take this much longer per step."""
-    for collective, factor in _lengthened(run, amount):
+    for collective, factor in _lengthen_transfers(run, amount):
         collective.slower = factor
 
 
-def _lengthened(run: Run, amount: float) -> Iterator[tuple[Collective, float]]:
+def _lengthen_transfers(run: Run, amount: float) -> Iterator[tuple[Collective, float]]:
     """Each collective, made longer by its part of so much per step, and by which factor its transfer grew."""
     for meetings in _by_step(run):
         moving = [_transit(meeting[0]) for meeting in meetings]
@@ -71,7 +71,7 @@ def _transit(collective: Collective) -> float:
 
 def slow_link(run: Run, amount: float) -> None:
     """The link between the first two ranks is slow, and every collective takes as long as it."""
-    for collective, factor in _lengthened(run, amount):
+    for collective, factor in _lengthen_transfers(run, amount):
         collective.links = {"0-1": factor, "1-0": factor}
         times = (collective.entry or {}).get("Communication Time Info", {})
         times["Transit Time(ms)"] = float(times.get("Transit Time(ms)") or 0) * factor

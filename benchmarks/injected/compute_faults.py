@@ -32,7 +32,7 @@ def _set(task: Task, time: int, core: str = "", **cells: str) -> None:
     task.end.work = time
 
 
-def _around(run: Run, amount: float, op_type: str, name: str) -> None:
+def _insert_around(run: Run, amount: float, op_type: str, name: str) -> None:
     """Two more kernels around each operator that multiplies matrices."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
@@ -50,20 +50,20 @@ def _around(run: Run, amount: float, op_type: str, name: str) -> None:
 
 def casts(run: Run, amount: float) -> None:
     """Every matrix multiplication is cast to and fro."""
-    _around(run, amount, "Cast", "aclnnCast_CastAiCore_Cast")
+    _insert_around(run, amount, "Cast", "aclnnCast_CastAiCore_Cast")
 
 
 def conversions(run: Run, amount: float) -> None:
     """Every matrix multiplication is converted to and fro."""
-    _around(run, amount, "TransData", "trans_TransData_7")
+    _insert_around(run, amount, "TransData", "trans_TransData_7")
 
 
 def aicpu(run: Run, amount: float) -> None:
     """Some operators of each step run on the AI CPU."""
-    _before(run, amount, 6, "AI_CPU", op_type="NonZero", name="aclnnNonzero_NonZeroAiCpu_NonZero")
+    _insert_before(run, amount, 6, "AI_CPU", op_type="NonZero", name="aclnnNonzero_NonZeroAiCpu_NonZero")
 
 
-def _before(run: Run, amount: float, most: int, core: str, *, op_type: str, name: str) -> None:
+def _insert_before(run: Run, amount: float, most: int, core: str, *, op_type: str, name: str) -> None:
     """One more kernel before up to so many operators of each step."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
@@ -110,7 +110,7 @@ def slow_operator(run: Run, amount: float) -> None:
 def transposes(run: Run, amount: float) -> None:
     """Large transposes before operators of each step."""
     name = "aclnnPermute_TransposeAiCore_Transpose"
-    _before(run, amount, 10, "AI_VECTOR_CORE", op_type="Transpose", name=name)
+    _insert_before(run, amount, 10, "AI_VECTOR_CORE", op_type="Transpose", name=name)
 
 
 def low_clock(run: Run, amount: float) -> None:

@@ -18,7 +18,8 @@ from advisor.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit
 TOP_OPERATORS = 20
 MOST_RANKS = 1024
 MOST_CELLS = 4096
-MOST_LINKS = 1024
+MOST_LINKS = 4096
+"""All pairs of 64 ranks; of more, the slowest link between each block of ranks and each other one is kept."""
 BINS_PER_DECADE = 3
 
 
@@ -147,16 +148,31 @@ def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
 def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
     names = (("source", ""), ("target", ""), ("link", ""), ("bandwidth_gbps", "GB/s"), ("size_bytes", "B"))
     heads = tuple(Head(name=name, unit=unit) for name, unit in names)
-    head = links.take(np.arange(min(len(links), MOST_LINKS)))
+    kept = _slowest_links(links)
     cells = zip(
-        _plain(head["source"]),
-        _plain(head["target"]),
-        head.texts("link").values(),
-        _plain(head.floats("bandwidth_gbps")),
-        _plain(head.floats("size_bytes")),
+        _plain(kept["source"]),
+        _plain(kept["target"]),
+        kept.texts("link").values(),
+        _plain(kept.floats("bandwidth_gbps")),
+        _plain(kept.floats("size_bytes")),
         strict=True,
     )
     return Rows(columns=heads, rows=tuple(cells), total=len(links))
+
+
+def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
+    """All links; of too many, the slowest of each kind from one block of neighbouring ranks to another.
+
+    Blocks are as small as the bound allows, and of 2, 4, 8 … ranks, so that they end where nodes do.
+    """
+    speed, kind = links.floats("bandwidth_gbps"), links.texts("link").codes
+    order = np.argsort(speed, kind="stable")  # what has no bandwidth comes last
+    kept, size = np.arange(len(links)), 2
+    while len(kept) > MOST_LINKS and size < np.iinfo(np.int32).max:
+        blocks = np.stack([kind, links["source"] // size, links["target"] // size], axis=1)[order]
+        _, first = np.unique(blocks, axis=0, return_index=True)
+        kept, size = np.sort(order[first]), size * 2
+    return links.take(kept[:MOST_LINKS])
 
 
 Draw = Callable[[AnyTable, Profile], Rows]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.errors import FactMissing
-from advisor.exhibits import exhibits, slack, step_us, time_split
+from advisor.exhibits import MOST_LINKS, exhibits, slack, step_us, time_split
 from advisor.facts import Fact, Profile, Table, read_table
 from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
 from advisor.findings import Rows
@@ -84,6 +84,31 @@ def test_operators_are_means_over_the_ranks() -> None:
 def test_links_keep_who_speaks_to_whom() -> None:
     links = read_table(LinkUse, "source target link bandwidth_gbps size_bytes\n0 1 HCCS 18.5 1000")
     assert drawn("links", links).rows == ((0, 1, "HCCS", 18.5, 1000),)
+
+
+def mesh(ranks: int) -> Table[LinkUse]:
+    """Every rank to every other, one of them slow, one with too few bytes to tell."""
+    pairs = [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
+    speed = [3.0 if pair == (ranks - 2, 1) else float("nan") if pair == (0, 1) else 18.0 for pair in pairs]
+    return Table.build(
+        LinkUse, source=[a for a, _ in pairs], target=[b for _, b in pairs], link=["HCCS"] * len(pairs),
+        bandwidth_gbps=speed, size_bytes=1e8,
+    )  # fmt: skip
+
+
+def test_every_link_of_64_ranks_is_kept() -> None:
+    rows = drawn("links", mesh(64))
+    assert len(rows.rows) == rows.total == 64 * 63
+    assert (0, 1, "HCCS", None, 1e8) in rows.rows
+
+
+@pytest.mark.parametrize("ranks", [65, 200, 256])
+def test_of_more_links_the_slowest_between_neighbours_are_kept(ranks: int) -> None:
+    rows = drawn("links", mesh(ranks))
+    assert len(rows.rows) <= MOST_LINKS
+    assert rows.total == ranks * (ranks - 1)
+    assert (ranks - 2, 1, "HCCS", 3.0, 1e8) in rows.rows
+    assert {int(row[0] or 0) // 8 for row in rows.rows} == set(range((ranks + 7) // 8))
 
 
 @given(st.lists(st.floats(-100, 1e7), min_size=1, max_size=50))

@@ -48,7 +48,7 @@ def test_equal_links_do_not_deviate():
 
 def test_links_of_another_kind_or_load_are_not_compared():
     other = ring([2, 2]).having(link=["RDMA", "RDMA"])
-    light = ring([1, 1], size=100.0)
+    light = ring([1, 1], size=2e6)
     rows = link_uses(Table.concat(Link, [ring([20, 20, 20]), other, light]), None).rows()
     assert all(r["deviation"] == 0 for r in rows if r["size_bytes"] < 1e9 or r["link"] == "RDMA")
 
@@ -61,9 +61,44 @@ def test_a_link_told_by_both_ends_counts_once():
 
 
 def test_traffic_is_per_step_and_a_link_without_time_keeps_its_recorded_bandwidth():
-    text = "step source target link size_bytes transit_us bandwidth_gbps\n1 0 1 HCCS 100 0 7\n2 0 1 HCCS 300 0 9"
+    text = "step source target link size_bytes transit_us bandwidth_gbps\n1 0 1 HCCS 1e6 0 7\n2 0 1 HCCS 3e6 0 9"
     (row,) = link_uses(read_table(Link, text), None).rows()
-    assert row["size_bytes"] == 200.0 and row["bandwidth_gbps"] == 8.0
+    assert row["size_bytes"] == 2e6 and row["bandwidth_gbps"] == 8.0
+
+
+def test_a_few_bytes_tell_nothing_of_a_link_and_set_no_other_apart():
+    few = ring([0.025] * 3, size=96.0)
+    rows = link_uses(Table.concat(Link, [ring([20, 20, 19, 20]), few.having(source=[9, 8, 7])]), None).rows()
+    assert [r["bandwidth_gbps"] for r in rows if r["size_bytes"] < 1e6] == [None] * 3
+    assert [r["bandwidth_gbps"] for r in rows[:4]] == pytest.approx([20, 20, 19, 20])
+    assert rows[0]["alike"] == 4
+
+
+def test_many_small_calls_beside_large_ones_do_not_slow_a_link_down():
+    text = """
+    step op        source target link size_bytes transit_us bandwidth_gbps
+    1    allreduce 0      1      HCCS 20e6       1000       20
+    1    barrier   0      1      HCCS 20e3       1000       0.02
+    """
+    (row,) = link_uses(read_table(Link, text), None).rows()
+    assert (row["bandwidth_gbps"], row["bulk_us"], row["transit_us"]) == pytest.approx((20, 1000, 2000))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(3, 5), st.sampled_from([1e3, 999_999.0, 1e6, 4e6]), st.integers(1, 9)),
+        min_size=1,
+    )
+)
+def test_bandwidth_is_that_of_the_bulk_alone(moved):
+    links = Table.build(
+        Link, rank=[m[0] for m in moved], step=1, source=[m[0] for m in moved], target=[m[1] for m in moved],
+        link=["HCCS"] * len(moved), size_bytes=[m[2] for m in moved], transit_us=[float(m[3]) for m in moved],
+    )  # fmt: skip
+    for row in link_uses(links, None).rows():
+        bulk = [m for m in moved if (m[0], m[1]) == (row["source"], row["target"]) and m[2] >= 1e6]
+        expected = sum(m[2] for m in bulk) / sum(m[3] for m in bulk) / 1e3 if bulk else None
+        assert row["bandwidth_gbps"] == (expected if expected is None else pytest.approx(expected))
 
 
 def test_exposure_of_a_link_is_that_of_its_ranks():

@@ -157,8 +157,14 @@ class LinkUse(Fact):
     link: Annotated[str, Key("HCCS, RDMA, PCIE, SIO.")]
     size_bytes: Annotated[float, Bytes("Moved per step.")]
     transit_us: Annotated[float, Us("Time moving per step.")]
-    bandwidth_gbps: Annotated[float, Rate("Size over time.")]
-    alike: Annotated[float, Count("Links of the same kind that carried a comparable amount, itself included.")]
+    bulk_us: Annotated[
+        float, Us("The part of that in bulk: for kinds of collective that move 1 MB or more over it in a step.")
+    ]
+    bandwidth_gbps: Annotated[
+        float,
+        Rate("Size over time of what is moved in bulk; missing where nothing is: few bytes tell nothing of a link."),
+    ]
+    alike: Annotated[float, Count("Links of the same kind that carried a comparable amount in bulk, itself included.")]
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
     exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]

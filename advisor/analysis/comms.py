@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import collective_times, kernel_times
-from advisor.analysis.grouping import Groups, grouped, row_at
+from advisor.analysis.grouping import Groups, grouped, ratio, row_at
 from advisor.analysis.intervals import cover, union
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.transit import split_times
@@ -70,6 +70,8 @@ def collective_calls(
         typical_us=alike.medians(elapse)[alike.of],
         turn=turn,
         apart_us=apart,
+        computed_share=np.where(lacking, np.nan, _computed(collectives, kernels)),
+        sole=_sole(collectives),
     )
 
 
@@ -116,6 +118,32 @@ def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> A
         hidden = cover(union(compute.start[own], compute.end[own]), start, end)
         exposed[comm.row[here]] = (end - start - hidden) / 1e3
     return exposed
+
+
+def _computed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
+    """Per call: the part of the kernel time of its rank and step that began before it; missing where there is none."""
+    share = np.full(len(collectives), np.nan)
+    if kernels is None:
+        return share
+    compute, comm = kernel_times(kernels), collective_times(collectives)
+    cells = grouped(
+        *(np.concatenate([collectives[key][comm.row], kernels[key][compute.row]]) for key in ("rank", "step"))
+    )
+    start = np.concatenate([comm.start, compute.start])
+    work = np.concatenate([np.zeros(len(comm.row)), (compute.end - compute.start).astype(np.float64)])
+    order = np.lexsort((start, cells.of))
+    done = np.empty(len(order))
+    done[order] = np.cumsum(work[order]) - work[order]
+    total = cells.sums(work)
+    share[comm.row] = ratio(done - (np.cumsum(total) - total)[cells.of], total[cells.of])[: len(comm.row)]
+    return share
+
+
+def _sole(collectives: Table[Collective]) -> Array:
+    """Per call: whether all ranks seen use one communicator, and none sends to a single peer."""
+    group = collectives.texts("group").codes
+    one = len(group) > 0 and (group == group[0]).all() and group[0] >= 0 and not (collectives["p2p"] == 1).any()
+    return np.full(len(group), one, np.int8)
 
 
 def _cover(split: Table[Overlap] | None, collectives: Table[Collective]) -> Array:

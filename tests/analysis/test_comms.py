@@ -56,6 +56,29 @@ def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step
     assert [r["cover_us"] for r in collective_calls(Run(), calls, None).rows()] == [None] * 3
 
 
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_the_computation_before_a_call_is_what_began_before_it_of_its_rank_and_step(kernels, collectives):
+    found = collective_calls(Run(), tl.collectives(collectives), tl.kernels(kernels)).rows()
+    for row, (rank, step, start, length, _) in zip(found, collectives, strict=True):
+        own = [k for k in kernels if k[:2] == (rank, step) and k[3] > 0]
+        total = sum(k[3] for k in own)
+        if length < 0 or not total:
+            assert row["computed_share"] is None
+        else:
+            assert row["computed_share"] == pytest.approx(sum(k[3] for k in own if k[2] < start) / total)
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "sole"),
+    [("a allReduce false", "a allGather false", True), ("b allReduce false", "a allGather false", False),
+     ("a send true", "a allGather false", False), ("- allReduce false", "a allGather false", False)],
+)  # fmt: skip
+def test_a_communicator_is_the_sole_one_where_all_calls_are_its_and_none_is_point_to_point(second, third, sole):
+    calls = read_table(Collective, f"group op p2p start_ns elapse_us\na allReduce false 1 1\n{second} 2 1\n{third} 3 1")
+    assert {r["sole"] for r in collective_calls(Run(), calls, None).rows()} == {sole}
+
+
 def test_the_turn_of_a_call_passes_over_small_ones():
     calls = read_table(
         Collective,

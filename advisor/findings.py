@@ -153,7 +153,8 @@ class Finding(_Model):
     """Taken at the worst place."""
     excerpt: Rows | None = None
     occurrences: tuple[Occurrence, ...] = ()
-    """The worst events behind it, worst first, at most twenty; empty for what happens at no moment, or untimed."""
+    """The worst events behind it, at most twenty: those of the first place first, then by how bad they are. Empty for
+    what happens at no moment, or untimed."""
     fix: tuple[int, ...] | None = None
     """Which steps of the rule's remedy apply, counted from 0; None for all of them."""
     causes: tuple[str, ...] = ()

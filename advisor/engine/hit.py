@@ -90,9 +90,13 @@ Order = tuple[int, float, int, int, int, tuple[str, ...]]
 
 
 def worst_first(hit: Hit) -> Order:
-    """The order of hits of one subject: severity, saving, then the smallest rank, stage and step."""
+    """The order of hits of one subject: severity, what each is about, then the smallest rank, stage and step.
+
+    A symptom is about the time that it says again, a cause about what fixing it wins.
+    """
+    us = hit.saving_us if hit.rule.symptom is None else hit.restated_us
     spot = (-1 if n is None else n for n in (hit.rank, hit.stage, hit.step))
-    return -int(hit.severity), -hit.saving_us, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
+    return -int(hit.severity), -us, next(spot), next(spot), next(spot), tuple(map(str, hit.keys.values()))
 
 
 class RuleResult(Struct, frozen=True):

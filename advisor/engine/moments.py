@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a finding happened: the worst events behind it, with their times as recorded.
 
+Those where the finding is worst come first, for the numbers of its title are taken there.
+
 The events are rows of the rule's own table, or of another one (`occurrences: in:`) that share keys with the rows in
 which the rule fired. Only few are kept of each finding.
 """
@@ -28,6 +30,8 @@ from advisor.rules.occurring import Occurrences
 F = TypeVar("F", bound=Fact)
 MOST = 20
 """Events kept of one finding: what a person may look at one by one."""
+_MOST_LEADING = 5
+"""Events kept for the sake of the place where the finding is worst: as many as a report lists."""
 _LATEST_NS = 1 << 62
 """Beyond the year 2116 no event was recorded."""
 
@@ -71,7 +75,8 @@ def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]
     events = (
         _joined_events(rule, wanted, frame, finding, table) if wanted.by else _own_events(wanted, frame, finding, rule)
     )
-    found = dict(zip(worst.values(), _worst_by_finding(table, wanted.fact.moment, events, len(worst)), strict=True))
+    places = [(hits[number].rank, hits[number].step) for number in worst.values()]
+    found = dict(zip(worst.values(), _worst_by_finding(table, wanted.fact.moment, events, places), strict=True))
     return [replace(hit, occurrences=found[number]) if number in found else hit for number, hit in enumerate(hits)]
 
 
@@ -180,10 +185,14 @@ def _value_per_row(compiled: Compiled, frame: Frame) -> Array:
 # The worst of them
 
 
+Spot = tuple[int | None, int | None]
+"""Rank and step; None for any."""
+
+
 def _worst_by_finding(
-    table: Table[Any], moment: Moment, events: _Events, findings: int
+    table: Table[Any], moment: Moment, events: _Events, places: Sequence[Spot]
 ) -> Iterator[tuple[Occurrence, ...]]:
-    """The worst events of each finding, those without a time left out."""
+    """The worst events of each finding, those without a time left out; `places` is where each finding is worst."""
     start = table[moment.start][events.row]
     lasted = np.nan_to_num(_durations_us(table, moment, events.row))
     timed = (start > 0) & (start < _LATEST_NS) & (lasted >= 0)
@@ -191,10 +200,29 @@ def _worst_by_finding(
     keys = [np.nan_to_num(key.astype(np.float64), nan=np.inf) for key in (*events.order, *ties[:2])] + [start]
     here = np.flatnonzero(timed)
     here = here[np.argsort(events.finding[here], kind="stable")]
-    edges = np.searchsorted(events.finding[here], np.arange(findings + 1))
-    for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        chosen = _worst_rows(here[first:last], keys, MOST)
+    edges = np.searchsorted(events.finding[here], np.arange(len(places) + 1)).tolist()
+    for place, first, last in zip(places, edges[:-1], edges[1:], strict=True):
+        mine = here[first:last]
+        away = _away_from(place, table, moment, events.row[mine])
+        chosen = mine[_worst_with_leading(away, [key[mine] for key in keys])]
         yield _occurrences_of(table, moment, events.row[chosen], lasted[chosen])
+
+
+def _away_from(place: Spot, table: Table[Any], moment: Moment, row: Array) -> Array:
+    """How far each row is from a place: 0 there, 1 in another step of the rank, 2 on another rank."""
+    rank, step = place
+    elsewhere = np.zeros(len(row), bool) if rank is None else table[moment.rank][row] != rank
+    stepped = step is not None and "step" in table.fact.columns()
+    later = table["step"][row] != step if stepped else np.zeros(len(row), bool)
+    return np.where(elsewhere, 2, later.astype(np.int64))
+
+
+def _worst_with_leading(away: Array, keys: Sequence[Array]) -> Array:
+    """The positions of the worst, nearest first; some of the nearest are among them whatever is worse elsewhere."""
+    leading = _worst_rows(np.flatnonzero(away == away.min(initial=2)), keys, _MOST_LEADING)
+    others = np.setdiff1d(np.arange(len(away)), leading)
+    chosen = np.append(leading, _worst_rows(others, keys, MOST - len(leading)))
+    return chosen[np.lexsort([*(key[chosen] for key in reversed(keys)), away[chosen]])]
 
 
 def _durations_us(table: Table[Any], moment: Moment, row: Array) -> Array:

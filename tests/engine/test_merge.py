@@ -41,6 +41,14 @@ def test_one_problem_in_many_places_is_one_finding_worst_first(tmp_path: Path) -
     assert finding.severity.name == "high"
 
 
+def test_a_symptom_is_worst_where_most_of_its_time_is_not_where_most_can_be_won(tmp_path: Path) -> None:
+    body = IDLE.replace("us: idle_us", "us: mean(compute_us)") + "symptom: idle_us\n"
+    rows = "rank span_us compute_us free_us\n0 1000 300 500\n1 1000 100 700"
+    (idle,) = merge(evaluate(made(tmp_path, body=body), Tables({Overlap: read_table(Overlap, rows)}), run_of("")))
+    assert [place.rank for place in idle.seen] == [1, 0]
+    assert idle.evidence[0].value == 0.7
+
+
 @pytest.mark.parametrize(
     ("across", "words", "us"),
     [

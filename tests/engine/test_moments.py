@@ -20,7 +20,7 @@ from advisor.facts.base import Fact
 from advisor.facts.derived import Gap, Holdup, HoldupCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import Table, read_table
-from advisor.findings import Finding, Occurrence
+from advisor.findings import Finding, Occurrence, Place
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 
@@ -58,9 +58,41 @@ def test_a_finding_lists_its_own_events_the_longest_first_and_those_without_a_ti
     (casts,) = found(made(tmp_path, body=SLOW), read_table(Kernel, KERNELS))
     assert shown(casts) == [
         (0, 2, "aclnnCast2", 2000, 30.0),
-        (1, 1, "Cast", 3000, 20.0),
         (0, 1, "aclnnCast1", 1000, 8.0),
+        (1, 1, "Cast", 3000, 20.0),
     ]
+
+
+SAVING = "saving: {us: spent_us, across: worst, assumes: {en: All of it., zh: 全部。}}\n"
+
+
+def test_the_first_event_is_of_the_rank_that_the_title_speaks_of_though_another_holds_a_longer_one(
+    tmp_path: Path,
+) -> None:
+    kernels = "rank step op_type op_name start_ns duration_us\n0 1 Cast long 1000 30\n" + "".join(
+        f"1 1 Cast short{n} {2000 + n} 20\n" for n in range(8)
+    )
+    (casts,) = found(made(tmp_path, body=SLOW + SAVING), read_table(Kernel, kernels))
+    assert casts.seen[0].rank == 1
+    assert [rank for rank, *_ in shown(casts)] == [1] * 8 + [0]
+
+
+def test_events_of_the_step_that_the_title_speaks_of_come_first(tmp_path: Path) -> None:
+    body = SLOW.replace("[rank, op_type]", "[rank, step, op_type]") + SAVING
+    kernels = "rank step op_type start_ns duration_us\n0 1 Cast 1000 30\n0 2 Cast 2000 25\n0 2 Cast 3000 24"
+    (casts,) = found(made(tmp_path, body=body), read_table(Kernel, kernels))
+    assert casts.seen[0].step == 2
+    assert [step for _, step, *_ in shown(casts)] == [2, 2, 1]
+
+
+def test_many_events_where_a_finding_is_worst_leave_room_for_worse_ones_elsewhere(tmp_path: Path) -> None:
+    kernels = "rank step op_type start_ns duration_us\n" + "".join(
+        f"{rank} 1 Cast {1000 * rank + n + 1} {us}\n"
+        for rank, us, many in ((0, 30, 30), (1, 20, 60))
+        for n in range(many)
+    )
+    (casts,) = found(made(tmp_path, body=SLOW + SAVING), read_table(Kernel, kernels))
+    assert [rank for rank, *_ in shown(casts)] == [1] * 5 + [0] * 15
 
 
 def test_events_stand_in_the_order_of_the_rows_and_only_those_that_rows_show(tmp_path: Path) -> None:
@@ -82,20 +114,20 @@ SPANS = "rank step start_ns span_us free_us\n0 1 50 1000 400\n0 2 800 1000 10\n1
 def test_events_of_another_table_share_the_keys_of_the_rows_in_which_the_rule_fired(tmp_path: Path) -> None:
     body = IDLE.replace("for_each: [rank]", "for_each: [rank, step]") + "occurrences: {in: gaps}\n"
     (idle,) = found(made(tmp_path, body=body), read_table(Overlap, SPANS), read_table(Gap, GAPS))
-    assert [(one.rank, one.step, one.start_ns) for one in idle.occurrences] == [(0, 1, 400), (1, 1, 150), (0, 1, 100)]
+    assert [(one.rank, one.step, one.start_ns) for one in idle.occurrences] == [(0, 1, 400), (0, 1, 100), (1, 1, 150)]
     assert {one.table for one in idle.occurrences} == {"gaps"}
 
 
 def test_a_condition_and_an_order_choose_among_the_events(tmp_path: Path) -> None:
     events = 'occurrences: {in: gaps, where: cause == "python" and host, order: duration_us}\n'
     (idle,) = found(made(tmp_path, body=IDLE + events), read_table(Overlap, SPANS), read_table(Gap, GAPS))
-    assert [one.duration_us for one in idle.occurrences] == [50.0, 60.0, 90.0]
+    assert [one.duration_us for one in idle.occurrences] == [60.0, 50.0, 90.0]  # rank 1 is idle longest
 
 
 def test_events_follow_the_order_of_the_rules_rows_where_they_have_none_of_their_own(tmp_path: Path) -> None:
     body = IDLE + "rows: {columns: [rank, step, free_us], order: free_us}\noccurrences: {in: gaps}\n"
     (idle,) = found(made(tmp_path, body=body), read_table(Overlap, SPANS), read_table(Gap, GAPS))
-    assert [(one.rank, one.step) for one in idle.occurrences] == [(0, 2), (1, 1), (0, 1), (0, 1)]
+    assert [(one.rank, one.step) for one in idle.occurrences] == [(1, 1), (0, 2), (0, 1), (0, 1)]
 
 
 def test_columns_of_different_names_are_paired_by_name(tmp_path: Path) -> None:
@@ -149,13 +181,23 @@ def test_the_events_are_those_a_plain_loop_over_all_pairs_finds(tmp_path_factory
     for rank, step, us in spans:
         cells.setdefault((rank, step), []).append(us)
     fired = {cell for cell, us in cells.items() if np.mean(us) > 100}
-    wanted = [
-        (-us, rank, 1000 + number)
+    findings = found(rule, split, idle)
+    worst = findings[0].seen[0] if findings else None
+    wanted = sorted(
+        (_away(worst, rank, step), -us, rank, 1000 + number)
         for number, (rank, step, cause, us) in enumerate(events)
         if cause == "python" and (rank, step) in fired
-    ]
-    got = [(-one.duration_us, one.rank, one.start_ns) for f in found(rule, split, idle) for one in f.occurrences]
-    assert got == sorted(wanted)[:MOST]
+    )
+    nearest = [event for event in wanted if event[0] == wanted[0][0]][:5]
+    others = sorted((event for event in wanted if event not in nearest), key=lambda event: event[1:])
+    got = [(-one.duration_us, one.rank, one.start_ns) for f in findings for one in f.occurrences]
+    assert got == [event[1:] for event in sorted([*nearest, *others[: MOST - len(nearest)]])]
+
+
+def _away(worst: Place | None, rank: int, step: int | None) -> int:
+    if worst is None or rank != worst.rank:
+        return 2
+    return 0 if worst.step in (step, None) else 1
 
 
 def test_no_finding_holds_more_than_a_person_looks_at(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from advisor.bot.words import say
 from advisor.comparison import Comparison, Moved, Shift, Status
 from advisor.findings import Confidence, Diagnosis
 from advisor.report.cards import web_address
-from advisor.report.headline import time_sentence
+from advisor.report.headline import first_findings, time_sentence
+from advisor.report.headline import headline as answer_of
 from advisor.report.prose import Piece, clean, code, prose, words
 from advisor.report.time_split import time_parts
-from advisor.report.view import view
 from advisor.report.words import CAUSES, known
 from advisor.report.words import say as report_word
 from advisor.text import Language
@@ -91,17 +91,21 @@ def _verdict(
     for line in lines:
         yield line
         yield ""
-    nothing = _nothing(diagnosis, comparison, language)
-    if nothing:
-        yield said(nothing)
+    for sentence in _nothing(diagnosis, comparison, language):
+        yield sentence
         yield ""
 
 
-def _nothing(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> str:
-    """What to say where there is nothing to put first."""
-    if not diagnosis.findings:
-        return view(diagnosis, language).headline.says
-    return say("nothing_new", language) if comparison and not comparison.having("new", "worse") else ""
+def _nothing(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> Iterator[str]:
+    """What to say where there is nothing to put first: that nothing needs fixing, and where the next gain would be."""
+    if comparison is not None and diagnosis.findings:
+        if not comparison.having("new", "worse"):
+            yield said(say("nothing_new", language))
+    elif not first_findings(diagnosis)[1]:
+        answer = answer_of(diagnosis, (), (), language)
+        yield said(answer.says)
+        if answer.beyond:
+            yield safe(answer.beyond)
 
 
 def _shifted(step: Shift, called: str, language: Language) -> str:
@@ -168,8 +172,10 @@ def _sections(
     aside = _aside(verdict)
     there = [finding.fingerprint for finding in diagnosis.findings]
     if comparison is None:
-        first = [each for each in there if each not in aside][:MOST_FIRST]
-        yield _Section(say("fix_first", language), tuple(map(entries.full, first)))
+        kind, leading = first_findings(diagnosis, aside)
+        first = [finding.fingerprint for finding in leading[:MOST_FIRST]]
+        if first:
+            yield _Section(report_word(f"lead_{kind}", language), tuple(map(entries.full, first)))
         done: list[str] = []
     else:
         first = [each for each in _of(comparison, "new", "worse") if each not in aside][: MOST_FULL + MOST_SHORT]

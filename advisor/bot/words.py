@@ -47,7 +47,6 @@ WORDS: Mapping[str, Text] = {
     # sections
     "new_or_worse": _t("New or worse", "新增或变差"),
     "better_or_gone": _t("Better or gone", "改善或消失"),
-    "fix_first": _t("Fix first", "首要问题"),
     "others": _t("Other findings: {count}", "其他问题：{count} 个"),
     "conditions": _t("What stands between the two captures", "两份采集的差异"),
     "nothing_new": _t("Nothing new and nothing worse against the baseline.", "与基线相比没有新增或变差的问题。"),

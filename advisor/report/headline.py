@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -49,13 +49,13 @@ class Headline(Struct, frozen=True):
 def headline(diagnosis: Diagnosis, cards: Sequence[Card], parts: Sequence[TimePart], language: Language) -> Headline:
     """What a report says first; `cards` are those of the findings, in their order, `parts` those of the mean step."""
     time = time_sentence(diagnosis, parts, language)
-    lead = _leading(diagnosis)
-    if lead is not None:
-        kind = _kind(lead)
+    kind, leading = first_findings(diagnosis)
+    if leading:
+        lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         beyond = _unexplained(diagnosis, lead, cards, language)
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", beyond)
-    if not _looked(diagnosis):
+    if kind == "blind":
         return Headline("blind", time, "", None, say("nothing_checked", language))
     return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), _next_gain(diagnosis, language))
 
@@ -81,15 +81,20 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(said))
 
 
-def _leading(diagnosis: Diagnosis) -> Finding | None:
-    """The first finding that is worth acting on, or the first cause of it where it is a symptom; None without any."""
-    restating = symptoms(diagnosis)
+def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[Kind, tuple[Finding, ...]]:
+    """What to act on first, in order, and of which kind it is; none where nothing needs fixing or nothing was checked.
+
+    A symptom with causes stands for the highest of them. `aside` are fingerprints that a project lives with.
+    """
+    restating, folded = symptoms(diagnosis), folded_under(diagnosis)
+    by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
     worth = (one for one in diagnosis.findings if _is_worth_acting(one, restating, stepless=diagnosis.split is None))
-    first = next(worth, None)
-    if first is None:
-        return None
-    name = folded_under(diagnosis).get(first.fingerprint, first.fingerprint)
-    return next(finding for finding in diagnosis.findings if finding.fingerprint == name)
+    names = dict.fromkeys(folded.get(one.fingerprint, one.fingerprint) for one in worth)
+    found = [by_name[name] for name in names if name not in aside]
+    if not found:
+        return "fine" if _looked(diagnosis) else "blind", ()
+    kind = _kind(found[0])
+    return kind, tuple(finding for finding in found if _kind(finding) == kind)
 
 
 def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:
@@ -106,6 +111,7 @@ def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: b
 
 
 def _kind(lead: Finding) -> Kind:
+    """What a leading finding asks for."""
     if lead.rule.startswith("capture/"):
         return "record"
     return "look" if lead.is_symptom else "fix"

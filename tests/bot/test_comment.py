@@ -21,6 +21,7 @@ from advisor.bot.sticky import mark
 from advisor.comparison import Comparison, Metric, Moved, Shift
 from advisor.diagnosis import diagnose, open_profile
 from advisor.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
+from advisor.report.view import view
 from advisor.rules.catalog import Catalog
 from advisor.shipped import shipped
 from advisor.text import LANGUAGES, Language, Text
@@ -272,6 +273,29 @@ def test_a_single_step_is_said_to_be_little() -> None:
     assert "Low confidence" in render(after, changed(after, after, confidence=Confidence.low))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_comment_puts_first_what_the_report_puts_first(language: Language) -> None:
+    for diagnosis in SHAPES.values():
+        answer = view(diagnosis, language).headline
+        text = render(diagnosis, language=language)
+        headings = [line for line in text.splitlines() if re.fullmatch(r"\*\*[^*]+\*\*", line)]
+        assert headings[:1] == ([f"**{answer.label}**"] if answer.first else [])
+        assert answer.first is None or f"<!-- advisor:findings\n{answer.first.fingerprint} " in text
+
+
+def test_a_symptom_without_a_cause_is_not_called_what_to_fix() -> None:
+    idle = FREE.id
+    only = finding(FREE, 20_000, Severity.high, restated=Saving(us=30_000, share=0.3))
+    text = render(with_findings(only))
+    assert "**Known so far**" in text and "Fix first" not in text and idle in text
+
+
+def test_a_healthy_job_is_told_so_and_its_trifles_are_folded() -> None:
+    text = render(with_findings(finding(CONVERSION, 500, Severity.low)))
+    assert "Nothing needs fixing" in text and "The next gain would be: " in text
+    assert "Fix first" not in text and "First step" not in text
+
+
 def test_the_gate_says_whether_and_why() -> None:
     diagnosis = with_findings(SLOW, LAUNCH, IDLE)
     said = render(diagnosis, verdict=failing(diagnosis))
@@ -364,7 +388,7 @@ def test_a_short_comment_is_the_same_under_any_limit() -> None:
 def test_without_folds_nothing_is_html_but_the_marks() -> None:
     text = render(many(20), folds=False)
     assert "<details>" not in text
-    assert "**Other findings: 17**" in text
+    assert "**Other findings: 20**" in text
 
 
 def test_a_comment_is_the_same_each_time() -> None:

@@ -138,7 +138,7 @@ def fusible_chains(
     if not len(found.row):
         return Table.empty(FusibleChain)
     chains = _summed(found, every, device, decisive(device, kernels, collectives))
-    _, removed = sooner(without, "chain", chains["rank"], chains.texts("pattern"))
+    gone = sooner(without, "chain", chains["rank"], chains.texts("pattern"))
     return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], removed))
 
 

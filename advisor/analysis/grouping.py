@@ -50,12 +50,19 @@ class Groups(Struct, frozen=True):
 
     def medians(self, values: Array) -> Array:
         """Median per group over the values that are not missing; NaN where there are none."""
+        return self.quantiles(values, 0.5)
+
+    def quantiles(self, values: Array, part: float) -> Array:
+        """Per group the value below which this part of its values lies, straight between two; NaN where there are none."""
         held, sizes, begin = self._ordered(values)
         if not len(held):
             return np.full(len(self), np.nan)
-        low = np.minimum(begin + np.maximum(sizes - 1, 0) // 2, len(held) - 1)
-        high = np.minimum(begin + sizes // 2, len(held) - 1)
-        return np.where(sizes > 0, (held[low] + held[high]) / 2, np.nan)
+        at = np.maximum(sizes - 1, 0) * part
+        low, high = (
+            np.minimum(begin + place.astype(np.intp), len(held) - 1) for place in (np.floor(at), np.ceil(at))
+        )
+        beyond = at - np.floor(at)
+        return np.where(sizes > 0, held[low] * (1 - beyond) + held[high] * beyond, np.nan)
 
     def medians_of_others(self, values: Array) -> Array:
         """Per row: the median over the other rows of its group; NaN where no other has a value."""

@@ -21,6 +21,9 @@ from advisor.facts.table import Array, Table, Texts
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
 
+_ALIKE = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
+"""What tells kernels of a rank apart that should not take the same time."""
+
 
 class StepKernels(Struct, frozen=True):
     """The kernels that belong to a step, and per row how many steps its rank has and how long one of them is."""
@@ -100,7 +103,7 @@ def _listed(
         return np.where(whole, found, np.nan) / chosen.steps[first] / 1e3
 
     rank, unshared = table["rank"][first], not_beside(decisive(device, kernels, collectives))
-    instant, removed = sooner(without, "operator", rank, names)
+    gone = sooner(without, "operator", rank, names)
     return Table.build(
         OperatorShare,
         rank=rank,
@@ -113,8 +116,8 @@ def _listed(
         total_us=per_step,
         alone_us=not_beside(anything(device)),
         unshared_us=unshared,
-        instant_us=np.minimum(unshared, instant),
-        removed_us=np.minimum(unshared, removed),
+        instant_us=np.minimum(unshared, gone.instant_us),
+        removed_us=np.minimum(unshared, gone.removed_us),
         median_us=groups.medians(duration),
         mean_us=groups.means(duration),
         longest_us=groups.largest(duration),
@@ -137,23 +140,25 @@ def operator_shapes(
     chosen = in_steps(timeline(kernels, collectives, None, windows), kernels, split)
     chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
     table, duration = chosen.table, chosen.duration_us
-    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
-    groups = grouped(table["rank"], *(table.texts(key) for key in keys))
+    groups = alike(table)
     first = groups.first
     mean, total = groups.means(duration), groups.sums(duration) / chosen.steps[first]
     types = grouped(table["rank"][first], table.texts("op_type").take(first))
     of_type = types.sums(total)[types.of]
-    instant, _ = sooner(without, "operator", table["rank"][first], table.texts("op_type").take(first))
+    gone = sooner(without, "operator", table["rank"][first], table.texts("op_type").take(first))
+    slower = groups.sums(slower_than_usual(groups, duration)) / chosen.steps[first]
+    slower_of_type = types.sums(slower)[types.of]
     apart = groups.means((duration - mean[groups.of]) ** 2)
     shares = {share: groups.means(table[share], duration) for share in PIPES}
     return Table.build(
         OperatorShape,
         rank=table["rank"][first],
-        **{key: table.texts(key).take(first) for key in keys},
+        **{key: table.texts(key).take(first) for key in _ALIKE},
         family=families(table.texts("op_type").take(first), table.texts("core").take(first)),
         calls=groups.sizes / chosen.steps[first],
         total_us=total,
-        instant_us=total * ratio(np.minimum(instant, of_type), of_type),
+        instant_us=total * ratio(np.minimum(gone.instant_us, of_type), of_type),
+        steady_us=slower * ratio(np.minimum(gone.steady_us, slower_of_type), slower_of_type),
         mean_us=mean,
         spread=ratio(np.sqrt(apart), mean),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
@@ -166,6 +171,16 @@ def operator_shapes(
     )
 
 
+def alike(kernels: Table[Kernel]) -> Groups:
+    """Kernels of one rank, type and core with the same inputs and outputs; what was not recorded makes no difference."""
+    return grouped(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
+
+
+def slower_than_usual(groups: Groups, duration: Array) -> Array:
+    """Per kernel: how much longer it took than the fastest quarter of its group, in the unit of `duration`."""
+    return np.maximum(duration - groups.quantiles(duration, 0.25)[groups.of], 0)
+
+
 def _busiest(shares: dict[str, Array]) -> Array:
     """The busiest pipe of each row; missing unless loading, scalar and the cube or the vector unit were recorded."""
     told = ~np.isnan(shares["mte2_share"] + shares["scalar_share"])
@@ -173,16 +188,24 @@ def _busiest(shares: dict[str, Array]) -> Array:
     return np.where(told, np.fmax.reduce(list(shares.values())), np.nan)
 
 
-def sooner(without: Table[Removal] | None, kind: str, rank: Array, names: Texts) -> tuple[Array, Array]:
-    """Per rank and name: how much sooner a step ends if these take no time, and without them; no bound if unknown."""
+class Sooner(Struct, frozen=True):
+    """How much sooner a step ends, µs; without bound where the rank was not replayed."""
+
+    instant_us: Array
+    removed_us: Array
+    steady_us: Array
+
+
+def sooner(without: Table[Removal] | None, kind: str, rank: Array, names: Texts) -> Sooner:
+    """Per rank and name: how much sooner a step ends if these take no time, without them, and if all are quick."""
+    columns = Sooner.__struct_fields__
     if without is None:
-        return np.full(len(rank), np.inf), np.full(len(rank), np.inf)
+        return Sooner(*(np.full(len(rank), np.inf) for _ in columns))
     without = without.take(without.texts("kind").isin([kind]))
     both = Texts.concat([without.texts("name"), names])
     keys = grouped(np.concatenate([without["rank"], rank]), both).of
     at = matched(keys[: len(without)], keys[len(without) :])
-    instant, removed = (np.append(without[name], np.inf)[at] for name in ("instant_us", "removed_us"))
-    return instant, removed
+    return Sooner(*(np.append(without[name], np.inf)[at] for name in columns))
 
 
 def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:

@@ -2,7 +2,8 @@
 """How much sooner each step would end without some of its kernels.
 
 A kernel that goes away lets what follows begin earlier only as far as the host has launched it by then. So the rank is
-replayed, once with kernels that take no time but are launched as before, once without their launches too.
+replayed, once with kernels that take no time but are launched as before, once without their launches too, and once with
+kernels that take no longer than the fastest quarter of their like.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.fusion import chained
 from advisor.analysis.grouping import Groups, grouped
 from advisor.analysis.intervals import Spans, cover, subtract, union
-from advisor.analysis.operators import StepKernels, in_steps
+from advisor.analysis.operators import StepKernels, alike, in_steps, slower_than_usual
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, costs_of, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -35,6 +36,8 @@ class _Sets(Struct, frozen=True):
     row: Array
     """Rows of `Timeline.work`, and the set each belongs to."""
     of: Array
+    slower_ns: Array
+    """Per such row: how much longer it took than the fastest quarter of its like; missing for chains."""
     steps: Array
     """How many whole steps the rank of each has; 0 where none is."""
 
@@ -70,39 +73,44 @@ def _of_types(every: StepKernels) -> _Sets:
     first = groups.first
     share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
     large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
-    return _sets("operator", types, every, (groups, np.arange(len(groups.of))), large)
+    slower = slower_than_usual(alike(every.table), every.duration_us) * 1e3
+    return _sets("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 
 def _of_chains(every: StepKernels, device: Timeline) -> _Sets:
     """The kernels of the chains of each pattern."""
     row, patterns = chained(every, device)
     groups = grouped(every.table["rank"][row], patterns)
-    return _sets("chain", patterns, every, (groups, row), np.ones(len(groups), bool))
+    return _sets("chain", patterns, every, (groups, row, np.full(len(row), np.nan)), np.ones(len(groups), bool))
 
 
-def _sets(kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Array], kept: Array) -> _Sets:
-    groups, row = members
+def _sets(kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Array, Array], kept: Array) -> _Sets:
+    groups, row, slower_ns = members
     of = (np.cumsum(kept) - 1)[groups.of]
     chosen = kept[groups.of]
     first = groups.first[kept]
     steps = np.where(every.whole, every.steps, 0)[row[first]]
     rank = every.table["rank"][row[first]]
-    return _Sets(kind, names.take(first), rank, every.row[row[chosen]], of[chosen], steps)
+    return _Sets(kind, names.take(first), rank, every.row[row[chosen]], of[chosen], slower_ns[chosen], steps)
 
 
 def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
     own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
     plain = _ended(seen, replay.Relief.none(), whole)
-    instant, removed = np.zeros(len(own)), np.zeros(len(own))
+    instant, removed, steady = (np.zeros(len(own)) for _ in range(3))
     place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
     place[seen.row] = np.arange(len(seen.row))
     for number, one in enumerate(own.tolist()):
-        taken = np.zeros(len(seen.row) + 1, bool)  # the last stands for what was not replayed, and for the end
-        taken[place[sets.row[sets.of == one]]] = True
+        members = sets.of == one
+        slower = np.zeros(len(seen.row) + 1)  # the last stands for what was not replayed, and for the end
+        taken = np.zeros(len(slower), bool)
+        taken[place[sets.row[members]]] = True
+        slower[place[sets.row[members]]] = sets.slower_ns[members]
         taken[-1] = False
         spared = time_alone(seen.replayed.work, taken)
         instant[number] = _ended(seen, replay.Relief.of_device(spared), whole) - plain
         removed[number] = _ended(seen, without_launches(seen, taken, spared), whole) - plain
+        steady[number] = _steadied(seen, spared, slower, whole) - plain
     steps = sets.steps[own]
     return Table.build(
         Removal,
@@ -111,7 +119,16 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
         name=sets.names.take(own),
         instant_us=instant / steps / 1e3,
         removed_us=np.maximum(removed, instant) / steps / 1e3,
+        steady_us=steady / steps / 1e3,
     )
+
+
+def _steadied(seen: ReplayedRank, spared: Array, slower: Array, whole: Array) -> float:
+    """The same for tasks that each take so much less time, as far as they ran alone; missing where that is."""
+    if np.isnan(slower).any():
+        return np.nan
+    less = np.where(spared > 0, np.minimum(spared, slower), 0).astype(np.int64)
+    return _ended(seen, replay.Relief.of_device(less), whole)
 
 
 def _ended(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:

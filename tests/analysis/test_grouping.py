@@ -53,6 +53,7 @@ def test_sums_extremes_and_medians_leave_missing_values_out(rows):
     assert same(groups.largest(values), [max(v, default=math.nan) for v in lists])
     assert same(groups.smallest(values), [min(v, default=math.nan) for v in lists])
     assert same(groups.medians(values), [statistics.median(v) if v else math.nan for v in lists])
+    assert same(groups.quantiles(values, 0.25), [np.quantile(v, 0.25) if v else math.nan for v in lists])
 
 
 @given(ROWS)

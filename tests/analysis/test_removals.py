@@ -131,6 +131,39 @@ def test_kernels_that_take_no_time_win_what_the_job_wins_in_which_they_take_none
     assert own["instant_us"].max() == pytest.approx(job.step_us - quick.step_us, rel=0.1, abs=0.005 * job.step_us)
 
 
+UNEVEN = """
+op_type start_ns duration_us input_shapes
+Scatter 0        10          8
+Scatter 10000    10          8
+Scatter 20000    40          8
+Scatter 60000    40          16
+Scatter 100000   10          8
+"""
+"""Of four with equal inputs one takes 30 µs more than the quickest; a fifth has other inputs."""
+
+
+def steady(queued_us: float) -> float:
+    """What the step wins when equal kernels are equally quick, with kernels launched so long ahead."""
+    launches = "start_ns latency_us idle_before_us vertical\n" + "\n".join(
+        f"{start} {queued_us if start else 20} 0 false" for start in (0, 10_000, 20_000, 60_000, 100_000)
+    )
+    table = removals(
+        read_table(Kernel, UNEVEN), read_table(Dispatch, launches), calls=None, collectives=None, tasks=None,
+        windows=read_table(StepWindow, "start_ns end_ns\n0 110000"),
+    )  # fmt: skip
+    (row,) = table.rows()
+    assert row["steady_us"] <= row["instant_us"]
+    return float(row["steady_us"])
+
+
+def test_kernels_that_are_all_as_quick_as_the_quickest_win_what_the_others_took_more():
+    assert steady(200) == 30.0
+
+
+def test_kernels_that_are_quicker_win_nothing_where_the_host_launches_no_earlier():
+    assert steady(20) == 0.0
+
+
 def test_a_wait_that_leaves_the_device_busy_takes_nothing_away_from_what_was_won():
     """The host looks at an empty side stream while two tasks are queued; the device does not start afresh."""
     ahead = (

@@ -86,6 +86,13 @@ class OperatorShape(Fact):
         float,
         Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
     ]
+    steady_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if each took no longer than the fastest quarter of them; their whole "
+            "excess where the rank could not be replayed."
+        ),
+    ]
     mean_us: Annotated[float, Us("Mean duration.")]
     spread: Annotated[float, Times("Standard deviation of the duration over its mean.")]
     mac_share: Annotated[float, Share("Cube busy, weighted by time.")]
@@ -192,4 +199,11 @@ class Removal(Fact):
     removed_us: Annotated[
         float,
         Us("The same without the calls that launch nothing but these kernels, and the pauses before the kernels."),
+    ]
+    steady_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of those "
+            "with equal inputs; missing for chains."
+        ),
     ]

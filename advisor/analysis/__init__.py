@@ -12,6 +12,7 @@ from advisor.analysis.dispatch import dispatches
 from advisor.analysis.frequency import frequency_uses
 from advisor.analysis.fusion import fusible_chains
 from advisor.analysis.gaps import gaps
+from advisor.analysis.handovers import handovers
 from advisor.analysis.holdup_calls import holdup_calls
 from advisor.analysis.holdups import holdups
 from advisor.analysis.host_costs import host_costs
@@ -46,6 +47,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     host_kinds,
     call_totals,
     host_costs,
+    handovers,
     holdups,
     holdup_calls,
     launch_modes,

@@ -139,7 +139,7 @@ def fusible_chains(
         return Table.empty(FusibleChain)
     chains = _summed(found, every, device, decisive(device, kernels, collectives))
     gone = sooner(without, "chain", chains["rank"], chains.texts("pattern"))
-    return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], removed))
+    return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], gone.removed_us))
 
 
 def chained(every: StepKernels, device: Timeline) -> tuple[Array, Texts]:

@@ -53,14 +53,12 @@ class Groups(Struct, frozen=True):
         return self.quantiles(values, 0.5)
 
     def quantiles(self, values: Array, part: float) -> Array:
-        """Per group the value below which this part of its values lies, straight between two; NaN where there are none."""
+        """Per group: the value below which this part of its values lies, linear between two; NaN where it has none."""
         held, sizes, begin = self._ordered(values)
         if not len(held):
             return np.full(len(self), np.nan)
         at = np.maximum(sizes - 1, 0) * part
-        low, high = (
-            np.minimum(begin + place.astype(np.intp), len(held) - 1) for place in (np.floor(at), np.ceil(at))
-        )
+        low, high = (np.minimum(begin + place.astype(np.intp), len(held) - 1) for place in (np.floor(at), np.ceil(at)))
         beyond = at - np.floor(at)
         return np.where(sizes > 0, held[low] * (1 - beyond) + held[high] * beyond, np.nan)
 

@@ -7,18 +7,22 @@ stands still, and run dry later. So each kind of cost is taken out of what the h
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from advisor.analysis import host, replay
 from advisor.analysis.completeness import incomplete
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.grouping import grouped
+from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, cover, holder, joined
-from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
+from advisor.analysis.replayed_rank import PAUSE_NS, READS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
+_FETCHES = (*READS, "aten::copy_", "aten::_to_copy", "aten::to")
+"""Framework operators in which the host may wait for what it is given; all others only launch."""
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
 
@@ -72,6 +76,7 @@ def _of_rank(
     windows: Table[StepWindow] | None,
 ) -> Table[Holdup]:
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, kinds, windows=windows)
+    seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drains(seen)})
     if links is None or not len(links):
         alone = [_rows(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
@@ -81,21 +86,39 @@ def _of_rank(
     same = _equal(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     lost["synchronise"] = lost["read"] if same else _lost(seen, *reliefs["synchronise"], plain)
     rows = [_rows(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
+    rows += [] if len(seen.replayed.queue.start) else [_unqueued(seen)]
     return Table.concat(Holdup, [*(part.take(part["calls"] > 0) for part in rows), _others(seen, reliefs)])
+
+
+def _unqueued(seen: ReplayedRank) -> Table[Holdup]:
+    """What a rank without a task queue loses by launching on the thread that prepares operators."""
+    queued, spans = with_queue(seen)
+    plain = replay.gains(queued.replayed, replay.Relief.none(), waits=queued.replayed.waits)
+    relief = replay.Relief(spans, Spans.none())
+    return _rows(queued, "unqueued").having(lost_us=_lost(queued, relief, queued.replayed.waits, plain))
 
 
 def _relief(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans]:
     """The host time of one kind, on either thread, and the waits that stay without it."""
     calls, waits = seen.kinds[name], seen.replayed.waits
-    if name in WAITING:
+    waiting = name in (*WAITING, "drain")
+    if waiting:
         calls = calls.take(holder(_last_of_steps(seen), calls.end - 1) < 0)
     on_queue = np.isin(seen.table["thread"][calls.row], seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
-    if name in WAITING:
+    if waiting:
         gone = holder(main, waits.end - 1) >= 0
         main = joined([main, Spans(waits.start[gone], waits.end[gone])])
         waits = Spans(waits.start[~gone], waits.end[~gone])
     return replay.Relief(main, queue), waits
+
+
+def _drains(seen: ReplayedRank) -> host.Calls:
+    """Waits for the device that are no part of an operator that brings something to the host."""
+    operators = seen.calls.take(seen.table.texts("kind").isin(["operator"])[seen.calls.row])
+    fetching = operators.take(seen.table.texts("name").isin(_FETCHES)[operators.row]).spans
+    waits = seen.kinds["synchronise"]
+    return waits.take(holder(fetching, waits.start) < 0)
 
 
 def _last_of_steps(seen: ReplayedRank) -> Spans:

@@ -34,8 +34,8 @@ def launch_modes(settings: Table[Setting], held: Table[Holdup] | None) -> Table[
 
 
 def _waiting_us(held: Table[Holdup], rank: int) -> float:
-    """What waits for the device lose in a step of one rank; NaN where nobody knows."""
+    """What waits that fetch nothing lose in a step of one rank; NaN where nobody knows."""
     here: Array = held["rank"] == rank
-    lost = held["lost_us"][here & held.texts("cause").isin(["synchronise"])]
+    lost = held["lost_us"][here & held.texts("cause").isin(["drain"])]
     steps = len(np.unique(held["step"][here]))
     return float(np.nansum(lost)) / steps if steps and not np.isnan(lost).all() else np.nan

@@ -172,13 +172,14 @@ def operator_shapes(
 
 
 def alike(kernels: Table[Kernel]) -> Groups:
-    """Kernels of one rank, type and core with the same inputs and outputs; what was not recorded makes no difference."""
+    """Kernels of a rank, type and core with equal inputs and outputs. What was not recorded makes no difference."""
     return grouped(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
 
 
 def slower_than_usual(groups: Groups, duration: Array) -> Array:
     """Per kernel: how much longer it took than the fastest quarter of its group, in the unit of `duration`."""
-    return np.maximum(duration - groups.quantiles(duration, 0.25)[groups.of], 0)
+    beyond: Array = duration - groups.quantiles(duration, 0.25)[groups.of]
+    return np.maximum(beyond, 0)
 
 
 def _busiest(shares: dict[str, Array]) -> Array:

@@ -38,6 +38,11 @@ class Queue(Struct, frozen=True):
     put: Array
     """When the main thread handed the entry over; the start where that is not known."""
 
+    def entry_at(self, moment: Array) -> Array:
+        """The entry in which each moment lies, or -1."""
+        at = np.searchsorted(self.start, moment, "right") - 1
+        return np.where((at >= 0) & (moment < np.append(self.end, 0)[at]), at, -1)
+
     def idle(self, begin: int) -> Array:
         """How long the thread had nothing to do before each entry; before the first since this moment."""
         return _idle(self.start, self.end, begin)

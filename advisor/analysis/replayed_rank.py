@@ -164,7 +164,7 @@ def _work(
         start,
         end,
         launch,
-        entry=np.where(known, _entry(queue, launch), -1),
+        entry=np.where(known, queue.entry_at(launch), -1),
         queued=np.where(known, queued, replay.UNBOUND),
         awaits=np.full(len(rows), -1),
     )
@@ -187,12 +187,6 @@ def _aside(tasks: replay.Work, comm: Array, waits: Spans) -> Array:
     waited = np.searchsorted(waits.end, launched, "right") > np.searchsorted(waits.end, tasks.start, "right")
     late = (after < len(begun)) & (launched > tasks.end) & ~waited
     return comm & (within | late)
-
-
-def _entry(queue: replay.Queue, moment: Array) -> Array:
-    """The entry of the queue in which each moment lies, or -1."""
-    at = np.searchsorted(queue.start, moment, "right") - 1
-    return np.where((at >= 0) & (moment < np.append(queue.end, 0)[at]), at, -1)
 
 
 def _usual_latency(latency: Array, vertical: Array) -> int:

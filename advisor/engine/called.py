@@ -30,6 +30,7 @@ TABLES: Mapping[str, Text] = {
     "holdups": _t("what held up launches on the host", "host 侧阻塞下发的原因"),
     "host_calls": _t("host calls", "host 侧调用"),
     "host_costs": _t("costs of host calls", "host 侧调用的开销"),
+    "handovers": _t("operators called and launches handed over", "算子调用与任务队列的入队"),
     "host_kinds": _t("kinds of host calls", "host 侧调用的分类"),
     "interruptions": _t("gaps of the launching thread", "下发线程的中断"),
     "kernels": _t("kernels", "kernel 明细"),

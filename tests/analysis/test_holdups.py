@@ -134,7 +134,7 @@ CAUSES = {
     "blocking-copies": "blocking_copy",
     "memory-churn": "allocate",
     "online-compilation": "compile",
-    "launch-blocking": "synchronise",
+    "launch-blocking": "drain",
     "python-busy": "host",
 }
 

@@ -12,7 +12,7 @@ from advisor.facts.observed import Setting
 from advisor.facts.table import read_table
 
 SETTINGS = "rank kind name value number\n0 env ASCEND_LAUNCH_BLOCKING 1 1\n0 env HCCL_ALGO - -"
-HELD = "rank step cause lost_us\n0 1 synchronise 300\n0 1 host 50\n0 2 host 50\n1 1 synchronise 900"
+HELD = "rank step cause lost_us\n0 1 drain 300\n0 1 host 50\n0 2 host 50\n1 1 drain 900"
 
 
 def test_the_loss_is_that_of_the_waits_of_the_rank_by_step():

@@ -17,7 +17,7 @@ from advisor.facts.derived.device import (
     StepSpan,
     Witness,
 )
-from advisor.facts.derived.host import CallTotal, Holdup, HoldupCall, HostCost, HostKind, LaunchMode
+from advisor.facts.derived.host import CallTotal, Handover, Holdup, HoldupCall, HostCost, HostKind, LaunchMode
 from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution, Removal
 from advisor.facts.derived.ranks import RankTime, StageTime
 
@@ -32,6 +32,7 @@ DERIVED: tuple[type[Fact], ...] = (
     HostKind,
     CallTotal,
     HostCost,
+    Handover,
     Holdup,
     HoldupCall,
     LaunchMode,

@@ -21,6 +21,24 @@ class HostKind(Fact):
     total_us: Annotated[float, Us("Their durations added up; calls inside calls of the same kind count again.")]
 
 
+class Handover(Fact):
+    """Operators that the framework called on one rank, and how often launching was handed to a second thread."""
+
+    table = "handovers"
+    observed = False
+
+    rank: Rank
+    operators: Annotated[float, Count("Operators called in all steps.")]
+    handed_over: Annotated[float, Count("Entries put into the task queue and taken from it in all steps.")]
+    lost_us: Annotated[
+        float,
+        Us(
+            "How much shorter a step would be if a second thread made the launching calls; missing where that is not "
+            "known, and where one does."
+        ),
+    ]
+
+
 class CallTotal(Fact):
     """Calls of one kind over the whole capture, as the profiler summed them up; of ranks whose calls are not listed."""
 
@@ -67,9 +85,11 @@ class Holdup(Fact):
     cause: Annotated[
         str,
         Key(
-            "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `blocking_copy`, "
-            "`compile`, `gc`, `allocate` (device memory from the driver), and `host`: all other work of the host, "
-            "one row per call that filled the pauses, missing where none did."
+            "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `drain` (a wait that "
+            "is no part of a read or a copy, as of ASCEND_LAUNCH_BLOCKING), `blocking_copy`, `compile`, `gc`, "
+            "`allocate` (device memory from the driver), `unqueued` (launching calls of a rank without a second thread "
+            "for them), and `host`: all other work of the host, one row per call that filled the pauses, missing where "
+            "none did."
         ),
     ]
     call: Annotated[str, Key("The call on which most of the time was spent.")]
@@ -82,8 +102,8 @@ class Holdup(Fact):
         Us(
             "How much sooner the step would end without these calls: launches move up by their time, and the device "
             "follows as far as its other work allows. Of waits and reads the last of each step stays, for a job may "
-            "read its loss once. For `host`: without all of these kinds, against a host that launches early enough "
-            "except after it waited."
+            "read its loss once. For `unqueued`: if a second thread made these calls. For `host`: without all of these "
+            "kinds but the last, against a host that launches early enough except after it waited."
         ),
     ]
 
@@ -97,7 +117,7 @@ class HoldupCall(Fact):
 
     rank: Rank
     step: Step
-    cause: Annotated[str, Key("As in `holdups`, `host` aside.")]
+    cause: Annotated[str, Key("As in `holdups`; `host`, `drain` and `unqueued` aside.")]
     name: Annotated[str, Key("The call; of calls inside each other the outermost of its kind.")]
     start_ns: Annotated[int, Ns("Start.")]
     duration_us: Annotated[float, Us("Length.")]
@@ -117,7 +137,7 @@ class LaunchMode(Fact):
     lost_us: Annotated[
         float,
         Us(
-            "How much shorter a step would be without waits for the device, the last of each aside "
-            "(`holdups`, `synchronise`); missing where that is not known."
+            "How much shorter a step would be without waits for the device that are no part of a read or a copy, the "
+            "last of each step aside (`holdups`, `drain`); missing where that is not known."
         ),
     ]

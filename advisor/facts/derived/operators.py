@@ -203,7 +203,7 @@ class Removal(Fact):
     steady_us: Annotated[
         float,
         Us(
-            "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of those "
-            "with equal inputs; missing for chains."
+            "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of "
+            "those with equal inputs; missing for chains."
         ),
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks.injected.balance import Health, balance
 from benchmarks.injected.capture import Capture, captures, read_capture
+from benchmarks.injected.raw_data import keep_device_info
 from benchmarks.injected.reading import program
 from benchmarks.injected.repeating import repeated, with_ranks
 from benchmarks.injected.rerun import rerun
@@ -41,4 +42,5 @@ def make(base: Base, data: Path, folder: Path, seed: int = 1) -> Path:
         balance(job, base.health, seed)
         rerun(job)
         rerun(job)
+        keep_device_info(found)
     return write(job, found, folder)

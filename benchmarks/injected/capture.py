@@ -45,7 +45,7 @@ class Capture:
     communication: dict[str, Any] = field(default_factory=dict)
     matrix: dict[str, Any] = field(default_factory=dict)
     beside: dict[str, bytes] = field(default_factory=dict)
-    """Files beside the output folder: settings and the like."""
+    """Files beside the output folder, by their path: settings, what raw data say of the device."""
 
 
 def nanoseconds(text: object) -> int:
@@ -82,7 +82,8 @@ def read_capture(folder: Path) -> Capture:
             capture.sheets[path.name] = Sheet(list(reader.fieldnames or ()), list(reader))
     capture.communication = _object(output / COMMUNICATION)
     capture.matrix = _object(output / MATRIX)
-    capture.beside = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    beside = [*(path for path in folder.iterdir() if path.is_file()), *folder.glob("PROF_*/device_*/info.json.*")]
+    capture.beside = {path.relative_to(folder).as_posix(): path.read_bytes() for path in beside}
     return capture
 
 

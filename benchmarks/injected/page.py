@@ -90,7 +90,8 @@ def _bases(marks: Sequence[Mark], bases: Sequence[Base]) -> str:
         "",
         "*recorded* is as the profiler wrote it. In *balanced* what was abnormal is taken out: nothing inside the",
         "collectives is idle, hosts are as fast as without call stacks, and kernels as long as with a larger batch;",
-        "the step is repeated, with small differences, and further ranks do what the recorded ones do.",
+        "the step is repeated, with small differences, and further ranks do what the recorded ones do. The raw data's",
+        "`info.json` stays beside it and says the clock the devices were recorded at.",
     ]
     return "\n".join([*lines, ""])
 

@@ -32,6 +32,7 @@ def _write_capture(rank: Rank, capture: Capture, folder: Path) -> None:
     output = folder / OUTPUT
     output.mkdir(parents=True)
     for name, content in capture.beside.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     split, moved = splits(rank), trace.Moved(rank)
     (output / TRACE).write_bytes(msgspec.json.encode(list(trace.events(rank, capture, split, moved))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is left of the raw data beside an export: info.json of a device, as captures have it that were not cleaned up."""
+"""What is left of the raw data beside an export: info.json of a device, where it was not cleaned up."""
 
 from __future__ import annotations
 

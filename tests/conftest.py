@@ -6,7 +6,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("unhurried", deadline=None)  # how busy the machine is tells nothing of the code
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

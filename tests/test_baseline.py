@@ -98,7 +98,7 @@ def test_a_share_alone_is_held_against_the_step_it_is_a_part_of() -> None:
     assert status(before, diagnosis(finding("comm/late", 230, 0.43), steps=FASTER, free_us=100)) == "worse"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.floats(20, 400), st.floats(0, 500), st.floats(0.05, 0.2))
 def test_what_takes_the_same_time_is_never_worse_however_short_the_step_becomes(
     own_us: float, won_us: float, tolerated: float
@@ -250,7 +250,7 @@ def diagnoses(draw: st.DrawFn) -> Diagnosis:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(diagnoses())
 def test_nothing_changes_against_itself(one: Diagnosis) -> None:
     found = compare(one, one)
@@ -259,7 +259,7 @@ def test_nothing_changes_against_itself(one: Diagnosis) -> None:
     assert not any(entry.delta_us for entry in found.moved)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(diagnoses(), diagnoses())
 def test_the_way_back_says_the_opposite(one: Diagnosis, other: Diagnosis) -> None:
     there, back = compare(one, other), compare(other, one)
@@ -270,14 +270,14 @@ def test_the_way_back_says_the_opposite(one: Diagnosis, other: Diagnosis) -> Non
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(diagnoses(), diagnoses())
 def test_what_moved_adds_up_to_the_difference_of_the_step(one: Diagnosis, other: Diagnosis) -> None:
     found = compare(one, other)
     assert sum(entry.delta_us for entry in found.moved) == pytest.approx(found.shifts[0].delta_us, abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(diagnoses(), diagnoses())
 def test_every_finding_is_told_once_in_order(one: Diagnosis, other: Diagnosis) -> None:
     found = compare(one, other)
@@ -287,7 +287,7 @@ def test_every_finding_is_told_once_in_order(one: Diagnosis, other: Diagnosis) -
     assert places == sorted(places)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(diagnoses(), diagnoses(), st.floats(0, 1), st.floats(0, 5))
 def test_more_tolerance_never_finds_more(one: Diagnosis, other: Diagnosis, more: float, wide: float) -> None:
     plain = Tolerance()
@@ -296,7 +296,7 @@ def test_more_tolerance_never_finds_more(one: Diagnosis, other: Diagnosis, more:
     assert kept <= {change.fingerprint for change in compare(one, other, plain).changes if change.status in OPPOSITE}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(diagnoses(), diagnoses())
 def test_a_saved_comparison_reads_back(one: Diagnosis, other: Diagnosis) -> None:
     found = compare(one, other)

@@ -114,7 +114,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(PIECES, st.integers(0, 1)), max_size=6))
 def test_chains_are_those_a_plain_search_finds(pieces):
     rows = [(name, stream) for types, stream in pieces for name in types]

@@ -83,7 +83,7 @@ def test_no_rows_are_no_error() -> None:
     st.floats(0, 1e6),
     st.integers(1, 10),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_answers_are_those_of_plain_python(cells: list[tuple[int, float | None]], limit_us: float, most: int) -> None:
     table = Table.build(Kernel, rank=[rank for rank, _ in cells], duration_us=[us for _, us in cells])
     query = Query(where=f"duration_us > {limit_us!r}", columns=("duration_us",), sort="-duration_us", limit=most)

@@ -125,7 +125,7 @@ PARTS = ("..", ".", "", "prof", "outside", "link", "file", "~", "root", "root-of
 @given(
     parts=st.lists(st.sampled_from(PARTS), max_size=8), start=st.sampled_from(["", "/", "//", "./"]), full=st.booleans()
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_path_whatever_leads_out(parts: list[str], start: str, full: bool, top: Path) -> None:
     link = top / "root" / "link"
     if not link.is_symlink():

@@ -117,14 +117,14 @@ def assert_harmless(text: str, begins: str = mark()) -> None:
 
 
 @given(st.tuples(names | st.just("\ud800"), names, names))
-@settings(max_examples=40, deadline=None, phases=FOUND)
+@settings(max_examples=40, phases=FOUND)
 def test_nothing_from_a_profile_acts(given_names: tuple[str, ...]) -> None:
     for language in LANGUAGES:
         assert_harmless(render(hostile_diagnosis(given_names), language=language, report_url=URL))
 
 
 @given(st.tuples(names, names))
-@settings(max_examples=25, deadline=None, phases=FOUND)
+@settings(max_examples=25, phases=FOUND)
 def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
     after = hostile_diagnosis(given_names)
     before = hostile_diagnosis(tuple(reversed(given_names))).model_copy(update={"findings": after.findings[3:5]})
@@ -135,7 +135,7 @@ def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
 
 
 @given(st.tuples(names, names))
-@settings(max_examples=25, deadline=None, phases=FOUND)
+@settings(max_examples=25, phases=FOUND)
 def test_nothing_in_a_saved_diagnosis_acts(given_names: tuple[str, ...]) -> None:
     """A .json can be written by anybody: ids and texts of rules may hold anything too."""
     text = Text.model_construct(en=given_names[0] or "x", zh=given_names[-1] or "x")

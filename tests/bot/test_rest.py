@@ -342,7 +342,7 @@ def test_graphql_is_beside_the_other_api(address: str, graphql: str) -> None:
         max_size=2,
     ),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_answer_ends_a_run_in_any_other_way_than_with_words(
     served: FakeForge, kind: str, status: int, body: bytes, headers: dict[str, str]
 ) -> None:

@@ -288,7 +288,7 @@ def _gone() -> ForgeError:
 
 
 @given(st.lists(st.integers(1, 8), max_size=4, unique=True), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_other_runs_at_any_moment_leave_one_comment(moments: list[int], there: bool) -> None:
     shelf = Shelf()
     if there:
@@ -301,7 +301,7 @@ def test_other_runs_at_any_moment_leave_one_comment(moments: list[int], there: b
 
 
 @given(st.integers(1, 8))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_person_who_takes_the_comment_away_at_any_moment_breaks_nothing(moment: int) -> None:
     shelf = Shelf()
     shelf.create(f"{MARK}\nold")

@@ -164,7 +164,7 @@ spans = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(spans=spans, events=events)
 def test_the_events_are_those_a_plain_loop_over_all_pairs_finds(tmp_path_factory: Any, spans: Any, events: Any) -> None:
     body = IDLE.replace("for_each: [rank]", "for_each: [rank, step]")

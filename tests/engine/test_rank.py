@@ -157,7 +157,7 @@ restating = st.sets(st.sampled_from(names))
 some_links = st.fixed_dictionaries({name: st.lists(st.sampled_from(names), max_size=3) for name in names})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(some_findings, some_links, restating, st.randoms())
 def test_the_order_is_total_loses_nothing_and_puts_causes_first(
     entries: list, links: dict, symptoms: set[str], random: object

@@ -44,7 +44,7 @@ def test_any_words_stay_one_command_with_all_their_characters(said: str, title: 
     assert properties["title"] == title.strip() or title.strip() != title  # the runner drops blanks at the end
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_every_line_is_a_command_of_ours(reported: Reported) -> None:
     for line in written("github", reported).splitlines():

@@ -55,7 +55,7 @@ def test_every_shape_has_what_gitlab_demands(shape: str, language: str) -> None:
     entries(of(shape, language))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_any_report_has_what_gitlab_demands_and_no_fingerprint_twice(reported: Reported) -> None:
     found = [entry["fingerprint"] for entry in entries(reported)]

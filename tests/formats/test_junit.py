@@ -42,7 +42,7 @@ def test_every_shape_is_read_by_others(shape: str, language: str) -> None:
     suite_of(of(shape, language, verdict=judged(SHAPES[shape])))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_whatever_names_hold_the_xml_parses_and_the_counts_are_right(reported: Reported) -> None:
     suite = suite_of(reported)

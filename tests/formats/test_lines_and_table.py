@@ -34,7 +34,7 @@ def rows(reported: Reported) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_each_line_is_one_object_with_the_same_fields_as_others_of_its_type(reported: Reported) -> None:
     found = objects(reported)
@@ -108,7 +108,7 @@ def test_no_text_is_taken_for_a_formula(name: str) -> None:
     assert cell.removeprefix("'") == name.removeprefix("'")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_no_cell_of_any_report_is_taken_for_a_formula(reported: Reported) -> None:
     for row in rows(reported):

@@ -72,7 +72,7 @@ def test_every_shape_obeys_the_schema(shape: str, language: str) -> None:
     diagnostics(of(shape, language))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_any_report_obeys_the_schema(reported: Reported) -> None:
     for diagnostic in diagnostics(reported):

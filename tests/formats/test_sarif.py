@@ -36,7 +36,7 @@ def test_every_shape_obeys_the_schema(shape: str, language: str) -> None:
     checked(of(shape, language, comparison=compared(diagnosis), verdict=judged(diagnosis)))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(reports())
 def test_any_report_obeys_the_schema_and_every_result_finds_its_rule(reported: Reported) -> None:
     run = checked(reported)

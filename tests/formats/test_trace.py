@@ -98,7 +98,7 @@ def test_names_of_a_profile_are_escaped_by_json_alone(name: str) -> None:
     assert [e["name"] for e in events if e["ph"] == "X"] == [name or "event"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(reports())
 def test_any_report_gives_events_that_viewers_read(reported: Reported) -> None:
     for event in json.loads(written("trace", reported)):

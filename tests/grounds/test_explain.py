@@ -177,7 +177,7 @@ scalars = st.one_of(
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_a_saved_diagnosis_says_is_explained(data: st.DataObject, catalog: Catalog, saved: Diagnosis) -> None:
     finding = data.draw(st.sampled_from(saved.findings))
     evidence = tuple(item.model_copy(update={"value": data.draw(scalars)}) for item in finding.evidence)

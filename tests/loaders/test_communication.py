@@ -180,7 +180,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @pytest.mark.parametrize(("fact", "name"), [(Transfer, "communication.json"), (Link, "communication_matrix.json")])
 def test_no_content_of_a_file_ends_the_run(
     tmp_path_factory: pytest.TempPathFactory, fact: type[Fact], name: str, content: Any

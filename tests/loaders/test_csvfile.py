@@ -200,7 +200,7 @@ def test_a_time_below_zero_is_not_known() -> None:
 
 
 @given(st.lists(st.decimals(0, 8999999999999999, places=3), min_size=1, max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_times_equal_their_decimal_text(tmp_path_factory: pytest.TempPathFactory, times: list[Decimal]) -> None:
     rows = "".join(f"x,{time:f}\t\n" for time in times)
     columns, notes = read(tmp_path_factory.mktemp("t") / "f.csv", "Name,Allocation Time(us)\n" + rows)
@@ -212,7 +212,7 @@ _CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 
 
 @given(st.lists(st.tuples(_CELL, _CELL), max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_rows_are_those_of_a_plain_csv_reader(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
 ) -> None:
@@ -228,7 +228,7 @@ def test_rows_are_those_of_a_plain_csv_reader(
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_bytes_raise_anything_but_unreadable(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("t") / "f.csv"
     try:

@@ -42,7 +42,7 @@ def one_column(path: Path, cells: list[Cell]) -> Database:
 NUMBERS = st.none() | st.integers(MISSING + 1, 2**63 - 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(NUMBERS, max_size=40), st.integers(1, 7))
 def test_whole_numbers_arrive_exactly_whatever_the_block(
     tmp_path_factory: pytest.TempPathFactory, cells: list[Cell], block: int
@@ -55,7 +55,7 @@ def test_whole_numbers_arrive_exactly_whatever_the_block(
     assert not len(found.notes)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(NUMBERS | st.text(max_size=5) | st.floats(), min_size=1, max_size=20), st.integers(1, 7))
 def test_cells_of_any_kind_never_end_the_reading(
     tmp_path_factory: pytest.TempPathFactory, cells: list[Cell], block: int

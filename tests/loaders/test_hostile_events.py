@@ -69,7 +69,7 @@ def give_or_say(way: Any, folder: Folder) -> None:
     assert len(found.rows()) == len(found)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(databases())
 def test_a_database_of_anything_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, content: dict[str, tuple[list[str], list[list[object]]]]
@@ -121,7 +121,7 @@ VALUES = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.fixed_dictionaries({}, optional=VALUES), min_size=1, max_size=8))
 def test_a_timeline_of_anything_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, events: list[dict[str, object]]

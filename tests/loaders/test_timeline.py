@@ -41,7 +41,7 @@ def expected(found: list[Json]) -> list[tuple[str, int, int]]:
     return [(e["name"], s, s + round(e["dur"] * 1000)) for e, s in zip(found, starts, strict=True)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(events(), st.integers(1, 400), st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":")]))
 def test_chunks_of_any_size_give_the_same_events(
     tmp_path_factory: pytest.TempPathFactory, found: list[Json], chunk: int, separators: tuple[str, str]
@@ -53,7 +53,7 @@ def test_chunks_of_any_size_give_the_same_events(
     assert not len(notes)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(events(), st.integers(0, 10**6), st.integers(1, 400))
 def test_a_file_cut_off_anywhere_keeps_its_whole_events(
     tmp_path_factory: pytest.TempPathFactory, found: list[Json], at: int, chunk: int
@@ -97,7 +97,7 @@ JUNK = (
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(events(), st.integers(0, 11), st.sampled_from(JUNK), st.integers(1, 400))
 def test_junk_in_the_place_of_one_event_loses_only_that_event(
     tmp_path_factory: pytest.TempPathFactory, found: list[Json], place: int, junk: str, chunk: int

@@ -149,7 +149,7 @@ def grouped(rows: list[dict[str, Any]]) -> tuple[Frame, dict[Any, list[dict[str,
     return frame, {rank: [row for row in rows if row["rank"] == rank] for rank in ranks}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows_of_samples, per_row | per_row_truth)
 def test_rows_get_what_plain_python_gives(rows: list[dict[str, Any]], source: str) -> None:
     compiled = compile_expr(source, Scope(SCOPE.names))
@@ -162,7 +162,7 @@ def test_rows_get_what_plain_python_gives(rows: list[dict[str, Any]], source: st
     assert all(map(same, found, wanted)), (found, wanted)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(rows_of_samples, per_group | per_group_truth | aggregates)
 def test_groups_get_what_plain_python_gives(rows: list[dict[str, Any]], source: str) -> None:
     compiled = compile_expr(source, SCOPE)
@@ -175,7 +175,7 @@ def test_groups_get_what_plain_python_gives(rows: list[dict[str, Any]], source: 
     assert all(map(same, found, wanted)), (found, wanted)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows_of_samples)
 def test_a_group_value_beside_a_column_is_spread_over_its_rows(rows: list[dict[str, Any]]) -> None:
     frame, groups = grouped(rows)
@@ -188,7 +188,7 @@ def test_a_group_value_beside_a_column_is_spread_over_its_rows(rows: list[dict[s
         assert found[number] == sum(1 for value in known if half is not None and value > half)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows_of_samples, st.sampled_from([("rank",), ("name",), ("rank", "name"), ("flag", "name", "rank")]))
 def test_rows_are_grouped_by_equal_keys_and_groups_are_in_order(
     rows: list[dict[str, Any]], keys: tuple[str, ...]

@@ -77,14 +77,14 @@ def found(
     return ranked(merge(result), Catalog((rule,)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(orders=kernels.flatmap(lambda rows: st.tuples(st.just(rows), st.permutations(rows))))
 def test_the_order_of_rows_changes_no_finding(rule: Rule, orders: tuple[list[dict[str, Any]], ...]) -> None:
     rows, shuffled = orders
     assert found(rule, table_of(rows)) == found(rule, table_of(shuffled))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=kernels, factor=st.sampled_from([0.5, 4.0, 1024.0]))
 def test_the_scale_of_time_changes_neither_names_nor_shares(
     rule: Rule, rows: list[dict[str, Any]], factor: float
@@ -97,7 +97,7 @@ def test_the_scale_of_time_changes_neither_names_nor_shares(
     assert [f.saving.share for f in before] == pytest.approx([f.saving.share for f in after], rel=1e-4, abs=5e-6)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=kernels, ranks=st.integers(1, 5))
 def test_one_problem_on_many_ranks_is_one_finding(rule: Rule, rows: list[dict[str, Any]], ranks: int) -> None:
     alone = [{**row, "rank": 0} for row in rows]
@@ -111,7 +111,7 @@ def test_one_problem_on_many_ranks_is_one_finding(rule: Rule, rows: list[dict[st
     assert [f.saving.us for f in once] == pytest.approx([f.saving.us for f in many], abs=1e-3)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(rows=kernels)
 def test_no_saving_passes_the_step(rule: Rule, rows: list[dict[str, Any]]) -> None:
     for finding in found(rule, table_of(rows), "step_us=3 step_count=2 rank_count=3"):

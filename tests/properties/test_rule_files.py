@@ -39,7 +39,7 @@ def outcome(text: str) -> Rule | list[Mistake]:
     return mistakes or found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(swaps, min_size=1, max_size=3))
 def test_a_damaged_rule_is_a_rule_or_a_list_of_mistakes(damages: list[tuple[int, int, str]]) -> None:
     text = RULE
@@ -51,14 +51,14 @@ def test_a_damaged_rule_is_a_rule_or_a_list_of_mistakes(damages: list[tuple[int,
         assert all(mistake.what and str(mistake) for mistake in found)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.permutations(range(len(LINES))), st.integers(0, len(LINES)))
 def test_lines_out_of_order_are_borne(order: list[int], many: int) -> None:
     text = "".join(LINES[number] for number in order[:many])
     assert isinstance(outcome(text), Rule | list)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=200))
 @example("\x00")
 @example("")
@@ -75,7 +75,7 @@ else true . ** lambda : {} f'' __class__ recorded quantile first
 tokens = st.sampled_from(sorted(TOKENS.split()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(tokens, max_size=14).map(" ".join) | st.text(max_size=60))
 def test_any_expression_compiles_or_is_told_what_is_wrong(text: str) -> None:
     try:

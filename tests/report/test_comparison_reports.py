@@ -178,7 +178,7 @@ def test_words_have_the_same_holes_in_both_languages_and_chinese_is_chinese() ->
 # --- Markdown ---
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.tuples(*[hostile] * 3))
 def test_nothing_from_a_profile_becomes_markdown(names: tuple[str, ...]) -> None:
     parsed = tokens(document(compared(names), "en"))
@@ -188,7 +188,7 @@ def test_nothing_from_a_profile_becomes_markdown(names: tuple[str, ...]) -> None
     assert not [token.content for token in parsed if token.type == "text" and re.search(r"@\w", token.content)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.tuples(*[hostile] * 2))
 def test_names_do_not_change_the_shape_of_the_markdown(names: tuple[str, ...]) -> None:
     def shape(made: Comparison) -> list[str]:
@@ -213,7 +213,7 @@ def test_elements_nest_ids_are_unique_and_anchors_lead_somewhere(
     assert targets | labels <= set(ids)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.tuples(*[hostile] * 2))
 def test_nothing_from_a_profile_becomes_an_element(names: tuple[str, ...]) -> None:
     def shape(made: Comparison) -> list[tuple[str, list[str]]]:

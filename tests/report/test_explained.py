@@ -62,7 +62,7 @@ hostile = st.sampled_from([*HOSTILE[:8], "`|` <b>", "```\n# x", "- x", "\\", "![
 
 
 @given(st.tuples(*[hostile] * 3), st.sampled_from(LANGUAGES))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_nothing_of_a_profile_becomes_markup(names: tuple[str, ...], language: Language) -> None:
     parsed = tokens(document(explained(names), language))
     assert not [token.type for token in parsed if token.type in ("link_open", "image", "html_inline", "html_block")]
@@ -70,7 +70,7 @@ def test_nothing_of_a_profile_becomes_markup(names: tuple[str, ...], language: L
 
 
 @given(st.tuples(*[hostile] * 3))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_nothing_of_a_profile_moves_the_cursor(names: tuple[str, ...]) -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", printed(explained(names), "en"))
 

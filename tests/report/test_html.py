@@ -59,7 +59,7 @@ def test_every_anchor_leads_somewhere(diagnosis: Diagnosis, renderer: Renderer) 
 
 
 @given(st.tuples(*[hostile] * 2))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_nothing_from_a_profile_becomes_an_element_or_attribute(names: tuple[str, ...]) -> None:
     def shape(diagnosis: Diagnosis) -> list[tuple[str, list[str]]]:
         reader = Reader(page(diagnosis.model_copy(update={"exhibits": ()}), "en"))

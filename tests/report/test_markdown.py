@@ -31,7 +31,7 @@ def tokens(text: str) -> list[Token]:
 
 
 @given(st.tuples(*[hostile] * 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_nothing_from_a_profile_becomes_markup(names: tuple[str, ...]) -> None:
     parsed = tokens(document(rich(names), "en"))
     links = {token.attrs["href"] for token in parsed if token.type == "link_open"}
@@ -46,7 +46,7 @@ def test_nothing_from_a_profile_becomes_markup(names: tuple[str, ...]) -> None:
 
 
 @given(st.tuples(*[hostile] * 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_names_do_not_change_the_shape_of_the_tables(names: tuple[str, ...]) -> None:
     def shape(text: str) -> list[str]:
         return [token.type for token in PARSER.parse(text)]

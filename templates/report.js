@@ -40,6 +40,28 @@
 
   addEventListener("beforeprint", () => all("details").forEach((part) => { part.open = true; }));
 
+  // What a mark of a chart says is its title; it is shown at once, where browsers wait, and on a touch, where they do not.
+  const said = document.createElement("div");
+  said.id = "pointed";
+  said.hidden = true;
+  document.body.append(said);
+  const point = (event) => {
+    const mark = event.target.closest?.(".chart path, .chart rect");
+    if (mark && mark.firstElementChild) { // taken off the mark, or the browser would say it a second time
+      mark.dataset.said = mark.firstElementChild.textContent;
+      mark.firstElementChild.remove();
+    }
+    said.hidden = !(mark && mark.dataset.said);
+    if (said.hidden) return;
+    said.textContent = mark.dataset.said;
+    const { clientX: x, clientY: y } = event;
+    said.style.left = `${Math.max(Math.min(x + 12, innerWidth - said.offsetWidth - 8), 8)}px`;
+    said.style.top = `${y + said.offsetHeight + 24 > innerHeight ? y - said.offsetHeight - 10 : y + 18}px`;
+  };
+  addEventListener("pointermove", point);
+  addEventListener("pointerdown", point);
+  addEventListener("scroll", () => { said.hidden = true; }, { passive: true });
+
   // Search and filters: a finding is its line in the ranking and its card.
   const controls = one("#controls");
   if (!controls) return;

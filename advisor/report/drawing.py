@@ -14,6 +14,10 @@ Json = dict[str, object]
 Row = Mapping[str, Scalar]
 
 WIDTH = 460
+WIDE = 960
+"""Of a chart beside another, and of one that has the width of the page to itself."""
+HALF = 16
+"""So many columns of a map fit beside another chart."""
 MOST_COLUMNS = 64
 """So many ranks or steps are drawn one by one; more are drawn in groups, and the chart says so."""
 
@@ -25,13 +29,27 @@ class Drawing(Struct, frozen=True):
     note: str
     heads: tuple[str, ...]
     numbers: Sequence[tuple[str, ...]]
+    wide: bool = False
+    """Whether it wants the width of the page."""
 
 
-def ordinal(field: str, title: str, order: Sequence[str]) -> Json:
-    """An axis of names in the given order, at most sixteen of them labelled."""
-    every = math.ceil(len(order) / 16)
-    look: Json = {"labelAngle": 0, "labelOverlap": "greedy", "values": list(order[::every]), "ticks": False}
+def ordinal(field: str, title: str, order: Sequence[str], step: float, upright: bool = False) -> Json:
+    """An axis of names in the given order, `step` pixels apart; as many are labelled as fit."""
+    room = _LINE if upright else _LETTER * max(map(len, order), default=1) + _LETTER
+    every = max(math.ceil(room / step), 1)
+    every = next((nice for nice in _EVERY if nice >= every), every)
+    look: Json = {"labelAngle": 0, "values": list(order[::every]), "ticks": False}
     return {"field": field, "type": "ordinal", "title": title, "sort": list(order), "axis": look}
+
+
+_LETTER, _LINE = 8, 15
+"""Pixels of a letter and of a line of labels."""
+_EVERY = (1, 2, 4, 8, 16, 32)
+
+
+def pointed(*parts: str) -> str:
+    """What a mark says to who points at it."""
+    return " · ".join(parts)
 
 
 def number(value: Scalar) -> float | None:

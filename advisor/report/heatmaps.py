@@ -1,23 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exhibits over two axes as heat maps: step time by rank and step, bandwidth by pair of ranks."""
+"""Exhibits over two axes as heat maps: step time by rank and step, bandwidth by pair of ranks.
+
+Up to sixteen columns a map stands beside another chart, beyond that it takes the width of the page. Each cell says its
+values where one points at it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from advisor.report.drawing import MOST_COLUMNS, WIDTH, Drawing, Json, Row, number, ordinal
+from msgspec import Struct
+
+from advisor.report.drawing import HALF, MOST_COLUMNS, WIDE, WIDTH, Drawing, Json, Row, number, ordinal, pointed
 from advisor.report.prose import clean
 from advisor.report.words import axis, say
 from advisor.text import Language
 from advisor.units import show
 
-FLAT_TIME, FLAT_SPEED = 0.8, 0.5
-"""A heat map spans at least from this part of its highest value, so that noise does not look like structure."""
+FLAT_TIME, FLAT_SPEED = 1.25, 0.5
+"""A map of times reaches at least so many times its shortest, one of speeds down to this part of its fastest: noise is
+not to look like structure, and what is as usual is pale."""
+PALEST, STRONGEST = 0.18, 0.95
+"""How opaque cells are: the palest still stands out from the ground of the map."""
+TALLEST = 576
+MOST_KINDS = 4
+"""Kinds of links in one map; there are not more, but a file may say anything."""
+
+TONES = {"HCCS": "comm", "RDMA": "accent", "SIO": "compute", "PCIE": "medium"}
+"""The colour of each kind of link."""
+OTHER_TONE, UNKNOWN_TONE = "critical", "idle"
 
 
 def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
-    """Heat map: how long each rank took for each step."""
+    """Heat map: how long each rank took for each step. The longer side of the two lies across."""
     cells = [
         (int(rank), int(step), us)
         for row in rows
@@ -32,104 +48,178 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing |
     for rank, step, us in cells:
         key = (ranks[rank], steps[step])
         longest[key] = max(longest.get(key, 0.0), us)
-    low, high = min(longest.values()), max(longest.values())
-    floor = min(low, high * FLAT_TIME)
-    values = [
-        {"rank": rank, "step": step, "opacity": round(0.1 + 0.85 * (us - floor) / ((high - floor) or 1), 4)}
-        for (rank, step), us in longest.items()
+    values: list[Json] = [
+        {"rank": rank, "step": step, "opacity": opacity, "said": _moment(rank, step, us, language)}
+        for ((rank, step), us), opacity in zip(longest.items(), _tones(longest.values()), strict=True)
     ]
-    spec = _heat(values, ("step", axis("step", language), steps), ("rank", axis("rank", language), ranks), "accent")
-    note = (
-        axis("stronger_longer", language)
-        + say("colon", language)
-        + _between(show(low, "us"), show(high, "us"), language)
-    )
+    sides = [("rank", axis("rank", language), _names(ranks)), ("step", axis("step", language), _names(steps))]
+    across, down = sorted(sides, key=lambda side: -len(side[2]))
+    note = _range_of(list(longest.values()), "us", axis("stronger_longer", language), language)
     if len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
         grouped = axis("cells_grouped", language, ranks=len(ranks), steps=len(steps))
-        note = f"{grouped}{'；' if language == 'zh' else '; '}{note}"
+        note = f"{grouped}{say('semicolon', language)}{note}"
     ordered = sorted(longest.items(), key=lambda item: -item[1])
     numbers = [(rank, step, show(us, "us")) for (rank, step), us in ordered]
-    return Drawing(spec, note, (axis("rank", language), axis("step", language), ""), numbers)
+    spec = _heat(values, across, down, {"value": "var(--accent)"})
+    heads = (axis("rank", language), axis("step", language), "")
+    return Drawing(spec, note, heads, numbers, wide=_is_wide(across[2]))
+
+
+def _moment(rank: str, step: str, us: float, language: Language) -> str:
+    return pointed(f"{axis('rank', language)} {rank}", f"{axis('step', language)} {step}", show(us, "us"))
+
+
+def _range_of(values: Sequence[float], unit: str, head: str, language: Language) -> str:
+    return head + say("colon", language) + _between(min(values), max(values), unit, language)
+
+
+class Link(Struct, frozen=True):
+    """What the map knows of one kind of link between two ranks; no speed where too little was moved to tell."""
+
+    source: int
+    target: int
+    kind: str
+    speed: float
+    size_bytes: float | None
+
+    def said(self, language: Language) -> str:
+        """Its values in words."""
+        per_step = None if self.size_bytes is None else show(self.size_bytes, "B")
+        size = [] if per_step is None else [axis("size_step", language, size=per_step)]
+        told = show(self.speed, "GB/s") if math.isfinite(self.speed) else axis("too_little", language)
+        return pointed(f"{axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", *size)
 
 
 def links(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
-    """Heat maps, one per kind of link: how fast each pair of ranks exchanges data."""
-    cells = [
-        (int(source), int(target), clean(row.get("link") or "–", 20), speed)
-        for row in rows
-        if (source := number(row.get("source"))) is not None
-        and (target := number(row.get("target"))) is not None
-        and (speed := number(row.get("bandwidth_gbps"))) is not None
-        and speed > 0
-    ]
-    if len(cells) < 2:  # noqa: PLR2004 - one link has nothing to be compared with
+    """Heat map: how fast each pair of ranks exchanges data, in a colour per kind of link, the slower the stronger.
+
+    What moved too little to tell a bandwidth is there in a colour of its own, however slow it looks.
+    """
+    found = _of_few_kinds([link for row in rows if (link := _link(row)) is not None])
+    told = [link for link in found if math.isfinite(link.speed)]
+    if len(told) < 2:  # noqa: PLR2004 - one link has nothing to be compared with
         return None
-    ranks = _classes(rank for cell in cells for rank in cell[:2])
-    kinds = sorted({kind for _, _, kind, _ in cells})[:4]
-    slowest: dict[tuple[str, str, str], float] = {}
-    for source, target, kind, speed in cells:
-        key = (kind, ranks[source], ranks[target])
-        slowest[key] = min(slowest.get(key, math.inf), speed)
-    bounds = {kind: _bounds(speed for (k, *_), speed in slowest.items() if k == kind) for kind in kinds}
-    values = [
-        {"link": kind, "source": source, "target": target, "opacity": _opacity(speed, bounds[kind])}
-        for (kind, source, target), speed in slowest.items()
-        if kind in bounds
+    bounds = {kind: _bounds(one.speed for one in told if one.kind == kind) for kind in sorted({o.kind for o in told})}
+    ranks = _blocks(rank for link in found for rank in (link.source, link.target))
+    cells: dict[tuple[str, str], list[tuple[float, Link]]] = {}
+    for link in found:
+        slowness = _slowness(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0
+        cells.setdefault((ranks[link.source], ranks[link.target]), []).append((slowness, link))
+    values = [_cell(pair, inside, language) for pair, inside in cells.items()]
+    side = [(name, axis(name, language), _names(ranks)) for name in ("target", "source")]
+    spec = _heat(values, side[0], side[1], _legend(values, language))
+    said = [f"{kind} {_between(low, high, 'GB/s', language)}" for kind, (low, high) in bounds.items()]
+    said = [axis("stronger_slower", language), *said]
+    if len(set(ranks)) > MOST_COLUMNS:
+        said.insert(0, axis("links_grouped", language, count=len(set(ranks))))
+    slowest = sorted(told, key=lambda one: -_slowness(one.speed, bounds[one.kind]))
+    heads = (axis("source", language), axis("target", language), "", "", axis("moved", language))
+    numbers = [
+        (str(one.source), str(one.target), one.kind, show(one.speed, "GB/s"), show(one.size_bytes, "B"))
+        for one in slowest
     ]
-    across = ("target", axis("target", language), ranks)
-    inner = _heat(values, across, ("source", axis("source", language), ranks), "comm", max(len(kinds), 1))
-    spec = inner if len(kinds) == 1 else _faceted(inner, "link")
-    said = [
-        axis("stronger_slower", language),
-        *(
-            f"{kind} {_between(show(low, 'GB/s'), show(high, 'GB/s'), language)}"
-            for kind, (low, high) in bounds.items()
-        ),
-    ]
-    if len(ranks) > MOST_COLUMNS:
-        said.insert(0, axis("links_grouped", language, count=len(ranks)))
-    ordered = sorted(slowest.items(), key=lambda item: item[1])
-    numbers = [(source, target, kind, show(speed, "GB/s")) for (kind, source, target), speed in ordered]
-    heads = (axis("source", language), axis("target", language), "", "")
-    return Drawing(spec, ("；" if language == "zh" else "; ").join(said), heads, numbers)
+    return Drawing(spec, say("semicolon", language).join(said), heads, numbers, wide=_is_wide(side[0][2]))
 
 
-def _between(low: str, high: str, language: Language) -> str:
-    return low if low == high else axis("between", language, low=low, high=high)
+def _link(row: Row) -> Link | None:
+    source, target = number(row.get("source")), number(row.get("target"))
+    if source is None or target is None:
+        return None
+    size, speed = number(row.get("size_bytes")), number(row.get("bandwidth_gbps"))
+    if speed is None and not size:
+        return None
+    known = speed is not None and speed > 0
+    return Link(int(source), int(target), clean(row.get("link") or "–", 20), speed if known else math.nan, size)  # type: ignore[arg-type]
 
 
-def _opacity(speed: float, bounds: tuple[float, float]) -> float:
-    """The slower, the stronger."""
-    low, high = bounds
-    return round(0.95 - 0.8 * (speed - min(low, high * FLAT_SPEED)) / (high - min(low, high * FLAT_SPEED)), 4)
+def _of_few_kinds(found: Sequence[Link]) -> list[Link]:
+    kinds = sorted({link.kind for link in found})[:MOST_KINDS]
+    return [link for link in found if link.kind in kinds]
 
 
-Classes = dict[int, str]
-Side = tuple[str, str, Classes]
-
-
-def _heat(values: list[Json], across: Side, down: Side, colour: str, beside: int = 1) -> Json:
-    columns, lines = _names(across[2]), _names(down[2])
-    width = WIDTH / beside - (30 if beside > 1 else 0)
+def _cell(pair: tuple[str, str], inside: Sequence[tuple[float, Link]], language: Language) -> Json:
+    """One cell of the map: as strong as the slowest link in it; it says that of each kind."""
+    worst: dict[str, tuple[float, Link]] = {}
+    for one in sorted(inside, key=lambda one: -one[0]):
+        worst.setdefault(one[1].kind, one)
+    slowness, slowest = next(iter(worst.values()))
+    unknown = slowness < 0
+    block = "" if len(inside) == len(worst) else axis("slowest_of", language, source=pair[0], target=pair[1]) + " "
     return {
-        "width": round(min(width, max(40 * len(columns), 80))),
-        "height": round(min(360, max(16, 240 / max(len(lines), 1)) * len(lines), 34 * len(lines))),
+        "source": pair[0],
+        "target": pair[1],
+        "kind": axis("too_little", language) if unknown else slowest.kind,
+        "tone": UNKNOWN_TONE if unknown else TONES.get(slowest.kind, OTHER_TONE),
+        "opacity": 0.3 if unknown else round(PALEST + (STRONGEST - PALEST) * slowness, 2),
+        "said": block + say("semicolon", language).join(link.said(language) for _, link in worst.values()),
+    }
+
+
+def _legend(values: Iterable[Json], language: Language) -> Json:
+    """A colour for each kind of cell that is there; one alone needs no words."""
+    tones = {str(value["kind"]): str(value.pop("tone")) for value in values}
+    few = axis("too_little", language)
+    names = [*sorted(name for name in tones if name != few), *([few] if few in tones else [])]
+    return {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": names, "range": [f"var(--{tones[name]})" for name in names]},
+        "legend": {"title": None} if len(names) > 1 else None,
+    }
+
+
+def _slowness(speed: float, bounds: tuple[float, float]) -> float:
+    """From 0 for the fastest of a kind to 1 for the slowest, if that is slow at all."""
+    low, high = bounds
+    return (high - speed) / (high - min(low, high * FLAT_SPEED))
+
+
+def _bounds(values: Iterable[float]) -> tuple[float, float]:
+    listed = list(values)
+    return min(listed), max(listed)
+
+
+def _tones(values: Iterable[float]) -> list[float]:
+    """How strong each time is drawn: the shortest palest, the longest strongest where it is long at all."""
+    listed = list(values)
+    low = min(listed)
+    reach = max(*listed, low * FLAT_TIME) - low
+    return [round(PALEST + (STRONGEST - PALEST) * (one - low) / (reach or 1), 2) for one in listed]
+
+
+def _between(low: float, high: float, unit: str, language: Language) -> str:
+    ends = show(low, unit), show(high, unit)
+    return ends[0] if ends[0] == ends[1] else axis("between", language, low=ends[0], high=ends[1])
+
+
+Side = tuple[str, str, list[str]]
+
+
+def _is_wide(columns: Sequence[str]) -> bool:
+    return len(columns) > HALF
+
+
+def _heat(values: list[Json], across: Side, down: Side, fill: Json) -> Json:
+    """Cells of whole pixels, so that no two look different in size."""
+    width = max((WIDE if _is_wide(across[2]) else WIDTH - 40) // max(len(across[2]), 1), 6)
+    wide, tall = min(width, 40), max(min(width, 24, TALLEST // max(len(down[2]), 1)), 8)
+    return {
+        "width": {"step": wide},
+        "height": {"step": tall},
+        "view": {"fill": "var(--soft)", "stroke": None},
         "data": {"values": values},
-        "mark": {"type": "rect", "fill": f"var(--{colour})", "stroke": "var(--card)", "strokeWidth": 1},
+        "mark": {"type": "rect", "aria": True, "stroke": "var(--card)", "strokeWidth": 1},
         "encoding": {
-            "x": ordinal(across[0], across[1], columns),
-            "y": ordinal(down[0], down[1], lines),
+            "x": ordinal(across[0], across[1], across[2], wide),
+            "y": ordinal(down[0], down[1], down[2], tall, upright=True),
+            "fill": fill,
             "fillOpacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
+            "description": {"field": "said"},
         },
     }
 
 
-def _faceted(inner: Json, field: str) -> Json:
-    data = inner.pop("data")
-    return {"data": data, "facet": {"column": {"field": field, "type": "nominal", "title": None}}, "spec": inner}
-
-
-def _classes(numbers: Iterable[int]) -> Classes:
+def _classes(numbers: Iterable[int]) -> Mapping[int, str]:
     """Each number to the name of its class: itself, or a range of neighbours where there are too many."""
     ordered = sorted(set(numbers))
     size = max(math.ceil(len(ordered) / MOST_COLUMNS), 1)
@@ -141,10 +231,17 @@ def _classes(numbers: Iterable[int]) -> Classes:
     return named
 
 
-def _names(classes: Classes) -> list[str]:
+def _blocks(ranks: Iterable[int]) -> Mapping[int, str]:
+    """Each rank to the name of its block: itself, or 2, 4, 8 … neighbours where there are too many, as nodes hold."""
+    ordered, size = sorted(set(ranks)), 1
+    while len({rank // size for rank in ordered}) > MOST_COLUMNS:
+        size *= 2
+    return {rank: _range(rank // size * size, size) for rank in ordered}
+
+
+def _range(first: int, size: int) -> str:
+    return str(first) if size == 1 else f"{first}–{first + size - 1}"
+
+
+def _names(classes: Mapping[int, str]) -> list[str]:
     return list(dict.fromkeys(classes.values()))
-
-
-def _bounds(values: Iterable[float]) -> tuple[float, float]:
-    listed = list(values)
-    return min(listed), max(listed)

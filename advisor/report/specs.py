@@ -10,7 +10,7 @@ from unicodedata import east_asian_width
 from msgspec import Struct
 
 from advisor.findings import Exhibit, Scalar
-from advisor.report.drawing import MOST_COLUMNS, WIDTH, Drawing, Json, Row, at, number, ordinal
+from advisor.report.drawing import WIDE, WIDTH, Drawing, Json, Row, at, number, ordinal, pointed
 from advisor.report.heatmaps import links, rank_steps
 from advisor.report.prose import clean
 from advisor.report.words import CAUSES, CHARTS, axis, known, say
@@ -21,7 +21,13 @@ LABEL, AMOUNT = 180, 64
 LABEL_COLUMNS = 24
 """Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
 MOST_BARS = 10
-MOST_NUMBERS = 30
+LONGEST_SAID = 120
+"""Characters of a name that a mark says."""
+MOST_RANKS = 256
+"""So many ranks have a bar each; more are drawn in groups, and the chart says so."""
+NARROW_RANKS = 32
+"""With more than these, bars take the width of the page."""
+MOST_NUMBERS = 64
 
 
 class Chart(Struct, frozen=True):
@@ -33,6 +39,9 @@ class Chart(Struct, frozen=True):
     spec: Json
     heads: tuple[str, ...]
     numbers: tuple[tuple[str, ...], ...]
+    """The first of them; `total` is how many there are."""
+    total: int = 0
+    wide: bool = False
 
 
 def charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]:
@@ -54,7 +63,8 @@ def chart_of(kind: str, title: str, drawing: Drawing) -> Chart:
         "config": _CONFIG,
         **drawing.spec,
     }
-    return Chart(kind, title, drawing.note, spec, drawing.heads, tuple(drawing.numbers[:MOST_NUMBERS]))
+    numbers = tuple(drawing.numbers[:MOST_NUMBERS])
+    return Chart(kind, title, drawing.note, spec, drawing.heads, numbers, len(drawing.numbers), drawing.wide)
 
 
 _CONFIG: Json = {
@@ -92,23 +102,25 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
     ordered = sorted((row for row in rows if number(row.get("rank")) is not None), key=lambda row: at(row, "rank"))
     if len(ordered) < 2:  # noqa: PLR2004 - one is the bar under the verdict
         return None
-    size = math.ceil(len(ordered) / MOST_COLUMNS)
+    size = math.ceil(len(ordered) / MOST_RANKS)
     groups = [ordered[i : i + size] for i in range(0, len(ordered), size)]
     means = [(_span(group, "rank"), [_mean(group, column) for _, column in parts]) for group in groups]
     values = [
-        {"rank": name, "part": say(key, language), "order": order, "ms": round(us / 1e3, 4)}
+        {"rank": name, "part": say(key, language), "order": order, "ms": round(us / 1e3, 4), "said": said}
         for name, amounts in means
         for order, ((key, _), us) in enumerate(zip(parts, amounts, strict=True))
         if us is not None
+        for said in [_part_of_rank(name, say(key, language), us, amounts, language)]
     ]
-    names = [say(key, language) for key, _ in parts]
+    names, wide = [say(key, language) for key, _ in parts], len(means) > NARROW_RANKS
+    width = WIDE if wide else WIDTH
     spec: Json = {
-        "width": WIDTH,
+        "width": width,
         "height": 200,
         "data": {"values": values},
-        "mark": {"type": "bar", "width": {"band": 0.82}},
+        "mark": {"type": "bar", "aria": True, "width": {"band": 0.82}},
         "encoding": {
-            "x": ordinal("rank", axis("rank", language), [name for name, _ in means]),
+            "x": ordinal("rank", axis("rank", language), [name for name, _ in means], width / len(means)),
             "y": {"field": "ms", "type": "quantitative", "title": axis("ms_step", language), "axis": {"tickCount": 5}},
             "order": {"field": "order"},
             "color": {
@@ -117,28 +129,36 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
                 "scale": {"domain": names, "range": [f"var(--{key})" for key, _ in parts]},
                 "legend": {"title": None},
             },
+            "description": {"field": "said"},
         },
     }
     note = "" if size == 1 else axis("ranks_grouped", language, count=total, size=size)
     numbers = [(name, *(show(us, "us") for us in amounts)) for name, amounts in means]
-    return Drawing(spec, note, (axis("rank", language), *names), numbers)
+    return Drawing(spec, note, (axis("rank", language), *names), numbers, wide)
+
+
+def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | None], language: Language) -> str:
+    """What a piece of a bar says: the part of its rank, its time, its share of the step of that rank."""
+    whole = sum(amount or 0.0 for amount in amounts)
+    who = axis("mean_of", language, ranks=rank) if "–" in rank else f"{axis('rank', language)} {rank}"
+    return pointed(who, f"{part} {show(us, 'us')}", *([show(us / whole, "share")] if whole > 0 else []))
 
 
 def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Bars: what the device waits for."""
     bars = [
-        (known(CAUSES, str(row["cause"]), language) or short(row["cause"]), us)
+        (known(CAUSES, str(row["cause"]), language) or clean(row["cause"], LONGEST_SAID), us, "")
         for row in rows
         if (us := number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
     ]
-    note = axis("total_idle", language, time=show(sum(us for _, us in bars), "us"))
+    note = axis("total_idle", language, time=show(sum(us for _, us, _ in bars), "us"))
     return _bars(bars, "idle", note, language)
 
 
 def _operators(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Bars: the operator types with most device time."""
     bars = [
-        (short(row["op_type"]), us)
+        (clean(row["op_type"], LONGEST_SAID), us, axis("calls_step", language, count=show(row.get("calls"), "count")))
         for row in rows
         if (us := number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
     ]
@@ -153,12 +173,23 @@ def short(name: Scalar) -> str:
     return text if len(text) + wide <= LABEL_COLUMNS else clean(name, 11)
 
 
-def _bars(bars: Sequence[tuple[str, float]], colour: str, note: str, language: Language) -> Drawing | None:
+Bar = tuple[str, float, str]
+"""A name, its time in µs, and what else is to be said of it."""
+
+
+def _bars(bars: Sequence[Bar], colour: str, note: str, language: Language) -> Drawing | None:
     if not bars:
         return None
     ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))[:MOST_BARS]
     values = [
-        {"place": i, "name": name, "ms": us / 1e3, "said": show(us, "us")} for i, (name, us) in enumerate(ordered)
+        {
+            "place": place,
+            "name": short(name),
+            "ms": us / 1e3,
+            "said": show(us, "us"),
+            "whole": pointed(name, show(us, "us"), *([more] if more else [])),
+        }
+        for place, (name, us, more) in enumerate(ordered)
     ]
     y = {"field": "place", "type": "ordinal", "title": None, "axis": None}
     x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
@@ -172,8 +203,14 @@ def _bars(bars: Sequence[tuple[str, float]], colour: str, note: str, language: L
         "encoding": {"y": y},
         "layer": [
             {
-                "mark": {"type": "bar", "fill": f"var(--{colour})", "height": {"band": 0.66}, "cornerRadiusEnd": 2},
-                "encoding": {"x": x},
+                "mark": {
+                    "type": "bar",
+                    "aria": True,
+                    "fill": f"var(--{colour})",
+                    "height": {"band": 0.66},
+                    "cornerRadiusEnd": 2,
+                },
+                "encoding": {"x": x, "description": {"field": "whole"}},
             },
             {"mark": label, "encoding": {"x": {"value": 0}, "text": {"field": "name"}}},
             {
@@ -183,7 +220,7 @@ def _bars(bars: Sequence[tuple[str, float]], colour: str, note: str, language: L
         ],
     }
     heads = ("", axis("ms_step", language).replace("ms", "").strip() or "")
-    return Drawing(spec, note, heads, [(name, show(us, "us")) for name, us in ordered])
+    return Drawing(spec, note, heads, [(short(name), show(us, "us")) for name, us, _ in ordered])
 
 
 _TIME_LABEL = (
@@ -201,13 +238,17 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Draw
     ]
     if not bins:
         return None
-    values = [{"from": low, "to": high, "launches": count} for low, high, count in bins if low < high]
+    values = [
+        {"from": low, "to": high, "launches": count, "said": _bin(low, high, count, language)}
+        for low, high, count in bins
+        if low < high
+    ]
     decades = [10**power for power in range(11) if 10**power <= bins[-1][1] * 1.01]
     spec: Json = {
         "width": WIDTH,
         "height": 190,
         "data": {"values": values},
-        "mark": {"type": "rect", "fill": "var(--accent)", "stroke": "var(--card)", "strokeWidth": 1},
+        "mark": {"type": "rect", "aria": True, "fill": "var(--accent)", "stroke": "var(--card)", "strokeWidth": 1},
         "encoding": {
             "x": {
                 "field": "from",
@@ -224,11 +265,17 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Draw
                 "axis": {"tickCount": 4},
             },
             "y2": {"datum": 0},
+            "description": {"field": "said"},
         },
     }
     note = axis("total_launches", language, count=f"{sum(count for *_, count in bins):,.0f}")
     numbers = [(f"≤ {show(high, 'us')}", f"{count:,.0f}") for _, high, count in bins if count]
     return Drawing(spec, note, (axis("latency", language), axis("launches", language)), numbers)
+
+
+def _bin(low: float, high: float, count: float, language: Language) -> str:
+    between = axis("between", language, low=show(low, "us"), high=show(high, "us"))
+    return pointed(between, axis("total_launches", language, count=f"{count:,.0f}"))
 
 
 def _span(group: Sequence[Row], name: str) -> str:

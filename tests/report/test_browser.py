@@ -166,3 +166,16 @@ def test_a_copy_button_says_when_it_is_done(opened: Any) -> None:
     opened.execute_script("arguments[0].click()", button)
     opened.execute_async_script("setTimeout(arguments[0], 200)")
     assert button.text == done
+
+
+def test_a_mark_of_a_chart_says_its_values_at_once_and_is_silent_elsewhere(opened: Any) -> None:
+    mark = opened.find_elements("css selector", "#chart-links .mark-rect path")[3]
+    words = opened.execute_script("return arguments[0].querySelector('title').textContent", mark)
+    point = "arguments[0].dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 1270, clientY: 790}))"
+    opened.execute_script(point, mark)
+    (said,) = shown(opened, "#pointed")
+    assert said.text == words
+    assert said.rect["x"] + said.rect["width"] <= 1280
+    opened.execute_script(point, opened.find_element("css selector", "h1"))
+    assert shown(opened, "#pointed") == []
+    assert opened.get_log("browser") == []

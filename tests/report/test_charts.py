@@ -15,7 +15,8 @@ from advisor.report import write
 from advisor.report.chart_process import safe
 from advisor.report.charts import Renderer
 from advisor.report.drawing import MOST_COLUMNS
-from advisor.report.specs import MOST_BARS, MOST_NUMBERS, Chart, charts
+from advisor.report.html import LARGEST_BYTES
+from advisor.report.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, charts
 from advisor.text import Language
 
 
@@ -51,13 +52,85 @@ def test_a_name_in_a_chart_is_text_and_never_markup(renderer: Renderer) -> None:
     assert "<script" not in svg
 
 
-@pytest.mark.parametrize("ranks", [2, 63, 64, 65, 1000, 1024])
+@pytest.mark.parametrize("ranks", [2, 32, 33, 64, 255, 256, 257, 1000, 1024])
 def test_ranks_are_drawn_one_by_one_up_to_a_bound_and_then_in_groups(ranks: int) -> None:
     one = chart("time_split", exhibits(ranks=ranks, steps=1)[0].rows)
     columns = {value["rank"] for value in values(one)}
-    assert len(columns) <= MOST_COLUMNS
-    assert (len(columns) == ranks) == (ranks <= MOST_COLUMNS)
-    assert (str(ranks) in one.note) == (ranks > MOST_COLUMNS)
+    assert len(columns) <= MOST_RANKS
+    assert (len(columns) == ranks) == (ranks <= MOST_RANKS)
+    assert (str(ranks) in one.note) == (ranks > MOST_RANKS)
+    assert one.wide == (ranks > 32)
+
+
+@pytest.mark.parametrize(("ranks", "wide"), [(2, False), (16, False), (17, True), (64, True), (256, True)])
+def test_maps_of_many_ranks_take_the_width_of_the_page_and_keep_cells_one_can_point_at(ranks: int, wide: bool) -> None:
+    for one in charts(exhibits(ranks=ranks, steps=5)[4:], "en"):
+        size = json.loads(json.dumps(one.spec))
+        columns = {value.get("target", value.get("rank", "")) for value in values(one)}
+        assert one.wide == wide
+        assert len(columns) <= MOST_COLUMNS
+        assert size["width"]["step"] >= 12 and size["height"]["step"] >= 8
+        assert size["width"]["step"] * len(columns) <= (960 if wide else 460)
+
+
+def test_a_mark_says_its_values_where_one_points_at_it(language: Language, renderer: Renderer) -> None:
+    drawn = renderer.render({one.kind: one.spec for one in charts(exhibits(), language)})
+    said = {kind: re.findall("<title>([^<]*)</title>", svg) for kind, svg in drawn.items()}
+    english = {
+        "time_split": "rank 0 · compute 9 ms · 7.9 %",
+        "idle_causes": "host late · 17 ms",
+        "launch_latency": "launches: 730",
+        "operators": "MatMulV2 · 4 ms · 10 calls per step",
+        "rank_steps": "rank 3 · step 50 · 114 ms",
+        "links": "rank 1 → 0 · HCCS 23 GB/s · 95.4 MiB per step",
+    }
+    assert sorted(said) == sorted(english)
+    for kind, words in english.items():
+        found = [re.sub(r"\.0+(?= )|(?<=\.\d)0+(?= )", "", one) for one in said[kind]]
+        assert found, kind
+        assert language == "zh" or any(words in one for one in found), (kind, found[:5])
+
+
+def test_a_few_bytes_are_no_slow_link() -> None:
+    rows = ((0, 1, "HCCS", 20.0, 1e8), (1, 0, "HCCS", 19.0, 1e8), (2, 0, "HCCS", None, 96.0))
+    one = chart("links", table("source target link bandwidth_gbps:GB/s size_bytes:B", *rows))
+    few = next(value for value in values(one) if value["source"] == "2")
+    assert few["kind"] == "too few bytes to tell a speed"
+    assert few["said"] == "rank 2 → 0 · HCCS too few bytes to tell a speed · 96.0 B per step"
+    assert all(row[0] != "2" for row in one.numbers)
+    scale = json.loads(json.dumps(one.spec))["encoding"]["fill"]["scale"]
+    assert scale == {"domain": ["HCCS", "too few bytes to tell a speed"], "range": ["var(--comm)", "var(--idle)"]}
+
+
+def test_links_that_moved_next_to_nothing_make_no_map() -> None:
+    rows = ((0, 1, "HCCS", None, 96.0), (1, 0, "HCCS", None, 40.0))
+    assert charts([exhibit("links", table("source target link bandwidth_gbps size_bytes", *rows))], "en") == ()
+
+
+def test_a_cell_of_many_ranks_says_which_of_its_links_is_slowest() -> None:
+    rows = [
+        (a, b, "HCCS", 5.0 if (a, b) == (100, 7) else 20.0, 1e8) for a in range(128) for b in range(0, 128, 7) if a != b
+    ]
+    one = chart("links", table("source target link bandwidth_gbps size_bytes", *rows))
+    slow = max(values(one), key=lambda value: float(str(value["opacity"])))
+    assert (slow["source"], slow["target"]) == ("100–101", "6–7")
+    assert str(slow["said"]).startswith("slowest of 100–101 → 6–7: rank 100 → 7 · HCCS 5.00 GB/s")
+
+
+def test_a_pair_with_two_kinds_of_links_is_as_strong_as_the_slower_and_says_both() -> None:
+    rows = [(0, 1, "HCCS", 20.0, 1e8), (1, 0, "HCCS", 20.0, 1e8), (0, 1, "SIO", 50.0, 1e8), (1, 0, "SIO", 200.0, 1e8)]
+    first, second = values(chart("links", table("source target link bandwidth_gbps size_bytes", *rows)))
+    assert (first["kind"], second["kind"]) == ("SIO", "HCCS")
+    assert "HCCS 20.0 GB/s" in str(first["said"]) and "SIO 50.0 GB/s" in str(first["said"])
+    assert first["opacity"] > second["opacity"]  # type: ignore[operator]
+
+
+def test_the_report_of_64_ranks_stays_small_with_every_pair_and_step_in_it(renderer: Renderer, tmp_path: Path) -> None:
+    full = rich().model_copy(update={"exhibits": exhibits(ranks=64, steps=64)})
+    write(full, tmp_path / "report.html", "en", renderer)
+    text = (tmp_path / "report.html").read_bytes()
+    assert text.count(b"<title>rank ") == 64 * 63 + 64 * 64 + 64 * 3
+    assert len(text) < LARGEST_BYTES
 
 
 def test_a_single_rank_is_left_to_the_bar_under_the_verdict() -> None:
@@ -67,7 +140,7 @@ def test_a_single_rank_is_left_to_the_bar_under_the_verdict() -> None:
 def test_every_chart_is_bounded(language: Language) -> None:
     many = exhibits(ranks=300, steps=300)
     for one in charts(many, language):
-        assert len(values(one)) <= MOST_COLUMNS**2 * 2
+        assert len(values(one)) <= MOST_COLUMNS**2
         assert len(one.numbers) <= MOST_NUMBERS
     bars = chart("operators", table("op_type core us:us calls", *((f"op{i}", "x", 1.0 * i, 1.0) for i in range(500))))
     assert len(values(bars)) == MOST_BARS
@@ -75,7 +148,7 @@ def test_every_chart_is_bounded(language: Language) -> None:
 
 
 def test_a_group_of_ranks_shows_its_mean() -> None:
-    rows = [(rank, None, 10_000.0 if rank % 2 else 20_000.0, None, 0.0) for rank in range(128)]
+    rows = [(rank, None, 10_000.0 if rank % 2 else 20_000.0, None, 0.0) for rank in range(512)]
     one = chart("time_split", table("rank stage compute_us exposed_comm_us free_us", *rows))
     assert {value["ms"] for value in values(one) if value["part"] == "compute"} == {15.0}
 
@@ -122,6 +195,17 @@ def test_a_foreign_element_or_handler_in_a_drawing_is_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"unexpected|well-formed"):
             safe(svg, "a")
+
+
+def test_what_the_library_says_of_marks_becomes_their_title_and_the_rest_of_it_goes() -> None:
+    mark = '<path aria-label="a &lt;b&gt; &quot;c&quot;" role="graphics-symbol" d="M0,0.123456h9"/>'
+    drawn = f'<svg role="x">{mark}<g aria-label="d"/></svg>'
+    assert safe(drawn, "a") == '<svg><path d="M0,0.12h9"><title>a &lt;b&gt; "c"</title></path><g/></svg>'
+
+
+def test_what_marks_say_alike_is_said_once_of_their_group() -> None:
+    drawn = '<svg><g fill="none"><path fill="red" stroke="a" d="M0,0"/><path fill="red" stroke="b" d="M1,0"/></g></svg>'
+    assert safe(drawn, "a") == '<svg><g fill="red"><path stroke="a" d="M0,0"/><path stroke="b" d="M1,0"/></g></svg>'
 
 
 def test_ids_of_several_drawings_do_not_meet() -> None:

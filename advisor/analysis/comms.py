@@ -121,7 +121,10 @@ def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> A
 
 
 def _computed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
-    """Per call: the part of the kernel time of its rank and step that began before it; missing where there is none."""
+    """Per call: the part of the kernels of its rank and step that began before it; missing where there are none.
+
+    By time or by number, whichever is less: one slow kernel does not move a call to the end of its step.
+    """
     share = np.full(len(collectives), np.nan)
     if kernels is None:
         return share
@@ -130,13 +133,22 @@ def _computed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> 
         *(np.concatenate([collectives[key][comm.row], kernels[key][compute.row]]) for key in ("rank", "step"))
     )
     start = np.concatenate([comm.start, compute.start])
-    work = np.concatenate([np.zeros(len(comm.row)), (compute.end - compute.start).astype(np.float64)])
     order = np.lexsort((start, cells.of))
+    nothing = np.zeros(len(comm.row))
+    shares = [
+        _done_before(cells, order, np.concatenate([nothing, weight]))
+        for weight in ((compute.end - compute.start).astype(np.float64), np.ones(len(compute.row)))
+    ]
+    share[comm.row] = np.fmin(*shares)[: len(comm.row)]
+    return share
+
+
+def _done_before(cells: Groups, order: Array, work: Array) -> Array:
+    """Per row: the part of the work of its cell that precedes it in this order."""
     done = np.empty(len(order))
     done[order] = np.cumsum(work[order]) - work[order]
     total = cells.sums(work)
-    share[comm.row] = ratio(done - (np.cumsum(total) - total)[cells.of], total[cells.of])[: len(comm.row)]
-    return share
+    return ratio(done - (np.cumsum(total) - total)[cells.of], total[cells.of])
 
 
 def _sole(collectives: Table[Collective]) -> Array:

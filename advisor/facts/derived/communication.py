@@ -63,7 +63,12 @@ class CollectiveCall(Fact):
         ),
     ]
     apart_us: Annotated[float, Us("From the end of the one whose turn was before to its start; 0 where they overlap.")]
-    computed_share: Annotated[float, Share("Part of the kernel time of its rank and step that began before it.")]
+    computed_share: Annotated[
+        float,
+        Share(
+            "Part of the kernels of its rank and step that began before it, by time or by number, whichever is less."
+        ),
+    ]
     sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]
 
 

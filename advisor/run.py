@@ -53,6 +53,15 @@ class Capture(_Model):
     """Files of a text export that are not there, such as `trace_view.json`; empty for other captures."""
     size_bytes: int = 0
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Files with events that are absent although what they hold was recorded."""
+        return tuple(name for name in self.absent if _HOLDS.get(name, "") in (self.activities or ()))
+
+
+_HOLDS = {"trace_view.json": "CPU", "kernel_details.csv": "NPU"}
+"""By file of a text export: the activity that is found in no other file."""
+
 
 class Run(_Model):
     """One profiled run of one job."""
@@ -100,6 +109,11 @@ class Run(_Model):
             elif rank not in captured:
                 runs.append([rank, rank])
         return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+    @property
+    def lost_files(self) -> str:
+        """Files with events that were recorded and not given for some rank, such as `trace_view.json`."""
+        return ", ".join(sorted({name for capture in self.captures for name in capture.lost}))
 
     @property
     def is_summary(self) -> bool:

@@ -206,6 +206,13 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName(
         "sides", _TEXT, "`both` (host and device), `device` or `summary` (a cluster summary)", lambda r: r.sides or None
     ),
+    RunName(
+        "lost_files",
+        _TEXT,
+        "files with events that were recorded and not given for some rank, such as `trace_view.json`; an empty text where "
+        "none is known to be",
+        lambda r: r.lost_files,
+    ),
     RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _known(r.parallel.tp)),
     RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _known(r.parallel.pp)),
     RunName("dp", _NUMBER, "data-parallel size", lambda r: _known(r.parallel.dp)),

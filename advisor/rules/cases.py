@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from advisor.facts.table import Table, read_table
 from advisor.rules.bind import tables
 from advisor.rules.schema import CaseFile
 from advisor.rules.source import nearest
-from advisor.run import Parallel, Run, Sides
+from advisor.run import Capture, Parallel, Run, Sides
 
 MAX_ROWS = 100_000
 _TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)
@@ -86,8 +86,16 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         steps=tuple(range(1, int(_number(said, "step_count")) + 1)),
         step_us=_number(said, "step_us"),
         sides=_sides(said),
+        captures=_without(_text(said, "lost_files").split(), ranks),
         parallel=Parallel(**{name: int(_number(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
     )
+
+
+def _without(files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
+    """Captures of host and device from which these files are missing; none where none are."""
+    both = ("CPU", "NPU")
+    missing = tuple(files)
+    return tuple(Capture(rank=rank, path="", source="text", activities=both, absent=missing) for rank in ranks if files)
 
 
 def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the shipped rules say stands by itself: whoever reads one finding is not sent to look for another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from advisor.rules.bind import Rule
+from advisor.rules.catalog import Catalog
+from advisor.shipped import shipped
+from advisor.text import Text
+
+RULES = Catalog.load([shipped("rules")]).rules
+ELSEWHERE = re.compile(
+    r"\bfindings\b|\b(?:another|this|that|each|the) finding\b|\b(?:this|the) (?:report|diagnosis)\b|\b(?:above|below)[.,;)]"
+    r"|本报告|本次诊断|类问题|类的.{0,6}问题|其他问题|其他结论|见下表|见上"
+)
+
+
+def told(rule: Rule) -> Iterator[Text]:
+    """What the rule says of a finding: title, reason, remedy and what the saving assumes."""
+    info = rule.info()
+    yield from (info.title, info.why, *filter(None, (info.assumes,)))
+    for step in info.fix:
+        yield from filter(None, (step.do, step.care))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_no_rule_sends_its_reader_to_another_finding(rule: Rule) -> None:
+    for text in told(rule):
+        for said in (text.en, text.zh):
+            assert not ELSEWHERE.search(said), said

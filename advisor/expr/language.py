@@ -209,9 +209,8 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName(
         "lost_files",
         _TEXT,
-        "files with events that were recorded and not given for some rank, such as `trace_view.json`; an empty text where "
-        "none is known to be",
-        lambda r: r.lost_files,
+        "files with events, such as `trace_view.json`, that were recorded and not given for some rank",
+        lambda r: r.lost_files or None,
     ),
     RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _known(r.parallel.tp)),
     RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _known(r.parallel.pp)),

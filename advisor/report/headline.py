@@ -42,6 +42,8 @@ class Headline(Struct, frozen=True):
     """The finding that leads; None where there is nothing to fix."""
     says: str
     """What to say where there is nothing to fix first."""
+    won: str = ""
+    """What fixing it wins; empty where it is not estimated, and of a symptom, whose time is no gain."""
     beyond: Prose = ()
     """Beside a cause: what stays unexplained. Where nothing needs fixing: where the next per cent would be."""
 
@@ -54,10 +56,11 @@ def headline(diagnosis: Diagnosis, cards: Sequence[Card], parts: Sequence[TimePa
         lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
         beyond = _unexplained(diagnosis, lead, cards, language)
-        return Headline(kind, time, say(f"lead_{kind}", language), first, "", beyond)
+        won = first.saving if kind == "fix" and first.saving_time else ""
+        return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond)
     if kind == "blind":
         return Headline("blind", time, "", None, say("nothing_checked", language))
-    return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), _next_gain(diagnosis, language))
+    return Headline("fine", time, "", None, nothing_to_fix(diagnosis, language), beyond=_next_gain(diagnosis, language))
 
 
 def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Language) -> str:

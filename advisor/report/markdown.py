@@ -91,7 +91,7 @@ def _headline(shown: View) -> Iterable[str]:
         yield f"**{plain(said.time)}**"
         yield ""
     if said.first:
-        won = f" — {plain(said.first.saving)}" if said.first.saving_time else ""
+        won = f" — {plain(said.won)}" if said.won else ""
         yield f"**{plain(said.label)}**{colon}{words(said.first.title)}{won}"
         if said.first.actions:
             yield ""

@@ -91,8 +91,8 @@ def _leading(said: Headline, language: Language) -> Text:
         return Text()
     colon, stop = say("colon", language), say("full_stop", language)
     line = Text.assemble(f"{said.label}{colon}", assembled(said.first.title))
-    if said.first.saving_time:
-        line.append(f"{' — ' if language == 'en' else '——'}{said.first.saving}")
+    if said.won:
+        line.append(f"{' — ' if language == 'en' else '——'}{said.won}")
     line.append(stop)
     if said.kind == "fix" or not said.first.actions:
         return line

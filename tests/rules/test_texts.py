@@ -15,7 +15,8 @@ from advisor.text import Text
 
 RULES = Catalog.load([shipped("rules")]).rules
 ELSEWHERE = re.compile(
-    r"\bfindings\b|\b(?:another|this|that|each|the) finding\b|\b(?:this|the) (?:report|diagnosis)\b|\b(?:above|below)[.,;)]"
+    r"\bfindings\b|\b(?:another|this|that|each|the) finding\b|\b(?:this|the) (?:report|diagnosis)\b"
+    r"|\b(?:above|below)[.,;)]"
     r"|本报告|本次诊断|类问题|类的.{0,6}问题|其他问题|其他结论|见下表|见上"
 )
 

@@ -75,6 +75,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.doubt import doubted
     from advisor.engine.evaluate import evaluate
     from advisor.engine.merge import merge
+    from advisor.engine.partial import with_ranks_left_out
     from advisor.engine.rank import ranked
 
     profile.prepare([*catalog.facts(), *ALWAYS])
@@ -84,7 +85,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, profile.run)
-        outcomes.append(result.outcome)
+        outcomes.append(with_ranks_left_out(result.outcome, rule.facts, profile, profile.run))
         findings += merge(result, waited)
         progress("rules", done, len(catalog.rules))
     return Diagnosis(

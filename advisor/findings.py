@@ -215,6 +215,8 @@ class Outcome(_Model):
     """Tables that were missing when skipped, or columns without values, such as `overlaps.free_us`."""
     measures: tuple[Measure, ...] = ()
     """Subjects in which it did not fire, nearest first; only the few that came nearest."""
+    without_ranks: tuple[int, ...] = ()
+    """Of a rule that looked: ranks it could not look at, because a file was not given; `reason` says which file."""
 
 
 class Param(_Model):

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
+from advisor.facts.observed import Group
+from advisor.facts.observed.recording import LEVEL1, NPU
 from advisor.text import Text
 
 
@@ -88,6 +91,76 @@ RUN: Mapping[str, Text] = {
     "cann_version": _t("version of CANN", "CANN 版本"),
     "torch_npu_version": _t("version of torch_npu", "torch_npu 版本"),
 }
+
+
+class Value(NamedTuple):
+    """A value that was looked for: what it is, which observed table it is taken from, and how to have it."""
+
+    words: Text
+    source: str
+    record_with: Text | None = None
+
+
+_PIPES_ON = _t("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
+_TOLD = _t(
+    "give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
+    "请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
+)
+_STEPS_ON = _t(
+    "call prof.step() at the end of every training step, so that steps are marked",
+    "每个训练 step 结束时调用 prof.step()，以标记 step",
+)
+_SHAPES = Value(_t("input shapes of operators", "算子的输入 shape"), "kernels", LEVEL1)
+_PIPES = Value(_t("how busy the pipes of the cores were", "核内各流水线的占用率"), "kernels", _PIPES_ON)
+_BESIDE = Value(_t("what ran beside the operators", "算子与其他任务的并行情况"), "kernels", NPU)
+_SPLIT = Value(_t("how collectives split into transfer and waiting", "集合通信的传输与等待拆分"), "transfers", LEVEL1)
+_PARTS = Value(_t("what the time of steps was spent on", "单步时间的构成"), "kernels", NPU)
+_CLOCK = Value(_t("AI Core frequency", "AI Core 频率"), "frequencies", NPU)
+_LAST = Value(_t("which rank came last in each collective", "各次集合通信由哪张卡最后到达"), "collectives", NPU)
+_SWITCHES = Value(_t("how the profiler was switched", "profiler 的开关设置"), "", _TOLD)
+_MARKS = Value(_t("marks of steps", "step 标记"), "step_windows", _STEPS_ON)
+VALUES: Mapping[str, Value] = {
+    "alone_us": _BESIDE,
+    "bare_us": Value(_t("single transfers within collectives", "集合通信内部的单次传输"), "device_tasks", NPU),
+    "blamed_share": _LAST,
+    "blocks": Value(_t("on how many cores operators ran", "算子使用的核数"), "kernels", LEVEL1),
+    "bubble_us": _PARTS,
+    "busiest_share": _PIPES,
+    "comm_us": _PARTS,
+    "complete": Value(_t("whether the profiler was stopped", "profiler 是否正常停止"), "", _TOLD),
+    "compute_us": _PARTS,
+    "copy_us": Value(_t("memory copies of the device", "设备侧的内存拷贝"), "device_tasks", NPU),
+    "core": Value(_t("on which kind of core operators ran", "算子所在的核类型"), "kernels", LEVEL1),
+    "exposed_comm_us": _PARTS,
+    "exposed_part": _BESIDE,
+    "exposed_us": _BESIDE,
+    "fastest_mhz": _CLOCK,
+    "free_us": _PARTS,
+    "group_kind": Value(_t("kinds of communication groups", "通信域的类型"), "groups", Group.record_with),
+    "has_steps": _MARKS,
+    "idle_us": _SPLIT,
+    "input_dtypes": Value(_t("input data types of operators", "算子的输入数据类型"), "kernels", LEVEL1),
+    "last_share": _LAST,
+    "level_number": _SWITCHES,
+    "mac_share": _PIPES,
+    "made_wait_again_us": _LAST,
+    "made_wait_us": _LAST,
+    "mhz": _CLOCK,
+    "mte2_share": _PIPES,
+    "patches": _SHAPES,
+    "picks_last": _SHAPES,
+    "product_us": _SHAPES,
+    "profile_memory": _SWITCHES,
+    "size_bytes": Value(_t("how much collectives moved", "集合通信的数据量"), "transfers", LEVEL1),
+    "span_us": _PARTS,
+    "step": _MARKS,
+    "step_share": Value(_t("length of a step", "单步时间"), "step_times", NPU),
+    "transit_us": _SPLIT,
+    "unshared_us": _BESIDE,
+    "wait_us": _SPLIT,
+    "with_stack": _SWITCHES,
+}
+"""By column."""
 
 FILES: Mapping[str, str] = {
     "api_totals": "api_statistic.csv",

@@ -7,6 +7,7 @@ Nothing a rule or a table holds ends the run.
 from __future__ import annotations
 
 import math
+import re
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -86,13 +87,13 @@ def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
             unknown = [name for name in sorted(rule.applies_when.names) if named.get(name) is None]
             return _result(rule, "skipped", reason.of_unknown_run(unknown))
         if applies != TRUE:
-            return _result(rule, "not applicable", reason.of_condition(rule.applies_when.source))
+            return _result(rule, "not applicable", reason.of_condition(rule.applies_when.names, run))
     table, *_ = [profile.table(fact) for fact in rule.facts]
     frame = _named(Frame(table), named)
     if rule.where is not None:
         kept = np.broadcast_to(rule.where.run(frame), frame.length)
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
-            return _skipped(rule, frame, rule.where)
+            return _skipped(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
     return _judged(rule, _grouped(rule, frame), run, profile)
 
@@ -140,7 +141,7 @@ def _judged(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleRes
     verdict = np.broadcast_to(rule.when.run(frame), frame.groups)
     fired = np.flatnonzero(verdict == TRUE)
     if not len(fired) and frame.length and np.any(verdict == UNKNOWN):
-        return _skipped(rule, frame, rule.when)
+        return _skipped(rule, frame, rule.when, run)
     hits = _hits(rule, frame, run, fired)
     if rule.excerpt is not None:
         hits = excerpts(rule, frame, fired, hits)
@@ -150,7 +151,7 @@ def _judged(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleRes
     return _result(rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measures(near, hits))
 
 
-def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
+def _skipped(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleResult:
     """Skipped because a condition is missing everywhere: names the columns and run names at its root."""
     names, todo = set[str](), list(condition.names)
     while todo:
@@ -165,8 +166,17 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled) -> RuleResult:
     if not columns and not unknown:
         unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
     labels = {item.name: item.label for item in rule.evidence}
-    why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels)
+    variables = _variables(rule.let[name].source for name in names if name in rule.let)
+    why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels, run, variables, partly=not empty)
     return _result(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])
+
+
+_NAMED = re.compile(r'\bname == "([A-Z][A-Z0-9_]+)"')
+
+
+def _variables(sources: Iterable[str]) -> list[str]:
+    """The environment variables that these expressions look for among the recorded settings."""
+    return sorted({variable for source in sources for variable in _NAMED.findall(source)})
 
 
 def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from advisor.engine.called import FILES, RUN, listed
+from advisor.engine.called import FILES, RUN, VALUES, Value, listed
 from advisor.errors import FactMissing
+from advisor.expr.language import run_values
 from advisor.expr.settings import asked
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
@@ -31,6 +32,8 @@ _CHIP = Text(
 OF_RUN: Mapping[str, Text] = {
     "chip": _CHIP,
     "level": _WHOLE,
+    "framework": _WHOLE,
+    "step_us": NPU,
     "cann_version": _WHOLE,
     "torch_npu_version": _WHOLE,
 } | dict.fromkeys(("world_size", "tp", "pp", "dp", "cp", "ep"), Group.record_with)
@@ -49,14 +52,8 @@ OF_COLUMN: Mapping[tuple[str, str], Text] = {
 def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
     """Tables were not recorded, or their files cannot be read; `run` tells what the captures were to hold."""
     absent = [name for name in missing.tables if name not in missing.behind]
-    said = []
-    if missing.unreadable:
-        said.append(_unread(missing.unreadable, missing.behind))
-    lost = _files_not_given(absent, run) if run is not None else {}
-    said += [_say_absent(file, names, ranks) for file, (names, ranks) in lost.items()]
-    absent = [name for name in absent if not any(name in names for names, _ in lost.values())]
-    if absent:
-        said.append(Text(en=f"not recorded: {listed(absent).en}", zh=f"未采集：{listed(absent).zh}"))
+    said = [_unread(missing.unreadable, missing.behind)] if missing.unreadable else []
+    said += _absences([_whole_table(name) for name in absent], run or Run())
     if missing.incomplete:
         lacking = listed(missing.incomplete)
         said.append(
@@ -65,8 +62,45 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
                 zh=f"数据不完整：{lacking.zh}，请提供 profiler 写出的完整文件",
             )
         )
-    said += _once(tables()[name].record_with for name in absent if name in tables())
-    return _joined([one.en for one in said], [one.zh for one in said])
+    return _joined(said)
+
+
+def _whole_table(name: str) -> Value:
+    """All of an observed table, as what was looked for."""
+    fact = tables().get(name)
+    return Value(listed([name]), name, fact.record_with if fact is not None else None)
+
+
+_OTHER_VARIABLES = Text(
+    en="environment variables were recorded, but not those that are asked for here",
+    zh="采集数据记录了环境变量，但不含此处所需的变量",
+)
+_NOT, _NOT_HERE = ("not recorded: ", "未采集："), ("not in the files that were given: ", "所给文件中没有：")
+_IN_PART = ("known only in part: ", "仅部分已知：")
+
+
+def _absences(sought: Iterable[Value], run: Run, *, partly: bool = False) -> list[Text]:
+    """What is said of values that are not there, and how to have them.
+
+    A file that was not given is told from what was not recorded, and what was switched on is not asked for. `partly`
+    is for values that some rows hold.
+    """
+    left = list(dict.fromkeys(sought))
+    lost = _files_not_given(left, run)
+    said = [_say_absent(file, ranks) for file, (_, ranks) in lost.items()]
+    left = [value for value in left if not any(value in values for values, _ in lost.values())]
+    asked = [value for value in left if not _is_switched_on(value.record_with, run)]
+    there = [value for value in left if value not in asked]
+    for values, (en, zh) in ((asked, _IN_PART if partly else _NOT), (there, _IN_PART if partly else _NOT_HERE)):
+        if values:
+            held = _enumerated(value.words for value in values)
+            said.append(Text(en=en + held.en, zh=zh + held.zh))
+    return [*said, *_once(value.record_with for value in asked)]
+
+
+def _is_switched_on(record_with: Text | None, run: Run) -> bool:
+    """Whether every capture says that the profiler was told to record this."""
+    return bool(run.captures) and all(_was_switched_on(record_with, capture) for capture in run.captures)
 
 
 def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
@@ -79,23 +113,22 @@ def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
     )
 
 
-Lost = dict[str, tuple[list[str], tuple[int, ...]]]
+Lost = dict[str, tuple[list[Value], tuple[int, ...]]]
 
 
-def _files_not_given(names: Iterable[str], run: Run) -> Lost:
-    """By file: the tables in it and the ranks without it, where the profiler recorded them and the file is not here."""
+def _files_not_given(sought: Iterable[Value], run: Run) -> Lost:
+    """By file: what it would hold and the ranks without it, where that was recorded and the file is not here."""
     found: Lost = {}
-    for name in names:
-        ranks = tuple(capture.rank for capture in run.captures if _was_recorded(name, capture))
-        without = tuple(c.rank for c in run.captures if c.rank in ranks and FILES.get(name) in c.absent)
-        if without:
-            found.setdefault(FILES[name], ([], without))[0].append(name)
+    for value in sought:
+        file = FILES.get(value.source)
+        recorded = [capture for capture in run.captures if _was_switched_on(value.record_with, capture)]
+        without = tuple(capture.rank for capture in recorded if file in capture.absent)
+        if file is not None and without:
+            found.setdefault(file, ([], without))[0].append(value)
     return found
 
 
-def _was_recorded(table: str, capture: Capture) -> bool:
-    """Whether the capture says that what the table needs was switched on."""
-    switched = tables()[table].record_with if table in tables() else None
+def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
     activities = {*(capture.activities or ())}
     on: Mapping[Text, bool] = {
         NPU: "NPU" in activities,
@@ -104,52 +137,89 @@ def _was_recorded(table: str, capture: Capture) -> bool:
         MEMORY: capture.profile_memory is True,
         OperatorCall.record_with: "CPU" in activities,
     }
-    return switched is not None and on.get(switched, False)
+    return record_with is not None and on.get(record_with, False)
 
 
-def _say_absent(file: str, names: Iterable[str], ranks: Sequence[int]) -> Text:
+def _say_absent(file: str, ranks: Sequence[int]) -> Text:
     """A file that the profiler writes, and that was not given."""
-    held, few = listed(names), ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
     return Text(
-        en=f"recorded, but `{file}` is absent (rank {few}), which would hold {held.en}: give the whole folder, or "
-        "parse it again",
-        zh=f"已采集，但缺少 `{file}`（rank {few}），{held.zh}应在其中：请提供完整目录，或重新解析",
+        en=f"recorded, but `{file}` is absent (rank {_some(ranks)}): give the whole folder, or parse it again",
+        zh=f"已采集，但缺少 `{file}`（rank {_some(ranks)}）：请提供完整目录，或重新解析",
     )
 
 
-def of_missing_values(
-    fact: type[Fact], columns: Sequence[str], others: Sequence[str], labels: Mapping[str, Text] | None = None
+def of_other_ranks(files: Sequence[str], ranks: Sequence[int]) -> Text:
+    """A rule that looked could not look at some ranks, because these files of theirs were not given."""
+    few, en, zh = _some(ranks), " and ".join(f"`{file}`" for file in files), "、".join(f"`{file}`" for file in files)
+    return Text(
+        en=f"judged without rank {few}, of which {en} is absent: give the whole folder, or parse it again",
+        zh=f"未检查 rank {few}：缺少 {zh}，请提供完整目录，或重新解析",
+    )
+
+
+def _some(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
+
+
+def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
+    fact: type[Fact],
+    columns: Sequence[str],
+    others: Sequence[str],
+    labels: Mapping[str, Text] | None = None,
+    run: Run | None = None,
+    variables: Sequence[str] = (),
+    *,
+    partly: bool = False,
 ) -> Text:
     """The table is there, but what the condition needs is missing in it: columns, or names that got no value.
 
-    `labels` are the words a rule shows for values of its own.
+    `labels` are the words a rule shows for values of its own, `variables` the environment variables it looks for;
+    `partly` says that some rows hold them.
     """
-    held, known = listed([fact.table]), {**RUN, **(labels or {})}
-    hints = [OF_COLUMN.get((fact.table, name), fact.record_with) for name in columns] + list(map(OF_RUN.get, others))
-    named = listed([name for name in others if name in known], known) if any(n in known for n in others) else None
-    said = _once(hints)
-    if not columns and named is not None:
-        head = Text(en=f"not recorded for this run: {named.en}", zh=f"本次采集未记录：{named.zh}")
+    if variables:
+        return _OTHER_VARIABLES
+    values = [VALUES[name] for name in columns if name in VALUES]
+    if columns and all((fact.table, name) in OF_COLUMN for name in columns):
+        return _joined(_once(OF_COLUMN[fact.table, name] for name in columns))
+    known = {**RUN, **(labels or {})}
+    named = [name for name in others if name in known]
+    asks = [Setting.record_with] if asked(others) else []
+    hints = _once([*map(OF_RUN.get, others), *asks])
+    if values:
+        return _joined([*_absences(values, run or Run(), partly=partly), *hints])
+    if not columns and named:
+        held = listed(named, known)
+        head = Text(en=f"not recorded for this run: {held.en}", zh=f"本次采集未记录：{held.zh}")
     else:
+        held = listed([fact.table])
         head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
-    asks = [name for name in others if asked([name])]
-    said = [*said, *([Setting.record_with] if asks and Setting.record_with else [])]
-    return _joined([head.en, *(hint.en for hint in said)], [head.zh, *(hint.zh for hint in said)])
+    own = [fact.record_with] if columns and not hints and not _is_switched_on(fact.record_with, run or Run()) else []
+    return _joined([head, *hints, *_once(own)])
 
 
 def of_unknown_run(names: Sequence[str]) -> Text:
     """It is not known whether the rule concerns this run."""
     words = listed(names, RUN)
-    said = _once(map(OF_RUN.get, names))
-    return _joined(
-        [f"not known for this run: {words.en}", *(hint.en for hint in said)],
-        [f"本次采集未记录：{words.zh}", *(hint.zh for hint in said)],
+    head = Text(en=f"not known for this run: {words.en}", zh=f"本次采集未记录：{words.zh}")
+    return _joined([head, *_once(map(OF_RUN.get, names))])
+
+
+def of_condition(names: Iterable[str], run: Run) -> Text:
+    """The rule does not concern this run; `names` are those of the run that its condition asks about."""
+    values = run_values(run) | {"level": run.level or None}
+    here = [(RUN[name], values[name]) for name in sorted(names) if name in RUN and values.get(name) is not None]
+    hints = [LEVEL1] if "level" in names else []
+    en = ", ".join(f"{word.en}: {_plain(value)}" for word, value in here)
+    zh = "，".join(f"{word.zh} {_plain(value)}" for word, value in here)
+    head = Text(
+        en=f"does not concern this run{en and f' ({en})'}",
+        zh=f"不适用于本次运行{zh and f'（{zh}）'}",
     )
+    return _joined([head, *hints])
 
 
-def of_condition(source: str) -> Text:
-    """The rule does not concern this run."""
-    return Text(en=f"only concerns runs with `{source}`", zh=f"仅适用于 `{source}` 的场景")
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def of_failure(error: Exception, where: str) -> Text:
@@ -163,5 +233,12 @@ def _once(hints: Iterable[Text | None]) -> list[Text]:
     return [hint for hint in dict.fromkeys(hints) if hint is not None]
 
 
-def _joined(en: Sequence[str], zh: Sequence[str]) -> Text:
-    return Text(en="; ".join(en) or "not recorded", zh="；".join(zh) or "未采集")
+def _enumerated(words: Iterable[Text]) -> Text:
+    each = list(dict.fromkeys(words))
+    return Text(en=", ".join(one.en for one in each), zh="、".join(one.zh for one in each))
+
+
+def _joined(said: Sequence[Text]) -> Text:
+    return Text(
+        en="; ".join(one.en for one in said) or "not recorded", zh="；".join(one.zh for one in said) or "未采集"
+    )

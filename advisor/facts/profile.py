@@ -93,6 +93,10 @@ class Profile:
             raise found
         return found
 
+    def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
+        """The observed facts that a fact rests on; itself when it is observed."""
+        return _roots(fact, self._makers)
+
     def __repr__(self) -> str:
         ranks, steps = len(self.run.ranks), len(self.run.steps)
         return f"<profile {self.run.name!r}: {ranks} ranks, {steps} steps>"

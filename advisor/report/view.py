@@ -68,6 +68,9 @@ class View(Struct, frozen=True):
     checked: tuple[Checked, ...]
     unchecked: tuple[Unchecked, ...]
     blind: int
+    """Rules that could not look, or not at all ranks."""
+    is_partly_blind: bool
+    """Whether some of them looked at other ranks."""
     blind_note: Prose
     """What to do before anything is recorded again; empty for ordinary captures."""
     unread: tuple[Lost, ...]
@@ -88,7 +91,8 @@ class View(Struct, frozen=True):
     @property
     def blind_words(self) -> str:
         """How many rules could not look."""
-        return say("record_more", self.language, rules=rules(self.blind, self.language))
+        name = "look_everywhere" if self.is_partly_blind else "record_more"
+        return say(name, self.language, rules=rules(self.blind, self.language))
 
     @property
     def severities(self) -> tuple[tuple[str, str], ...]:
@@ -121,6 +125,7 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
         checked=_checked(diagnosis, language),
         unchecked=unchecked,
         blind=sum(len(group.rules) for group in unchecked),
+        is_partly_blind=any(outcome.without_ranks for outcome in diagnosis.outcomes),
         blind_note=prose(say("summary_only", language)) if unchecked and diagnosis.run.is_summary else (),
         unread=tuple(
             Lost(
@@ -146,10 +151,13 @@ _UNHELD = (("memory_peaks.capacity_bytes",),)
 
 
 def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ...]:
-    """Skipped and failed rules by their reason: what blinds most rules first, what no capture holds last."""
+    """Rules that could not look, or not at all ranks, by their reason.
+
+    What blinds most rules comes first, what no capture holds last.
+    """
     groups: dict[str, list[str]] = {}
     for outcome in diagnosis.outcomes:
-        if outcome.outcome in ("skipped", "failed"):
+        if outcome.outcome in ("skipped", "failed") or outcome.without_ranks:
             groups.setdefault(_reason(outcome, language), []).append(clean(outcome.rule))
     unheld = {_reason(outcome, language) for outcome in diagnosis.outcomes if outcome.needs in _UNHELD}
     ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
@@ -193,7 +201,7 @@ def _checked(diagnosis: Diagnosis, language: Language) -> tuple[Checked, ...]:
             outcome=outcome.outcome.replace(" ", "-"),
             word=known(OUTCOMES, outcome.outcome, language) or outcome.outcome,
             reason=_measured(outcome, maker)
-            if outcome.outcome == "quiet"
+            if outcome.outcome == "quiet" and outcome.reason is None
             else prose(_reason(outcome, language) if outcome.reason or outcome.needs else ""),
         )
         for outcome in diagnosis.outcomes

@@ -204,6 +204,7 @@ WORDS: Mapping[str, Text] = {
     ),
     "unchecked_short": _t("Not checked", "未检查"),
     "record_more": _t("{rules} could not look", "{rules}未能检查"),
+    "look_everywhere": _t("{rules} could not look, or not at all ranks", "{rules}未能检查或未能检查全部 rank"),
     "numbers": _t("Numbers", "数据"),
     "rules_one": _t("1 rule", "1 条规则"),
     "rules_many": _t("{count} rules", "{count} 条规则"),

@@ -46,7 +46,9 @@ def test_a_missing_value_is_not_quiet_but_skipped_with_the_column(tmp_path: Path
     outcome = on(tmp_path, "rank span_us free_us\n0 1000 -\n1 1000 10").outcome
     assert outcome.outcome == "skipped"
     assert outcome.reason is not None
-    assert outcome.reason.en == "too little is known of: compute, communication and idle time of steps"
+    assert outcome.reason.en == (
+        "known only in part: what the time of steps was spent on; record with ProfilerActivity.NPU among the activities"
+    )
     assert outcome.needs == ("overlaps.free_us",)
 
 
@@ -66,7 +68,7 @@ def test_a_rule_that_does_not_concern_the_run_says_so_before_any_table_is_read(t
     outcome = evaluate(rule, Tables({}), run_of("rank_count=1")).outcome
     assert (outcome.outcome, outcome.reason and outcome.reason.en) == (
         "not applicable",
-        "only concerns runs with `rank_count > 1`",
+        "does not concern this run (number of ranks: 1)",
     )
 
 

@@ -67,10 +67,9 @@ def test_a_file_that_is_not_here_is_not_called_unrecorded(activities: tuple[str,
         assert said.en == "not recorded: host calls, launches; record with activities CPU and NPU together"
     else:
         assert said.en == (
-            "recorded, but `trace_view.json` is absent (rank 0), which would hold host calls, launches: give the whole "
-            "folder, or parse it again"
+            "recorded, but `trace_view.json` is absent (rank 0): give the whole folder, or parse it again"
         )
-        assert "缺少 `trace_view.json`（rank 0），host 侧调用、下发记录应在其中" in said.zh
+        assert "缺少 `trace_view.json`（rank 0）：请提供完整目录" in said.zh
 
 
 def test_every_table_and_name_of_a_run_is_called_something() -> None:

@@ -75,7 +75,7 @@ def test_what_goes_to_the_standard_output_stands_there_alone(
     assert main(["render", str(saved), "-o", "sarif:-", "--lang", "zh"]) == 0
     told = capsysbinary.readouterr()
     assert json.loads(told.out)["version"] == "2.1.0"
-    assert "先" in told.err.decode("utf-8")
+    assert "首要问题" in told.err.decode("utf-8")
 
 
 def test_people_are_told_when_findings_have_no_place_and_not_when_they_have(

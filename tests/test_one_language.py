@@ -164,8 +164,8 @@ SCHEMAS = (
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_what_sqlite_says_of_an_odd_schema_is_chinese(schema: str, tmp_path: Path) -> None:
     from advisor.errors import FactMissing
+    from advisor.loaders.damage_notes import Notes, Unreadable
     from advisor.loaders.database import Database, open_readonly
-    from advisor.loaders.reading import Notes, Unreadable
 
     path, notes = tmp_path / "a.db", Notes()
     with contextlib.closing(sqlite3.connect(path)) as made:
@@ -197,7 +197,7 @@ def test_what_is_said_of_odd_text_tables_is_chinese(content: bytes, tmp_path: Pa
     from advisor.facts.base import Column
     from advisor.facts.observed import OperatorTotal
     from advisor.loaders import csvfile
-    from advisor.loaders.reading import Notes, Unreadable
+    from advisor.loaders.damage_notes import Notes, Unreadable
 
     path, notes = tmp_path / "a.csv", Notes()
     path.write_bytes(content)

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.derived import DERIVED
+from advisor.facts.names import FACTS
 from advisor.facts.observed import OBSERVED
 from advisor.facts.profile import Derivation, Profile, Source
 from advisor.facts.table import Array, Table, Texts, read_table
-
-FACTS: dict[str, type[Fact]] = {fact.table: fact for fact in (*OBSERVED, *DERIVED)}
-"""Every fact by the name rules use after `in:`."""
 
 __all__ = [
     "DERIVED",

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints, overl
 
 from advisor.errors import Both, FactMissing, UsageError
 from advisor.facts.base import Fact
+from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
 from advisor.run import Run
@@ -273,8 +274,6 @@ def named(name: str) -> type[Fact]:
         UsageError: There is none; the message names the nearest.
     """
     from difflib import get_close_matches
-
-    from advisor.facts import FACTS
 
     if name in FACTS:
         return FACTS[name]

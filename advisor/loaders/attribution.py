@@ -38,7 +38,7 @@ _Known = tuple[Table[StepWindow], Array, Array, Array]
 
 
 def _known_in_database(folder: Folder) -> _Known:
-    database = Database.of(folder)
+    database = folder.database()
     assert STEP_WINDOWS.database  # noqa: S101 - declared with a database way
     try:
         windows = STEP_WINDOWS.database(folder)

@@ -17,9 +17,10 @@ from advisor.facts.observed import Collective, Damage, Group, Link, RankCapture,
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.loaders import clusterdb, csvfile, groups, jsonfile, links, transfers
 from advisor.loaders.communication import Entry, microseconds, of_cluster, op_of, ranks_of
+from advisor.loaders.damage_notes import Notes, Unreadable
 from advisor.loaders.discovery import CLUSTER_DATABASE, CLUSTER_FILES
 from advisor.loaders.jsonfile import inside, mapping
-from advisor.loaders.reading import Folder, Members, Notes, Unreadable
+from advisor.loaders.reading import Folder, Members
 from advisor.loaders.steps import HEADINGS, REQUIRED
 from advisor.run import Capture, Parallel, Run
 

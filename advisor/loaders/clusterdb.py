@@ -14,8 +14,9 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.table import Texts, Values
 from advisor.loaders.communication import is_p2p, op_of, step_number
+from advisor.loaders.damage_notes import Unreadable
 from advisor.loaders.jsonfile import number
-from advisor.loaders.reading import Folder, Unreadable
+from advisor.loaders.reading import Folder
 from advisor.loaders.sqltable import Origin, records
 from advisor.loaders.steps import FIELDS
 

@@ -22,11 +22,12 @@ from advisor.facts.observed import Collective
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.loaders.attribution import steps_in_database, steps_in_timeline
 from advisor.loaders.communication import Entry, entries, is_p2p, microseconds, op_of, step_number
+from advisor.loaders.damage_notes import Unreadable
 from advisor.loaders.database import Database
 from advisor.loaders.groups import communicator
 from advisor.loaders.jsonfile import inside, number
 from advisor.loaders.kernels import COMMUNICATION_CORES, details
-from advisor.loaders.reading import Folder, Reading, Unreadable
+from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.sqltable import Origin, records
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def _recorded(word: str | None) -> str | None:
 
 
 def _database(folder: Folder) -> Table[Collective]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.has_rows("COMMUNICATION_OP"):
         if database.has_rows("TASK"):
             return Table.empty(Collective)  # one rank alone talks to nobody

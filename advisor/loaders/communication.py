@@ -13,9 +13,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from advisor.loaders import jsonfile
+from advisor.loaders.damage_notes import Notes, Unreadable
 from advisor.loaders.groups import communicator
 from advisor.loaders.jsonfile import inside
-from advisor.loaders.reading import Folder, Notes, Unreadable
+from advisor.loaders.reading import Folder
 from advisor.loaders.sqltable import rows
 
 BYTES_PER_MB = 1e6

@@ -21,7 +21,7 @@ import numpy as np
 from advisor.damage import reason
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
-from advisor.loaders.reading import Notes, Unreadable
+from advisor.loaders.damage_notes import Notes, Unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,10 +11,10 @@ import contextlib
 import shutil
 import sqlite3
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -22,12 +22,9 @@ from msgspec import Struct
 from advisor.damage import reason
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.loaders.reading import Notes, Unreadable
-from advisor.loaders.rows_read import TIMES_READ, RowsRead
+from advisor.loaders.damage_notes import Notes, Unreadable
+from advisor.loaders.rows_read import RowsRead
 from advisor.progress import silent
-
-if TYPE_CHECKING:
-    from advisor.loaders.reading import Folder
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
@@ -123,16 +120,6 @@ class Database(Struct, frozen=True):
     file: str
     notes: Notes
     told: RowsRead = NOBODY
-
-    @classmethod
-    def of(cls, folder: Folder, which: str = "profiler") -> Database:
-        """A database of a capture.
-
-        Raises:
-            FactMissing: There is none.
-            Unreadable: There is one, and it is no database.
-        """
-        return cls(folder.connection(which), folder.databases[which].name, folder.notes, rows_read(folder))
 
     def fields(self, table: str) -> tuple[str, ...]:
         """The names of a table's columns; none when there is no such table."""
@@ -273,23 +260,15 @@ class Database(Struct, frozen=True):
         return np.array([MISSING if value is None else value for value in values], np.int64)
 
 
-def rows_read(folder: Folder) -> RowsRead:
-    """What counts the rows read of a capture's databases; of one to which nobody listens, none are counted."""
-    if folder.progress is silent:
-        return NOBODY
-    if folder.rows_read is None:
-        times = {table: many for which in folder.databases for table, many in TIMES_READ[which].items()}
-        folder.rows_read = RowsRead(folder.progress, _rows_there(folder), times)
-    return folder.rows_read
+def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:
+    """How many rows tables have: SQLite counts pages, in less than a hundredth of the time to read them.
 
-
-def _rows_there(folder: Folder) -> dict[str, int]:
-    """How many rows the large tables have: SQLite counts pages, in less than a hundredth of the time to read them."""
+    Those that cannot be counted are left out.
+    """
     found: dict[str, int] = {}
-    for which in folder.databases:
-        for table in TIMES_READ[which]:
-            with contextlib.suppress(Unreadable, *FAILURES):  # said when the table is read
-                found[table] = folder.connection(which).execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
+    for table in tables:
+        with contextlib.suppress(*FAILURES):  # said when the table is read
+            found[table] = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
     return found
 
 

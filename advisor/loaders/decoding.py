@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from advisor.loaders import chunks
 from advisor.loaders.chunks import Layout, Span
+from advisor.loaders.damage_notes import Notes
 from advisor.loaders.events import Event, NumberEvent, Odd, Piece, check, columns, usable
-from advisor.loaders.reading import Notes
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor

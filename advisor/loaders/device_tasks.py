@@ -194,7 +194,7 @@ def _given(connection: Array) -> Array:
 
 
 def _database(folder: Folder) -> Table[DeviceTask]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.has_rows("TASK"):
         raise FactMissing([DeviceTask.table])
     found = tasks(database, folder.rank)

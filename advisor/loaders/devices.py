@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from advisor.errors import FactMissing
 from advisor.facts.observed import Device
 from advisor.facts.table import Table
+from advisor.loaders.damage_notes import Notes, Unreadable
 from advisor.loaders.jsonfile import inside, integer, load, mapping, number, text
-from advisor.loaders.reading import Folder, Notes, Reading, Unreadable
+from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.sqltable import rows
 
 CHIPS: Mapping[str, str] = {

@@ -12,8 +12,8 @@ from shlex import quote
 
 from advisor.damage import told
 from advisor.errors import Both, InputError
+from advisor.loaders.damage_notes import Note
 from advisor.loaders.discovery import DEPTH, Found, described
-from advisor.loaders.reading import Note
 
 _HEAD_BYTES = 1 << 16
 _TRIES = 40

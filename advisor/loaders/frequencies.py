@@ -9,7 +9,6 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Frequency
 from advisor.facts.table import Array, Table
-from advisor.loaders.database import Database
 from advisor.loaders.reading import Folder, Reading
 
 
@@ -19,7 +18,7 @@ def _text(folder: Folder) -> Table[Frequency]:
 
 
 def _database(folder: Folder) -> Table[Frequency]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.fields("AICORE_FREQ"):
         raise FactMissing([Frequency.table])
     wanted = {"time": ["timestampNs"], "mhz": ["freq"]}

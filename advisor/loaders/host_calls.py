@@ -111,7 +111,7 @@ def _named(name: Texts, kinds: Array, layered: Array) -> Texts:
 
 
 def _database(folder: Folder) -> Table[HostCall]:
-    database = Database.of(folder)
+    database = folder.database()
     tables = {"PYTORCH_API": _framework, "CANN_API": _cann, "GC_RECORD": _collections}
     parts = [read(folder, database) for table, read in tables.items() if database.fields(table)]
     if not any(map(len, parts)):

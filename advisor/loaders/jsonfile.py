@@ -11,7 +11,7 @@ from pathlib import Path
 
 from advisor.damage import reason
 from advisor.loaders.csvfile import refuse
-from advisor.loaders.reading import Notes
+from advisor.loaders.damage_notes import Notes
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 

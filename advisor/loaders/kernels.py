@@ -14,9 +14,10 @@ from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.loaders import csvfile
 from advisor.loaders.attribution import steps_in_database, steps_in_timeline
+from advisor.loaders.damage_notes import Unreadable
 from advisor.loaders.database import Database, match, pick
 from advisor.loaders.device_tasks import are_kernels, hardware_rows, streams, tasks
-from advisor.loaders.reading import Folder, Reading, Unreadable
+from advisor.loaders.reading import Folder, Reading
 
 DETAILS = "kernel_details.csv"
 
@@ -207,7 +208,7 @@ _TEXTS = (
 
 
 def _database(folder: Folder) -> Table[Kernel]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.has_rows("COMPUTE_TASK_INFO") or not database.has_rows("TASK"):
         raise FactMissing([Kernel.table])
     info, task = database.integers("COMPUTE_TASK_INFO", _INFO), tasks(database, folder.rank)

@@ -102,7 +102,7 @@ def _last_before(track: Array, start: Array, asked_track: Array, asked: Array) -
 
 
 def _database(folder: Folder) -> Table[Launch]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.fields("TASK") or not database.has_rows("CANN_API"):
         raise FactMissing([Launch.table])
     found = launched(database, folder.rank)

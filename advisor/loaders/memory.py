@@ -12,7 +12,6 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, Texts
 from advisor.loaders import csvfile
-from advisor.loaders.database import Database
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.sqltable import Origin, select
 
@@ -76,7 +75,7 @@ def _modules_text(folder: Folder) -> Table[ModuleMemory]:
 
 
 def _modules_database(folder: Folder) -> Table[ModuleMemory]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.fields("NPU_MODULE_MEM"):
         raise FactMissing([ModuleMemory.table])
     wanted = {"module": ("moduleId",), "time": ("timestampNs",), "reserved": ("totalReserved",)}

@@ -9,6 +9,7 @@ import stat
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from advisor.damage import because
 from advisor.errors import Both, InputError
@@ -33,21 +34,21 @@ from advisor.loaders.discovery import (
 from advisor.loaders.foreign import shown
 from advisor.loaders.groups import Sizes, chained, parallel
 from advisor.loaders.groups import recorded as recorded_groups
-from advisor.loaders.reading import Folder, Members, Shelf
+from advisor.loaders.reading import Folder, Members, Reading, Shelf
 from advisor.loaders.settings import LEVELS, Recorded, recorded
 from advisor.loaders.sqltable import rows
 from advisor.loaders.steps import numbered_steps
 from advisor.loaders.world import world
-from advisor.progress import Progress, silent
+from advisor.progress import Progress
 from advisor.run import Parallel, Run
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$")
 
 
-def open_input(path: Path, jobs: int | None = None, progress: Progress = silent) -> tuple[Run, list[Source]]:
-    """What lies at a path: the run, and one source per rank, or the one of a cluster summary.
-
-    `jobs` is how many processes may decode the timeline of a single capture; as many as there are cores by default.
+def open_run(
+    path: Path, readings: Sequence[Reading[Any]], *, jobs: int | None, progress: Progress
+) -> tuple[Run, list[Source]]:
+    """What lies at a path, of which these readings give the facts: the run, and one source per rank or for all.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -56,7 +57,7 @@ def open_input(path: Path, jobs: int | None = None, progress: Progress = silent)
     found = find(path) if path.is_dir() else _around(path)
     base = _base(path, found)
     _one_framework(path, found)
-    folders, others = _ranked([_folder(spot, base) for spot in found.captures])
+    folders, others = _ranked([_folder(spot, base, readings) for spot in found.captures])
     if folders:
         return _run_of_ranks(path, found, folders, others, jobs=jobs, progress=progress)
     if found.clusters:
@@ -124,7 +125,7 @@ def _one_framework(path: Path, found: Found) -> None:
         )
 
 
-def _folder(spot: Spot, base: Path) -> Folder:
+def _folder(spot: Spot, base: Path, readings: Sequence[Reading[Any]]) -> Folder:
     """The capture at a spot, its rank not yet known (-1) unless a file name says it."""
     files = {name: spot.output / name for name in spot.names if name in TEXT_FILES}
     if spot.stands_for == "trace_view.json":
@@ -136,6 +137,7 @@ def _folder(spot: Spot, base: Path) -> Folder:
         rank=-1 if rank is None else rank,
         root=spot.root,
         output=spot.output,
+        readings=readings,
         files={**files, **about},
         databases=databases,
         name=_relative(spot.root, base),

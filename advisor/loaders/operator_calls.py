@@ -57,7 +57,7 @@ def joined(lists: Texts) -> Texts:
 
 
 def _database(folder: Folder) -> Table[OperatorCall]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.fields("PYTORCH_API"):
         raise FactMissing([OperatorCall.table])
     wanted = {

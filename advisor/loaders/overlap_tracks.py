@@ -6,7 +6,6 @@ from __future__ import annotations
 from advisor.errors import FactMissing
 from advisor.facts.observed import OverlapTrack
 from advisor.facts.table import Table
-from advisor.loaders.database import Database
 from advisor.loaders.reading import Folder, Reading
 
 _NAMES = ("Computing", "Communication(Not Overlapped)", "Free")
@@ -30,7 +29,7 @@ def _is_cut(folder: Folder) -> bool:
 
 
 def _database(folder: Folder) -> Table[OverlapTrack]:
-    database = Database.of(folder)
+    database = folder.database()
     if not {"startNs", "endNs", "type"} <= set(database.fields("OVERLAP_ANALYSIS")):
         raise FactMissing([OverlapTrack.table])
     device = database.on_device("OVERLAP_ANALYSIS", folder.rank)

@@ -8,24 +8,27 @@ read; the damage has been noted). Nothing else may leave it, whatever the files 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from advisor.errors import AdvisorError, FactMissing
+from advisor.errors import FactMissing
 from advisor.facts.base import Fact
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
+from advisor.loaders import timeline
+from advisor.loaders.damage_notes import Notes, Unreadable
+from advisor.loaders.database import NOBODY, Database, open_readonly, rows_there
+from advisor.loaders.rows_read import TIMES_READ, RowsRead
+from advisor.loaders.timeline import Timeline
 from advisor.progress import Progress, silent
 from advisor.run import Parallel
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from advisor.loaders.rows_read import RowsRead
-    from advisor.loaders.timeline import Timeline
 
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
@@ -36,69 +39,6 @@ SMALL_ROWS = 256
 
 ABOUT = ("profiler_info.json", "profiler_metadata.json")
 """Files about the recording itself; a database export has them too."""
-
-
-class Unreadable(AdvisorError):
-    """A file that is there cannot be read as a whole."""
-
-    def __init__(self, file: str, what: str) -> None:
-        self.file, self.what = file, what
-        super().__init__(f"{file} cannot be read: {what}")
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One kind of damage in one file: where it was met first, and how much is affected."""
-
-    file: str
-    place: str
-    what: str
-    kind: str = "row"
-    rows: int = 1
-    share: float = math.nan
-
-
-class Notes:
-    """The damage found while reading. Said twice, it counts once: files may be read for more than one fact."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str], Note] = {}
-
-    def add(
-        self, file: str, place: str, what: str, *, kind: str = "row", rows: int = 1, share: float = math.nan
-    ) -> None:
-        """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
-
-        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`. The same words from another
-        place of the file are counted together.
-        """
-        share = 1.0 if kind == "unreadable" else share
-        before = self._found.get((file, what, kind))
-        if before is not None and before.place != place:
-            rows, place, share = before.rows + rows, before.place, math.nan
-        self._found[file, what, kind] = Note(file, place, what, kind, rows, share)
-
-    def all(self) -> tuple[Note, ...]:
-        """What was found, file by file."""
-        return tuple(sorted(self._found.values(), key=lambda note: (note.file, note.what, note.place)))
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-    def table(self, rank: int, folder: str = "") -> Table[Damage]:
-        """What was found as a fact; `folder` is where the files lie relative to the input."""
-        notes = self.all()
-        prefix = f"{folder}/" if folder else ""
-        return Table.build(
-            Damage,
-            rank=[rank] * len(notes),
-            file=[prefix + note.file for note in notes],
-            place=[note.place or None for note in notes],
-            what=[note.what for note in notes],
-            kind=[note.kind for note in notes],
-            rows=[float(note.rows) for note in notes],
-            share=[note.share for note in notes],
-        )
 
 
 class Shelf:
@@ -137,6 +77,8 @@ class Folder:
     """The `*_ascend_pt` folder, or the folder of a lone file."""
     output: Path
     """Its ASCEND_PROFILER_OUTPUT."""
+    readings: Sequence[Reading[Any]] = ()
+    """How each fact is read; of what is not among them `read` knows nothing."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Text files by name, such as `kernel_details.csv`; `profiler_info.json` and `profiler_metadata.json` too."""
     databases: Mapping[str, Path] = field(default_factory=dict)
@@ -207,8 +149,6 @@ class Folder:
         return self.once("timeline", self._read_timeline)
 
     def _read_timeline(self) -> Timeline:
-        from advisor.loaders import timeline
-
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"], self.packed("trace_view.json"))
         return timeline.read(self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress)
@@ -222,12 +162,35 @@ class Folder:
         """
         return self.once(f"database {which}", lambda: self._connect(which))
 
-    def _connect(self, which: str) -> sqlite3.Connection:
-        from advisor.loaders import database
+    def database(self, which: str = "profiler") -> Database:
+        """The same with its columns: where its damage is noted, and who is told of the rows read.
 
+        Raises:
+            FactMissing: There is none.
+            Unreadable: There is one, and it is no database.
+        """
+        return Database(self.connection(which), self.databases[which].name, self.notes, self.rows_told())
+
+    def rows_told(self) -> RowsRead:
+        """What tells of the rows read of the databases; where nobody listens, none are counted."""
+        if self.progress is silent:
+            return NOBODY
+        if self.rows_read is None:
+            times = {table: many for which in self.databases for table, many in TIMES_READ[which].items()}
+            self.rows_read = RowsRead(self.progress, self._rows_there(), times)
+        return self.rows_read
+
+    def _rows_there(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for which in self.databases:
+            with contextlib.suppress(Unreadable):  # said when a table is read
+                found |= rows_there(self.connection(which), TIMES_READ[which])
+        return found
+
+    def _connect(self, which: str) -> sqlite3.Connection:
         if which not in self.databases:
             raise FactMissing([which])
-        return database.open_readonly(self.databases[which], self.notes)
+        return open_readonly(self.databases[which], self.notes)
 
     def release(self) -> None:
         """Let go of everything that was opened or decoded; reading again opens it again."""
@@ -254,7 +217,7 @@ class Folder:
         """What the best way gives that gives any rows."""
         empty: Table[F] | None = None
         unreadable: list[str] = []
-        for way in _ways(fact, self):
+        for way in self._ways(fact):
             try:
                 table = way(self)
             except FactMissing as missing:
@@ -269,6 +232,12 @@ class Folder:
             raise FactMissing([fact.table], unreadable)
         return empty
 
+    def _ways(self, fact: type[F]) -> list[Callable[[Folder], Table[F]]]:
+        """How to read a fact of this folder, the better way first."""
+        found = [reading for reading in self.readings if reading.fact is fact]
+        ways = [reading.database for reading in found if self.databases] + [reading.text for reading in found]
+        return [way for way in ways if way is not None]
+
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}, "shelf": Shelf(), "progress": silent, "rows_read": None}
 
@@ -280,12 +249,3 @@ class Reading(Generic[F]):
     fact: type[F]
     text: Callable[[Folder], Table[F]] | None = None
     database: Callable[[Folder], Table[F]] | None = None
-
-
-def _ways(fact: type[F], folder: Folder) -> list[Callable[[Folder], Table[F]]]:
-    """How to read a fact of this folder, the better way first."""
-    from advisor.loaders import READINGS
-
-    found = [r for r in READINGS if r.fact is fact]
-    ways = [r.database for r in found if folder.databases] + [r.text for r in found]
-    return [way for way in ways if way is not None]

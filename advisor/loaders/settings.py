@@ -13,8 +13,9 @@ from advisor.errors import FactMissing
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table
 from advisor.loaders import jsonfile
+from advisor.loaders.damage_notes import Unreadable
 from advisor.loaders.jsonfile import flag, inside, integer, mapping, text
-from advisor.loaders.reading import Folder, Reading, Unreadable
+from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.sqltable import rows
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")

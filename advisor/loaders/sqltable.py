@@ -14,8 +14,9 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.loaders import jsonfile
-from advisor.loaders.database import FAILURES, rows_read
-from advisor.loaders.reading import Folder, Unreadable
+from advisor.loaders.damage_notes import Unreadable
+from advisor.loaders.database import FAILURES
+from advisor.loaders.reading import Folder
 
 FETCH_ROWS = 50_000
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
@@ -89,7 +90,7 @@ def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[lis
     """The cells of some columns, column by column; those before the damage when the file is damaged."""
     lists: list[list[object]] = [[] for _ in columns]
     names = ", ".join(f'"{column}"' for column in columns)
-    rows, told = 0, rows_read(folder)
+    rows, told = 0, folder.rows_told()
     try:
         cursor = folder.connection(origin.which).execute(f'SELECT {names} FROM "{origin.table}"')  # noqa: S608 - names of the schema
         while block := cursor.fetchmany(FETCH_ROWS):

@@ -11,7 +11,6 @@ from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
-from advisor.loaders.database import Database
 from advisor.loaders.reading import Folder, Reading
 
 STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
@@ -26,7 +25,7 @@ def _text(folder: Folder) -> Table[StepWindow]:
 
 
 def _database(folder: Folder) -> Table[StepWindow]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.fields("STEP_TIME"):
         raise FactMissing([StepWindow.table])
     found = database.integers("STEP_TIME", {"step": ["id"], "start": ["startNs"], "end": ["endNs"]})

@@ -15,9 +15,9 @@ from advisor.damage import reason
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.loaders import chunks
+from advisor.loaders.damage_notes import Notes, Unreadable
 from advisor.loaders.decoding import Pieces
 from advisor.loaders.events import PROCESS, THREAD, TRACK, Piece, whole
-from advisor.loaders.reading import Notes, Unreadable
 from advisor.progress import Progress, silent
 
 KEY = "traceEvents"

@@ -11,7 +11,6 @@ from advisor.errors import FactMissing
 from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts
 from advisor.loaders import csvfile
-from advisor.loaders.database import Database
 from advisor.loaders.reading import Folder, Reading
 
 _AMOUNTS = {
@@ -39,7 +38,7 @@ def _operators_text(folder: Folder) -> Table[OperatorTotal]:
 
 def _operators_database(folder: Folder) -> Table[OperatorTotal]:
     """Kernels summed by type and core. Level0 knows no types, and so no totals, like the text export."""
-    database = Database.of(folder)
+    database = folder.database()
     if not (database.fields("COMPUTE_TASK_INFO") and database.fields("TASK")):
         raise FactMissing([OperatorTotal.table])
     rows = database.rows(
@@ -72,7 +71,7 @@ def _layers(levels: Texts) -> Texts:
 
 
 def _apis_database(folder: Folder) -> Table[ApiTotal]:
-    database = Database.of(folder)
+    database = folder.database()
     if not database.fields("CANN_API"):
         raise FactMissing([ApiTotal.table])
     rows = database.rows(

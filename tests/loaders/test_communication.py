@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Fact, Link, Transfer
+from advisor.loaders import READINGS
 from advisor.loaders.communication import is_p2p, op_of, ranks_of, step_number
 from advisor.loaders.reading import Folder, Members
 
@@ -21,7 +22,7 @@ from advisor.loaders.reading import Folder, Members
 def rank(tmp_path: Path, name: str, content: object, **groups: Members) -> Folder:
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return Folder(rank=1, root=tmp_path, output=tmp_path, files={name: path}, groups=groups)
+    return Folder(rank=1, root=tmp_path, output=tmp_path, readings=READINGS, files={name: path}, groups=groups)
 
 
 def bandwidth(**links: object) -> dict[str, object]:

@@ -20,7 +20,7 @@ from advisor.facts.observed import OperatorMemory
 from advisor.facts.table import Values
 from advisor.loaders import csvfile
 from advisor.loaders.cells import exact_ns
-from advisor.loaders.reading import Note, Notes, Unreadable
+from advisor.loaders.damage_notes import Note, Notes, Unreadable
 
 HEADINGS = {
     "name": ("Name",),
@@ -242,7 +242,7 @@ def test_reading_does_not_import_pandas(file: Path) -> None:
     file.write_text("Name,Size(KB),Allocation Time(us)\nx,1,2\n")
     code = (
         "import sys; from pathlib import Path; from advisor.loaders import csvfile\n"
-        "from advisor.loaders.reading import Notes; from advisor.facts.observed import OperatorMemory\n"
+        "from advisor.loaders.damage_notes import Notes; from advisor.facts.observed import OperatorMemory\n"
         f"csvfile.read(Path({str(file)!r}), OperatorMemory.columns(), {HEADINGS!r}, Notes())\n"
         "assert 'pandas' not in sys.modules"
     )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
 from advisor.loaders import database
+from advisor.loaders.damage_notes import Notes, Unreadable
 from advisor.loaders.database import Database, match, open_readonly
-from advisor.loaders.reading import Notes, Unreadable
 
 Cell = int | float | str | None
 

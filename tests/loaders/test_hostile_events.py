@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from advisor.errors import FactMissing
 from advisor.facts.table import Table
 from advisor.loaders import READINGS
-from advisor.loaders.reading import Folder, Unreadable
+from advisor.loaders.damage_notes import Unreadable
+from advisor.loaders.reading import Folder
 
 EVENTS = tuple(reading for reading in READINGS if reading.fact.heavy or reading.fact.among_events)
 TABLES = {

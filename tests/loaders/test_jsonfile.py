@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.loaders import jsonfile
-from advisor.loaders.reading import Notes, Unreadable
+from advisor.loaders.damage_notes import Notes, Unreadable
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

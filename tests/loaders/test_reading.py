@@ -12,7 +12,8 @@ import pytest
 from advisor.errors import FactMissing
 from advisor.facts.observed import Damage, Kernel, L2Cache, OperatorTotal, RankCapture, StepTime
 from advisor.loaders import Folder, open_input
-from advisor.loaders.reading import Notes, Shelf
+from advisor.loaders.damage_notes import Notes
+from advisor.loaders.reading import Shelf
 
 Capture = Callable[..., Path]
 

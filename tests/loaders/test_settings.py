@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from advisor.facts.observed import Setting
+from advisor.loaders import READINGS
 from advisor.loaders.reading import Folder
 from advisor.loaders.settings import recorded, value_number
 
@@ -20,7 +21,7 @@ def folder(tmp_path: Path, info: object = None, metadata: object = None) -> Fold
         if content is not None:
             files[name] = tmp_path / name
             files[name].write_text(json.dumps(content))
-    return Folder(rank=3, root=tmp_path, output=tmp_path, files=files)
+    return Folder(rank=3, root=tmp_path, output=tmp_path, readings=READINGS, files=files)
 
 
 @pytest.mark.parametrize(

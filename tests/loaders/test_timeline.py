@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
 from advisor.loaders import decoding, timeline
-from advisor.loaders.reading import Notes, Unreadable
+from advisor.loaders.damage_notes import Notes, Unreadable
 from tests.loaders.traces import Json, arrow, event, kept, lane, read, thread, write
 
 ODD_NAMES = ("plain", 'a "},{" b', "},{", '{"ph":"X"},{', "中文 «é»", "back\\slash", "[", "]", "\\", '"', "\u2028")

@@ -10,7 +10,8 @@ from typing import Any
 
 from advisor.facts.table import Table
 from advisor.loaders import timeline
-from advisor.loaders.reading import Folder, Notes
+from advisor.loaders.damage_notes import Notes
+from advisor.loaders.reading import Folder
 from advisor.loaders.timeline import Timeline
 
 Json = dict[str, Any]

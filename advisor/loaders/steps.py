@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+
 import numpy as np
 
 from advisor.errors import FactMissing
@@ -12,6 +16,10 @@ from advisor.facts.table import Array, Table
 from advisor.loaders import csvfile
 from advisor.loaders.reading import Folder, Reading
 from advisor.loaders.sqltable import Origin, records, rows, select
+
+_MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
+_LONGEST_MARK = len('"ProfilerStep#"') + 18
+_PART = 1 << 22
 
 HEADINGS = {
     "step": ("Step", "Step Id"),
@@ -89,11 +97,31 @@ def numbered_steps(folder: Folder) -> tuple[int, ...]:
         steps = folder.read(StepTime)["step"]
     except FactMissing:
         steps = np.empty(0, np.int64)
-    return _numbers(steps) or _windows(folder)
+    return _numbers(steps) or _windows(folder) or _marks(folder)
 
 
 def _numbers(steps: Array) -> tuple[int, ...]:
     return tuple(np.unique(steps[steps != MISSING]).tolist())
+
+
+def _marks(folder: Folder) -> tuple[int, ...]:
+    """The steps that trace_view.json marks, for captures of which the timeline is all there is. It is not decoded."""
+    path = folder.file("trace_view.json")
+    try:
+        with path.open("rb") if path is not None else BytesIO() as file:
+            parts = iter(lambda: file.read(_PART), b"")
+            return tuple(sorted({int(number) for number in _marked(parts)}))
+    except OSError:  # whoever reads its events says what is wrong
+        return ()
+
+
+def _marked(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The numbers of steps in a text that comes in parts; names may lie across a border."""
+    end = b""
+    for part in parts:
+        text = end + part
+        yield from _MARK.findall(text)
+        end = text[-_LONGEST_MARK:]
 
 
 def _windows(folder: Folder) -> tuple[int, ...]:

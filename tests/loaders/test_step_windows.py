@@ -13,7 +13,9 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Table
 from advisor.loaders.attribution import steps_of
+from advisor.loaders.reading import Folder
 from advisor.loaders.step_windows import STEP_WINDOWS
+from advisor.loaders.steps import _marked, numbered_steps
 from tests.loaders.traces import captured, event, of
 
 Task = tuple[int, int, int]
@@ -31,6 +33,25 @@ def test_steps_are_numbered_as_the_job_numbers_them(tmp_path: Path) -> None:
         (11, 10_000, 20_000),
         (12, 20_000, 25_000),
     ]
+
+
+def test_steps_are_known_where_the_timeline_is_all_there_is(tmp_path: Path) -> None:
+    trace = [
+        event("ProfilerStep#12", "20.000", 5.0, cat="cpu_op"),
+        event("ProfilerStep#11", "10.000", 10.0, cat="cpu_op"),
+        event("ProfilerStep#x", "1.000", 1.0, cat="cpu_op"),
+        event("my ProfilerStep#9", "1.000", 1.0, cat="cpu_op"),
+    ]
+    assert numbered_steps(captured(tmp_path, trace)) == (11, 12)
+    assert numbered_steps(Folder(rank=0, root=tmp_path, output=tmp_path)) == ()
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 10**18 - 1), max_size=6), st.integers(1, 40))
+def test_marks_of_steps_are_found_wherever_a_text_is_cut(steps: list[int], length: int) -> None:
+    text = b",".join(b'{"name": "ProfilerStep#%d"}' % step for step in steps)
+    parts = (text[at : at + length] for at in range(0, len(text), length))
+    assert {int(number) for number in _marked(parts)} == set(steps)
 
 
 def windows(borders: list[int]) -> Table[StepWindow]:

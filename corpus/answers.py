@@ -13,6 +13,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "data-loader": "io/data-loader",
         "data-loader-one-rank": "io/data-loader",
         "synchronise-per-layer": "host/device-to-host-reads host/synchronising-calls",
+        "two-waits": "host/blocking-copies host/device-to-host-reads host/synchronising-calls host/python-bound",
         "blocking-copies": "host/blocking-copies",
         "garbage-collection": "host/garbage-collection",
         "garbage-collection-apart": "host/garbage-collection",
@@ -30,11 +31,12 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "expert-imbalance": "ranks/expert-imbalance ranks/slow-compute-rank",
         "cast-excess": "compute/cast-excess",
         "transdata-excess": "compute/transdata-excess",
-        "aicpu-exposed": "compute/exposed-aicpu",
+        "aicpu-exposed": "compute/exposed-aicpu compute/aicpu-totals",
         "small-packets": "comm/small-packets comm/many-collectives",
         "dynamic-shapes": "host/online-compilation compute/dynamic-shapes",
         "memory-churn": "memory/allocator-churn",
         "low-frequency": "ranks/low-frequency-rank",
+        "constant-low-clock": "compute/frequency-drop",
         "launch-blocking": "env/launch-blocking",
         "unfused-attention": "compute/unfused-attention",
         "unfused-norm": "compute/unfused-norm",
@@ -49,6 +51,9 @@ calls it a symptom."""
 
 TIMELESS = frozenset({"damaged-trace", "killed-capture"})
 """Faults that cost no step time: what is to be found is that the capture cannot be trusted."""
+
+PARTED = frozenset({"two-waits"})
+"""Faults that are several things at once, of which each rule names one: their savings add up."""
 
 HARMLESS = frozenset({"aicpu-hidden"})
 """Troubles that an expert would leave alone, at any strength."""

@@ -62,7 +62,16 @@ def job(
     faults |= {fault.replace("_", "-"): value for fault, value in more_faults.items()}
     broken, places = _apply(base, faults, seed)
     ranks = _run(broken, seed)
-    done = Job(case, seed, broken.layout, ranks, broken.environment, damage=broken.damage, step_us=step_us(ranks))
+    done = Job(
+        case,
+        seed,
+        broken.layout,
+        ranks,
+        broken.environment,
+        damage=broken.damage,
+        raw=broken.raw,
+        step_us=step_us(ranks),
+    )
     causes = []
     for fault, value in faults.items():
         others = {other: much for other, much in faults.items() if other != fault}

@@ -118,9 +118,9 @@ class _Step:
         yield from self._optimize()
         yield do.Synchronize(stack=stack(12))
 
-    def _place(self, number: int, shape: tuple[int, ...]) -> Place:
+    def _place(self, number: int, shape: tuple[int, ...], *, backward: bool = False) -> Place:
         flat = (shape[0] * shape[2] * shape[3], shape[1])
-        return Place(self.rank, number, len(self.blocks), flat, self.host)
+        return Place(self.rank, number, len(self.blocks), flat, self.host, backward)
 
     # Compute
 
@@ -170,7 +170,7 @@ class _Step:
         yield from self._give(channels * _CLASSES)
         yield images.elementwise("aten::div", "aclnnDivs", "RealDiv", self.features, self.host)
         for number, block in reversed(list(enumerate(self.blocks))):
-            yield from in_layer(self.w.troubles, self._place(number, block.result))
+            yield from in_layer(self.w.troubles, self._place(number, block.result, backward=True))
             yield from self._block_backward(block)
             yield do.Free(4 * len(block.weights) + 8)
         yield images.pool_backward(self.stem.result, self.host)
@@ -211,7 +211,7 @@ class _Step:
         if self.layout.dp > 1 and (full or last):
             members = self.layout.group("dp", self.rank)
             size, self._waiting = self._waiting - self._waiting % (_FLOAT_BYTES * len(members)), 0
-            yield do.Communicate("c10d::allreduce_", "allReduce", members, size, "dp")
+            yield do.Communicate("c10d::allreduce_", "allReduce", members, size, self.layout.gradients)
 
     def _optimize(self) -> Iterator[do.Instruction]:
         parameters = self.stem.parameters + _CLASSES * self.features[1]

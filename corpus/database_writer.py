@@ -122,7 +122,7 @@ class _Database:
     def _meta_data(self) -> list[tuple[str, str]]:
         minor = "2" if self.export.later else "0"
         version = [("SCHEMA_VERSION_MICRO", "0"), ("SCHEMA_VERSION_MINOR", minor), ("SCHEMA_VERSION_MAJOR", "1")]
-        held = metadata(self.job, self.trace)
+        held = metadata(self.job, self.trace, self.export)
         return [
             *version,
             ("SCHEMA_VERSION", f"1.{minor}.0"),
@@ -137,6 +137,7 @@ class _Database:
         kind = task.name if info is None else _TASK_TYPE.get(info.core, info.core)
         if task.kind == "comm":
             kind = task.name
+        kind = self.export.type_of(kind) if info is not None and info.core != "AI_CPU" else kind
         self.out["TASK"].append((
             self.export.device(task.start), self.export.device(task.end), self.trace.device, task.connection, number,
             self.trace.pid, self._name(kind), task.context, task.stream, task.task_id, NOT_COLLECTED,
@@ -153,8 +154,8 @@ class _Database:
             return text(tensors.formats), text(tensors.dtypes), text(shapes)
 
         self.out["COMPUTE_TASK_INFO"].append((
-            self._name(task.name), number, info.blocks if full else 0, info.mix_blocks if full else 0, text(info.core),
-            text(info.op_type), *side(info.inputs), *side(info.outputs), text(""),
+            self._name(task.name), number, info.blocks if full else 0, info.mix_blocks if full else 0,
+            text(self.export.type_of(info.core)), text(info.op_type), *side(info.inputs), *side(info.outputs), text(""),
             *((text(info.state), text("NO")) if self.export.later else ()),
         ))  # fmt: skip
         if full and self.export.counts(task):

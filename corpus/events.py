@@ -199,6 +199,13 @@ class Layout:
     """0 puts all on one node."""
     ep: int = 1
     """How many data parallel ranks share the experts."""
+    plain: bool = False
+    """Plain DDP: gradients go over the default group, and no framework tells the profiler how ranks are arranged."""
+
+    @property
+    def gradients(self) -> str:
+        """What the group is called over which gradients are reduced."""
+        return "default_group" if self.plain else "dp"
 
     def node_of(self, rank: int) -> int:
         """The node a rank runs on."""
@@ -252,3 +259,5 @@ class Job:
     causes: tuple[Cause, ...] = ()
     step_us: float = 0.0
     damage: str = ""
+    raw: bool = False
+    """Whether what is left of the raw data stays beside its captures."""

@@ -48,6 +48,14 @@ class Export:
     """Whether all time of a collective is told as idle, as CANN 8.3 does."""
     numbered: bool = True
     """Whether files carry the rank in their names; a job that was not launched for several ranks has none."""
+    totals: bool = False
+    """Whether only the totals of operators and calls are there: op_statistic.csv and api_statistic.csv."""
+    tables: bool = True
+    """Whether anything is there but the timeline, which is what people pass on."""
+    typed: bool = True
+    """Whether tasks have types; CANN of early 2024 calls all `Other` but those of the AI CPU."""
+    grouped: bool = True
+    """Whether the profiler knew the groups; captures of January 2025 name none."""
     raw: bool = False
     """Whether the folder of the raw data is still there; its info.json is all that names the chip of a text export."""
 
@@ -84,6 +92,10 @@ class Export:
     def moment(self, time: int) -> str:
         """A moment as csv files write it."""
         return us_text(time) + "\t" * self.tabs
+
+    def type_of(self, kind: str) -> str:
+        """The type of a task as it is recorded."""
+        return kind if self.typed or kind == "AI_CPU" else "Other"
 
     def suffix(self, trace: RankTrace) -> str:
         """What follows the names of a rank's files."""
@@ -124,8 +136,8 @@ def new_output(job: Job, trace: RankTrace, folder: Path, export: Export, kind: s
     output = rank / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True)
     _dump(rank / f"profiler_info{export.suffix(trace)}.json", _profiler_info(job, trace, export, kind))
-    _dump(rank / "profiler_metadata.json", metadata(job, trace))
-    if export.raw:
+    _dump(rank / "profiler_metadata.json", metadata(job, trace, export))
+    if export.raw or job.raw:
         device = rank / "PROF_000001_20250109084754000_RAHBCDEFGIJKLMNO" / f"device_{trace.device}"
         device.mkdir(parents=True)
         _dump(device / f"info.json.{trace.device}", _device_info(trace))
@@ -191,22 +203,26 @@ _RECORDED = (
 )  # fmt: skip
 
 
-def metadata(job: Job, trace: RankTrace) -> dict[str, object]:
+def metadata(job: Job, trace: RankTrace, export: Export) -> dict[str, object]:
     """What profiler_metadata.json and META_DATA hold."""
-    layout = job.layout
+    held: dict[str, object] = {} if job.layout.plain else {"distributed_args": _arguments(job.layout, trace.rank)}
+    held["ENV_VARIABLES"] = {name: job.environment.get(name, "") for name in _RECORDED}
+    if export.grouped:
+        held["parallel_group_info"] = _groups(job.layout, trace.rank)
+    return held
+
+
+def _arguments(layout: Layout, rank: int) -> dict[str, object]:
+    """What a framework that arranges ranks hands to the profiler."""
     return {
-        "distributed_args": {
-            "tensor_model_parallel_size": layout.tp,
-            "pipeline_model_parallel_size": layout.pp,
-            "data_parallel_size": layout.dp,
-            "context_parallel_size": 1,
-            "expert_model_parallel_size": layout.ep,
-            "sequence_parallel": False,
-            "rank": trace.rank,
-            "world_size": layout.world,
-        },
-        "ENV_VARIABLES": {name: job.environment.get(name, "") for name in _RECORDED},
-        "parallel_group_info": _groups(layout, trace.rank),
+        "tensor_model_parallel_size": layout.tp,
+        "pipeline_model_parallel_size": layout.pp,
+        "data_parallel_size": layout.dp,
+        "context_parallel_size": 1,
+        "expert_model_parallel_size": layout.ep,
+        "sequence_parallel": False,
+        "rank": rank,
+        "world_size": layout.world,
     }
 
 
@@ -217,7 +233,8 @@ _SPELLED = {"ep": "exp"}
 def _groups(layout: Layout, rank: int) -> dict[str, object]:
     found: dict[str, object] = {}
     everyone = tuple(range(layout.world))
-    wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in ("tp", "dp", "pp", "ep")]
+    kinds = () if layout.plain else ("tp", "dp", "pp", "ep")
+    wanted = [("default_group", everyone)] + [(kind, layout.group(kind, rank)) for kind in kinds]
     for kind, members in wanted:
         if len(members) > 1 or kind == "default_group":
             name = group_name(kind, members)

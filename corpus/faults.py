@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -43,8 +43,13 @@ def _transformer(setup: Setup) -> Transformer:
 
 
 def _host_bound(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
-    slower = {rank: 1 + 2 * strength for rank in range(setup.layout.world)}
-    return _machine(setup, host_scale=slower), {}
+    return _slower_hosts(setup, range(setup.layout.world), 2 * strength), {}
+
+
+def _slower_hosts(setup: Setup, ranks: Iterable[int], by: float) -> Setup:
+    """So much is added to what the hosts of these ranks take, in units of a healthy one."""
+    scale = dict(setup.machine.host_scale)
+    return _machine(setup, host_scale=scale | {rank: scale.get(rank, 1.0) + by for rank in ranks})
 
 
 def _python(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -67,6 +72,10 @@ def _synchronize(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict
 
 def _blocking_copies(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     return _troubled(setup, blocking_copies=16 * strength), {"op": "aten::copy_"}
+
+
+def _wait_twice(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _troubled(setup, waits_us=30000 * strength), {}
 
 
 def _collect(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -97,7 +106,7 @@ def _slow_compute(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict
 
 def _slow_host(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     rank = _one_rank(setup, seed)
-    return _machine(setup, host_scale={rank: 1 + 2 * strength}), {"rank": rank}
+    return _slower_hosts(setup, [rank], 2 * strength), {"rank": rank}
 
 
 def _slow_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
@@ -219,6 +228,12 @@ def _frequency(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[st
     return _machine(setup, mhz={rank: slow}), {"rank": rank}
 
 
+def _low_clock(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """All devices, from end to end. What they were built for stands in the raw data alone, which are kept."""
+    slow = round(setup.machine.full_mhz / (1 + 0.25 * strength) / 10) * 10
+    return replace(_machine(setup, mhz=dict.fromkeys(range(setup.layout.world), slow)), raw=True), {}
+
+
 def _launch_blocking(setup: Setup, _: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     environment = setup.environment | {"ASCEND_LAUNCH_BLOCKING": "1"}
     return replace(_machine(setup, launch_blocking=True), environment=environment), {}
@@ -239,6 +254,7 @@ FAULTS: dict[str, Fault] = {
     "data-loader-one-rank": _loader_of_one_rank,
     "synchronise-per-layer": _synchronize,
     "blocking-copies": _blocking_copies,
+    "two-waits": _wait_twice,
     "garbage-collection": _collect,
     "garbage-collection-apart": _collect_apart,
     "online-compilation": _compile,
@@ -258,6 +274,7 @@ FAULTS: dict[str, Fault] = {
     "dynamic-shapes": _dynamic,
     "memory-churn": _churn,
     "low-frequency": _frequency,
+    "constant-low-clock": _low_clock,
     "launch-blocking": _launch_blocking,
     "expert-imbalance": _crowded_experts,
     "slow-rank-data": _more_data,

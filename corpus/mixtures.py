@@ -21,6 +21,7 @@ class Mixture:
 _TOGETHER: tuple[tuple[str, dict[str, float]], ...] = (
     ("dense", {"cast-excess": 1.0, "slow-link": 1.4}),
     ("dense", {"aicpu-exposed": 1.0, "exposed-communication": 1.4}),
+    ("plain", {"exposed-communication": 1.4, "cast-excess": 1.0}),
     ("dense", {"data-loader": 1.4, "unfused-norm": 1.0}),
     ("dense", {"data-loader": 1.0, "cast-excess": 0.8, "slow-rank-compute": 1.3}),
     ("light", {"data-loader": 1.4, "synchronise-per-layer": 1.0}),
@@ -44,5 +45,7 @@ MIXTURES: dict[str, Mixture] = {
         Setup(Transformer(layers=1, batch=2), Layout(dp=2)),
         {"python-busy": 3.0, "synchronise-per-layer": 0.25, "slow-rank-compute": 1.0},
     ),
+    "slowest-of-slow-hosts": Mixture(WORKLOADS["light"], {"host-bound": 1.0, "slow-rank-host": 0.5}),
+    "evenly-slow-hosts": Mixture(WORKLOADS["light"], {"host-bound": 1.0, "slow-rank-host": 0.1}),
 } | {"-and-".join(faults): Mixture(WORKLOADS[workload], faults) for workload, faults in _TOGETHER}
 """By name; that of a mixture is made of its faults."""

@@ -36,6 +36,13 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
+class Pause:
+    """The main thread is busy for a time, and nothing of it is recorded."""
+
+    us: float
+
+
+@dataclass(frozen=True, slots=True)
 class Begin:
     """A named range opens on the main thread, such as the optimizer's step."""
 
@@ -125,7 +132,9 @@ class AwaitCommunication:
     members: tuple[int, ...] = ()
 
 
-Instruction = Step | Host | Begin | End | Launch | Free | Churn | Copy | Synchronize | Communicate | AwaitCommunication
+Instruction = (
+    Step | Host | Pause | Begin | End | Launch | Free | Churn | Copy | Synchronize | Communicate | AwaitCommunication
+)
 
 
 @dataclass(frozen=True, slots=True)

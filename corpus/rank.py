@@ -107,6 +107,9 @@ class RankMachine:
         self.main += self._host_ns(host.us, host.name)
         self._close()
 
+    def _pause(self, pause: do.Pause) -> None:
+        self.main += self._host_ns(pause.us, "pause")
+
     def _launch(self, launch: do.Launch) -> None:
         op = self._open_range("op", launch.op, shapes=launch.shapes, dtypes=launch.dtypes, stack=launch.stack)
         host = self._host_ns(launch.host_us, launch.op)
@@ -331,6 +334,7 @@ class RankMachine:
         do.Begin: _begin,
         do.End: _end,
         do.Host: _be_busy,
+        do.Pause: _pause,
         do.Launch: _launch,
         do.Free: _release,
         do.Churn: _churn,

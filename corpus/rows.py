@@ -86,7 +86,7 @@ def _kernel_row(work: Task, times: list[object], export: Export, mhz: int) -> li
     info = work.kernel
     if not export.level or info is None:
         return [work.name, _NA, _NA, *times, 0]
-    ids = [NOT_COLLECTED, work.task_id, work.stream, work.name, info.op_type, info.state, info.core]
+    ids = [NOT_COLLECTED, work.task_id, work.stream, work.name, info.op_type, info.state, export.type_of(info.core)]
     sides: list[object] = []
     for side in (info.inputs, info.outputs):
         sides += [f'"{side.shapes}"', side.dtypes, side.formats] if side.dtypes else [_NA, _NA, _NA]

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 _HOST_NEAR = ("light",)
-_DATA_PARALLEL = ("dense", "short", "cluster", "large")
-_TRAINING = ("dense", "light", "tensor", "pipeline", "interleaved", "experts", "short", "convolution", "single",
-             "cluster", "large")  # fmt: skip
+_DATA_PARALLEL = ("dense", "plain", "short", "cluster", "large")
+_TRAINING = ("dense", "light", "tensor", "pipeline", "interleaved", "experts", "short", "convolution", "plain",
+             "single", "cluster", "large")  # fmt: skip
 _SEVERAL_RANKS = tuple(name for name in _TRAINING if name != "single")
 _DEVICE_BOUND = tuple(name for name in _TRAINING if name not in ("light", "convolution"))
+_ONE_PASS = ("dense", "plain", "single", "short", "light", "convolution")
 _PIPELINED = ("pipeline", "interleaved")
 APPLIES: dict[str, tuple[str, ...]] = {
     "host-bound": (*_HOST_NEAR, "inference"),
@@ -16,6 +17,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "data-loader": _TRAINING,
     "data-loader-one-rank": _SEVERAL_RANKS,
     "synchronise-per-layer": (*_HOST_NEAR, "inference"),
+    "two-waits": _ONE_PASS,
     "blocking-copies": (*_HOST_NEAR, "dense", "single", "inference"),
     "garbage-collection": (*_HOST_NEAR, "dense", "single", "convolution", "inference"),
     "garbage-collection-apart": ("dense", "light", "convolution"),
@@ -23,10 +25,10 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "exposed-communication": _DATA_PARALLEL,
     "slow-rank-compute": (*_SEVERAL_RANKS, "inference"),
     "slow-rank-host": (*_HOST_NEAR, "inference"),
-    "slow-link": ("dense", "cluster", "large"),
+    "slow-link": ("dense", "plain", "cluster", "large"),
     "slow-network-link": ("cluster", "large"),
     "retransmission-stall": ("cluster", "large"),
-    "low-bandwidth": ("dense", "cluster", "large"),
+    "low-bandwidth": ("dense", "plain", "cluster", "large"),
     "uneven-stages": ("pipeline",),
     "few-micro-batches": _PIPELINED,
     "cast-excess": (*_DEVICE_BOUND, "inference", "convolution"),
@@ -36,6 +38,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "dynamic-shapes": ("dense", "light", "inference", "convolution"),
     "memory-churn": (*_HOST_NEAR, "dense", "single", "inference"),
     "low-frequency": (*_SEVERAL_RANKS, "inference"),
+    "constant-low-clock": _DEVICE_BOUND,
     "launch-blocking": (*_HOST_NEAR, "inference", "convolution"),
     "expert-imbalance": ("experts",),
     "slow-rank-data": ("dense", "light", "short", "convolution", "cluster"),
@@ -83,6 +86,8 @@ _SCALES: dict[str, dict[str, float]] = {
     "dynamic-shapes": {"": 1.3, "inference": 0.13, "convolution": 0.89, "light": 0.2},
     "memory-churn": {"": 4.2, "light": 0.63, "inference": 0.49},
     "low-frequency": {"": 0.56, "interleaved": 0.71, "experts": 0.71},
+    "constant-low-clock": {"": 0.56},
+    "two-waits": {"": 0.31, "light": 0.08},
     "small-packets": {"": 0.71},
     "expert-imbalance": {"": 0.89},
     "slow-rank-data": {"": 0.89, "light": 1.1},

@@ -19,18 +19,20 @@ def write_text(job: Job, folder: Path, export: Export) -> None:
     """Write one `*_ascend_pt` folder per rank."""
     for trace in job.ranks:
         output = new_output(job, trace, folder, export, "text")
-        write_trace(trace, output / "trace_view.json", export)
-        _write_tables(trace, output, export)
-        if export.level and trace.collectives:
+        if not export.totals:
+            write_trace(trace, output / "trace_view.json", export)
+        if export.tables:
+            _write_tables(trace, output, export)
+        if export.tables and not export.totals and export.level and trace.collectives:
             _write_json(output / "communication.json", times_and_bandwidths(trace, export))
             _write_json(output / "communication_matrix.json", matrix(trace, export))
 
 
 def _write_tables(trace: RankTrace, output: Path, export: Export) -> None:
-    tables = dict(rows.ALWAYS)
+    tables = {} if export.totals else dict(rows.ALWAYS)
     if export.level:
         tables |= rows.FROM_LEVEL1
-    if export.memory:
+    if export.memory and not export.totals:
         tables |= rows.WITH_MEMORY
     for name, table in tables.items():
         header, lines = table(trace, export)

@@ -152,8 +152,9 @@ class TraceWriter:
     # Device
 
     def _device_event(self, task: Task) -> Event:
+        stream = "Physic Stream Id" if self.export.typed else "Stream Id"
         args: Event = {
-            "Model Id": NOT_COLLECTED, "Task Type": sqe_type(task), "Physic Stream Id": task.stream,
+            "Model Id": NOT_COLLECTED, "Task Type": self.export.type_of(sqe_type(task)), stream: task.stream,
             "Task Id": task.task_id, "Batch Id": 0, "Subtask Id": task.context, "connection_id": task.connection,
         }  # fmt: skip
         if task.kind == "copy" and self.export.level == 2:  # noqa: PLR2004

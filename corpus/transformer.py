@@ -197,7 +197,7 @@ class Step:
             yield vector("aten::_log_softmax_backward_data", "LogSoftmaxGrad", logits, self.host, inputs=2, suffix="")
             yield from self._matmul_backward(self.tokens, w.hidden, w.vocabulary)
         for layer in reversed(range(self.layers)):
-            yield from self._troubles(layer)
+            yield from self._troubles(layer, backward=True)
             yield from self._layer_backward(layer)
             yield do.Free(11)
             if reduce:
@@ -280,7 +280,7 @@ class Step:
         for start in range(0, total, bucket):
             size = min(bucket, total - start)
             yield do.Communicate(
-                "c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), "dp", dtype
+                "c10d::allreduce_", "allReduce", members, size - size % (4 * len(members)), self.layout.gradients, dtype
             )
 
     def shared_parameters(self) -> int:
@@ -332,9 +332,9 @@ class Step:
         if self.w.trimmings:
             yield vector("aten::copy_", "Cast", (parameters,), self.host, us=6.0 * parameters / _ADAM_BYTES_PER_US)
 
-    def _troubles(self, layer: int) -> _Doing:
-        width = 5 * self.w.hidden // self.layout.tp
-        yield from in_layer(self.w.troubles, Place(self.rank, layer, self.layers, (self.tokens, width), self.host))
+    def _troubles(self, layer: int, *, backward: bool = False) -> _Doing:
+        flowing = (self.tokens, 5 * self.w.hidden // self.layout.tp)
+        yield from in_layer(self.w.troubles, Place(self.rank, layer, self.layers, flowing, self.host, backward))
 
 
 def _sequence(workload: Transformer, rank: int, number: int) -> int:

@@ -25,6 +25,7 @@ _SIDE_STREAM = 3
 _COPIED_BYTES = 1 << 20
 _COPY_US = 55.0
 _COMPILED_ROWS = 256
+_READ_BYTES, _READ_US = 4096, 2.4
 _CHURNED_BYTES = 320 * 2**20
 
 
@@ -40,6 +41,8 @@ class Troubles:
     syncs_per_layer: float = 0.0
     blocking_copies: float = 0.0
     """Copies from the host per layer for which the main thread waits."""
+    waits_us: float = 0.0
+    """Python without a name behind two reads from the device in the forward pass, half of it behind each."""
     collection_us: float = 0.0
     """One garbage collection per step."""
     collection_offset: bool = False
@@ -73,6 +76,7 @@ class Place:
     activation: tuple[int, int]
     """Shape of what flows between the layers."""
     host_us: float
+    backward: bool = False
 
 
 def at_head(
@@ -89,6 +93,8 @@ def at_head(
 def in_layer(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
     """What goes wrong in one layer and pass."""
     yield from _on_host(troubles, at)
+    if troubles.waits_us and not at.backward:
+        yield from _waits(troubles.waits_us / 2, at)
     yield from _needless_operators(troubles, at)
     if troubles.compile_us:
         yield _compiled(troubles.compile_us, at)
@@ -117,6 +123,17 @@ def _on_host(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:
         yield do.Host("GC", troubles.collection_us / 2, "gc")
     if troubles.churn_us:
         yield do.Churn(troubles.churn_us, _CHURNED_BYTES)
+
+
+def _waits(us: float, at: Place) -> Iterator[do.Instruction]:
+    """A third into the pass a tensor is brought to the host, two thirds into it a value is read; Python goes on with
+    each, and no frame of it is recorded."""
+    if at.layer == at.layers // 3:
+        yield do.Copy("aten::to", "device to host", _READ_BYTES, _READ_US, blocking=True)
+        yield do.Pause(us)
+    if at.layer == 2 * at.layers // 3:
+        yield do.Synchronize(stack=stack(20 + at.layer))
+        yield do.Pause(us)
 
 
 def _needless_operators(troubles: Troubles, at: Place) -> Iterator[do.Instruction]:

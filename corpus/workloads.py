@@ -53,6 +53,8 @@ class Setup:
     machine: Machine = field(default_factory=Machine)
     environment: dict[str, str] = field(default_factory=lambda: dict(_GOOD_ENVIRONMENT))
     damage: str = ""
+    raw: bool = False
+    """Whether what is left of the raw data stays beside the captures."""
     name: str = ""
     """Its name in WORKLOADS."""
 
@@ -71,6 +73,8 @@ _INTERLEAVED = Transformer(
 _TENSOR = Transformer(
     layers=2, hidden=8192, batch=2, micro_batches=8, steps=2, vocabulary=8192, pieces=4, trimmings=True
 )
+_DDP_BUCKET = 25 * 2**20
+"""DistributedDataParallel's default for bucket_cap_mb."""
 _WORKLOADS: dict[str, Setup] = {
     "dense": Setup(Transformer(trimmings=True), Layout(dp=4)),
     "light": Setup(Transformer(layers=6, hidden=1280, sequence=1024, host_us=60.0, trimmings=True), Layout(dp=4)),
@@ -81,6 +85,7 @@ _WORKLOADS: dict[str, Setup] = {
     "interleaved": Setup(_INTERLEAVED, Layout(pp=4), Machine(link_gbps=28.0)),
     "experts": Setup(MixtureOfExperts(layers=3, trimmings=True), Layout(dp=4, ep=4)),
     "short": Setup(Transformer(batch=16, sequence=512, trimmings=True), Layout(dp=4)),
+    "plain": Setup(Transformer(bucket_bytes=_DDP_BUCKET, trimmings=True), Layout(dp=4, plain=True)),
     "single": Setup(Transformer(trimmings=True), Layout()),
     "cluster": Setup(Transformer(steps=2, trimmings=True), Layout(dp=16, ranks_per_node=8)),
     "large": Setup(Transformer(layers=2, steps=2, vocabulary=4096, trimmings=True), Layout(dp=64, ranks_per_node=8)),

@@ -23,6 +23,7 @@ from corpus.answers import ANSWERS, HARMLESS, TIMELESS
 from corpus.events import Cause as Injected
 from corpus.events import Job, Layout
 from corpus.faults import FAULTS
+from corpus.recordings import RECORDINGS
 from corpus.workloads import WORKLOADS
 
 KEY = {"data-loader": ("io/slow", "io/slower"), "slow-rank-compute": ("ranks/slow",), "damaged-trace": ("capture/cut",)}
@@ -162,6 +163,18 @@ def test_a_saving_is_off_by_its_distance_from_the_truth(truth: float, claimed: f
 
 def test_the_larger_of_two_savings_of_one_cause_counts() -> None:
     assert marked([cause(share=0.1)], [claim(us=50), claim("io/slower", us=120)]).found[0].error == pytest.approx(0.2)
+
+
+def test_savings_of_a_fault_that_is_several_things_add_up() -> None:
+    parts = {"two-waits": ["io/slow", "io/slower"]}
+    found = mark(case(), [cause("two-waits", share=0.1)], [claim(us=40), claim("io/slower", us=50)], parts).found[0]
+    assert found.error == pytest.approx(-0.1)
+
+
+def test_no_saving_is_asked_of_captures_that_do_not_say_how_long_a_step_took() -> None:
+    totals = replace(case(), recording="totals only")
+    (found,) = mark(totals, [cause(share=0.1)], [claim(us=0)], KEY).found
+    assert (found.rule, found.error) == ("io/slow", None)
 
 
 # -- which findings count
@@ -353,6 +366,15 @@ def test_the_splits_share_no_workload(name: str) -> None:
     calibration, scoring = (setup_of(replace(case("healthy"), split=split, workload=name), base) for split in SPLITS)
     assert calibration.workload != scoring.workload
     assert calibration.machine != scoring.machine
+
+
+def test_every_way_of_recording_is_in_the_plan_healthy_and_at_each_strength() -> None:
+    cases = list(plan("scoring"))
+    for name, recording in RECORDINGS.items():
+        recorded = [one for one in cases if one.recording == name]
+        assert {one.export for one in recorded} == set(recording.exports)
+        assert {one.case for one in recorded} == {"healthy", *recording.faults}
+        assert {one.strength for one in recorded if one.case != "healthy"} == {BELOW, AT, ABOVE}
 
 
 def test_every_fault_and_every_healthy_workload_is_in_the_plan() -> None:

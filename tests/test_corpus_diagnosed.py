@@ -12,6 +12,7 @@ import corpus
 from advisor.findings import Diagnosis, Severity
 from corpus.answers import ANSWERS, HARMLESS
 from corpus.cases import FAULTS, MIXTURES
+from corpus.recordings import RECORDINGS
 from corpus.workloads import WORKLOADS
 
 PLACED = {"data-loader-one-rank", "slow-rank-compute", "slow-rank-host"}
@@ -60,6 +61,38 @@ def test_every_fault_of_a_mixture_is_called_a_cause(name: str, tmp_path: Path) -
     job, diagnosis = diagnosed(name, tmp_path)
     causes = {finding.rule for finding in diagnosis.findings if not finding.causes}
     assert all(causes & ANSWERS[cause.name] for cause in job.causes), causes
+
+
+RECORDED = [
+    (name, export, fault, workloads[0])
+    for name, recording in RECORDINGS.items()
+    for export in recording.exports
+    for fault, workloads in recording.faults.items()
+]
+
+
+@pytest.mark.parametrize(("recording", "export", "fault", "workload"), RECORDED)
+def test_the_fault_leads_however_it_was_recorded(
+    recording: str, export: str, fault: str, workload: str, tmp_path: Path
+) -> None:
+    capture = corpus.write(corpus.job(fault, 3, workload=workload), tmp_path, export, **RECORDINGS[recording].variants)
+    findings = advisor.diagnose(capture).findings
+    assert findings[0].rule in ANSWERS[fault], [finding.rule for finding in findings]
+
+
+@pytest.mark.parametrize("recording", RECORDINGS)
+def test_a_healthy_job_is_left_in_peace_however_it_was_recorded(recording: str, tmp_path: Path) -> None:
+    way = RECORDINGS[recording]
+    job = corpus.job("healthy", 5, workload=way.healthy[0])
+    assert loud(advisor.diagnose(corpus.write(job, tmp_path, way.exports[-1], **way.variants))) == []
+
+
+def test_of_evenly_slow_hosts_none_is_blamed_and_of_uneven_ones_the_slowest(tmp_path: Path) -> None:
+    even = diagnosed("evenly-slow-hosts", tmp_path / "even")[1]
+    assert "ranks/slow-host-rank" not in {finding.rule for finding in even.findings}
+    job, uneven = diagnosed("slowest-of-slow-hosts", tmp_path / "uneven")
+    (blamed,) = (finding for finding in uneven.findings if finding.rule == "ranks/slow-host-rank")
+    assert {place.rank for place in blamed.seen} == {cause.place["rank"] for cause in job.causes if cause.place}
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--split", choices=SPLITS, default="scoring")
     parser.add_argument("--faults", nargs="+", default=[], help="only these; `healthy` is one of them")
     parser.add_argument("--workloads", nargs="+", default=[], help="only on these")
+    parser.add_argument("--recordings", nargs="+", default=[], help="only what was recorded so; `usual` is one of them")
     parser.add_argument("--log", action="store_true", help="tell every case that is not as it should be")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--theirs", default="", help="the msprof-analyze command, to mark it on the same cases")
@@ -83,8 +84,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _asked(case: Case, options: argparse.Namespace) -> bool:
-    return (not options.faults or case.case in options.faults) and (
-        not options.workloads or case.workload in options.workloads
+    return (
+        (not options.faults or case.case in options.faults)
+        and (not options.workloads or case.workload in options.workloads)
+        and (not options.recordings or (case.recording or "usual") in options.recordings)
     )
 
 

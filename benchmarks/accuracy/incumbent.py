@@ -40,6 +40,7 @@ MAPPING: Mapping[str, Sequence[str]] = {
     "data-loader-one-rank": ("Slow Dataloader Issues", *_SLOW_HOST),
     "synchronise-per-layer": _STALLS,
     "blocking-copies": _STALLS,
+    "two-waits": (*_STALLS, *_LATE_HOST),
     "garbage-collection": ("GC Analysis", "Conjectured Gc"),
     "garbage-collection-apart": ("GC Analysis", "Conjectured Gc", "slow rank: Free"),
     "online-compilation": _COMPILES,
@@ -61,6 +62,7 @@ MAPPING: Mapping[str, Sequence[str]] = {
     "dynamic-shapes": _COMPILES,
     "memory-churn": ("Memory Operator Issues", "Environment Variable Issues: PYTORCH_NPU_ALLOC_CONF"),
     "low-frequency": ("AI Core Frequency Issues", "cluster freq_analysis", *_SLOW_COMPUTE),
+    "constant-low-clock": ("AI Core Frequency Issues", "cluster freq_analysis"),
     "launch-blocking": ("Environment Variable Issues: ASCEND_LAUNCH_BLOCKING", *_STALLS),
     "unfused-attention": (
         "Affinity API Issues: npu_fusion_attention",
@@ -122,7 +124,7 @@ def diagnosed(case: Case, command: str) -> Mark:
     """One case as msprof-analyze sees it, marked by MAPPING. Savings are not marked: it estimates none."""
     job = made(case)
     with tempfile.TemporaryDirectory() as folder:
-        capture = corpus.write(job, Path(folder) / "capture", case.export, case.level)
+        capture = corpus.write(job, Path(folder) / "capture", case.export, case.level, **case.variants)
         found, reported = _advised(command, capture, Path(folder) / "advice")
         if case.export == "database" and job.layout.world > 1:
             found += _recipes(command, capture, Path(folder) / "recipes")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.accuracy.plan import Case
-from corpus.answers import ANSWERS, HARMLESS, TIMELESS
+from corpus.answers import ANSWERS, HARMLESS, PARTED, TIMELESS
 
 WORTH = 0.05
 """From this share of the step on, an expert calls a cause a problem: it is wanted."""
@@ -63,7 +63,7 @@ class Found:
     placed: bool | None
     """Whether the right rank, stage or link was named; None where the fault has no place."""
     error: float | None
-    """Estimated saving over truth, minus 1; None where the fault costs no time."""
+    """Estimated saving over truth, minus 1; None where the fault costs no time or the capture has no steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +100,19 @@ def mark(case: Case, causes: Sequence[Cause], claims: Sequence[Claim], answers: 
         case,
         tuple(causes),
         tuple(claims),
-        tuple(_found(cause, claims, key) for cause in causes if cause.wanted),
+        tuple(_found(cause, claims, key, timed=case.timed) for cause in causes if cause.wanted),
         tuple(claim.rule for claim in claims if claim.rule not in right),
         key,
     )
 
 
-def _found(cause: Cause, claims: Sequence[Claim], answers: Answers) -> Found:
+def _found(cause: Cause, claims: Sequence[Claim], answers: Answers, *, timed: bool) -> Found:
     named = [(place, claim) for place, claim in enumerate(claims, 1) if claim.rule in answers.get(cause.name, ())]
     if not named:
         return Found(cause, "", 0, None, None)
     position, first = named[0]
-    error = None if cause.name in TIMELESS else max(claim.us for _, claim in named) / cause.us - 1
+    said = (sum if cause.name in PARTED else max)(claim.us for _, claim in named)
+    error = None if cause.name in TIMELESS or not timed else said / cause.us - 1
     return Found(cause, first.rule, position, _placed(cause, [claim for _, claim in named]), error)
 
 

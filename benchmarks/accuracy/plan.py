@@ -12,6 +12,7 @@ from typing import Any
 
 from corpus.answers import HARMLESS, TIMELESS
 from corpus.cases import APPLIES, FAULTS, MIXTURES, Setup
+from corpus.recordings import RECORDINGS, USUAL
 from corpus.workloads import WORKLOADS
 
 BELOW, AT, ABOVE = 0.25, 1.0, 2.0
@@ -20,6 +21,8 @@ SPLITS = ("calibration", "scoring")
 EXPORTS = (("text", 1), ("database", 1), ("text", 2), ("database", 2))
 _SEEDS = {"calibration": 1000, "scoring": 5001}
 """The first seed of each split."""
+_FURTHER = 1000
+"""Seeds of captures recorded in another way than usual begin so much later."""
 PLACES = 2
 """Workloads per fault, whatever their number, so that each fault counts the same."""
 HEALTHY_RANKS = 32
@@ -37,12 +40,25 @@ class Case:
     seed: int
     export: str
     level: int
+    recording: str = USUAL
+    """Which of RECORDINGS it is; empty for the usual one."""
+
+    @property
+    def variants(self) -> Mapping[str, Any]:
+        """What is different about how it is written."""
+        return RECORDINGS[self.recording].variants if self.recording else {}
+
+    @property
+    def timed(self) -> bool:
+        """Whether the capture says how long a step took."""
+        return not self.recording or RECORDINGS[self.recording].timed
 
     @property
     def name(self) -> str:
         """What it is called in tables and logs."""
         strength = "" if self.case == "healthy" else f" x{self.strength:g}"
-        return f"{self.case}{strength} on {self.workload}, seed {self.seed}, {self.export} Level{self.level}"
+        written = f"{self.export} Level{self.level}{', ' * bool(self.recording)}{self.recording}"
+        return f"{self.case}{strength} on {self.workload}, seed {self.seed}, {written}"
 
 
 def plan(split: str) -> Iterator[Case]:
@@ -50,6 +66,20 @@ def plan(split: str) -> Iterator[Case]:
     for number, (case, workload, strength) in enumerate(_recipes(split)):
         export, level = EXPORTS[number % len(EXPORTS)]
         yield Case(split, case, workload, strength, _SEEDS[split] + number, export, level)
+    for number, (recording, case, workload, strength) in enumerate(_recorded(split), _FURTHER):
+        exports, levels = RECORDINGS[recording].exports, RECORDINGS[recording].levels
+        export, level = exports[number % len(exports)], levels[number // len(exports) % len(levels)]
+        yield Case(split, case, workload, strength, _SEEDS[split] + number, export, level, recording)
+
+
+def _recorded(split: str) -> Iterator[tuple[str, str, str, float]]:
+    """Recording, case, workload and strength of the captures that were recorded in another way than usual."""
+    turn = SPLITS.index(split)
+    for name, recording in RECORDINGS.items():
+        yield from ((name, "healthy", workload, AT) for workload in recording.healthy)
+        for fault, workloads in recording.faults.items():
+            workload = workloads[turn % len(workloads)]
+            yield from ((name, fault, workload, strength) for strength in STRENGTHS)
 
 
 def _recipes(split: str) -> Iterator[tuple[str, str, float]]:

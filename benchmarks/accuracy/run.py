@@ -39,7 +39,7 @@ def diagnosed(case: Case) -> Mark:
     started = time.monotonic()
     job = made(case)
     with tempfile.TemporaryDirectory() as folder:
-        capture = corpus.write(job, Path(folder) / "capture", case.export, case.level)
+        capture = corpus.write(job, Path(folder) / "capture", case.export, case.level, **case.variants)
         making_s = time.monotonic() - started
         diagnosis = advisor.diagnose(capture)
     return replace(mark(case, causes(job), claims(diagnosis, job)), making_s=making_s)

@@ -33,6 +33,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no memory": {"memory": False},
     "clock behind": {"clock_ns": -80_000},
     "versions": {"versions": True},
+    "untyped": {"typed": False},
+    "no groups": {"grouped": False},
+    "all idle": {"all_idle": True},
 }
 
 
@@ -230,6 +233,39 @@ def test_the_device_clock_can_run_behind_the_hosts(small: Job, tmp_path: Path) -
     sent = {e["id"]: _ns(e["ts"]) for e in events if e.get("cat") == "HostToDevice" and e["ph"] == "s"}
     delays = [_ns(e["ts"]) - sent[e["id"]] for e in events if e.get("cat") == "HostToDevice" and e["ph"] == "f"]
     assert min(delays) < 0 < max(delays)
+
+
+def test_totals_are_all_that_is_there_where_only_they_were_kept(small: Job, tmp_path: Path) -> None:
+    corpus.write(small, tmp_path, totals=True)
+    assert {path.name for path in _output(tmp_path).iterdir()} == {"op_statistic.csv", "api_statistic.csv"}
+
+
+def test_the_timeline_of_early_2024_types_nothing_but_operators_of_the_ai_cpu(tmp_path: Path) -> None:
+    corpus.write(job("aicpu-exposed", setup=SMALL), tmp_path, typed=False, tables=False)
+    assert {path.name for path in _output(tmp_path).iterdir()} == {"trace_view.json"}
+    types = {e["args"]["Task Type"] for e in _events(tmp_path) if "Task Type" in e.get("args", {})}
+    assert types == {"Other", "AI_CPU"}
+    assert not any("Physic Stream Id" in e.get("args", {}) for e in _events(tmp_path))
+
+
+def test_plain_ddp_tells_of_no_layout_and_reduces_over_the_default_group(tmp_path: Path) -> None:
+    plain = Setup(workload=Transformer(layers=1, steps=2), layout=Layout(dp=2, plain=True))
+    corpus.write(job("healthy", setup=plain), tmp_path / "named")
+    corpus.write(job("healthy", setup=plain), tmp_path / "nameless", grouped=False)
+    named, nameless = (
+        json.loads(next((tmp_path / which).rglob("profiler_metadata.json")).read_text())
+        for which in ("named", "nameless")
+    )
+    assert [group["group_name"] for group in named["parallel_group_info"].values()] == ["default_group"]
+    assert named.keys() - nameless.keys() == {"parallel_group_info"}
+    assert nameless.keys() == {"ENV_VARIABLES"}
+
+
+def test_a_clock_that_is_always_low_stands_beside_the_one_the_device_was_built_for(tmp_path: Path) -> None:
+    corpus.write(job("constant-low-clock", setup=SMALL), tmp_path)
+    (device,) = json.loads(next(tmp_path.rglob("info.json.0")).read_text())["DeviceInfo"]
+    assert {e["args"]["MHz"] for e in _events(tmp_path) if e["name"] == "AI Core Freq" and e["ph"] == "C"} == {1440}
+    assert device["aic_frequency"] == "1800"
 
 
 def test_groups_can_be_found_by_their_hash(small: Job, tmp_path: Path) -> None:

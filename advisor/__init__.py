@@ -54,24 +54,28 @@ def diagnose(
     rules: Iterable[AnyPath] = (),
     settings: AnyPath | Settings | None = None,
     *,
+    chip: str = "",
     progress: Progress | None = None,
 ) -> Diagnosis:
     """What is wrong with a profile, ranked by what can be won: of the capture at a path, or of a loaded profile.
 
     `rules` are folders with rules of your own, held against the profile beside the shipped ones; `settings` is a file
-    such as `advisor.yaml`; `progress` is told of each part of the work.
+    such as `advisor.yaml`; `chip` is the chip, such as `910B3`, where the capture does not name it (a loaded profile
+    was told already); `progress` is told of each part of the work.
 
     Raises:
         InputError: Nothing at the path can be read.
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
+        UsageError: There is no such chip.
     """
     from advisor.diagnosis import diagnose as run_rules
     from advisor.progress import silent
 
     listener = progress or silent
-    profile = _profile(path, listener)
+    given = _settings(settings)
+    profile = _profile(path, chip or (given.chip if given is not None else ""), listener)
     _attach()
-    return run_rules(profile, load_rules(rules, settings), listener)
+    return run_rules(profile, load_rules(rules, given), listener)
 
 
 def compare(
@@ -98,8 +102,9 @@ def compare(
 
     given = _settings(settings)
     catalog = load_rules(rules, given)
-    one, profile = _side(before, catalog, tables)
-    other, second = _side(after, catalog, tables)
+    chip = given.chip if given is not None else ""
+    one, profile = _side(before, catalog, chip, tables)
+    other, second = _side(after, catalog, chip, tables)
     _attach()
     found = compare_both(one, other, given.tolerance if given is not None else Tolerance())
     if not tables or profile is None or second is None:
@@ -127,19 +132,23 @@ def explain(
     return give_grounds(wanted.info, wanted.rule, diagnosis, fingerprint=wanted.fingerprint, profile=profile)
 
 
-def load_profile(path: AnyPath, *, progress: Progress | None = None) -> Profile:
+def load_profile(path: AnyPath, *, chip: str = "", progress: Progress | None = None) -> Profile:
     """The profile at this path: `load_profile(p).table("kernels").to_pandas()` gives its kernels.
+
+    `chip` is the chip, such as `910B3`, where the capture does not name it.
 
     Raises:
         InputError: Nothing at the path can be read.
+        UsageError: There is no such chip.
     """
     from pathlib import Path
 
+    from advisor.chips import told_chip
     from advisor.diagnosis import open_profile
     from advisor.progress import silent
 
     _attach()
-    return open_profile(Path(path), progress=progress or silent)
+    return open_profile(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "")
 
 
 def load_diagnosis(path: AnyPath) -> Diagnosis:
@@ -170,13 +179,13 @@ def load_rules(rules: Iterable[AnyPath] = (), settings: AnyPath | Settings | Non
     return Catalog.load([shipped("rules"), *map(Path, rules)], _settings(settings))
 
 
-def _profile(given: AnyPath | Profile, progress: Progress) -> Profile:
+def _profile(given: AnyPath | Profile, chip: str, progress: Progress) -> Profile:
     from advisor.facts.profile import Profile
 
-    return given if isinstance(given, Profile) else load_profile(given, progress=progress)
+    return given if isinstance(given, Profile) else load_profile(given, chip=chip, progress=progress)
 
 
-def _side(given: AnyPath | Diagnosis, catalog: Catalog, tables: bool) -> tuple[Diagnosis, Profile | None]:
+def _side(given: AnyPath | Diagnosis, catalog: Catalog, chip: str, tables: bool) -> tuple[Diagnosis, Profile | None]:
     """One side of a comparison, and its tables where it is a capture."""
     from pathlib import Path
 
@@ -190,7 +199,7 @@ def _side(given: AnyPath | Diagnosis, catalog: Catalog, tables: bool) -> tuple[D
     path = Path(given)
     if is_saved(path):
         return saved_diagnosis(path), None
-    profile = open_profile(path, also=ALSO if tables else ())
+    profile = open_profile(path, also=ALSO if tables else (), chip=chip)
     return judge(profile, catalog, show(profile, catalog, WANTED if tables else ())), profile
 
 

@@ -143,6 +143,12 @@ def reading_options(one: argparse.ArgumentParser) -> None:
         metavar="N",
         help="worker processes for many ranks (default: one per core, where it pays)",
     )
+    one.add_argument(
+        "--chip",
+        metavar="NAME",
+        help="the chip, such as 910B3, where the capture names none or only its family (default: `chip` of the "
+        "settings)",
+    )
 
 
 def named_path(words: str) -> Path:

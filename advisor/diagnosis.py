@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 
 from advisor.accounting import account
+from advisor.chips import agreed
 from advisor.errors import FactMissing, WorkerLost
 from advisor.exhibits import EXHIBITS, exhibits, slack, step_us, time_split
 from advisor.facts.base import Fact
@@ -22,7 +23,7 @@ from advisor.facts.table import Table
 from advisor.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
-from advisor.run import Sides
+from advisor.run import Run, Sides
 
 if TYPE_CHECKING:
     from advisor.rules.catalog import Catalog
@@ -37,11 +38,11 @@ ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan
 
 
 def open_profile(
-    path: Path, *, jobs: int | None = None, progress: Progress = silent, also: Sequence[Derivation] = ()
+    path: Path, *, jobs: int | None = None, progress: Progress = silent, also: Sequence[Derivation] = (), chip: str = ""
 ) -> Profile:
     """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
 
-    Little is read before a table is asked for.
+    Little is read before a table is asked for. `chip` is what the user says of the chip, by its name in `chips`.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -50,7 +51,15 @@ def open_profile(
     from advisor.loaders import open_input
 
     run, sources = open_input(path, jobs=jobs, progress=progress)
+    if chip:
+        run = _with_chip(run, chip)
     return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_workers(jobs, sources), progress))
+
+
+def _with_chip(run: Run, told: str) -> Run:
+    """The run with the chip that counts, and with a note of what the user told."""
+    chip, note = agreed(run.chip, told)
+    return run.model_copy(update={"chip": chip, "notes": (*run.notes, *([note] if note else []))})
 
 
 def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:

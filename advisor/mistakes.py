@@ -42,6 +42,7 @@ SENTENCES: tuple[Both, ...] = (
     Both("unknown name `{name}`; {hint}", "未知的名称 `{name}`；{hint}"),
     Both("unknown function `{name}`", "未知的函数 `{name}`"),
     Both("unknown unit `{name}`", "未知的单位 `{name}`"),
+    Both("unknown chip `{name}`", "未知的芯片型号 `{name}`"),
     Both("`{name}` is missing", "缺少 `{name}`"),
     Both("`{name}` is one of {list}, not `{given}`", "`{name}` 只能是 {list} 之一，不能是 `{given}`"),
     Both("`{name}` is one of {list}", "`{name}` 只能是 {list} 之一"),
@@ -167,6 +168,7 @@ SENTENCES: tuple[Both, ...] = (
 )
 
 HINTS: tuple[Both, ...] = (
+    Both("did you mean {given}? known here: {list}", "是不是 {given}？可用：{list}"),
     Both("did you mean {given}?", "是不是 {given}？"),
     Both("known here: {list}", "可用：{list}"),
     Both("for example {given}", "例如 {given}"),

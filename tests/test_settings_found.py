@@ -145,7 +145,7 @@ def test_init_writes_settings_that_change_nothing_until_a_line_is_uncommented(
     assert main(["rules", "list"]) == 0
     data = source.read(deep / "advisor.yaml").data
     jsonschema.validate(data, SCHEMA)
-    assert set(data) == {"language", "fail_on", "rules", "policy", "budgets", "suppressions", "compare"}
+    assert set(data) == {"language", "chip", "fail_on", "rules", "policy", "budgets", "suppressions", "compare"}
 
 
 def test_init_never_overwrites_and_writes_the_schema_on_demand(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,6 +161,7 @@ def test_init_never_overwrites_and_writes_the_schema_on_demand(deep: Path, capsy
 
 VALID = (
     "language: en",
+    "chip: 910b3",
     "fail_on: none",
     "fail_on: [new:high, critical]",
     "rules: {host/free-time: {params: {normal: 0.15}, severity: high}, comm/*: off, acme/mine: on}",

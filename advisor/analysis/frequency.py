@@ -7,30 +7,19 @@ import numpy as np
 
 from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.intervals import Spans, cover, union
+from advisor.chips import is_exact, nominal_mhz
 from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
 from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table
+from advisor.run import Run
 
 LOW = 0.95
 """Share of the full clock below which the cores count as slowed: the definition of `low_share`."""
 
-NOMINAL_MHZ = {
-    "Ascend910B": 1500.0,
-    "Ascend910B2": 1800.0,
-    "Ascend910B3": 1800.0,
-    "Ascend910B4": 1500.0,
-    "Ascend910B4-1": 1500.0,
-    "Ascend950": 1650.0,
-}
-"""MHz by chip: `cube_freq` in CANN's data/platform_config/<chip>.ini (CANN 9.0; 950 in all four of its files).
 
-`Ascend910B`, the name most captures carry, is a family: the least of its members, so a chip may be slowed by more than
-is told. Chips whose name stands for several clocks below and above each other are left out.
-"""
-
-
-def frequency_uses(
+def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
+    run: Run,
     samples: Table[Frequency],
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
@@ -42,15 +31,20 @@ def frequency_uses(
         "rank", "time_ns"
     )
     device = None if kernels is None else timeline(kernels, collectives, None, windows)
-    nominal = {} if devices is None else _nominal(devices)
+    nominal = {} if devices is None else _nominal(devices, run.chip)
+    usual = nominal_mhz(run.chip)
     ranks = np.unique(good["rank"]).tolist()
-    parts = (_of_rank(good.take(good["rank"] == rank), device, rank, nominal.get(rank, np.nan)) for rank in ranks)
+    parts = (_of_rank(good.take(good["rank"] == rank), device, rank, nominal.get(rank, usual)) for rank in ranks)
     return Table.concat(FrequencyUse, list(parts))
 
 
-def _nominal(devices: Table[Device]) -> dict[int, float]:
-    """By rank: the clock its device was built for, MHz; NaN where neither the capture nor the chip's name tells."""
-    by_chip = [NOMINAL_MHZ.get(name or "", np.nan) for name in devices.texts("chip").values()]
+def _nominal(devices: Table[Device], chip: str) -> dict[int, float]:
+    """By rank: the clock its device was built for, MHz; NaN where neither the capture nor a chip's name tells.
+
+    `chip` is that of the run, which counts where the name of the device is a family or missing.
+    """
+    names = [name if is_exact(name or "") else chip or name for name in devices.texts("chip").values()]
+    by_chip = [nominal_mhz(name) for name in names]
     said = devices["nominal_mhz"]
     return dict(zip(devices["rank"].tolist(), np.where(said > 0, said, by_chip).tolist(), strict=True))
 

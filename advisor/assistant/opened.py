@@ -41,8 +41,8 @@ class Seen(Struct):
 class Opened:
     """Opens captures below the roots and keeps the last few; hold the `lock` while one is worked with."""
 
-    def __init__(self, roots: Roots, catalog: Catalog) -> None:
-        self.roots, self.catalog = roots, catalog
+    def __init__(self, roots: Roots, catalog: Catalog, chip: str = "") -> None:
+        self.roots, self.catalog, self.chip = roots, catalog, chip
         self.lock = RLock()
         """A profile reads its files as it is asked, which two questions at once must not do."""
         self._seen: OrderedDict[Given, Seen] = OrderedDict()
@@ -91,7 +91,7 @@ class Opened:
         if is_saved(given.path):
             return Seen(given, None, saved_diagnosis(given.path))
         # in this process: forking one that serves requests in threads may leave a lock held for ever
-        return Seen(given, open_profile(given.path, jobs=1, progress=progress))
+        return Seen(given, open_profile(given.path, jobs=1, progress=progress, chip=self.chip))
 
     def _let_go(self) -> None:
         """Forgets captures that changed, those asked about longest ago, and more input than is kept."""

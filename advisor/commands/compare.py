@@ -19,7 +19,7 @@ from advisor.arguments import (
     source_options,
 )
 from advisor.commands.exits import FINE
-from advisor.commands.given import is_saved, saved_diagnosis
+from advisor.commands.given import is_saved, saved_diagnosis, warn_of_chip
 from advisor.commands.handing import chart_renderer, console_beside, sources_of
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
@@ -104,7 +104,7 @@ def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs:
     catalog = catalog_of(arguments.rules, settings)
     paths = (arguments.before, arguments.after)
     with Bar(language_of(arguments.lang)) as bar:
-        opened = [_opened(path, arguments.jobs, outputs, bar) for path in paths]  # both, before the work starts
+        opened = [_opened(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
         old, new = (
             one if isinstance(one, Diagnosis) else judge(one, catalog, show(one, catalog, WANTED), bar)
             for one in opened
@@ -116,7 +116,7 @@ def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs:
     return _with_tables(comparison, before, after)
 
 
-def _opened(path: Path, jobs: int | None, outputs: Sequence[Output], bar: Bar) -> Diagnosis | Profile:
+def _opened(path: Path, arguments: argparse.Namespace, outputs: Sequence[Output], bar: Bar) -> Diagnosis | Profile:
     """The diagnosis in a .json, or a capture that can be diagnosed and has tables."""
     if is_saved(path):
         return saved_diagnosis(path)
@@ -124,7 +124,8 @@ def _opened(path: Path, jobs: int | None, outputs: Sequence[Output], bar: Bar) -
     from advisor.differences import ALSO
     from advisor.report import outside_captures
 
-    profile = open_profile(path, jobs=jobs, progress=bar, also=ALSO)
+    profile = open_profile(path, jobs=arguments.jobs, progress=bar, also=ALSO, chip=arguments.chip)
+    warn_of_chip(profile, arguments)
     outside_captures(outputs, path, tuple(capture.path for capture in profile.run.captures))
     return profile
 

@@ -32,13 +32,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _complete_paths(one: argparse.ArgumentParser) -> None:
-    """Marks what names a file or folder."""
+    """Marks what names a file or folder, or a chip."""
     import argparse
     from pathlib import Path
 
     import shtab
 
     from advisor.arguments import folder, named_path
+    from advisor.chips import CHIPS
 
     for action in one._actions:  # argparse has no public way to walk them
         if isinstance(action, argparse._SubParsersAction):
@@ -46,3 +47,5 @@ def _complete_paths(one: argparse.ArgumentParser) -> None:
                 _complete_paths(below)
         elif action.type in (Path, folder, named_path) or "output" in action.dest:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
+        elif action.dest == "chip":
+            action.choices = [chip.name for chip in CHIPS]  # offered here; any spelling is understood

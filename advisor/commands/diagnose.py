@@ -17,7 +17,7 @@ from advisor.arguments import (
     rule_options,
     source_options,
 )
-from advisor.commands.given import refuse_saved
+from advisor.commands.given import refuse_saved, warn_of_chip
 from advisor.commands.handing import chart_renderer, hand_out
 from advisor.commands.settings import catalog_of, language_of, settings_of
 
@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
                 if done >= total and what in READ:
                     charts.wake()
 
-            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told)
+            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, chip=arguments.chip)
+            warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
             small = profile.size_bytes <= LARGE_BYTES
             if not small:

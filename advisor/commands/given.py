@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,20 @@ def refuse_saved(path: Path) -> None:
     )
 
 
+def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
+    """Says on the side that the capture names another chip than was told; the report says it too."""
+    run, told = profile.run, arguments.chip
+    if f"untold_chip={told}" not in run.notes or getattr(arguments, "quiet", False):
+        return
+    from advisor.errors import Both
+
+    said = Both(
+        f"the capture names {run.chip}, which counts: not {told}, as it was told",
+        f"采集数据中的芯片型号为 {run.chip}，以其为准，忽略指定的 {told}",
+    )
+    print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+
+
 def given(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:
     """The diagnosis of the capture at this path, and its tables.
 
@@ -58,5 +73,6 @@ def given(path: Path, arguments: argparse.Namespace, settings: Settings | None) 
     from advisor.report.bar import Bar
 
     with Bar(language_of(arguments.lang)) as bar:
-        profile = open_profile(path, jobs=arguments.jobs, progress=bar)
+        profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip)
+        warn_of_chip(profile, arguments)
         return diagnose(profile, catalog_of(arguments.rules, settings), bar), profile

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         raise _missing() from error
     settings = settings_of(arguments)
-    opened = Opened(Roots(arguments.root or [_here()]), catalog_of(arguments.rules, settings))
+    opened = Opened(Roots(arguments.root or [_here()]), catalog_of(arguments.rules, settings), arguments.chip)
     server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
     return FINE
 

@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings | None:
-    """The settings in force, if any; what they say of language and exit code counts where the command says nothing."""
+    """The settings in force, if any; what they say of language, exit code and chip counts where the command does not.
+
+    Raises:
+        UsageError: There is no such file, or no such chip.
+    """
+    from advisor.chips import told_chip
+
+    settings = _read_settings(arguments)
+    told: str | None = getattr(arguments, "chip", None)
+    arguments.chip = told_chip(told) if told is not None else settings.chip if settings is not None else ""
+    return settings
+
+
+def _read_settings(arguments: argparse.Namespace) -> Settings | None:
     path: Path | None = getattr(arguments, "config", None)
     if path is not None and not path.is_file():
         from advisor.errors import Both, UsageError

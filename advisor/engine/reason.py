@@ -24,10 +24,10 @@ _WHOLE = Text(
     zh="请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
 )
 _CHIP = Text(
-    en="text files do not name it: give the *_ascend_pt folder with its `PROF_*` folder, or export a database too "
-    "(`export_type` with `ExportType.Db`)",
-    zh="文本文件中没有芯片型号：请连同 `PROF_*` 目录一起给出 *_ascend_pt 目录，或同时导出数据库"
-    "（`export_type` 中加上 `ExportType.Db`）",
+    en="text files do not name it: say it with `--chip NAME` or `chip` in advisor.yaml, give the *_ascend_pt folder "
+    "with its `PROF_*` folder, or export a database too (`export_type` with `ExportType.Db`)",
+    zh="文本文件中没有芯片型号：请用 `--chip 型号` 或 advisor.yaml 中的 `chip` 指明，或连同 `PROF_*` 目录一起给出"
+    " *_ascend_pt 目录，也可同时导出数据库（`export_type` 中加上 `ExportType.Db`）",
 )
 OF_RUN: Mapping[str, Text] = {
     "chip": _CHIP,
@@ -41,9 +41,10 @@ OF_RUN: Mapping[str, Text] = {
 OF_COLUMN: Mapping[tuple[str, str], Text] = {
     (MemoryPeak.table, "capacity_bytes"): Text(
         en="no capture holds how much memory the device has, and names such as `Ascend910B` stand for 32 and 64 GB: "
-        "compare the peak with the HBM that `npu-smi info` shows",
-        zh="采集数据中没有设备显存容量，而 `Ascend910B` 这类型号既有 32 GB 也有 64 GB：请将峰值与 `npu-smi info` 显示的"
-        " HBM 容量对比",
+        "name the chip as `npu-smi info` shows it, with `--chip 910B3` or `chip: 910B3` in advisor.yaml; where that "
+        "does not tell, compare the peak with the HBM it shows",
+        zh="采集数据中没有设备显存容量，而 `Ascend910B` 这类型号既有 32 GB 也有 64 GB：请按 `npu-smi info` 显示的型号，"
+        "用 `--chip 910B3` 或 advisor.yaml 中的 `chip: 910B3` 指明；若仍无法确定，请将峰值与其显示的 HBM 容量对比",
     ),
 }
 """How to have a value that nothing recorded gives."""

@@ -131,13 +131,13 @@ def _ranked(card: Card) -> tuple[str, ...]:
 
 
 def _notice(shown: View) -> Iterable[str]:
-    if shown.unchecked:
+    if shown.recordable:
         if shown.blind_note:
             yield f"> {words(shown.blind_note)}"
             yield ">"
         more = " …" if len(shown.unchecked) > 1 else ""
         said = plain(shown.blind_words)
-        yield f"> {said}{say('colon', shown.language)}{words(shown.unchecked[0].reason)}{more}"
+        yield f"> {said}{say('colon', shown.language)}{words(shown.recordable[0].reason)}{more}"
         yield ""
 
 

@@ -39,6 +39,8 @@ class Unchecked(Struct, frozen=True):
     reason: Prose
     rules: tuple[str, ...]
     count: str
+    unheld: bool = False
+    """Whether it is about what no capture holds, so that recording again does not help."""
 
 
 class Lost(Struct, frozen=True):
@@ -87,6 +89,11 @@ class View(Struct, frozen=True):
         }
         placed = {card.anchor for below in folds.values() for card in below}
         return tuple(one for card in self.cards if card.anchor not in placed for one in (card, *folds[card.anchor]))
+
+    @property
+    def recordable(self) -> tuple[Unchecked, ...]:
+        """What was not checked and can be had by recording again: what no capture holds is no news at the top."""
+        return tuple(group for group in self.unchecked if not group.unheld)
 
     @property
     def blind_words(self) -> str:
@@ -166,6 +173,7 @@ def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ..
             prose(reason),
             tuple(names),
             rules(len(names), language),
+            reason in unheld,
         )
         for reason, names in ordered
     )

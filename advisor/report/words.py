@@ -249,6 +249,14 @@ NOTES: Mapping[str, Text] = {
         "a `cluster_analysis_output` lies beside the captures", "采集数据旁有 `cluster_analysis_output`"
     ),
     "source": _t("made from `{value}`", "由 `{value}` 得到"),
+    "told_chip": _t(
+        "chip told by `--chip` or the settings, the capture does not name it: {value}",
+        "采集数据未写明具体芯片型号，按 `--chip` 或配置文件：{value}",
+    ),
+    "untold_chip": _t(
+        "told to be {value}, but the capture names another chip, which counts",
+        "`--chip` 或配置文件给出的 {value} 与采集数据中的芯片型号不符，以采集数据为准",
+    ),
 }
 """How the input was chosen: what the `key=value` notes of a run say."""
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.chips import chip_named, chip_names, nearest_chip
 from advisor.comparison import Tolerance
 from advisor.errors import Mistake, Place, RuleError
 from advisor.findings import Severity
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
-TOP_LEVEL = ("rules", "language", "fail_on")
+TOP_LEVEL = ("rules", "language", "fail_on", "chip")
 _LEVELS = tuple(level.name for level in Severity)
 OWN_RULES = "`advisor rules list` shows them all; rules of your own need `--rules DIR`"
 
@@ -58,6 +59,8 @@ class Settings:
 
     rules: Mapping[str, Override] = field(default_factory=dict)
     language: str | None = None
+    chip: str = ""
+    """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
     fail_on: tuple[Bar, ...] | None = None
     """Which findings fail a run; none at all where it is empty. None leaves it to the command."""
     policy: Policy = field(default_factory=Policy)
@@ -162,11 +165,26 @@ class _Reader:
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},
             language=faults.word(("language",), data.get("language"), _LANGUAGES),
+            chip=self.chip(data.get("chip")),
             fail_on=self.fail_on(data.get("fail_on")),
             policy=read_policy(data, faults),
             tolerance=read_tolerance(data.get("compare"), faults),
             document=faults.document,
         )
+
+    def chip(self, given: Any) -> str:
+        """The name of a chip, as in `chips`, however it is written."""
+        if given is None:
+            return ""
+        if isinstance(given, bool | list | dict):
+            self.faults.wrong(("chip",), "`chip` is a text (quote it)")
+            return ""
+        words = str(given)  # a name such as 910_9392 is a number to YAML
+        chip, near = chip_named(words), nearest_chip(words)
+        if chip is None:
+            hint = f"{f'did you mean `{near}`? ' if near else ''}known here: {chip_names()}"
+            self.faults.wrong(("chip",), f"unknown chip `{words}`", hint)
+        return chip.name if chip else ""
 
     def fail_on(self, given: Any) -> tuple[Bar, ...] | None:
         """A severity, several as a list or with commas, `new:` or `worse:` before any of them; or none."""

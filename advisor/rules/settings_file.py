@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from advisor.chips import CHIPS
+
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
@@ -99,6 +101,12 @@ class SettingsFile(_Section):
     model_config = ConfigDict(title="advisor.yaml")
 
     language: Literal["en", "zh"] | None = Field(None, description="The language of reports; `--lang` wins.")
+    chip: str | None = Field(
+        None,
+        description="The chip that the job ran on, such as `Ascend910B3` or `910B3`, where captures name none or only "
+        "its family: it tells the device memory and the clock. `--chip` wins.",
+        examples=[chip.name for chip in CHIPS],
+    )
     fail_on: Bars | list[Bars] | None = Field(
         None,
         description="Which findings fail a run: `none`, a severity, `new:high` (new or worse than in the baseline), "

@@ -10,6 +10,7 @@ _ENGLISH = """\
 # All of it is described in docs/gate.md; `advisor rules list` shows the rules, `advisor rules show ID` its thresholds.
 
 # language: en                  # of reports: en or zh; --lang wins
+# chip: Ascend910B3             # where captures do not name it: tells memory and clock; --chip wins
 # fail_on: new:high             # what fails a run: a severity, new:SEVERITY, worse:SEVERITY, a list, or none
 
 # rules:                        # how rules judge
@@ -45,6 +46,7 @@ _CHINESE = """\
 # 完整说明见 docs/gate.md；`advisor rules list` 列出全部规则，`advisor rules show ID` 查看某条规则的阈值。
 
 # language: zh                  # 报告语言：en 或 zh；--lang 优先
+# chip: Ascend910B3             # 采集数据未写明芯片型号时填写，用于确定显存与频率；--chip 优先
 # fail_on: new:high             # 何时判为不通过：严重程度、new:严重程度、worse:严重程度、列表，或 none
 
 # rules:                        # 规则如何判断

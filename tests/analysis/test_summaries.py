@@ -168,7 +168,7 @@ def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
 def test_frequency_is_weighted_by_time():
     samples = read_table(Frequency, "time_ns mhz\n0 1800\n3000 900")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 1\n2 3000 1")
-    (row,) = frequency_uses(samples, kernels, None, None, None).rows()
+    (row,) = frequency_uses(Run(), samples, kernels, None, None, None).rows()
     assert row["mean_mhz"] == pytest.approx((1800 * 3 + 900 * 1) / 4)
     assert row["low_share"] == pytest.approx(0.25) and row["compute_us"] == pytest.approx(0.5)
     assert row["highest_mhz"] == 1800 and row["lowest_mhz"] == 900
@@ -187,19 +187,19 @@ def test_frequency_is_weighted_by_time():
 def test_a_constant_clock_is_held_against_what_the_chip_was_built_for(device, nominal, low):
     samples = read_table(Frequency, "time_ns mhz\n0 1200")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 600")
-    (row,) = frequency_uses(samples, kernels, None, None, read_table(Device, device)).rows()
+    (row,) = frequency_uses(Run(), samples, kernels, None, None, read_table(Device, device)).rows()
     assert row["nominal_mhz"] == nominal and row["low_share"] == low
     assert row["full_mhz"] == max(nominal or 0, 1200)
     assert row["compute_us"] == pytest.approx(600 * low)
 
 
 def test_a_lone_sample_is_the_whole():
-    (row,) = frequency_uses(read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None).rows()
+    (row,) = frequency_uses(Run(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None).rows()
     assert row["mean_mhz"] == 1800 and row["low_share"] == 0 and row["compute_us"] is None
 
 
 def test_nothing_recorded_gives_empty_tables():
     assert not len(link_uses(Table.empty(Link), None))
     assert not len(memory_peaks(Run(), Table.empty(MemoryUse)))
-    assert not len(frequency_uses(Table.empty(Frequency), None, None, None, None))
+    assert not len(frequency_uses(Run(), Table.empty(Frequency), None, None, None, None))
     assert not len(step_spans(Table.empty(Overlap)))

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from advisor.findings import Diagnosis, Outcome
+from advisor.report import write
 from advisor.report.view import not_checked
 from advisor.run import Run
 from advisor.text import Text
@@ -20,3 +23,14 @@ def test_what_no_capture_holds_comes_last_whatever_it_blinds() -> None:
     ]
     said = not_checked(Diagnosis(run=Run(), outcomes=tuple(outcomes)), "en")
     assert [group.rules for group in said] == [("host/c",), ("memory/a", "memory/b")]
+    assert [group.unheld for group in said] == [False, True]
+
+
+def test_what_no_capture_holds_is_no_news_at_the_top_of_a_report(tmp_path: Path) -> None:
+    unheld = Text(en="no capture holds it", zh="采集中没有")
+    outcome = Outcome(rule="memory/a", outcome="skipped", reason=unheld, needs=("memory_peaks.capacity_bytes",))
+    for name in ("report.html", "report.md"):
+        write(Diagnosis(run=Run(), outcomes=(outcome,)), tmp_path / name, "en")
+        text = (tmp_path / name).read_text("utf-8")
+        assert text.count("no capture holds it") == 2, name  # where it is said at length, and in the table of all rules
+        assert "could not look" not in text

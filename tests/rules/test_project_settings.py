@@ -114,3 +114,16 @@ def test_settings_made_without_a_file_are_checked_too(rules: Path) -> None:
 
     with pytest.raises(RuleError, match="unknown rule `host/none`"):
         Catalog.load([rules], Settings({"host/none": Override(off=True)}))
+
+
+@pytest.mark.parametrize(("written", "name"), [("910b3", "Ascend910B3"), ("910_9392", "Ascend910_9392")])
+def test_the_chip_is_known_however_it_is_written(rules: Path, written: str, name: str) -> None:
+    load(rules, f"chip: {written}")
+    assert Settings.read(rules.parent / "advisor.yaml").chip == name
+
+
+@pytest.mark.parametrize("wrong", ["910B9", "[910B3]", "910", "{a: b}"])
+def test_a_chip_that_does_not_exist_is_a_mistake_with_its_line(rules: Path, wrong: str) -> None:
+    said = told(rules, f"language: en\nchip: {wrong}")
+    assert said.startswith("2:7: ")
+    assert "unknown chip" in said or "`chip` is a text" in said

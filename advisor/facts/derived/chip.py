@@ -20,7 +20,9 @@ class MemoryPeak(Fact):
     reserved_bytes: Annotated[float, Bytes("Most reserved.")]
     allocated_bytes: Annotated[float, Bytes("Allocated at that moment.")]
     largest_allocated_bytes: Annotated[float, Bytes("Most allocated at any moment.")]
-    capacity_bytes: Annotated[float, Bytes("Memory of the chip where its name tells; missing otherwise.")]
+    capacity_bytes: Annotated[
+        float, Bytes("Memory of the chip where its name tells, recorded or told (`--chip`); missing otherwise.")
+    ]
     time_ns: Annotated[int, Ns("Moment of the peak.")]
 
 

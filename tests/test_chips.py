@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The chip table, the names people write, and which chip counts: the recorded or the told one."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor.analysis.frequency import frequency_uses
+from advisor.chips import CHIPS, agreed, chip_named, is_exact, memory_bytes, nearest_chip, nominal_mhz, told_chip
+from advisor.cli import main
+from advisor.errors import UsageError
+from advisor.facts.observed import Device, Frequency
+from advisor.facts.table import read_table
+from advisor.rules.settings import Settings
+from advisor.run import Run
+
+CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("Ascend910B3", "Ascend910B3"),
+        ("910b3", "Ascend910B3"),
+        (" ascend 910B3 ", "Ascend910B3"),
+        ("Ascend-910-B3", "Ascend910B3"),
+        ("昇腾910B4", "Ascend910B4"),
+        ("910B4-1", "Ascend910B4-1"),
+        ("910_9392", "Ascend910_9392"),
+        ("Ascend9109392", "Ascend910_9392"),
+        ("910C", "Ascend910_93"),
+        ("Atlas A2", "Ascend910B"),
+        ("310p3", "Ascend310P3"),
+        ("910A", "Ascend910A"),
+    ],
+)
+def test_a_chip_is_known_however_it_is_written(words: str, name: str) -> None:
+    found = chip_named(words)
+    assert found is not None and found.name == name
+
+
+@pytest.mark.parametrize("words", ["", "910", "Ascend910", "H100", "910B9", "910_93xx", "<b>"])
+def test_what_is_no_chip_is_none_and_the_message_lists_them_all(words: str) -> None:
+    assert chip_named(words) is None
+    with pytest.raises(UsageError) as caught:
+        told_chip(words)
+    assert all(chip.name in str(caught.value) for chip in CHIPS)
+
+
+def test_the_nearest_name_is_suggested() -> None:
+    assert nearest_chip("910B9") == "Ascend910B" or nearest_chip("910B9").startswith("Ascend910B")
+    assert not nearest_chip("MI300")
+
+
+def test_every_chip_is_found_by_its_name_and_every_family_is_in_the_table() -> None:
+    names = [chip.name for chip in CHIPS]
+    assert len(set(names)) == len(names)
+    for chip in CHIPS:
+        assert chip_named(chip.name) == chip
+        assert not chip.family or (chip.family in names and not is_exact(chip.family))
+
+
+def test_a_family_has_the_least_clock_of_its_members_and_no_memory_they_do_not_share() -> None:
+    for family in [chip for chip in CHIPS if not is_exact(chip.name)]:
+        members = [chip for chip in CHIPS if chip.family == family.name]
+        least = min(chip.nominal_mhz for chip in members)
+        assert math.isnan(family.nominal_mhz) or family.nominal_mhz <= least
+        assert math.isnan(family.memory_bytes) or {family.memory_bytes} == {chip.memory_bytes for chip in members}
+
+
+def test_what_has_no_source_is_not_guessed() -> None:
+    assert memory_bytes("Ascend910B4-1") == 2 * memory_bytes("Ascend910B4") == 64 * 1024**3
+    for name in ("", None, "Ascend910B", "Ascend310P3", "NVIDIA B200"):
+        assert math.isnan(memory_bytes(name))
+    assert math.isnan(nominal_mhz("Ascend310")) and nominal_mhz("Ascend910B1") == 1850
+
+
+@pytest.mark.parametrize(
+    ("recorded", "told", "counts", "note"),
+    [
+        ("", "Ascend910B3", "Ascend910B3", "told_chip=Ascend910B3"),
+        ("", "Ascend910B", "Ascend910B", "told_chip=Ascend910B"),
+        ("Ascend910B", "Ascend910B3", "Ascend910B3", "told_chip=Ascend910B3"),
+        ("Ascend910B", "Ascend910_9392", "Ascend910_9392", "told_chip=Ascend910_9392"),
+        ("Ascend910B", "Ascend910B", "Ascend910B", ""),
+        ("Ascend910B3", "Ascend910B", "Ascend910B3", ""),
+        ("Ascend910B3", "Ascend910B2", "Ascend910B3", "untold_chip=Ascend910B2"),
+        ("Ascend910B", "Ascend310P3", "Ascend910B", "untold_chip=Ascend310P3"),
+        ("Ascend910X", "Ascend910B3", "Ascend910X", "untold_chip=Ascend910B3"),
+        ("Ascend910B", "", "Ascend910B", ""),
+    ],
+)
+def test_a_recorded_name_counts_where_it_is_exact_and_a_told_one_where_it_says_more(
+    recorded: str, told: str, counts: str, note: str
+) -> None:
+    assert agreed(recorded, told) == (counts, note)
+
+
+@pytest.mark.parametrize(
+    ("run", "device", "nominal"),
+    [
+        ("Ascend910B2", "chip nominal_mhz\nAscend910B -", 1800),
+        ("Ascend910B2", "chip nominal_mhz\nAscend910B 1650", 1650),
+        ("Ascend910B2", "chip nominal_mhz\n- -", 1800),
+        ("Ascend910B2", "chip nominal_mhz\nAscend910B4 -", 1500),
+        ("Ascend910B2", None, 1800),
+        ("", None, None),
+    ],
+)
+def test_the_clock_of_a_told_chip_counts_where_the_device_names_none(
+    run: str, device: str | None, nominal: float | None
+) -> None:
+    samples = read_table(Frequency, "time_ns mhz\n0 1200")
+    devices = None if device is None else read_table(Device, device)
+    (row,) = frequency_uses(Run(chip=run), samples, None, None, None, devices).rows()
+    assert row["nominal_mhz"] == nominal
+
+
+def diagnosed(path: Path, tmp_path: Path, *words: str) -> dict[str, object]:
+    out = tmp_path / "out.json"
+    assert main(["diagnose", str(path), "-q", "-o", str(out), *words]) == 0
+    return json.loads(out.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def test_the_option_names_the_chip_and_wins_over_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    recorded = diagnosed(CASE, tmp_path)["run"]["chip"]  # type: ignore[index]
+    assert recorded in ("", "Ascend910B")
+    (tmp_path / "advisor.yaml").write_text("chip: 910B4\n", "utf-8")
+    assert diagnosed(CASE, tmp_path)["run"]["chip"] == "Ascend910B4"  # type: ignore[index]
+    run = diagnosed(CASE, tmp_path, "--chip", "910b3")["run"]
+    assert run["chip"] == "Ascend910B3" and "told_chip=Ascend910B3" in run["notes"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "unknown chip `910B9`"), ("zh", "未知的芯片型号 `910B9`")])
+@pytest.mark.parametrize("command", ["diagnose", "check", "explain"])
+def test_a_chip_that_does_not_exist_ends_in_a_sentence(
+    command: str, lang: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["host/free-time", str(CASE)] if command == "explain" else [str(CASE)]
+    assert main([command, *words, "--chip", "910B9", "--lang", lang]) == 2
+    error = capsys.readouterr().err
+    assert said in error and "Ascend910B3" in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "the capture names Ascend910B, which counts"), ("zh", "以其为准")])
+def test_a_capture_that_names_another_chip_is_believed_and_that_is_said(
+    lang: str, said: str, real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = real_data / "msinsight_pytorch_matrix" / "db" / "level1", tmp_path / "out.md"
+    assert main(["diagnose", str(path), "-o", str(out), "--chip", "310P3", "--lang", lang]) == 0
+    assert said in capsys.readouterr().err
+    assert "Ascend310P3" in out.read_text("utf-8")
+
+
+def test_the_table_in_the_documentation_is_the_one_in_force() -> None:
+    page = (CASE.parent.parent / "docs" / "gate.md").read_text("utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| `Ascend")]
+    said = {
+        name.strip(" `"): (clock.strip(), memory.strip())
+        for _, names, clock, memory, _ in rows
+        for name in names.split(",")
+    }
+    for name, (clock, memory) in said.items():
+        held = memory_bytes(name) / 1024**3
+        assert clock == f"{nominal_mhz(name):.0f} MHz"
+        assert memory == ("–" if math.isnan(held) else f"{held:.0f} GiB"), name
+    assert {chip.name for chip in CHIPS if not math.isnan(chip.memory_bytes)} <= set(said)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_the_names_of_chips(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "Ascend910B4-1" in capsys.readouterr().out
+
+
+def test_from_python_the_chip_is_an_argument_or_a_setting(tmp_path: Path) -> None:
+    assert advisor.load_profile(CASE, chip="910b3").run.chip == "Ascend910B3"
+    path = tmp_path / "advisor.yaml"
+    path.write_text("chip: 910B4-1\n", "utf-8")
+    assert Settings.read(path).chip == "Ascend910B4-1"
+    assert advisor.diagnose(CASE, settings=path).run.chip == "Ascend910B4-1"
+    assert advisor.diagnose(CASE, settings=path, chip="910B2").run.chip == "Ascend910B2"
+    with pytest.raises(UsageError):
+        advisor.diagnose(CASE, chip="H100")
+
+
+def test_with_a_chip_of_known_memory_the_rules_about_memory_can_look(real_data: Path, tmp_path: Path) -> None:
+    def outcomes(*words: str) -> dict[str, str]:
+        found = diagnosed(real_data / "msinsight_pytorch_matrix" / "text" / "level1", tmp_path, *words)
+        return {one["rule"]: one["outcome"] for one in found["outcomes"]}  # type: ignore[attr-defined]
+
+    assert outcomes()["memory/near-capacity"] == "skipped"
+    assert outcomes("--chip", "910B3")["memory/near-capacity"] == "quiet"

@@ -190,7 +190,9 @@ def _place_in_time(profile: Profile) -> None:
     overlaps, calls = _maybe(profile, Overlap), _maybe(profile, HostKind)
     sides: Sides = "summary" if profile.run.is_summary else "both" if calls is not None and len(calls) else "device"
     us = profile.run.step_us if overlaps is None else step_us(overlaps)
-    profile.run = profile.run.model_copy(update={"step_us": us, "sides": sides})
+    split = None if overlaps is None else time_split(overlaps)
+    idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None
+    profile.run = profile.run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
 
 
 def _unread(profile: Profile) -> tuple[Unread, ...]:

@@ -161,6 +161,8 @@ class Finding(_Model):
     """Fingerprints of findings that explain this one."""
     symptoms: tuple[str, ...] = ()
     """Fingerprints of findings that this one explains."""
+    doubted_by: tuple[str, ...] = ()
+    """Fingerprints of findings about the capture that make it one level less certain."""
     source: CodeLine | None = None
     """Where the user's program causes the worst of it; None when no call stacks were recorded."""
 

@@ -85,6 +85,8 @@ class Run(_Model):
     """Recorded step numbers, ascending; empty when the job never called `step()`."""
     step_us: float = 0.0
     """Device span of one step, mean over the ranks and steps, µs; 0 when unknown. Savings are shares of it."""
+    idle_share: float | None = None
+    """Part of the mean step in which the device is idle, 0 to 1; None when unknown."""
     sides: Sides = ""
     """What was recorded: host calls and kernels, kernels or step times alone, or only what a cluster summary holds."""
     start_ns: int = 0

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Protocol
 
 from advisor.findings import Confidence, Finding
@@ -15,26 +16,38 @@ class Doubting(Protocol):
     @property
     def id(self) -> str: ...
     @property
-    def doubts(self) -> bool: ...
+    def doubts(self) -> tuple[str, ...]: ...
 
 
 def doubted(findings: Iterable[Finding], rules: Iterable[Doubting]) -> tuple[Finding, ...]:
-    """The findings; those seen where times are in doubt are one level less certain.
+    """The findings; those seen where the times they rest on are in doubt are one level less certain, and name why.
 
     What is said of the capture itself stays as certain as it is.
     """
     found = tuple(findings)
-    doubting = {rule.id for rule in rules if rule.doubts}
-    ranks = {place.rank for finding in found if finding.rule in doubting for place in finding.seen}
-    return tuple(_less_certain(finding) if _concerned(finding, ranks) else finding for finding in found)
+    patterns = {rule.id: rule.doubts for rule in rules if rule.doubts}
+    return tuple(_less_certain(finding, _doubts(finding, found, patterns)) for finding in found)
 
 
-def _concerned(finding: Finding, ranks: set[int | None]) -> bool:
-    if not ranks or finding.rule.startswith("capture/"):
-        return False
-    here = {place.rank for place in finding.seen}
-    return None in ranks or None in here or not here or bool(here & ranks)
+def _doubts(finding: Finding, found: Iterable[Finding], patterns: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Fingerprints of the findings that put this one in doubt."""
+    if finding.rule.startswith("capture/"):
+        return ()
+    return tuple(
+        one.fingerprint
+        for one in found
+        if any(fnmatchcase(finding.rule, pattern) for pattern in patterns.get(one.rule, ())) and _meet(finding, one)
+    )
 
 
-def _less_certain(finding: Finding) -> Finding:
-    return finding.model_copy(update={"confidence": Confidence(max(finding.confidence - 1, Confidence.low))})
+def _meet(finding: Finding, other: Finding) -> bool:
+    """Whether both were seen on one rank; what has no rank was seen on any."""
+    here, there = ({place.rank for place in one.seen} for one in (finding, other))
+    return None in here or None in there or not here or bool(here & there)
+
+
+def _less_certain(finding: Finding, doubts: tuple[str, ...]) -> Finding:
+    if not doubts:
+        return finding
+    confidence = Confidence(max(finding.confidence - 1, Confidence.low))
+    return finding.model_copy(update={"confidence": confidence, "doubted_by": doubts})

@@ -191,6 +191,12 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName(
         "step_us", Type("number", "us"), "device span of a step, mean over ranks and steps", lambda r: _known(r.step_us)
     ),
+    RunName(
+        "device_idle_share",
+        Type("number", "share"),
+        "part of the mean step in which the device is idle",
+        lambda r: r.idle_share,
+    ),
     RunName("step_count", _NUMBER, "recorded steps; 1 when none were marked", lambda r: r.step_count),
     RunName("rank_count", _NUMBER, "ranks of the job, as far as is known", lambda r: r.rank_count),
     RunName("captured_ranks", _NUMBER, "ranks that were captured", lambda r: len(r.ranks)),

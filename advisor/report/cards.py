@@ -131,6 +131,8 @@ class Card(Struct, frozen=True):
     symptoms: tuple[Link, ...]
     folds: tuple[Link, ...]
     """Symptoms shown here and not as findings of their own: their time is the same time."""
+    doubts: tuple[Link, ...]
+    """What makes it less certain: findings about the capture."""
     is_folded: bool
     """Whether it is shown under a cause of it."""
     bound: str
@@ -224,6 +226,7 @@ class Maker:
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
             folds=self.links(tuple(symptom for symptom, cause in self.folded.items() if cause == name)),
+            doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
             bound=say("at_most" if restates else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),

@@ -150,7 +150,12 @@ def _card(card: Card, language: Language) -> Iterable[str]:
     yield ""
     yield words(card.why)
     yield ""
-    for name, links in (("caused_by", card.causes), ("same_time", card.folds), ("explains", card.other_symptoms)):
+    for name, links in (
+        ("caused_by", card.causes),
+        ("same_time", card.folds),
+        ("explains", card.other_symptoms),
+        ("doubted_by", card.doubts),
+    ):
         if links:
             titles = say("semicolon", language).join(words(link.title) for link in links)
             yield f"{plain(say(name, language))}{colon}{titles}"

@@ -146,6 +146,10 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
         seen = [assembled(link.title, "dim") for link in card.folds]
         said_as = Text(say("same_time", language) + say("colon", language), style="dim")
         yield Padding(Flow(said_as + Text(say("semicolon", language), style="dim").join(seen)), (0, 0, 0, 4))
+    if card.doubts:
+        why = Text(say("semicolon", language), style="dim").join(assembled(link.title, "dim") for link in card.doubts)
+        said_so = Text(say("doubted_by", language) + say("colon", language), style="dim")
+        yield Padding(Flow(said_so + why), (0, 0, 0, 4))
     if card.line:
         said = f"{say('called_from', language)}{say('colon', language)}{flat(card.line)}"
         yield Padding(Flow(Text(said, style="dim")), (0, 0, 0, 4))

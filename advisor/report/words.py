@@ -135,6 +135,7 @@ WORDS: Mapping[str, Text] = {
     "assumes": _t("The saving assumes", "收益的前提"),
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
+    "doubted_by": _t("Less certain here", "置信度下调"),
     "explains": _t("Shows up as", "表现为"),
     "overridden": _t("set by the project", "由项目配置指定"),
     "preview": _t("preview", "试行"),

@@ -115,7 +115,7 @@ class _Binder:
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
             symptom=self.symptom(scope),
-            doubts=w.doubts,
+            doubts=tuple(w.doubts) if isinstance(w.doubts, list) else ("*",) if w.doubts else (),
             since=w.since,
             status=w.status,
             formerly=tuple(w.formerly),

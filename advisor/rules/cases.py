@@ -85,6 +85,7 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         world_size=int(world),
         steps=tuple(range(1, int(_number(said, "step_count")) + 1)),
         step_us=_number(said, "step_us"),
+        idle_share=_number(said, "device_idle_share") if said.get("device_idle_share", "-") != "-" else None,
         sides=_sides(said),
         captures=_without(_text(said, "lost_files").split(), ranks),
         parallel=Parallel(**{name: int(_number(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),

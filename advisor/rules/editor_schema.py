@@ -30,7 +30,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "when": "The judgement, once per group. Missing values make the rule skipped, not quiet.",
         "severity": "A level, or level to condition: the first that holds, the last is `otherwise`.",
         "explains": "Ids of findings that this one is a cause of.",
-        "doubts": "Whether it says that times of a rank cannot be trusted: other findings there are less certain.",
+        "doubts": "`true` where the times of a rank cannot be trusted, or patterns of rules that rest on them: their "
+        "findings there are less certain.",
         "symptom": "Whether it only restates where time goes, and so never leads while a cause of it is known.",
         "evidence": "Measured values to show, and the params they were held against.",
         "rows": "An excerpt of the rows behind a finding.",

@@ -87,7 +87,8 @@ class Rule:
     explains: tuple[str, ...]
     symptom: Compiled | None
     """The time per step, µs, that a finding says again and does not explain; None for a cause."""
-    doubts: bool
+    doubts: tuple[str, ...]
+    """Patterns of rules whose findings on the same ranks are less certain."""
     since: str
     status: Literal["stable", "preview", "deprecated"]
     formerly: tuple[str, ...]

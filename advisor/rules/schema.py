@@ -152,7 +152,7 @@ class RuleFile(_Part):
     severity: Level | dict[Level, Expression]
     explains: list[RuleId] = []
     symptom: Expression = ""
-    doubts: bool = False
+    doubts: bool | list[str] = False
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None
     occurrences: OccurrencesFile | None = None

@@ -9,10 +9,15 @@ from advisor.findings import Confidence, Finding, Place, Severity
 
 class Rule(NamedTuple):
     id: str
-    doubts: bool = False
+    doubts: tuple[str, ...] = ()
 
 
-RULES = (Rule("capture/contradicted", doubts=True), Rule("capture/other"), Rule("host/a"))
+RULES = (
+    Rule("capture/contradicted", ("*",)),
+    Rule("capture/inflated", ("host/*",)),
+    Rule("capture/other"),
+    Rule("host/a"),
+)
 
 
 def finding(rule: str, *ranks: int | None, confidence: Confidence = Confidence.high) -> Finding:
@@ -35,6 +40,17 @@ def test_nothing_is_less_certain_than_low_and_what_has_no_rank_is_concerned():
     found = doubted([finding("capture/contradicted", 1), finding("host/a", 1, confidence=Confidence.low),
                      finding("host/a", None)], RULES)  # fmt: skip
     assert [one.confidence for one in found[1:]] == [Confidence.low, Confidence.medium]
+
+
+def test_a_doubt_of_host_times_concerns_what_rests_on_them_and_is_named_there():
+    found = doubted([finding("capture/inflated", 0), finding("host/a", 0), finding("compute/b", 0)], RULES)
+    assert [one.confidence for one in found] == [Confidence.high, Confidence.medium, Confidence.high]
+    assert [one.doubted_by for one in found] == [(), (found[0].fingerprint,), ()]
+
+
+def test_two_doubts_take_one_level():
+    found = doubted([finding("capture/inflated", 0), finding("capture/contradicted", 0), finding("host/a", 0)], RULES)
+    assert (found[2].confidence, len(found[2].doubted_by)) == (Confidence.medium, 2)
 
 
 def test_other_remarks_on_the_capture_stay_certain_and_take_nothing():

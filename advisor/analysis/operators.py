@@ -36,9 +36,11 @@ class StepKernels(Struct, frozen=True):
     """Whether these are all kernels of the steps they belong to."""
     row: Array
     """Row of `Timeline.work`."""
+    once: Array
+    """Part of the kernel time of its rank in which the device computed: what runs at the same time counts once."""
 
     def take(self, where: Array) -> StepKernels:
-        columns = (self.duration_us, self.steps, self.step_us, self.whole, self.row)
+        columns = (self.duration_us, self.steps, self.step_us, self.whole, self.row, self.once)
         return StepKernels(self.table.take(where), *(column[where] for column in columns))
 
 
@@ -122,7 +124,7 @@ def _listed(
         mean_us=groups.means(duration),
         longest_us=groups.largest(duration),
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
-        step_share=ratio(per_step, chosen.step_us[first]),
+        step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
         dynamic_share=_dynamic(groups, table.texts("op_state"), duration),
         shapes=_distinct(groups, table.texts("input_shapes")),
     )
@@ -167,7 +169,7 @@ def operator_shapes(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
         blocks=groups.smallest(table["blocks"]),
-        step_share=ratio(total, chosen.step_us[first]),
+        step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )
 
 
@@ -225,7 +227,17 @@ def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | N
         per_rank.means(np.where(whole, device.window.lengths / 1e3, _summed_up(device, split))[counted])[rank],
         some[rank],
         mine,
+        _counted_once(device, of, mine, counted)[rank],
     )
+
+
+def _counted_once(device: Timeline, of: Array, kernels: Array, counted: Array) -> Array:
+    """Per rank: the time in which the device computed over the time of all kernels, at most 1."""
+    ranks = int(of.max(initial=-1)) + 1
+    each = device.work.end[kernels] - device.work.start[kernels]
+    every = np.bincount(of[device.work.cell[kernels]], weights=each, minlength=ranks) / 1e3
+    busy = np.bincount(of[counted], weights=device.per_cell(device.compute)[counted], minlength=ranks)
+    return np.minimum(ratio(busy, every), 1)
 
 
 def _summed_up(device: Timeline, split: Table[Overlap] | None) -> Array:

@@ -55,6 +55,24 @@ def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
     assert matmul["step_share"] == pytest.approx(20 / ((60 + 30) / 2))
 
 
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_shares_of_the_step_add_up_to_no_more_than_the_step(kernels, collectives):
+    kernels = [(rank, step or 1, *rest) for rank, step, *rest in kernels]
+    collectives = [(rank, step or 1, *rest) for rank, step, *rest in collectives]
+    for found in (operators, operator_shapes):
+        rows = found(tl.kernels(kernels), tl.collectives(collectives), None).rows()
+        for rank in (0, 1):
+            assert sum(row["step_share"] or 0 for row in rows if row["rank"] == rank) <= 1 + 1e-9
+
+
+def test_kernels_that_run_at_the_same_time_share_the_step():
+    both = "step start_ns duration_us op_type\n1 0 10 MatMul\n1 0 10 Cast\n1 10000 10 MatMul"
+    rows = {row["op_type"]: row for row in operators(read_table(Kernel, both), None, None).rows()}
+    assert rows["MatMul"]["step_share"] == pytest.approx(2 / 3)
+    assert rows["Cast"]["step_share"] == pytest.approx(1 / 3)
+
+
 def test_kernels_without_a_type_have_no_row_but_count_in_the_whole():
     found = operators(read_table(Kernel, KERNELS), None, None)
     assert None not in found.texts("op_type").values()

@@ -60,7 +60,10 @@ class OperatorShare(Fact):
     kernel_share: Annotated[float, Share("Part of the kernel time.")]
     step_share: Annotated[
         float,
-        Share("Part of the step. For totals their part of the kernel time, times the part of the step that computes."),
+        Share(
+            "Their part of the kernel time, times the part of the step that computes: what runs at the same time counts "
+            "once, and the shares of all types add up to no more than the step."
+        ),
     ]
     dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
     shapes: Annotated[float, Count("Distinct input shapes.")]

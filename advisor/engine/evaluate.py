@@ -26,6 +26,7 @@ from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group, is_mis
 from advisor.expr.language import RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, Environment, asked, environment
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Table, Texts
 from advisor.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
@@ -95,7 +96,7 @@ def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
             return _skipped(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
-    return _judged(rule, _grouped(rule, frame), run, profile)
+    return _judged(rule, _grouped(rule, frame, _steps_of_ranks(profile, run)), run, profile)
 
 
 def _environment(rule: Rule, profile: ProfileLike) -> Environment:
@@ -115,14 +116,41 @@ def _one(compiled: Compiled, frame: Frame) -> int:
     return int(np.asarray(compiled.run(frame)).reshape(-1)[0])
 
 
-def _grouped(rule: Rule, frame: Frame) -> Frame:
-    """The same rows in groups, with the keys and every `let` named."""
+def _steps_of_ranks(profile: ProfileLike, run: Run) -> tuple[Array, Array] | None:
+    """The ranks, ascending, and the mean step of each, µs, at least that of the run; None where one stands for all."""
+    if len(run.ranks) < 2 or run.step_us <= 0:  # noqa: PLR2004 - a single rank has no other step
+        return None
+    try:
+        steps = profile.table(Overlap)
+    except FactMissing:
+        return None
+    known = np.flatnonzero(~np.isnan(steps.floats("span_us")))
+    ranks, of = np.unique(steps["rank"][known], return_inverse=True)
+    means = np.bincount(of, weights=steps.floats("span_us")[known]) / np.bincount(of)
+    return (ranks, np.maximum(means, run.step_us)) if len(ranks) else None
+
+
+def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> Array:
+    """Per group the step that times are held against: the mean, or that of its rank where it is longer."""
+    ranks, us = steps
+    at = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
+    found: Array = np.where(ranks[at] == rank, us[at], step_us)
+    return found
+
+
+def _grouped(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) -> Frame:
+    """The same rows in groups, with the keys and every `let` named.
+
+    Where ranks are told apart, what is seen on a rank whose step is longer than the mean is a part of that step.
+    """
     codes, keys = group(frame, rule.for_each)
     groups = len(next(iter(keys.values()))) if keys else 1
     grouped = Frame(frame.table, frame.index, codes, groups)
     grouped.named.update(frame.named)
     for name, values in keys.items():
         grouped.named[name] = _key_values(frame, name, values)
+    if steps is not None and "rank" in keys:
+        grouped.named["step_us"] = _step_of_groups(grouped.named["rank"], steps, grouped.named["step_us"])
     for name, compiled in rule.let.items():
         grouped.named[name] = compiled.run(grouped)
     return grouped

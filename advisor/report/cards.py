@@ -36,6 +36,8 @@ _DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
 }
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""
+_ALL = 1.005
+"""From here on a share would be shown as more than 100 %."""
 _ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _PLAIN = re.compile(r"[\w.,:/+-]{1,160}", re.ASCII)
 
@@ -270,8 +272,8 @@ class Maker:
         return Piece(self.moment(value) if unit == "ns" else self.number(value, unit))
 
     def number(self, value: float, unit: str) -> str:
-        """A number with its unit; a ratio is said as in the language."""
-        said = show(value, unit)
+        """A number with its unit; a ratio is said as in the language, and more than all is no share but a ratio."""
+        said = show(value, "times" if unit == "share" and value > _ALL else unit)
         return f"{said[:-1]} 倍" if self.language == "zh" and said.endswith("×") else said
 
     def moment(self, value: float) -> str:

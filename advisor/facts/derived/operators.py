@@ -61,8 +61,8 @@ class OperatorShare(Fact):
     step_share: Annotated[
         float,
         Share(
-            "Their part of the kernel time, times the part of the step that computes: what runs at the same time counts "
-            "once, and the shares of all types add up to no more than the step."
+            "Their part of the kernel time, times the part of the step that computes: what runs at the same time "
+            "counts once, and the shares of all types add up to no more than the step."
         ),
     ]
     dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]

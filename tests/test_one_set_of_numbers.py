@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All outputs of one diagnosis say the same numbers: one step, one split, and nothing is more than the whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import advisor
+import corpus
+from advisor.bot.comment import render
+from advisor.findings import Diagnosis
+from advisor.report.html import page
+from advisor.report.markdown import document
+from advisor.report.terminal import print_diagnosis
+from advisor.report.view import view
+from advisor.text import LANGUAGES, Language
+from advisor.units import show
+
+CASES = (
+    ("healthy", "dense"),
+    ("python-busy", "single"),
+    ("exposed-communication", "short"),
+    ("few-micro-batches", "pipeline"),
+    ("uneven-stages", "pipeline"),
+    ("aicpu-exposed", "convolution"),
+    ("launch-blocking", "inference"),
+    ("slow-rank-data", "light"),
+    ("garbage-collection", "single"),
+    ("unfused-optimizer", "single"),
+    ("expert-imbalance", "experts"),
+)
+PER_CENT = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s?%")
+REAL = (
+    *(f"msinsight_pytorch_matrix/{export}/level{level}" for export in ("text", "db") for level in range(3)),
+    "msinsight_server_testdata/cluster_analysis_output",
+    "msinsight_server_testdata/test_rank_0",
+    "msinsight_server_testdata/test_rank_1",
+    "helix_fixtures/standalone_real_output",
+    "msprof_analyze_tests/ut/advisor/advisor_backend/compute_advice",
+    "msprof_analyze_tests/ut/advisor/compute_advice",
+    "msprof_analyze_tests/ut/advisor/timeline_advice",
+    "published_tables/glm_ocr_vllm_decode/stock_fia",
+    "published_tables/lgm_950pr",
+    "published_tables/mindformers_24l_dp8_ascend_ms",
+    "published_tables/tinymlp_910b3",
+)
+
+
+def outputs(diagnosis: Diagnosis, language: Language) -> Iterator[tuple[str, str]]:
+    """What each output says, as text."""
+    told = io.StringIO()
+    print_diagnosis(diagnosis, language, Console(file=told, width=500, color_system=None), top=60)
+    yield "terminal", told.getvalue()
+    yield "markdown", document(diagnosis, language)
+    yield "comment", render(diagnosis, language=language)
+    yield "html", re.sub(r"<svg.*?</svg>|<(style|script).*?</\1>|<[^>]*>", " ", page(diagnosis, language), flags=re.S)
+
+
+def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
+    assert_split_adds_up(diagnosis)
+    assert_nothing_is_more_than_the_step(diagnosis)
+    for language in LANGUAGES:
+        step = step_of(diagnosis)
+        head = view(diagnosis, language).headline
+        for name, said in outputs(diagnosis, language):
+            assert not step or flat(head.time) in flat(said), (name, head.time)
+            over = [part[0] for part in PER_CENT.finditer(said) if float(part[1].replace(",", "")) > 100]
+            assert not over, (name, over)
+        if not diagnosis.run.steps:
+            for said in told(diagnosis, language):
+                assert not re.search(r"per step|each step|of the step\b|每步|单步耗时", said), said
+
+
+def told(diagnosis: Diagnosis, language: Language) -> Iterator[str]:
+    """What a report says of this run, apart from why thresholds are what they are."""
+    shown = view(diagnosis, language)
+    yield shown.headline.time
+    yield shown.headline.says
+    for card in (*shown.cards, *shown.short):
+        prose = [card.title, card.assumes, *(measure.label for measure in card.measures)]
+        yield from ("".join(piece.text for piece in pieces) for pieces in prose)
+        yield card.saving
+
+
+def flat(said: str) -> str:
+    """Letters and digits alone: each output breaks and escapes in its own way."""
+    return re.sub(r"\W+", "", said)
+
+
+def step_of(diagnosis: Diagnosis) -> float:
+    return diagnosis.split.step_us if diagnosis.split is not None else diagnosis.run.step_us
+
+
+def assert_split_adds_up(diagnosis: Diagnosis) -> None:
+    split = diagnosis.split
+    if split is None:
+        return
+    assert split.step_us == pytest.approx(diagnosis.run.step_us)
+    assert split.compute_us + split.exposed_comm_us + split.free_us == pytest.approx(split.step_us, rel=0.01)
+    parts = view(diagnosis, "en").parts
+    assert sum(part.percent for part in parts) == pytest.approx(100, abs=0.5)
+    assert f"{show(split.step_us, 'us')}" in view(diagnosis, "en").headline.time
+    if diagnosis.account is not None:
+        assert sum(spent.us for spent in diagnosis.account.spent) == pytest.approx(split.step_us, rel=0.01)
+
+
+def assert_nothing_is_more_than_the_step(diagnosis: Diagnosis) -> None:
+    labels = {info.id: {label.name: label.show_as for label in info.labels} for info in diagnosis.rules}
+    for finding in diagnosis.findings:
+        assert 0 <= finding.saving.share <= 1, finding.rule
+        if diagnosis.run.step_us > 0:
+            assert finding.worth.us <= diagnosis.run.step_us * 1.000001, finding.rule
+            assert finding.saving.share == pytest.approx(finding.saving.us / diagnosis.run.step_us, abs=1e-6)
+        for item in finding.evidence:
+            is_share = item.name.endswith("_share") and (labels[finding.rule].get(item.name) or item.unit) == "share"
+            assert not is_share or not isinstance(item.value, float) or item.value <= 1 + 1e-6, (finding.rule, item)
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_output_of_a_real_capture_says_one_set_of_numbers(real_data: Path, name: str) -> None:
+    if not (real_data / name).is_dir():
+        pytest.skip("this capture is not in the folder of real data")
+    assert_one_set_of_numbers(advisor.diagnose(real_data / name))
+
+
+@pytest.mark.parametrize(("case", "workload"), CASES)
+def test_every_output_of_a_generated_capture_says_one_set_of_numbers(tmp_path: Path, case: str, workload: str) -> None:
+    corpus.write(corpus.job(case, workload=workload, strength=1.0), tmp_path / "job")
+    assert_one_set_of_numbers(advisor.diagnose(tmp_path / "job"))
+
+
+Rows = list[dict[str, str]]
+
+
+def _beside_each_other(rows: Rows) -> Rows:
+    """Every kernel once more, on another stream at the same time."""
+    return [*rows, *({**row, "Stream ID": "77"} for row in rows)]
+
+
+def _stretched(rows: Rows) -> Rows:
+    """Every kernel four times as long, so that they overlap."""
+    return [{**row, "Duration(us)": str(4 * float(row["Duration(us)"]))} for row in rows]
+
+
+def _cut(rows: Rows) -> Rows:
+    """The first tenth of the list."""
+    return rows[: len(rows) // 10]
+
+
+def _in_one_place(rows: Rows) -> Rows:
+    """All kernels of a step at the moment of its first."""
+    first: dict[str, str] = {}
+    for row in rows:
+        first.setdefault(row["Step Id"], row["Start Time(us)"])
+    return [{**row, "Start Time(us)": first[row["Step Id"]]} for row in rows]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("change", [_beside_each_other, _stretched, _cut, _in_one_place])
+def test_a_capture_whose_kernels_were_changed_still_says_one_set_of_numbers(
+    tmp_path: Path, change: Callable[[Rows], Rows], ranks: int
+) -> None:
+    folder = tmp_path / "job"
+    shutil.copytree(Path(corpus.__file__).parent / "host-bound-2-ranks", folder)
+    for capture in sorted(folder.glob("*_ascend_pt"))[:ranks]:
+        path = capture / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(change(rows))
+        (capture / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").unlink()
+    assert_one_set_of_numbers(advisor.diagnose(folder))

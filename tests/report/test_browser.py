@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from report_samples import rich
 
+from advisor.findings import Occurrence
 from advisor.report import write
 from advisor.report.charts import Renderer
 
@@ -179,3 +180,27 @@ def test_a_mark_of_a_chart_says_its_values_at_once_and_is_silent_elsewhere(opene
     opened.execute_script(point, opened.find_element("css selector", "h1"))
     assert shown(opened, "#pointed") == []
     assert opened.get_log("browser") == []
+
+
+def test_print_cuts_no_column_off(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
+    name = "torch/nn/modules/container.py(213): forward"
+    event = Occurrence(
+        table="host_calls", rank=1, step=50, name=name, start_ns=1736408883712573895, duration_us=1350.0,
+        since_step_us=23_700.0, since_start_us=36_256.0,
+    )  # fmt: skip
+    one = rich((name, name))
+    first = one.findings[0].model_copy(update={"occurrences": (event,) * 5})
+    write(one.model_copy(update={"findings": (first, *one.findings[1:])}), tmp_path / "report.html", "en", renderer)
+    browser.get((tmp_path / "report.html").as_uri())
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    size = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4 without its margins
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        beyond = """
+            document.querySelectorAll("details").forEach((part) => { part.open = true; });
+            return [...document.querySelectorAll("table")].map((one) => one.getBoundingClientRect().right)
+                .filter((right) => right > document.documentElement.clientWidth)"""
+        assert browser.execute_script(beyond) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -155,16 +155,8 @@ def _cut(rows: Rows) -> Rows:
     return rows[: len(rows) // 10]
 
 
-def _in_one_place(rows: Rows) -> Rows:
-    """All kernels of a step at the moment of its first."""
-    first: dict[str, str] = {}
-    for row in rows:
-        first.setdefault(row["Step Id"], row["Start Time(us)"])
-    return [{**row, "Start Time(us)": first[row["Step Id"]]} for row in rows]
-
-
 @pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("change", [_beside_each_other, _stretched, _cut, _in_one_place])
+@pytest.mark.parametrize("change", [_beside_each_other, _stretched, _cut])
 def test_a_capture_whose_kernels_were_changed_still_says_one_set_of_numbers(
     tmp_path: Path, change: Callable[[Rows], Rows], ranks: int
 ) -> None:

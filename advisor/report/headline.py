@@ -21,6 +21,8 @@ from advisor.units import show
 WORTH_SHARE = 0.03
 """Below this part of the step a change is not what to fix first: identical runs differ by as much (±100 ms of a step of
 3.35 s in published MindFormers profiles), and the FSDP2 tuning guide of MindSpeed-LLM asks no questions below it."""
+LEAST_SHARE = 0.005
+"""Below this part of the step nothing is called the next gain: it is the part that shares are rounded to."""
 UNEVEN = 0.05
 """From this difference on the slowest rank is named beside the mean: MindStudio's analysis calls that uneven."""
 MUCH = 0.10
@@ -93,11 +95,17 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[K
     by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
     worth = (one for one in diagnosis.findings if _is_worth_acting(one, restating, stepless=diagnosis.split is None))
     names = dict.fromkeys(folded.get(one.fingerprint, one.fingerprint) for one in worth)
+    names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if _is_doubt(one))
     found = [by_name[name] for name in names if name not in aside]
     if not found:
         return "fine" if _looked(diagnosis) else "blind", ()
     kind = _kind(found[0])
     return kind, tuple(finding for finding in found if _kind(finding) == kind)
+
+
+def _is_doubt(finding: Finding) -> bool:
+    """Whether a capture like this one can show no job as healthy."""
+    return finding.rule.startswith("capture/") and finding.severity >= Severity.medium
 
 
 def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:
@@ -171,10 +179,10 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
 def _small_gains(diagnosis: Diagnosis) -> Iterable[Finding]:
     """Findings that do not lead, and what quiet rules measured, as findings; with a saving."""
     titled = {info.id for info in diagnosis.rules if not info.symptom}
-    yield from (one for one in diagnosis.findings if one.saving.us > 0 and one.rule in titled)
+    yield from (one for one in diagnosis.findings if one.saving.share >= LEAST_SHARE and one.rule in titled)
     for outcome in diagnosis.outcomes:
         if outcome.outcome == "quiet" and outcome.rule in titled:
-            yield from (_as_finding(outcome.rule, one) for one in outcome.measures if one.saving.us > 0)
+            yield from (_as_finding(outcome.rule, one) for one in outcome.measures if one.saving.share >= LEAST_SHARE)
 
 
 def _as_finding(rule: str, measure: Measure) -> Finding:

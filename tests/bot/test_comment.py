@@ -291,7 +291,7 @@ def test_a_symptom_without_a_cause_is_not_called_what_to_fix() -> None:
 
 
 def test_a_healthy_job_is_told_so_and_its_trifles_are_folded() -> None:
-    text = render(with_findings(finding(CONVERSION, 500, Severity.low)))
+    text = render(with_findings(finding(CONVERSION, 900, Severity.low)))
     assert "Nothing needs fixing" in text and "The next gain would be: " in text
     assert "Fix first" not in text and "First step" not in text
 

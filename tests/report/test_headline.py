@@ -107,7 +107,7 @@ def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_sai
 
 def test_remarks_on_the_capture_and_trifles_do_not_lead() -> None:
     quiet = (Outcome(rule="host/a", outcome="quiet"), Outcome(rule="compute/b", outcome="quiet"))
-    remark = _finding("capture/stacks", severity=Severity.medium)
+    remark = _finding("capture/stacks", severity=Severity.low)
     said = _said(_diagnosis(_finding("compute/cast", 0.01), remark, outcomes=quiet))
     assert (said.kind, said.first) == ("fine", None)
     assert said.says == "Nothing needs fixing. Looked at and in order: host 1, compute 1."
@@ -124,6 +124,20 @@ def test_where_no_step_is_known_a_finding_without_an_estimate_leads_by_its_sever
 def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
     said = _said(_diagnosis(_finding("capture/contradicted", severity=Severity.high), _finding("host/python", 0.2)))
     assert (said.kind, said.label) == ("record", "Record again first")
+
+
+def test_a_capture_of_which_much_is_missing_is_not_called_healthy() -> None:
+    quiet = (Outcome(rule="host/a", outcome="quiet"),)
+    cut = _finding("capture/cut", severity=Severity.medium)
+    said = _said(_diagnosis(_finding("compute/cast", 0.01), cut, outcomes=quiet))
+    assert (said.kind, said.first and said.first.rule) == ("record", "capture/cut")
+    assert _said(_diagnosis(_finding("host/python", 0.2), cut, outcomes=quiet)).kind == "fix"
+
+
+def test_what_nobody_could_measure_is_not_the_next_gain() -> None:
+    near = Measure(fingerprint="x", saving=Saving(us=4, share=0.004), evidence=())
+    said = _said(_diagnosis(outcomes=(Outcome(rule="compute/cast", outcome="quiet", measures=(near,)),)))
+    assert said.beyond == ()
 
 
 def test_of_a_healthy_run_what_came_nearest_is_the_next_gain() -> None:

@@ -49,3 +49,6 @@ MIXTURES: dict[str, Mixture] = {
     "evenly-slow-hosts": Mixture(WORKLOADS["light"], {"host-bound": 1.0, "slow-rank-host": 0.1}),
 } | {"-and-".join(faults): Mixture(WORKLOADS[workload], faults) for workload, faults in _TOGETHER}
 """By name; that of a mixture is made of its faults."""
+
+WITH_TRIFLES = frozenset({"host-bound-2-ranks", "evenly-slow-hosts"})
+"""Mixtures in which one of the faults is too small to act on, and must not be named beside the other."""

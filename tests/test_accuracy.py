@@ -305,6 +305,13 @@ PERFECT = [
 ]
 
 
+def test_the_page_says_how_each_way_of_recording_did() -> None:
+    totals = replace(case(), recording="totals only")
+    told = page([*PERFECT, mark(totals, [cause()], [], KEY)], [], {}, (0, 0))
+    assert "| usual | 3 | 2 | 1 | 1 | 1 | 1 |" in told
+    assert "| totals only | 1 | 1 | 0 | – | – | – |" in told
+
+
 def test_a_perfect_diagnosis_meets_every_target() -> None:
     assert met(PERFECT)
     assert measures(PERFECT) == [1.0] * len(TARGETS)

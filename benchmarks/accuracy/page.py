@@ -45,7 +45,7 @@ def page(
     parts = [_head(marks, seconds), _summary(marks)]
     if theirs:
         parts.append(_beside(marks, theirs))
-    parts += [_faults(marks), _rules(marks), _split()]
+    parts += [_faults(marks), _recordings(marks), _rules(marks), _split()]
     if theirs:
         parts.append(_mapping(mapping))
     return "\n".join(parts)
@@ -117,6 +117,26 @@ def _faults(marks: Sequence[Mark]) -> str:
         f"| {name} | {score.wanted} | {_share(score.recall)} | {score.wrong} | {_marked(score)} |"
         for name, score in by_fault(marks).items()
     ]
+    return "\n".join([*lines, ""])
+
+
+def _recordings(marks: Sequence[Mark]) -> str:
+    lines = [
+        "## By way of recording",
+        "",
+        "What leaves less than the usual exports, or says it otherwise, stands in `corpus/recordings.py`.",
+        "Left in peace is what was healthy or too weak to be named.",
+        "",
+        "| recording | captures | wanted | found | precision | left in peace | savings within 25 % |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(mark.case.recording for mark in marks):
+        score = total(mark for mark in marks if mark.case.recording == name)
+        shares = (
+            score.recall, score.precision, ratio(score.kept_quiet, score.quiet_cases),
+            ratio(score.close, score.savings),
+        )  # fmt: skip
+        lines.append(f"| {name or 'usual'} | {score.cases} | {score.wanted} | {' | '.join(map(_share, shares))} |")
     return "\n".join([*lines, ""])
 
 

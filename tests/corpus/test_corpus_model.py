@@ -15,6 +15,7 @@ from corpus.answers import HARMLESS, TIMELESS
 from corpus.cases import APPLIES, FAULTS, MIXTURES, Setup, job
 from corpus.events import Job, Layout, RankTrace
 from corpus.links import transit_ns
+from corpus.mixtures import WITH_TRIFLES
 from corpus.program import Communicate, Machine
 from corpus.simulator import Deadlock, collectives_of, simulate
 from corpus.transformer import Transformer
@@ -164,7 +165,7 @@ def test_what_is_harmless_costs_nothing(fault: str) -> None:
     assert made.step_us == pytest.approx(made.causes[0].step_us_without, rel=0.005)
 
 
-@pytest.mark.parametrize("name", sorted(set(MIXTURES) - {"host-bound-2-ranks"}))
+@pytest.mark.parametrize("name", sorted(set(MIXTURES) - WITH_TRIFLES))
 def test_each_fault_of_a_mixture_has_its_share(name: str) -> None:
     made = job(name)
     assert len(made.causes) > 1

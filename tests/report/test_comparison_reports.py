@@ -271,6 +271,14 @@ def test_bars_of_the_chart_hang_together() -> None:
     assert bars[-2]["to"] == pytest.approx(14.0)
 
 
+def test_marks_of_a_comparison_say_their_values_where_one_points_at_them(renderer: Renderer) -> None:
+    made = charts(compared(), view(compared(), "en", 0))
+    drawn = renderer.render({one.kind: one.spec for one in made})
+    for kind, svg in drawn.items():
+        said = re.findall("<title>([^<]*)</title>", svg)
+        assert said and all(" · " in words for words in said), kind
+
+
 # --- JSON ---
 
 

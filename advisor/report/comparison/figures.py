@@ -10,9 +10,9 @@ from advisor.findings import StepSplit
 from advisor.report.comparison.amounts import signed
 from advisor.report.comparison.view import Entry, View
 from advisor.report.comparison.words import AXES, CHARTS, say
-from advisor.report.drawing import WIDTH, Drawing, Json
-from advisor.report.prose import flat
-from advisor.report.specs import AMOUNT, LABEL, Chart, chart_of, short
+from advisor.report.drawing import WIDTH, Drawing, Json, pointed
+from advisor.report.prose import clean, flat
+from advisor.report.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short
 from advisor.report.words import axis
 from advisor.text import Language
 from advisor.units import show
@@ -60,13 +60,14 @@ def _waterfall(entries: Sequence[Entry]) -> Drawing | None:
         "layer": [
             {"mark": {"type": "rule", "stroke": "var(--line)"}, "encoding": {"x": {"datum": 0, **x}}},
             {
-                "mark": {"type": "bar", "height": {"band": 0.66}, "cornerRadius": 1.5, "minBandSize": 1},
+                "mark": {"type": "bar", "aria": True, "height": {"band": 0.66}, "cornerRadius": 1.5, "minBandSize": 1},
                 "encoding": {
                     "y": y,
                     "x": {"field": "from", **x},
                     "x2": {"field": "to"},
                     "color": paint,
                     "fillOpacity": pale,
+                    "description": {"field": "whole"},
                 },
             },
             {"mark": label, "encoding": {"y": y, "x": {"value": 0}, "text": {"field": "name"}}},
@@ -82,6 +83,7 @@ def _bar(place: int, one: Entry, begin: float, end: float) -> Json:
         "place": place,
         "name": short(flat(one.name)),
         "said": signed(round(one.us, 6)),
+        "whole": pointed(clean(flat(one.name), LONGEST_SAID), signed(round(one.us, 6))),
         "from": begin / 1e3,
         "to": end / 1e3,
         "kind": kind,
@@ -100,7 +102,9 @@ def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | N
         return None
     names = [say("Before", language), say("After", language)]
     values: list[Json] = [
-        {"side": name, "ms": step.step_us / 1e3} for name, steps in zip(names, sides, strict=True) for step in steps
+        {"side": name, "ms": step.step_us / 1e3, "said": pointed(name, show(step.step_us, "us"))}
+        for name, steps in zip(names, sides, strict=True)
+        for step in steps
     ]
     means: list[Json] = [{"side": name, "ms": _mean(steps) / 1e3} for name, steps in zip(names, sides, strict=True)]
     spec = _strips(values, means, names, min(max(24 * rows - 60, 130), 260), language)
@@ -127,7 +131,8 @@ def _strips(values: list[Json], means: list[Json], names: list[str], height: int
         "layer": [
             {
                 "data": {"values": values},
-                "mark": {"type": "circle", "size": 90, "fill": "var(--accent)", "fillOpacity": 0.45},
+                "mark": {"type": "circle", "aria": True, "size": 90, "fill": "var(--accent)", "fillOpacity": 0.45},
+                "encoding": {"description": {"field": "said"}},
             },
             {"data": {"values": means}, "mark": mean},
         ],

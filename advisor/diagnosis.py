@@ -113,8 +113,9 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
 
 def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings, their events with where they lie in the step and in the timeline."""
-    from advisor.engine.placed import placed
+    from advisor.engine.placed import placed, without_steps
 
+    findings = findings if profile.run.steps else without_steps(findings)
     return placed(findings, _maybe(profile, StepWindow), _maybe(profile, Overlap), _maybe(profile, RecordedSpan))
 
 

@@ -266,6 +266,8 @@ class RuleInfo(_Model):
     labels: tuple[Label, ...] = ()
     fix: tuple[Step, ...] = ()
     assumes: Text | None = None
+    at_most: bool = False
+    """Whether the savings of its findings are upper bounds and no estimates."""
     references: tuple[Reference, ...] = ()
     formerly: tuple[str, ...] = ()
     """Ids it had before: settings and baselines may still use them."""

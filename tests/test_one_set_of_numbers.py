@@ -75,6 +75,8 @@ def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
             over = [part[0] for part in PER_CENT.finditer(said) if float(part[1].replace(",", "")) > 100]
             assert not over, (name, over)
         if not diagnosis.run.steps:
+            events = [one for finding in diagnosis.findings for one in finding.occurrences]
+            assert {spot.step for spot in (*events, *(p for f in diagnosis.findings for p in f.seen))} <= {None}
             for said in told(diagnosis, language):
                 assert not re.search(r"per step|each step|of the step\b|每步|单步耗时", said), said
 

@@ -35,6 +35,19 @@ def placed(
     )
 
 
+def without_steps(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of a capture in which no step was marked: whatever number its files give it, there is none."""
+    return tuple(
+        finding.model_copy(
+            update={
+                "seen": tuple(dict.fromkeys(place.model_copy(update={"step": None}) for place in finding.seen)),
+                "occurrences": tuple(one.model_copy(update={"step": None}) for one in finding.occurrences),
+            }
+        )
+        for finding in findings
+    )
+
+
 def _placed(one: Occurrence, steps: Starts, begins: Starts) -> Occurrence:
     within = steps.get((one.rank, one.step)) if one.step is not None else None
     return one.model_copy(

@@ -158,7 +158,8 @@ def cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
 def saved(us: float, share: float, stepped: bool, language: Language, *, at_most: bool = False) -> tuple[str, str, str]:
     """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated.
 
-    `at_most` is for symptoms: nobody knows how much of their time can be won, only that it is no more.
+    `at_most` is for upper bounds, and for symptoms: nobody knows how much of their time can be won, only that it is no
+    more.
     """
     if us <= 0:
         return say("no_saving", language), "", ""
@@ -194,8 +195,9 @@ class Maker:
         info = self.rule(finding)
         holes = self.holes(finding)
         name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
+        bounded = restates or info.at_most
         phrase, time, share = saved(
-            finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=restates
+            finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=bounded
         )
         where = spots(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
@@ -230,7 +232,7 @@ class Maker:
             folds=self.links(tuple(symptom for symptom, cause in self.folded.items() if cause == name)),
             doubts=self.links(finding.doubted_by),
             is_folded=name in self.folded,
-            bound=say("at_most" if restates else "about", self.language),
+            bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
             assumes=prose(info.assumes.say(self.language, stepped=self.stepped), holes)
             if info.assumes and finding.saving.us > 0

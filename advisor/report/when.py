@@ -60,7 +60,8 @@ def named(one: Occurrence, language: Language) -> Prose:
     """What an event is called: as recorded, or what it is."""
     if one.name:
         return code(one.name, 60)
-    return words(say(_NAMELESS.get(one.table, "event_word"), language))
+    word = _NAMELESS.get(one.table, "event_word")
+    return words(say("window_word" if word == "step_word" and one.step is None else word, language))
 
 
 def _place(one: Occurrence, language: Language) -> str:

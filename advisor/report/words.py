@@ -120,6 +120,7 @@ WORDS: Mapping[str, Text] = {
     "event_name": _t("Event", "事件"),
     "event_word": _t("event", "事件"),
     "step_word": _t("the whole step", "整个 step"),
+    "window_word": _t("the whole window", "整个窗口"),
     "clock_word": _t("clock", "频率采样"),
     "after_step": _t("After the step began", "距 step 开始"),
     "in_timeline": _t("After the first event of the rank", "距该 rank 首个事件"),

@@ -243,7 +243,7 @@ class _Binder:
         us = self.compiled(("saving", "us"), saving.us, scope, "number", group=True)
         if not self.broken & us.names and us.type.kind == "number" and us.type.unit not in ("us", ""):
             self.wrong(("saving", "us"), f"saving.us: expected number[us], found {us.type}")
-        return Saving(us, saving.across, saving.assumes)
+        return Saving(us, saving.across, saving.assumes, saving.at_most)
 
     def fix_when(self, scope: Scope) -> tuple[Compiled | None, ...]:
         """When each step of the remedy is worth saying."""

@@ -64,6 +64,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "us": "Per step, µs; at most the step.",
         "across": "How the savings of ranks become one; `critical`: side by side, the last one ends the step.",
         "assumes": "Under which assumption it can be had.",
+        "at_most": "Whether it is an upper bound and no estimate: then reports say `at most`.",
     },
     "FixFile": {
         "do": "What to do.",

@@ -51,6 +51,8 @@ class Saving:
     us: Compiled
     across: Across
     assumes: Text
+    at_most: bool = False
+    """Whether it is an upper bound and no estimate."""
 
 
 Levels = tuple[tuple[Severity, Compiled | None], ...]
@@ -163,6 +165,7 @@ class Rule:
             labels=tuple(Label(name=e.name, label=e.label, show_as=e.show_as) for e in self.evidence),
             fix=self.fix,
             assumes=self.saving.assumes if self.saving else None,
+            at_most=self.saving is not None and self.saving.at_most,
             references=self.references,
             formerly=self.formerly,
             symptom=self.symptom is not None,

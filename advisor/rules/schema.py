@@ -103,6 +103,7 @@ class SavingFile(_Part):
     us: Expression
     across: Literal["worst", "mean", "least", "critical"] = "worst"
     assumes: Words
+    at_most: bool = False
 
 
 class FixFile(_Part):

@@ -30,6 +30,15 @@ def told(rule: Rule) -> Iterator[Text]:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_saving_that_is_an_upper_bound_is_said_to_be_one(rule: Rule) -> None:
+    info = rule.info()
+    bound = info.assumes is not None and (
+        info.assumes.en.startswith("An upper bound") or info.assumes.zh.startswith("上限")
+    )
+    assert info.at_most == bound
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_no_rule_sends_its_reader_to_another_finding(rule: Rule) -> None:
     for text in told(rule):
         for said in (text.en, text.zh):

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from advisor.errors import Both, Mistake, RuleError, UsageError
 from advisor.facts.base import Fact
@@ -18,10 +18,19 @@ from advisor.rules.bind import Rule, bind
 from advisor.rules.skeleton import new_rule
 from advisor.shipped import shipped
 
-if TYPE_CHECKING:
-    from advisor.rules.settings import Settings
-
 __all__ = ["Catalog", "gather", "lint", "new_rule", "read_rule", "unknown_rule"]
+
+
+class Adjustment(Protocol):
+    """What a project changes about rules: thresholds, severities, on and off. Its settings do."""
+
+    def check(self, rules: Mapping[str, Rule]) -> list[Mistake]:
+        """Everything it asks for that these rules, by id, do not have."""
+        ...
+
+    def applied(self, rules: Iterable[Rule]) -> Iterable[Rule]:
+        """The rules as changed; those that are off are left out."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -31,7 +40,7 @@ class Catalog:
     rules: tuple[Rule, ...]
 
     @classmethod
-    def load(cls, directories: Iterable[Path], settings: Settings | None = None) -> Catalog:
+    def load(cls, directories: Iterable[Path], settings: Adjustment | None = None) -> Catalog:
         """All rules of the directories; a directory may not redefine an id of another.
 
         Raises:

@@ -44,7 +44,7 @@ def print_diagnosis(
     out = console or terminal()
     shown = view(diagnosis, language, full=max(top, 1))
     for block in _blocks(shown, top, written, min(out.width, WIDEST)):
-        out.print(block, width=min(out.width, WIDEST), highlight=False)
+        out.print(block, width=min(out.width, WIDEST), highlight=False, crop=False)
 
 
 def print_rule(
@@ -160,7 +160,13 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
         action = card.actions[0]
         yield Padding(hanging(Text.assemble(("→ ", "green"), assembled(action.do)), 2), (0, 0, 0, 4))
         if action.run or action.code:
-            yield Padding(Text(action.run or action.code, style="cyan"), (0, 0, 0, 6))
+            yield _code(action.run or action.code)
+
+
+def _code(block: str) -> Text:
+    """Commands and code, indented. Each line stays whole: broken inside a flag or a name it could not be copied."""
+    lines = "\n".join(f"{' ' * 6}{line}" for line in block.splitlines())
+    return Text(lines, style="cyan", no_wrap=True, overflow="ignore")
 
 
 def _unchecked(shown: View) -> Iterable[RenderableType]:
@@ -207,7 +213,7 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
     for number, step in enumerate(info.fix, 1):
         yield hanging(Text.assemble(f"{number:>2}  ", assembled(prose(step.do.say(language)))), 4)
         if step.run or step.code:
-            yield Padding(Text(clean_block(step.run or step.code), style="cyan"), (0, 0, 0, 6))
+            yield _code(clean_block(step.run or step.code))
         if step.care:
             care = Text.assemble(
                 (say("care", language) + say("colon", language), "yellow"), assembled(prose(step.care.say(language)))

@@ -9,7 +9,7 @@ from report_samples import CONVERSION, EXPOSED, SHAPES, rich
 from rich.cells import cell_len
 from rich.console import Console
 
-from advisor.findings import Diagnosis
+from advisor.findings import Diagnosis, Step
 from advisor.report import write
 from advisor.report.terminal import print_diagnosis, print_rule
 from advisor.text import Language
@@ -22,10 +22,27 @@ def printed(diagnosis: Diagnosis, language: Language, width: int = 80, **more: o
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_no_line_is_wider_than_the_terminal(diagnosis: Diagnosis, language: Language, width: int) -> None:
-    lines = printed(diagnosis, language, width).splitlines()
+def test_no_line_but_one_of_code_is_wider_than_the_terminal(
+    diagnosis: Diagnosis, language: Language, width: int
+) -> None:
+    whole = {line for step in remedies(diagnosis) for line in (step.run or step.code).splitlines()}
+    lines = [line for line in printed(diagnosis, language, width).splitlines() if line[6:] not in whole]
     assert lines
     assert max(map(cell_len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_code_can_be_copied_from_a_terminal_of_any_width(width: int) -> None:
+    lines = [line[6:] for line in printed(rich(), "en", width, top=99).splitlines()]
+    first = [rule.fix[0] for rule in rich().rules if rule.fix]
+    shown = [step for step in first if (step.run or step.code).splitlines()[:1] in [[line] for line in lines]]
+    assert shown
+    for step in shown:
+        assert set((step.run or step.code).splitlines()) <= set(lines)
+
+
+def remedies(diagnosis: Diagnosis) -> list[Step]:
+    return [step for rule in diagnosis.rules for step in rule.fix]
 
 
 def test_the_first_line_is_the_verdict() -> None:

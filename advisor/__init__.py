@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from advisor.comparison import Comparison as Comparison
-    from advisor.errors import AdvisorError as AdvisorError
-    from advisor.explanation import Explanation as Explanation
     from advisor.facts.profile import Profile
-    from advisor.findings import Diagnosis as Diagnosis
-    from advisor.findings import Finding as Finding
+    from advisor.messages.errors import AdvisorError as AdvisorError
+    from advisor.model.comparison import Comparison as Comparison
+    from advisor.model.explanation import Explanation as Explanation
+    from advisor.model.findings import Diagnosis as Diagnosis
+    from advisor.model.findings import Finding as Finding
+    from advisor.policy.settings import Settings
     from advisor.progress import Progress
     from advisor.rules.catalog import Catalog
-    from advisor.rules.settings import Settings
 
     AnyPath = str | os.PathLike[str]
 
@@ -68,7 +68,7 @@ def diagnose(
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
         UsageError: There is no such chip.
     """
-    from advisor.diagnosis import diagnose as run_rules
+    from advisor.pipeline import diagnose as run_rules
     from advisor.progress import silent
 
     listener = progress or silent
@@ -96,9 +96,9 @@ def compare(
         InputError: One of them cannot be read.
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
     """
-    from advisor.baseline import compare as compare_both
-    from advisor.comparison import Tolerance
-    from advisor.differences import differences
+    from advisor.comparison import compare as compare_both
+    from advisor.comparison.tables import differences
+    from advisor.model.comparison import Tolerance
 
     given = _settings(settings)
     catalog = load_rules(rules, given)
@@ -123,8 +123,8 @@ def explain(
     Raises:
         UsageError: There is no such finding or rule; the message names those that come near.
     """
-    from advisor.grounds import explain as give_grounds
-    from advisor.grounds.asked import asked
+    from advisor.explanation import explain as give_grounds
+    from advisor.explanation.asked import asked
 
     name = finding if isinstance(finding, str) else finding.fingerprint
     rule_id, fingerprint = (name, "") if "/" in name else ("", name)
@@ -144,7 +144,7 @@ def load_profile(path: AnyPath, *, chip: str = "", progress: Progress | None = N
     from pathlib import Path
 
     from advisor.chips import told_chip
-    from advisor.diagnosis import open_profile
+    from advisor.pipeline import open_profile
     from advisor.progress import silent
 
     _attach()
@@ -159,7 +159,7 @@ def load_diagnosis(path: AnyPath) -> Diagnosis:
     """
     from pathlib import Path
 
-    from advisor.saved import saved_diagnosis
+    from advisor.model.saved import saved_diagnosis
 
     _attach()
     return saved_diagnosis(Path(path))
@@ -189,10 +189,10 @@ def _side(given: AnyPath | Diagnosis, catalog: Catalog, chip: str, tables: bool)
     """One side of a comparison, and its tables where it is a capture."""
     from pathlib import Path
 
-    from advisor.diagnosis import judge, open_profile, show
-    from advisor.differences import ALSO, WANTED
-    from advisor.findings import Diagnosis
-    from advisor.saved import is_saved, saved_diagnosis
+    from advisor.comparison.tables import ALSO, WANTED
+    from advisor.model.findings import Diagnosis
+    from advisor.model.saved import is_saved, saved_diagnosis
+    from advisor.pipeline import judge, open_profile, show
 
     if isinstance(given, Diagnosis):
         return given, None
@@ -206,7 +206,7 @@ def _side(given: AnyPath | Diagnosis, catalog: Catalog, chip: str, tables: bool)
 def _settings(given: AnyPath | Settings | None) -> Settings | None:
     from pathlib import Path
 
-    from advisor.rules.settings import Settings
+    from advisor.policy.settings import Settings
 
     return given if given is None or isinstance(given, Settings) else Settings.read(Path(given))
 
@@ -219,11 +219,11 @@ def _attach() -> None:
 
 
 _HOMES = {
-    "AdvisorError": "advisor.errors",
-    "Comparison": "advisor.comparison",
-    "Diagnosis": "advisor.findings",
-    "Explanation": "advisor.explanation",
-    "Finding": "advisor.findings",
+    "AdvisorError": "advisor.messages.errors",
+    "Comparison": "advisor.model.comparison",
+    "Diagnosis": "advisor.model.findings",
+    "Explanation": "advisor.model.explanation",
+    "Finding": "advisor.model.findings",
 }
 
 

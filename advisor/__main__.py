@@ -8,7 +8,7 @@ import gc
 import os
 import sys
 
-from advisor.cli import main
+from advisor.cli.main import main
 
 
 def run() -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.errors import Both, UsageError
+from advisor.messages.errors import Both, UsageError
 
 _GIB = 1024.0**3
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from advisor.comparison import Comparison
-from advisor.explanation import Explanation
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis, Finding, RuleInfo
-from advisor.text import Language
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
+from advisor.model.explanation import Explanation
+from advisor.model.findings import Diagnosis, Finding, RuleInfo
 
 HTML, MARKDOWN = "_repr_html_", "_repr_markdown_"
 """What notebooks call an object for."""
@@ -71,7 +71,7 @@ def _comparison(comparison: Comparison) -> str:
 
 
 def _explanation(explanation: Explanation) -> str:
-    from advisor.report.explained_markdown import document
+    from advisor.report.explanation.markdown import document
 
     return document(explanation, language())
 

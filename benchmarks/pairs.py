@@ -21,9 +21,9 @@ from pathlib import Path
 
 import advisor
 import corpus
-from advisor.baseline import compare
-from advisor.comparison import Comparison
-from advisor.findings import Diagnosis
+from advisor.comparison import compare
+from advisor.model.comparison import Comparison
+from advisor.model.findings import Diagnosis
 from benchmarks.accuracy.mark import WORTH
 from benchmarks.accuracy.plan import ABOVE, AT, Case, plan, setup_of, wanted
 from corpus.answers import ANSWERS

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import corpus
-from advisor.findings import Confidence, Diagnosis, Evidence, Finding, Place, Saving, Severity
-from advisor.run import Run
+from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Place, Saving, Severity
+from advisor.model.run import Run
 from benchmarks.accuracy import run
 from benchmarks.accuracy.mark import HARMLESS_SHARE, WORTH, Cause, Claim, Mark, mark
 from benchmarks.accuracy.page import TARGETS, measures, met, page

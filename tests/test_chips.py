@@ -12,12 +12,12 @@ import pytest
 import advisor
 from advisor.analysis.frequency import frequency_uses
 from advisor.chips import CHIPS, agreed, chip_named, is_exact, memory_bytes, nearest_chip, nominal_mhz, told_chip
-from advisor.cli import main
-from advisor.errors import UsageError
+from advisor.cli.main import main
 from advisor.facts.observed import Device, Frequency
 from advisor.facts.table import read_table
-from advisor.rules.settings import Settings
-from advisor.run import Run
+from advisor.messages.errors import UsageError
+from advisor.model.run import Run
+from advisor.policy.settings import Settings
 
 CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
 

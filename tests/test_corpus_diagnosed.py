@@ -9,7 +9,7 @@ import pytest
 
 import advisor
 import corpus
-from advisor.findings import Diagnosis, Severity
+from advisor.model.findings import Diagnosis, Severity
 from corpus.answers import ANSWERS, HARMLESS
 from corpus.cases import FAULTS, MIXTURES
 from corpus.recordings import RECORDINGS

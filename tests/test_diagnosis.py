@@ -10,11 +10,11 @@ import pytest
 import advisor
 import corpus
 from advisor.analysis import DERIVATIONS
-from advisor.diagnosis import ALWAYS, diagnose, judge, open_profile, show
-from advisor.exhibits import EXHIBITS
 from advisor.facts.base import Fact
 from advisor.facts.derived import HostCost, HostKind
 from advisor.facts.profile import Profile, makes, needs
+from advisor.pipeline import ALWAYS, diagnose, judge, open_profile, show
+from advisor.summary.chart_data import EXHIBITS
 
 MAKERS = {makes(derivation): derivation for derivation in DERIVATIONS}
 

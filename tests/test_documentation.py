@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from advisor.cli import main
-from advisor.comparison import Tolerance
+from advisor.cli.main import main
 from advisor.engine.prove import prove
+from advisor.model.comparison import Tolerance
+from advisor.policy.policy_file import BUDGETS, SECTIONS
+from advisor.policy.settings import TOP_LEVEL, Settings
 from advisor.rules.catalog import Catalog
-from advisor.rules.policy_file import BUDGETS, SECTIONS
-from advisor.rules.settings import TOP_LEVEL, Settings
 from advisor.shipped import shipped
 
 TOP = Path(__file__).parent.parent

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.cli import main
-from advisor.findings import Confidence, Diagnosis, Severity
+from advisor.cli.main import main
+from advisor.model.findings import Confidence, Diagnosis, Severity
 from benchmarks.enlarge import enlarge
 
 MATRIX = [f"{export}/level{level}" for export in ("text", "db") for level in range(3)]

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor import damage
-from advisor.cli import main
-from advisor.errors import Both, InputError, UsageError, WorkerLost
+from advisor.cli.main import main
+from advisor.messages import damage
+from advisor.messages.errors import Both, InputError, UsageError, WorkerLost
 
 PACKAGE = Path(advisor.__file__).parent
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -39,8 +39,8 @@ def literal(node: ast.AST) -> str:
 
 
 def damage_said() -> Iterator[tuple[str, str]]:
-    """Every sentence about damage that stands in the loaders, and its module."""
-    for path in sorted((PACKAGE / "loaders").glob("*.py")):
+    """Every sentence about damage that stands in the sources, and its module."""
+    for path in sorted((PACKAGE / "sources").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             said = _said(node)
             if said and not said.startswith("7"):
@@ -57,7 +57,7 @@ def _said(node: ast.AST) -> str:
     return literal(node.args[place]) if place < len(node.args) else ""
 
 
-def test_every_damage_the_loaders_note_has_its_chinese() -> None:
+def test_every_damage_that_is_noted_has_its_chinese() -> None:
     said = list(damage_said())
     assert len(said) > 20
     assert [one for one in said if damage.sentence(one[1]) is None] == []
@@ -118,7 +118,7 @@ BROKEN_JSON = (
 
 @pytest.mark.parametrize("text", BROKEN_JSON, ids=lambda text: text[:8])
 def test_what_is_said_of_broken_json_is_chinese(text: str) -> None:
-    from advisor.loaders import jsonfile
+    from advisor.sources.files import jsonfile
 
     with pytest.raises(ValueError) as wrong:
         jsonfile.parsed(text)
@@ -163,9 +163,9 @@ SCHEMAS = (
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_what_sqlite_says_of_an_odd_schema_is_chinese(schema: str, tmp_path: Path) -> None:
-    from advisor.errors import FactMissing
-    from advisor.loaders.damage_notes import Notes, Unreadable
-    from advisor.loaders.database import Database, open_readonly
+    from advisor.messages.errors import FactMissing
+    from advisor.sources.files.damage_notes import Notes, Unreadable
+    from advisor.sources.files.database import Database, open_readonly
 
     path, notes = tmp_path / "a.db", Notes()
     with contextlib.closing(sqlite3.connect(path)) as made:
@@ -196,8 +196,8 @@ def test_what_sqlite_says_of_an_odd_schema_is_chinese(schema: str, tmp_path: Pat
 def test_what_is_said_of_odd_text_tables_is_chinese(content: bytes, tmp_path: Path) -> None:
     from advisor.facts.base import Column
     from advisor.facts.observed import OperatorTotal
-    from advisor.loaders import csvfile
-    from advisor.loaders.damage_notes import Notes, Unreadable
+    from advisor.sources.files import csvfile
+    from advisor.sources.files.damage_notes import Notes, Unreadable
 
     path, notes = tmp_path / "a.csv", Notes()
     path.write_bytes(content)

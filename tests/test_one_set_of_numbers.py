@@ -16,12 +16,12 @@ from rich.console import Console
 import advisor
 import corpus
 from advisor.bot.comment import render
-from advisor.findings import Diagnosis
+from advisor.messages.text import LANGUAGES, Language
+from advisor.model.findings import Diagnosis
 from advisor.report.html import page
 from advisor.report.markdown import document
 from advisor.report.terminal import print_diagnosis
 from advisor.report.view import view
-from advisor.text import LANGUAGES, Language
 from advisor.units import show
 
 CASES = (

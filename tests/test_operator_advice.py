@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.findings import Diagnosis, Finding
+from advisor.model.findings import Diagnosis, Finding
 
 HEADINGS = (
     "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,"

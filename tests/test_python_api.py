@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.comparison import Comparison
-from advisor.errors import InputError, RuleError, UsageError
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis
+from advisor.messages.errors import InputError, RuleError, UsageError
+from advisor.model.comparison import Comparison
+from advisor.model.findings import Diagnosis
 
 TOP = Path(__file__).parent.parent
 CASE = TOP / "corpus" / "host-bound-2-ranks"
@@ -136,7 +136,7 @@ def test_importing_costs_nothing_until_something_is_asked() -> None:
 
 def test_the_command_line_does_without_notebooks() -> None:
     code = (
-        "import sys; from advisor.cli import main; main(['diagnose', sys.argv[1], '-q']);"
+        "import sys; from advisor.cli.main import main; main(['diagnose', sys.argv[1], '-q']);"
         "print('advisor.display' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(CASE)], capture_output=True, text=True, check=True, cwd=TOP)
@@ -191,7 +191,7 @@ def test_a_notebook_speaks_the_language_of_the_locale(
 
 
 def test_an_empty_diagnosis_shows_itself_too() -> None:
-    from advisor.run import Run
+    from advisor.model.run import Run
 
     for one in (Diagnosis(run=Run()), advisor.compare(Diagnosis(run=Run()), Diagnosis(run=Run()))):
         assert one._repr_html_()  # type: ignore[attr-defined]

@@ -14,11 +14,11 @@ import advisor
 import corpus
 from advisor.engine.evaluate import evaluate
 from advisor.engine.prove import Tables
-from advisor.errors import AdvisorError
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.table import Table
-from advisor.findings import Diagnosis, Outcome
+from advisor.messages.errors import AdvisorError
+from advisor.model.findings import Diagnosis, Outcome
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog

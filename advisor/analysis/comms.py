@@ -22,7 +22,7 @@ from advisor.analysis.transit import split_times
 from advisor.facts.derived import CollectiveCall, Meeting, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Array, Table, Texts
-from advisor.run import Run
+from advisor.model.run import Run
 
 _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2

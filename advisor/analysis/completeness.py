@@ -14,11 +14,11 @@ from advisor.analysis.cells import Cells
 from advisor.analysis.device import Timeline, collective_times, kernel_times
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import unions
-from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table
+from advisor.messages.errors import FactMissing
 
 TOLERATED = 0.05
 """Part of a step that may be contradicted. Lists that are whole agree within 0.5 µs (16 real steps), trimmed ones miss

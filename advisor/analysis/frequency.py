@@ -12,7 +12,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
 from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table
-from advisor.run import Run
+from advisor.model.run import Run
 
 LOW = 0.95
 """Share of the full clock below which the cores count as slowed: the definition of `low_share`."""

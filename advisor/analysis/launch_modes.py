@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.errors import FactMissing
 from advisor.facts.derived import Holdup, LaunchMode
 from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Table
+from advisor.messages.errors import FactMissing
 
 BLOCKING = "ASCEND_LAUNCH_BLOCKING"
 

@@ -11,7 +11,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import MemoryUse
 from advisor.facts.table import Table
-from advisor.run import Run
+from advisor.model.run import Run
 
 
 def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:

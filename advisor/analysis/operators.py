@@ -13,10 +13,10 @@ from advisor.analysis.families import families
 from advisor.analysis.grouping import Groups, grouped, matched, ratio, row_at
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.totals import CONVERSIONS, of_totals
-from advisor.errors import FactMissing
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
 from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
 
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""

@@ -16,12 +16,12 @@ from advisor.analysis.completeness import reconciled
 from advisor.analysis.device import Timeline, collective_times, timeline
 from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import intersect, subtract, unions
-from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
 from advisor.facts.table import Array, Table
-from advisor.run import Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
 
 
 def overlaps(

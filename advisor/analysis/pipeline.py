@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.grouping import grouped
-from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, StageTime
 from advisor.facts.observed import Collective, Group
 from advisor.facts.table import Array, Table
-from advisor.run import Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
 
 _AVERAGED = ("span_us", "compute_us", "exposed_comm_us", "bubble_us", "free_us")
 _NEARLY = 0.9

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from advisor.bot import gitcode, gitea, gitee, github, gitlab
 from advisor.bot.forge import Features, Forge, Kind
 from advisor.bot.patience import Patience
-from advisor.errors import Both, UsageError
+from advisor.messages.errors import Both, UsageError
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _PART = r"[^\s/?#%\\\x00-\x20\x7f]+"

@@ -10,8 +10,10 @@ from msgspec import Struct
 from advisor.bot.entries import Entries, Entry, safe, said
 from advisor.bot.sticky import mark
 from advisor.bot.words import say
-from advisor.comparison import Comparison, Moved, Shift, Status
-from advisor.findings import Confidence, Diagnosis
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison, Moved, Shift, Status
+from advisor.model.findings import Confidence, Diagnosis
+from advisor.model.verdict import Verdict
 from advisor.report.cards import web_address
 from advisor.report.headline import first_findings, time_sentence
 from advisor.report.headline import headline as answer_of
@@ -19,9 +21,7 @@ from advisor.report.prose import Piece, clean, code, prose, words
 from advisor.report.time_split import time_parts
 from advisor.report.words import CAUSES, known
 from advisor.report.words import say as report_word
-from advisor.text import Language
 from advisor.units import show
-from advisor.verdict import Verdict
 
 LIMIT = 65_536
 MOST_FIRST = 3

@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from advisor.bot.words import say
-from advisor.comparison import Change, Comparison, Status
-from advisor.findings import Diagnosis, Finding, Saving
+from advisor.messages.text import Language
+from advisor.model.comparison import Change, Comparison, Status
+from advisor.model.findings import Diagnosis, Finding, Saving
 from advisor.report.cards import Card, cards, outline
 from advisor.report.markdown import words
 from advisor.report.prose import Piece, Prose, clean, code, prose
 from advisor.report.words import SEVERITIES
 from advisor.report.words import say as report_word
-from advisor.text import Language
 from advisor.units import show
 
 BECAME: Mapping[Status, str] = {

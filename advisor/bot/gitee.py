@@ -7,7 +7,7 @@ from advisor.bot.forge import Features
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest
-from advisor.errors import Both
+from advisor.messages.errors import Both
 
 ADDRESS = "https://gitee.com/api/v5"
 FEATURES = Features(limit=65_535)

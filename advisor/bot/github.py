@@ -11,7 +11,7 @@ from advisor.bot.forge import Features, Light
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest
-from advisor.errors import Both, ForgeError
+from advisor.messages.errors import Both, ForgeError
 
 ADDRESS = "https://api.github.com"
 FEATURES = Features(limit=65_536, status=True, check=True)

@@ -12,7 +12,7 @@ from advisor.bot import trouble
 from advisor.bot.forge import Comment, Features, Light
 from advisor.bot.pages import paged
 from advisor.bot.rest import Rest, is_gone
-from advisor.errors import Both, ForgeError
+from advisor.messages.errors import Both, ForgeError
 
 STATUS_WORDS = 140
 """Longest description of a commit status."""

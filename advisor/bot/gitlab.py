@@ -13,7 +13,7 @@ from advisor.bot.forge import Comment, Features, Light
 from advisor.bot.pages import paged
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest, is_gone
-from advisor.errors import Both, ForgeError
+from advisor.messages.errors import Both, ForgeError
 
 ADDRESS = "https://gitlab.com/api/v4"
 FEATURES = Features(limit=1_000_000, status=True)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from advisor.bot import trouble
 from advisor.bot.patience import WORTH_ANOTHER_TRY, Patience, asked_pause, is_limit
-from advisor.errors import Both, ForgeError
+from advisor.messages.errors import Both, ForgeError
 from advisor.release import VERSION
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from advisor.bot import trouble
 from advisor.bot.forge import Comment, Forge
 from advisor.bot.rest import is_gone
-from advisor.errors import ForgeError
+from advisor.messages.errors import ForgeError
 
 NAME = re.compile(r"[0-9A-Za-z]+(?:[._-][0-9A-Za-z]+)*")
 """What several comments on one pull request may be called. Two hyphens in a row would end the mark."""

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from advisor.bot.forge import Kind
-from advisor.errors import Both, UsageError
+from advisor.messages.errors import Both, UsageError
 
 TOKENS: Mapping[Kind, tuple[str, ...]] = {
     "github": ("GITHUB_TOKEN", "GH_TOKEN"),

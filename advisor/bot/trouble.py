@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from advisor.errors import Both, ForgeError, UsageError
+from advisor.messages.errors import Both, ForgeError, UsageError
 from advisor.report.prose import clean
 
 _LONGEST = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.text import Language, Text, fill
+from advisor.messages.text import Language, Text, fill
 
 
 def _t(en: str, zh: str) -> Text:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from advisor.facts.observed import Group
 from advisor.facts.observed.recording import LEVEL1, NPU
-from advisor.text import Text
+from advisor.messages.text import Text
 
 
 def _t(en: str, zh: str) -> Text:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from advisor.findings import Confidence, Finding
+from advisor.model.findings import Confidence, Finding
 
 
 class Doubting(Protocol):

@@ -20,7 +20,6 @@ from advisor.engine.excerpt import excerpts
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.moments import with_occurrences
 from advisor.engine.near import measures, nearest
-from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group, is_missing
 from advisor.expr.language import RUN_SCOPE, run_values
@@ -29,10 +28,11 @@ from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Table, Texts
-from advisor.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
+from advisor.messages.errors import FactMissing
+from advisor.messages.text import Text
+from advisor.model.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
+from advisor.model.run import Run
 from advisor.rules.bind import Rule
-from advisor.run import Run
-from advisor.text import Text
 
 F = TypeVar("F", bound=Fact)
 

@@ -14,7 +14,7 @@ from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value
 from advisor.expr.language import MOMENT
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.findings import Head, Rows, Scalar
+from advisor.model.findings import Head, Rows, Scalar
 from advisor.rules.bind import Excerpt, Rule
 
 

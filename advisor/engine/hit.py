@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.findings import Confidence, Evidence, Occurrence, Outcome, Place, Rows, Scalar, Severity
+from advisor.model.findings import Confidence, Evidence, Occurrence, Outcome, Place, Rows, Scalar, Severity
+from advisor.model.run import Run
 from advisor.rules.bind import Rule
-from advisor.run import Run
 
 
 class Hit(Struct, frozen=True):

@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from advisor.engine.hit import Elsewhere, Hit, RuleResult, worst_first
-from advisor.findings import Finding, Saving, fingerprint
+from advisor.model.findings import Finding, Saving, fingerprint
+from advisor.model.run import Run
 from advisor.rules.bind import Rule
-from advisor.run import Run
 
 Slack = Mapping[int, float]
 """By rank: how much longer it waits for other ranks in a step than the one that waits least, µs."""

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from advisor.engine.excerpt import worst_hits
 from advisor.engine.hit import Hit
-from advisor.errors import FactMissing
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import TRUE, Frame
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.table import Array, Table, Texts
-from advisor.findings import Occurrence
+from advisor.messages.errors import FactMissing
+from advisor.model.findings import Occurrence
 from advisor.rules.bind import Rule
 from advisor.rules.occurring import Occurrences
 

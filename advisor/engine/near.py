@@ -11,7 +11,7 @@ from advisor.engine.hit import Hit
 from advisor.engine.merge import shared
 from advisor.expr.frame import Frame
 from advisor.facts.table import Array, Texts
-from advisor.findings import Measure, fingerprint
+from advisor.model.findings import Measure, fingerprint
 from advisor.rules.bind import Rule
 
 MOST_SUBJECTS = 5

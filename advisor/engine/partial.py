@@ -12,8 +12,8 @@ from advisor.engine import reason
 from advisor.engine.called import FILES
 from advisor.facts.base import Fact
 from advisor.facts.table import Table
-from advisor.findings import Outcome
-from advisor.run import Run
+from advisor.model.findings import Outcome
+from advisor.model.run import Run
 
 
 class Behind(Protocol):

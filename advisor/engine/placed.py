@@ -9,7 +9,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, RecordedSpan
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
-from advisor.findings import Finding, Occurrence
+from advisor.model.findings import Finding, Occurrence
 
 Starts = Mapping[tuple[int | None, ...], int]
 """By rank, or by rank and step: when it begins, ns."""

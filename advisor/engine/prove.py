@@ -13,10 +13,10 @@ from advisor.engine.evaluate import evaluate
 from advisor.engine.hit import Hit, RuleResult
 from advisor.engine.merge import with_worst
 from advisor.engine.rank import ranked
-from advisor.errors import FactMissing, Mistake
 from advisor.facts.base import Fact
 from advisor.facts.table import Table
-from advisor.findings import Finding
+from advisor.messages.errors import FactMissing, Mistake
+from advisor.model.findings import Finding
 from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.cases import given, run_of

@@ -19,7 +19,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from advisor.findings import Finding, Severity, unexplained
+from advisor.model.findings import Finding, Severity, unexplained
 
 Weight = tuple[int, float, float]
 Links = Mapping[int, Sequence[int]]

@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.engine.called import FILES, RUN, VALUES, Value, listed
-from advisor.errors import FactMissing
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import Group, OperatorCall, Setting
 from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
+from advisor.messages.errors import FactMissing
+from advisor.messages.text import Text
+from advisor.model.run import Capture, Run
 from advisor.rules.bind import tables
-from advisor.run import Capture, Run
-from advisor.text import Text
 
 _MOST_RANKS = 8
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table
-from advisor.findings import CodeLine, Finding
+from advisor.model.findings import CodeLine, Finding
 
 CALL = "call"
 """The column that names host calls, in every fact."""

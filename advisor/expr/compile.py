@@ -14,7 +14,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from advisor.errors import ExprError
 from advisor.expr import language, units
 from advisor.expr.evaluate import (
     ARITHMETIC,
@@ -41,6 +40,7 @@ from advisor.expr.evaluate import (
 from advisor.expr.language import MOMENT
 from advisor.expr.parse import SPLIT, parse
 from advisor.expr.settings import VARIABLE, asking, of_setting
+from advisor.messages.errors import ExprError
 from advisor.units import FACTORS, Kind, Type
 
 

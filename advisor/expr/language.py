@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
-from advisor.run import Run
+from advisor.model.run import Run
 from advisor.units import FACTORS, Type
 
 MAX_SOURCE = 2000

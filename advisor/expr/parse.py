@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 import warnings
 
-from advisor.errors import ExprError
 from advisor.expr import language
+from advisor.messages.errors import ExprError
 
 SPLIT = "split it with `let`"
 

@@ -22,7 +22,7 @@ from typing import Annotated, ClassVar, Literal, get_type_hints
 import numpy as np
 from msgspec import Struct
 
-from advisor.text import Text
+from advisor.messages.text import Text
 from advisor.units import Kind, Type
 
 MISSING = int(np.iinfo(np.int64).min)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints, overload
 
-from advisor.errors import Both, FactMissing, UsageError
 from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
-from advisor.run import Run
+from advisor.messages.errors import Both, FactMissing, UsageError
+from advisor.model.run import Run
 
 F = TypeVar("F", bound=Fact)
 BESIDE_WORTH_BYTES = 64 << 20

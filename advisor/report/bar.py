@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from advisor.text import Language
+    from advisor.messages.text import Language
 
 PATIENCE_S = 1.0
 

@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from advisor import damage
-from advisor.errors import Both
-from advisor.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number
-from advisor.findings import Rows as Table
-from advisor.findings import Step as Remedy
+from advisor.messages import damage
+from advisor.messages.errors import Both
+from advisor.messages.text import HOLE, Language, Text
+from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number
+from advisor.model.findings import Rows as Table
+from advisor.model.findings import Step as Remedy
 from advisor.report.columns import COLUMNS
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
@@ -21,7 +22,6 @@ from advisor.report.sources import named_line
 from advisor.report.symptoms import folded_under, symptoms
 from advisor.report.when import When, whens
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
-from advisor.text import HOLE, Language, Text
 from advisor.units import show
 
 MOST_ROWS = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.text import Text
+from advisor.messages.text import Text
 
 
 def _t(en: str, zh: str) -> Text:

@@ -9,13 +9,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from advisor.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained
+from advisor.messages.text import Language
+from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained
 from advisor.report.cards import Card, Maker, saved
 from advisor.report.prose import Piece, Prose, code, words
 from advisor.report.symptoms import folded_under, symptoms
 from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, known, say
-from advisor.text import Language
 from advisor.units import show
 
 WORTH_SHARE = 0.03

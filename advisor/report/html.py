@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from advisor.findings import Diagnosis
-from advisor.report.charts import Renderer
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis
+from advisor.report.charts.draw import Renderer
+from advisor.report.charts.specs import Chart, charts
 from advisor.report.pages import Page
-from advisor.report.specs import Chart, charts
 from advisor.report.view import FULL_CARDS, view
-from advisor.text import Language
 
 LARGEST_BYTES = 1_500_000
 """A report stays below this, so that it opens at once: beyond it, fewer findings show all they hold."""

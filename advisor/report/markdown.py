@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from advisor.findings import Diagnosis
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis
 from advisor.report.cards import Card, Excerpt, Measure
 from advisor.report.prose import Piece, Prose
 from advisor.report.view import View, view
 from advisor.report.when import When
 from advisor.report.words import say
-from advisor.text import Language
 
 MOST_MOMENTS = 3
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")

@@ -12,8 +12,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from advisor.comparison import Comparison
-from advisor.findings import Diagnosis, Finding, RuleInfo
+from advisor.messages.text import Language, Text
+from advisor.model.comparison import Comparison
+from advisor.model.findings import Diagnosis, Finding, RuleInfo
+from advisor.model.run import Run
 from advisor.report.cards import cards
 from advisor.report.comparison.view import view as view_of_comparison
 from advisor.report.comparison.words import column
@@ -21,9 +23,7 @@ from advisor.report.comparison.words import say as say_compared
 from advisor.report.pages import tied
 from advisor.report.view import view
 from advisor.report.words import say
-from advisor.run import Run
 from advisor.shipped import shipped
-from advisor.text import Language, Text
 
 MOST = 10
 """Findings, changes and rows that are shown."""

@@ -13,10 +13,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from advisor.report.specs import Chart
+from advisor.messages.text import Language
+from advisor.report.charts.specs import Chart
 from advisor.report.words import say
 from advisor.shipped import shipped
-from advisor.text import Language
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 

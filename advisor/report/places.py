@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from advisor.findings import Place
+from advisor.messages.text import Language
+from advisor.model.findings import Place
 from advisor.report.words import say
-from advisor.text import Language
 
 _MOST_RUNS = 8
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from advisor.text import HOLE, fill, literal
+from advisor.messages.text import HOLE, fill, literal
 
 LONGEST = 160
 """More characters than this of one name are cut in the middle: kernel names share their beginnings and their ends."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from advisor.messages.text import Language
+from advisor.model.run import Run
 from advisor.report.places import runs
 from advisor.report.prose import Piece, Prose, clean, code, prose, words
 from advisor.report.words import NOTES, WORDS, known, say
-from advisor.run import Run
-from advisor.text import Language
 from advisor.units import show
 
 _MOST_NOTES = 20
@@ -96,7 +96,7 @@ def _incomplete(run: Run, language: Language) -> str:
 
 
 def _notes(run: Run, language: Language) -> Prose:
-    """Notes are `key=value` words of the loaders; one that has no words here is shown as it is."""
+    """Notes are `key=value` words of the sources; one that has no words here is shown as it is."""
     pieces: list[Piece] = []
     for note in run.notes[:_MOST_NOTES]:
         name, _, value = note.partition("=")

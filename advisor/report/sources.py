@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from advisor.findings import CodeLine, Diagnosis
+    from advisor.model.findings import CodeLine, Diagnosis
 
 
 _MOST_PARTS = 40

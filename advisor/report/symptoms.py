@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.findings import Diagnosis
+from advisor.model.findings import Diagnosis
 
 
 def symptoms(diagnosis: Diagnosis) -> frozenset[str]:

@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from advisor.findings import Diagnosis, RuleInfo
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis, RuleInfo
 from advisor.report.cards import Card, outline, web_address
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
@@ -20,7 +21,6 @@ from advisor.report.prose import Prose, clean, clean_block, flat, prose
 from advisor.report.time_split import TimePart
 from advisor.report.view import View, view
 from advisor.report.words import rules, say
-from advisor.text import Language
 from advisor.units import show
 
 WIDEST = 100

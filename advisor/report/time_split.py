@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from advisor.findings import TimeSplit
+from advisor.messages.text import Language
+from advisor.model.findings import TimeSplit
 from advisor.report.words import say
-from advisor.text import Language
 from advisor.units import show
 
 

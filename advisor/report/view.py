@@ -7,16 +7,16 @@ from collections import Counter
 
 from msgspec import Struct
 
-from advisor import damage
-from advisor.errors import Both
-from advisor.findings import Diagnosis, Outcome, Severity
+from advisor.messages import damage
+from advisor.messages.errors import Both
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis, Outcome, Severity
 from advisor.report.cards import Card, Maker, cards, outline
 from advisor.report.headline import Headline, headline
 from advisor.report.prose import Piece, Prose, clean, code, prose
 from advisor.report.runview import Fact, run_facts, run_line
 from advisor.report.time_split import TimePart, time_parts
 from advisor.report.words import OUTCOMES, known, rules, say
-from advisor.text import Language
 
 FULL_CARDS = 60
 SHORT_CARDS = 300

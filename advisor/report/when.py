@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from advisor.findings import Finding, Occurrence
+from advisor.messages.text import Language
+from advisor.model.findings import Finding, Occurrence
 from advisor.report.prose import Prose, code, words
 from advisor.report.words import say
-from advisor.text import Language
 from advisor.units import show
 
 MOST_SHOWN = 5

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from advisor.messages.text import Language, Text
 from advisor.report.cards import Card, cards
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.grids import LONGEST_CELL
@@ -18,10 +19,9 @@ from advisor.report.comparison.workbook import MADE, library, width
 from advisor.report.prose import clean, flat
 from advisor.report.view import not_checked
 from advisor.report.words import CAUSES, known, say
-from advisor.text import Language, Text
 
 if TYPE_CHECKING:
-    from advisor.findings import Diagnosis, Finding, Head, Scalar
+    from advisor.model.findings import Diagnosis, Finding, Head, Scalar
 
 
 class Sheet(Struct, frozen=True):

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from advisor.damage import because
-from advisor.errors import Both, UsageError
+from advisor.messages.damage import because
+from advisor.messages.errors import Both, UsageError
 from advisor.report.sources import NOWHERE, Location, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.comparison import Comparison
-    from advisor.findings import Diagnosis
-    from advisor.report.charts import Renderer
-    from advisor.text import Language
-    from advisor.verdict import Verdict
+    from advisor.messages.text import Language
+    from advisor.model.comparison import Comparison
+    from advisor.model.findings import Diagnosis
+    from advisor.model.verdict import Verdict
+    from advisor.report.charts.draw import Renderer
 
 STDOUT = Path("-")
 
@@ -99,7 +99,7 @@ def _format(module: str) -> Callable[[Reported], str]:
     def text(reported: Reported) -> str:
         from importlib import import_module
 
-        written: str = import_module(f"advisor.formats.{module}").text(reported)
+        written: str = import_module(f"advisor.report.formats.{module}").text(reported)
         return written
 
     return text
@@ -117,7 +117,7 @@ FOR_PROGRAMS: tuple[Writer, ...] = (
     Writer(".github.txt", "github", _format("annotations")),
     Writer(".trace.json", "trace", _format("trace")),
 )
-"""What other programs read: `advisor.formats`."""
+"""What other programs read: `advisor.report.formats`."""
 WRITERS: tuple[Writer, ...] = (
     Writer(".html", "html", _html),
     Writer(".md", "markdown", _markdown),

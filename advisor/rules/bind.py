@@ -9,19 +9,19 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from advisor.errors import ExprError, Mistake
 from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import column_scope
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
 from advisor.facts.base import Fact
 from advisor.facts.derived import DERIVED
 from advisor.facts.observed import OBSERVED
-from advisor.findings import Confidence, Param, Reference, Severity, Step
+from advisor.messages.errors import ExprError, Mistake
+from advisor.messages.text import Text, holes
+from advisor.model.findings import Confidence, Param, Reference, Severity, Step
 from advisor.rules.occurring import bound_occurrences
 from advisor.rules.rule import Evidence, Excerpt, Rule, Saving
 from advisor.rules.schema import RuleFile, shape
 from advisor.rules.source import Document, Path_, nearest
-from advisor.text import Text, holes
 from advisor.units import Kind, Type
 
 __all__ = ["Evidence", "Excerpt", "Rule", "Saving", "bind", "tables"]

@@ -13,10 +13,10 @@ from msgspec import Struct
 from advisor.expr.language import RUN_NAMES
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Table, read_table
+from advisor.model.run import Capture, Parallel, Run, Sides
 from advisor.rules.bind import tables
 from advisor.rules.schema import CaseFile
 from advisor.rules.source import nearest
-from advisor.run import Capture, Parallel, Run, Sides
 
 MAX_ROWS = 100_000
 _TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from advisor.errors import Both, Mistake, RuleError, UsageError
 from advisor.facts.base import Fact
+from advisor.messages.errors import Both, Mistake, RuleError, UsageError
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
 from advisor.rules.skeleton import new_rule

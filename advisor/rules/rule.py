@@ -12,12 +12,12 @@ from typing import Literal
 from advisor.expr.compile import Compiled
 from advisor.expr.settings import asked
 from advisor.facts.base import Fact
-from advisor.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
+from advisor.messages.text import Text
+from advisor.model.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
 from advisor.rules import source
 from advisor.rules.occurring import Occurrences
 from advisor.rules.schema import CaseFile, cases
 from advisor.rules.source import Document
-from advisor.text import Text
 from advisor.units import Type
 
 Across = Literal["worst", "mean", "least", "critical"]

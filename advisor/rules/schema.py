@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from advisor.errors import Mistake
+from advisor.messages.errors import Mistake
+from advisor.messages.text import Text
 from advisor.rules.source import Document, Path_, nearest
-from advisor.text import Text
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
 ID = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"

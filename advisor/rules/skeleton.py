@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.errors import Both, UsageError
+from advisor.messages.errors import Both, UsageError
 from advisor.rules.schema import ID
 
 _SKELETON = """\

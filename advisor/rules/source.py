@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from msgspec import Struct, field
 
-from advisor.errors import Mistake, Place, RuleError
+from advisor.messages.errors import Mistake, Place, RuleError
 
 MAX_BYTES = 256 * 1024
 MAX_NESTING = 20

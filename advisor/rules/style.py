@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from advisor.errors import Mistake
+from advisor.messages.errors import Mistake
 from advisor.rules.bind import Rule
 from advisor.rules.cases import given
 from advisor.rules.schema import cases

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import advisor
 import corpus
-from advisor.findings import Diagnosis, Finding, Severity
+from advisor.model.findings import Diagnosis, Finding, Severity
 from benchmarks.accuracy.mark import Cause, Claim, Mark, mark
 from benchmarks.accuracy.plan import Case, setup_of
 from corpus.answers import TIMELESS

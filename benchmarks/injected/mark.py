@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from advisor.findings import Diagnosis, Severity
+from advisor.model.findings import Diagnosis, Severity
 
 WORTH = 0.05
 """From this part of the step on a fault is to be named."""

@@ -13,7 +13,7 @@ from advisor.analysis.ranks import rank_times
 from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, OperatorShape, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
-from advisor.run import Parallel, Run
+from advisor.model.run import Parallel, Run
 
 
 @settings(max_examples=60)

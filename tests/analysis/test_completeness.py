@@ -19,14 +19,14 @@ from advisor.analysis.gaps import gaps
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.operators import operators
 from advisor.analysis.overlap import overlaps
-from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Gap, Overlap
 from advisor.facts.observed import Collective, HostCall, Kernel, Launch, StepTime
 from advisor.facts.profile import Profile
 from advisor.facts.table import Table
-from advisor.loaders import open_input
-from advisor.run import Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
+from advisor.sources import open_input
 
 LISTS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=1, max_size=14)
 """Per kernel: idle µs before it and its length."""

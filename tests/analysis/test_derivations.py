@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
-from advisor.errors import FactMissing
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import DERIVED
 from advisor.facts.profile import makes, needs
 from advisor.facts.table import Table
-from advisor.run import Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
 
 EVERY = pytest.mark.parametrize("derivation", DERIVATIONS, ids=lambda d: d.__name__)
 

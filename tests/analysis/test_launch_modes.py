@@ -6,10 +6,10 @@ import math
 import pytest
 
 from advisor.analysis.launch_modes import launch_modes
-from advisor.errors import FactMissing
 from advisor.facts.derived import Holdup
 from advisor.facts.observed import Setting
 from advisor.facts.table import read_table
+from advisor.messages.errors import FactMissing
 
 SETTINGS = "rank kind name value number\n0 env ASCEND_LAUNCH_BLOCKING 1 1\n0 env HCCL_ALGO - -"
 HELD = "rank step cause lost_us\n0 1 drain 300\n0 1 host 50\n0 2 host 50\n1 1 drain 900"

@@ -12,7 +12,7 @@ from advisor.analysis.comms import collective_calls
 from advisor.analysis.moves import moves
 from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Table, read_table
-from advisor.run import Run
+from advisor.model.run import Run
 
 CALLS = """
 rank step name group op        p2p   start_ns elapse_us transit_us

@@ -7,11 +7,11 @@ import timelines as tl
 from hypothesis import given, settings
 
 from advisor.analysis.overlap import overlaps
-from advisor.errors import FactMissing
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
 from advisor.facts.table import Table, read_table
-from advisor.run import Parallel, Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Parallel, Run
 
 
 def split(run=None, **tables):

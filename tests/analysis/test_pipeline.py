@@ -10,7 +10,7 @@ from advisor.analysis.pipeline import stage_times
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, StepTime
 from advisor.facts.table import Table, read_table
-from advisor.run import Parallel, Run
+from advisor.model.run import Parallel, Run
 from corpus.schedule import one_forward_one_backward
 
 STAGES = Run(parallel=Parallel(stages=((0,), (1,))))

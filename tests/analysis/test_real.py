@@ -11,19 +11,10 @@ import pytest
 
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import MISSING
-from advisor.facts.derived import (
-    CollectiveCall,
-    Dispatch,
-    Gap,
-    HostCost,
-    OperatorShare,
-    Overlap,
-    StageTime,
-    Witness,
-)
+from advisor.facts.derived import CollectiveCall, Dispatch, Gap, HostCost, OperatorShare, Overlap, StageTime, Witness
 from advisor.facts.observed import StepTime
 from advisor.facts.profile import Profile
-from advisor.loaders import open_input
+from advisor.sources import open_input
 
 CAPTURES = [f"{export}/level{level}" for export in ("text", "db") for level in (0, 1, 2)]
 WANTED = (Overlap, Dispatch, Gap, HostCost, OperatorShare, CollectiveCall, StepTime)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.accounting import account
 from advisor.analysis.intervals import Spans, subtract, union
 from advisor.analysis.spending import charged, spending
 from advisor.facts.derived import Gap, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
-from advisor.findings import Account
+from advisor.model.findings import Account
+from advisor.summary.account import account
 
 SPLIT = """
 rank step span_us compute_us exposed_comm_us free_us source

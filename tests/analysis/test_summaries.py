@@ -14,11 +14,11 @@ from advisor.analysis.links import link_uses
 from advisor.analysis.memory import memory_peaks
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.steps import step_spans
-from advisor.errors import FactMissing
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse
 from advisor.facts.table import Table, read_table
-from advisor.run import Parallel, Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Parallel, Run
 
 
 def ring(speeds: list[float], size: float = 1e9) -> Table[Link]:

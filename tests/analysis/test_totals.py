@@ -8,10 +8,10 @@ import pytest
 
 from advisor.analysis.operators import operators
 from advisor.analysis.overlap import overlaps
-from advisor.errors import FactMissing
 from advisor.facts.observed import Kernel, OperatorTotal, StepTime
 from advisor.facts.table import Table
-from advisor.run import Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
 
 TOTALS = Table.build(
     OperatorTotal,

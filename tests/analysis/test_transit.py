@@ -13,7 +13,7 @@ from advisor.analysis.comms import collective_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Table, read_table
-from advisor.run import Run
+from advisor.model.run import Run
 
 CALLS = """
 rank step name group op            p2p   start_ns elapse_us transit_us wait_us idle_us

@@ -12,7 +12,7 @@ from advisor.analysis.witnesses import witnesses
 from advisor.facts.derived import Witness
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, OverlapTrack, StepTime
 from advisor.facts.table import Table
-from advisor.run import Run
+from advisor.model.run import Run
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), min_size=1, max_size=8)
 """Start and length, µs."""

@@ -13,8 +13,8 @@ import pytest
 from fake_forge import BOT, DIALECTS, NUMBER, REPO, TOKEN, Account, FakeForge, Trouble
 from report_samples import rich
 
-from advisor.cli import main
-from advisor.findings import Diagnosis
+from advisor.cli.main import main
+from advisor.model.findings import Diagnosis
 
 TOP = Path(__file__).parent.parent.parent
 SHA = "a" * 40
@@ -272,7 +272,7 @@ def test_no_process_shows_the_token(served: FakeForge, report: Path) -> None:
     served.accounts.clear()
     script = (
         "import logging, sys; logging.basicConfig(level=logging.DEBUG);"
-        "from advisor.cli import main; sys.exit(main(sys.argv[1:]))"
+        "from advisor.cli.main import main; sys.exit(main(sys.argv[1:]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, "bot", str(report), *options(served, "gitlab")],

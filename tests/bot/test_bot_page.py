@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.arguments import parser
 from advisor.bot.surroundings import TOKENS
+from advisor.cli.arguments import parser
 
 TOP = Path(__file__).parent.parent.parent
 PAGE = (TOP / "docs" / "bot.md").read_text("utf-8")

@@ -15,17 +15,17 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import CONVERSION, DISPATCH, EXPOSED, FREE, HOSTILE, RUN, SHAPES, finding, rich
 
-from advisor.baseline import compare
 from advisor.bot.comment import headline, render
 from advisor.bot.sticky import mark
-from advisor.comparison import Comparison, Metric, Moved, Shift
-from advisor.diagnosis import diagnose, open_profile
-from advisor.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
+from advisor.comparison import compare
+from advisor.messages.text import LANGUAGES, Language, Text
+from advisor.model.comparison import Comparison, Metric, Moved, Shift
+from advisor.model.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
+from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
+from advisor.pipeline import diagnose, open_profile
 from advisor.report.view import view
 from advisor.rules.catalog import Catalog
 from advisor.shipped import shipped
-from advisor.text import LANGUAGES, Language, Text
-from advisor.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LINKING = MarkdownIt("gfm-like", {"html": True, "linkify": False})

@@ -17,8 +17,8 @@ from advisor.bot.forge import Forge, Light
 from advisor.bot.github import pull_of
 from advisor.bot.patience import Patience
 from advisor.bot.sticky import Posted, mark, post
-from advisor.cli import main
-from advisor.errors import ForgeError
+from advisor.cli.main import main
+from advisor.messages.errors import ForgeError
 
 CAPTURE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 MARK = mark()

@@ -20,7 +20,7 @@ from advisor.bot.clients import forge_client
 from advisor.bot.forge import Forge
 from advisor.bot.github import _graphql
 from advisor.bot.patience import Patience, asked_pause, is_limit
-from advisor.errors import AdvisorError, ForgeError, UsageError
+from advisor.messages.errors import AdvisorError, ForgeError, UsageError
 
 NOW = 1_700_000_000.0
 

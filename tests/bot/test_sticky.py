@@ -15,7 +15,7 @@ from advisor.bot.clients import forge_client
 from advisor.bot.forge import Comment, Features, Forge, Light
 from advisor.bot.patience import Patience
 from advisor.bot.sticky import Posted, mark, post
-from advisor.errors import ForgeError
+from advisor.messages.errors import ForgeError
 
 MARK = mark()
 QUICK = Patience(sleep=lambda _: None)
@@ -282,7 +282,7 @@ class Shelf:
 
 
 def _gone() -> ForgeError:
-    from advisor.errors import Both
+    from advisor.messages.errors import Both
 
     return ForgeError(Both("gone", "不存在"), None, 404)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.bot.forge import KINDS, Kind
 from advisor.bot.surroundings import TOKENS, Surroundings, surroundings, token_of
-from advisor.errors import UsageError
+from advisor.messages.errors import UsageError
 
 ACTIONS = {
     "GITHUB_ACTIONS": "true",

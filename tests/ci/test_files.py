@@ -17,8 +17,8 @@ import pytest
 import yaml
 from gitlab_ci import included
 
-from advisor.commands.settings import catalog_of
-from advisor.rules.settings import Settings
+from advisor.cli.settings_in_force import catalog_of
+from advisor.policy.settings import Settings
 
 TOP = Path(__file__).parents[2]
 EXAMPLE = TOP / "docs" / "example-repository"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import corpus
-from advisor.diagnosis import open_profile
 from advisor.facts.derived import Overlap
+from advisor.pipeline import open_profile
 from benchmarks.enlarge import enlarge, repeats_for, size_of
 
 CASE = Path(corpus.__file__).parent / "host-bound-2-ranks"

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from advisor.engine.doubt import doubted
-from advisor.findings import Confidence, Finding, Place, Severity
+from advisor.model.findings import Confidence, Finding, Place, Severity
 
 
 class Rule(NamedTuple):

@@ -11,11 +11,11 @@ from rule_texts import IDLE, made
 from advisor.engine.evaluate import evaluate
 from advisor.engine.hit import RuleResult
 from advisor.engine.prove import Tables
-from advisor.errors import FactMissing
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Kernel, Setting
 from advisor.facts.table import Table, read_table
-from advisor.findings import Severity
+from advisor.messages.errors import FactMissing
+from advisor.model.findings import Severity
 from advisor.rules.cases import run_of
 
 IDLE_ROWS = """

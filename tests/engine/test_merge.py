@@ -11,9 +11,9 @@ from advisor.engine.merge import merge
 from advisor.engine.prove import Tables
 from advisor.facts.derived import LinkUse, OperatorShare, Overlap
 from advisor.facts.table import read_table
-from advisor.findings import Finding
+from advisor.model.findings import Finding
+from advisor.model.run import Parallel
 from advisor.rules.cases import run_of
-from advisor.run import Parallel
 
 ROWS = """
 rank step span_us free_us

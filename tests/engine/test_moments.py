@@ -20,7 +20,7 @@ from advisor.facts.base import Fact
 from advisor.facts.derived import Gap, Holdup, HoldupCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import Table, read_table
-from advisor.findings import Finding, Occurrence, Place
+from advisor.model.findings import Finding, Occurrence, Place
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 

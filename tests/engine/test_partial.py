@@ -10,7 +10,7 @@ import pytest
 
 import advisor
 import corpus
-from advisor.findings import Diagnosis, Outcome
+from advisor.model.findings import Diagnosis, Outcome
 
 
 @pytest.fixture(scope="module")

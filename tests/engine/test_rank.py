@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.engine.rank import ranked
-from advisor.findings import Confidence, Finding, Place, Saving, Severity, fingerprint
+from advisor.model.findings import Confidence, Finding, Place, Saving, Severity, fingerprint
 
 
 @dataclass(frozen=True)

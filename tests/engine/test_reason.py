@@ -4,12 +4,12 @@ from __future__ import annotations
 import pytest
 
 from advisor.engine import called, reason
-from advisor.errors import FactMissing
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
-from advisor.run import Capture, Run
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Capture, Run
 
 
 @pytest.mark.parametrize("name", ["chip", "world_size", "level", "torch_npu_version"])

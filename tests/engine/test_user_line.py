@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import advisor
 import corpus
-from advisor import diagnosis as module
+from advisor import pipeline as module
 from advisor.engine.user_line import names_operators, user_line, with_lines
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Table
-from advisor.findings import CodeLine, Confidence, Finding, Head, Place, Rows, Severity
+from advisor.model.findings import CodeLine, Confidence, Finding, Head, Place, Rows, Severity
 
 LIBRARY = (
     "/usr/local/lib/python3.11/site-packages/torch/_ops.py(692): __call__",

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.errors import ExprError
 from advisor.expr.compile import Scope, compile_expr
 from advisor.expr.frame import column_scope
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts.observed import Kernel
+from advisor.messages.errors import ExprError
 from advisor.units import Type
 
 SCOPE = Scope({**column_scope(Kernel), **RUN_SCOPE, "tolerated": Type("number"), "total_us": Type("number", "us")})

@@ -5,7 +5,7 @@ import pytest
 
 from advisor.expr import language
 from advisor.expr.compile import Scope, compile_expr
-from advisor.run import Run
+from advisor.model.run import Run
 from advisor.units import FACTORS, Type
 
 ROW = {name: Type("number", per_row=True) for name in "abx"} | {"name": Type("text", per_row=True)}

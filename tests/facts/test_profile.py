@@ -6,11 +6,11 @@ from typing import TypeVar
 
 import pytest
 
-from advisor.errors import FactMissing, UsageError
 from advisor.facts import Fact, Profile, Table
 from advisor.facts.derived import Overlap, RankTime, StepSpan
 from advisor.facts.observed import Damage, Frequency, Kernel, StepTime
-from advisor.run import Run
+from advisor.messages.errors import FactMissing, UsageError
+from advisor.model.run import Run
 
 F = TypeVar("F", bound=Fact)
 

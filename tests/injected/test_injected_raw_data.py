@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from advisor.loaders.devices import DEVICES
-from advisor.loaders.reading import Folder
+from advisor.sources.ascend.devices import DEVICES
+from advisor.sources.ascend.reading import Folder
 from benchmarks.injected.capture import OUTPUT, TRACE, Capture, read_capture
 from benchmarks.injected.raw_data import keep_device_info
 

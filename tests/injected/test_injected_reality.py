@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import advisor
-from advisor.findings import Severity
+from advisor.model.findings import Severity
 from benchmarks.injected.capture import KERNELS, OPERATORS, OUTPUT, TRACE, nanoseconds
 from benchmarks.injected.changes import Changes
 from benchmarks.injected.children import in_children

@@ -17,7 +17,7 @@ from advisor.engine.prove import Tables
 from advisor.engine.rank import ranked
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
-from advisor.findings import Finding
+from advisor.model.findings import Finding
 from advisor.rules.bind import Rule
 from advisor.rules.cases import given as starting
 from advisor.rules.cases import run_of

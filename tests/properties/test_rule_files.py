@@ -9,10 +9,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rule_texts import CASES, FIX, HEAD, IDLE
 
-from advisor.errors import ExprError, Mistake, RuleError
 from advisor.expr.compile import Scope, compile_expr
 from advisor.expr.frame import column_scope
 from advisor.facts.observed import Kernel
+from advisor.messages.errors import ExprError, Mistake, RuleError
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
 from advisor.rules.schema import cases

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from report_samples import HOSTILE, SHAPES, rich, table
 
-from advisor.baseline import compare
-from advisor.comparison import Comparison, Difference
-from advisor.findings import Account, Diagnosis, Rows, Saving, Severity, Spent, StepSplit, TimeSplit
-from advisor.run import Run
-from advisor.text import Text
+from advisor.comparison import compare
+from advisor.messages.text import Text
+from advisor.model.comparison import Comparison, Difference
+from advisor.model.findings import Account, Diagnosis, Rows, Saving, Severity, Spent, StepSplit, TimeSplit
+from advisor.model.run import Run
 
 MILLION = 1e6
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from report_samples import SHAPES
 
-from advisor.findings import Diagnosis
-from advisor.report.charts import Renderer
+from advisor.model.findings import Diagnosis
+from advisor.report.charts.draw import Renderer
 
 
 @pytest.fixture(params=sorted(SHAPES))

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from advisor.findings import (
+from advisor.messages.text import Text
+from advisor.model.findings import (
     Confidence,
     Diagnosis,
     Evidence,
@@ -27,8 +28,7 @@ from advisor.findings import (
     Unread,
     fingerprint,
 )
-from advisor.run import Capture, Parallel, Run
-from advisor.text import Text
+from advisor.model.run import Capture, Parallel, Run
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from advisor.messages.text import LANGUAGES, Language
 from advisor.report import bar
-from advisor.text import LANGUAGES, Language
 
 
 class Terminal(io.StringIO):

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from report_samples import rich
 
-from advisor.findings import Occurrence
+from advisor.model.findings import Occurrence
 from advisor.report import write
-from advisor.report.charts import Renderer
+from advisor.report.charts.draw import Renderer
 
 webdriver: Any = pytest.importorskip("selenium.webdriver")
 pytestmark = pytest.mark.skipif(

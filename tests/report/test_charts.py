@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from report_samples import HOSTILE, exhibit, exhibits, rich, table
 
+from advisor.messages.text import Language
 from advisor.report import write
-from advisor.report.chart_process import safe
-from advisor.report.charts import Renderer
-from advisor.report.drawing import MOST_COLUMNS
+from advisor.report.charts.draw import Renderer
+from advisor.report.charts.drawing import MOST_COLUMNS
+from advisor.report.charts.process import safe
+from advisor.report.charts.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, charts
 from advisor.report.html import LARGEST_BYTES
-from advisor.report.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, charts
-from advisor.text import Language
 
 
 def chart(kind: str, rows: object, language: Language = "en") -> Chart:

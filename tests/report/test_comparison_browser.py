@@ -10,7 +10,7 @@ import pytest
 from compared_samples import compared
 from test_browser import browser, pytestmark, shown
 
-from advisor.report.charts import Renderer
+from advisor.report.charts.draw import Renderer
 from advisor.report.comparison.page import page
 
 __all__ = ["browser", "pytestmark"]

@@ -22,8 +22,9 @@ from report_samples import HOSTILE
 from rich.console import Console
 from test_html import FETCHING, Reader
 
-from advisor.comparison import Comparison
-from advisor.report.charts import Renderer
+from advisor.messages.text import Language, Text
+from advisor.model.comparison import Comparison
+from advisor.report.charts.draw import Renderer
 from advisor.report.comparison import words
 from advisor.report.comparison.figures import charts
 from advisor.report.comparison.lists import files
@@ -35,7 +36,6 @@ from advisor.report.comparison.workbook import workbook
 from advisor.report.comparison.writers import WRITERS
 from advisor.report.html import LARGEST_BYTES
 from advisor.report.writers import FOR_PROGRAMS, Reported
-from advisor.text import Language, Text
 
 openpyxl: Any = pytest.importorskip("openpyxl")
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

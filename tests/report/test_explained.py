@@ -16,14 +16,14 @@ from report_samples import HOSTILE, LEVEL, RUN, finding, outcomes, rich
 from rich.console import Console
 
 import advisor
-from advisor.cli import main
-from advisor.explanation import Case, Check, Explanation, Linked, Term, Worth
-from advisor.findings import Outcome, Rows, Saving, Severity
-from advisor.grounds import explain
-from advisor.report.explained_markdown import document
-from advisor.report.explained_terminal import print_explanation
-from advisor.report.explained_words import WORDS
-from advisor.text import LANGUAGES, Language
+from advisor.cli.main import main
+from advisor.explanation import explain
+from advisor.messages.text import LANGUAGES, Language
+from advisor.model.explanation import Case, Check, Explanation, Linked, Term, Worth
+from advisor.model.findings import Outcome, Rows, Saving, Severity
+from advisor.report.explanation.markdown import document
+from advisor.report.explanation.terminal import print_explanation
+from advisor.report.explanation.words import WORDS
 
 CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

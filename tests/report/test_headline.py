@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.findings import (
+from advisor.messages.text import Language, Text
+from advisor.model.findings import (
     Account,
     Confidence,
     Diagnosis,
@@ -21,11 +22,10 @@ from advisor.findings import (
     Step,
     TimeSplit,
 )
+from advisor.model.run import Run
 from advisor.report.cards import cards
 from advisor.report.headline import Headline, headline
 from advisor.report.time_split import time_parts
-from advisor.run import Run
-from advisor.text import Language, Text
 
 
 def _text(words: str) -> Text:

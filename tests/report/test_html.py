@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_samples import EXPOSED, HOSTILE, rich
 
-from advisor.findings import Diagnosis
-from advisor.report.charts import Renderer
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis
+from advisor.report.charts.draw import Renderer
 from advisor.report.html import page
-from advisor.text import Language
 
 VOID = {"meta", "input", "br", "img", "link", "wbr"}
 FETCHING = {"img", "link", "iframe", "object", "embed", "video", "audio", "base", "foreignobject", "image", "use"}

@@ -11,13 +11,13 @@ import pytest
 from report_samples import rich
 from rich.console import Console
 
+from advisor.messages.text import Text
 from advisor.report import WRITERS
-from advisor.report.charts import Renderer
+from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
 from advisor.report.terminal import print_diagnosis
 from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, NOTES, OUTCOMES, SEVERITIES, WORDS
 from advisor.report.writers import Reported
-from advisor.text import Text
 
 TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")

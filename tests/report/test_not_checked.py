@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from advisor.findings import Diagnosis, Outcome
+from advisor.messages.text import Text
+from advisor.model.findings import Diagnosis, Outcome
+from advisor.model.run import Run
 from advisor.report import write
 from advisor.report.view import not_checked
-from advisor.run import Run
-from advisor.text import Text
 
 
 def test_what_no_capture_holds_comes_last_whatever_it_blinds() -> None:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from report_samples import HOSTILE, rich
 
-from advisor.baseline import compare
+from advisor.comparison import compare
+from advisor.messages.text import LANGUAGES, Language
 from advisor.report.notebook import COLOURS, comparison_html, diagnosis_html, finding_html, table_html
-from advisor.text import LANGUAGES, Language
 
 GROUNDS = {"light": ("#ffffff", "#1f1f1f"), "dark": ("#1e1e1e", "#d4d4d4")}
 """Ground and letters, as VS Code and Jupyter set them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.findings import Place
+from advisor.model.findings import Place
 from advisor.report.places import runs, spots
 
 places = st.lists(

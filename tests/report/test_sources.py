@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report_samples import EXPOSED, finding
 
-from advisor.findings import CodeLine, Diagnosis, Severity
+from advisor.model.findings import CodeLine, Diagnosis, Severity
+from advisor.model.run import Run
 from advisor.report.sources import NOWHERE, Location, Sources, found_in
-from advisor.run import Run
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from report_samples import CONVERSION, EXPOSED, SHAPES, rich
 from rich.cells import cell_len
 from rich.console import Console
 
-from advisor.findings import Diagnosis, Step
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis, Step
 from advisor.report import write
 from advisor.report.terminal import print_diagnosis, print_rule
-from advisor.text import Language
 
 
 def printed(diagnosis: Diagnosis, language: Language, width: int = 80, **more: object) -> str:

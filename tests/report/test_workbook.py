@@ -12,11 +12,11 @@ import pytest
 from openpyxl import load_workbook
 from report_samples import rich
 
-from advisor.cli import main
+from advisor.cli.main import main
 from advisor.display import attach
-from advisor.findings import Diagnosis
+from advisor.messages.text import LANGUAGES, Language
+from advisor.model.findings import Diagnosis
 from advisor.report.workbook import workbook
-from advisor.text import LANGUAGES, Language
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 

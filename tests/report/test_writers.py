@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from report_samples import CONVERSION, EXPOSED, HOSTILE, SHAPES, finding, rich, table
 
-from advisor.errors import UsageError
-from advisor.findings import CodeLine, Diagnosis, Evidence, Severity
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Language
+from advisor.model.findings import CodeLine, Diagnosis, Evidence, Severity
 from advisor.report import WRITERS, check_suffix, write
-from advisor.report.charts import Renderer
+from advisor.report.charts.draw import Renderer
 from advisor.report.html import LARGEST_BYTES
-from advisor.text import Language
 
 SUFFIXES = [writer.suffix for writer in WRITERS]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.errors import RuleError
+from advisor.messages.errors import RuleError
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog, read_rule
 

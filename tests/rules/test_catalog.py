@@ -10,9 +10,9 @@ import rule_texts
 import yaml
 
 from advisor.engine.prove import prove
-from advisor.errors import RuleError, UsageError
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
+from advisor.messages.errors import RuleError, UsageError
 from advisor.rules import style
 from advisor.rules.catalog import Catalog, lint, new_rule
 from advisor.rules.editor_schema import json_schema

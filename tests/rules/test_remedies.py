@@ -19,7 +19,7 @@ from advisor.expr.settings import ENVIRONMENT
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table, read_table
-from advisor.findings import Diagnosis, Finding, RuleInfo
+from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.report.cards import cards
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.errors import RuleError
+from advisor.messages.errors import RuleError
 from advisor.rules import source
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from advisor.messages.text import Text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.shipped import shipped
-from advisor.text import Text
 
 RULES = Catalog.load([shipped("rules")]).rules
 ELSEWHERE = re.compile(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What loaders read: one class per fact, the same whether it came from the text or the database export."""
+"""What sources hold: one class per fact, the same whether it came from the text or the database export."""
 
 from __future__ import annotations
 

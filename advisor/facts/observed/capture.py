@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Flag, Key, Mhz, Name, Number, Rank, Share
-from advisor.text import Text
+from advisor.messages.text import Text
 
 
 class Setting(Fact):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Name, Ns, Rank, Share, Step, Us, Volatile
 from advisor.facts.observed.recording import LEVEL1, NPU
-from advisor.text import Text
+from advisor.messages.text import Text
 
 
 class Kernel(Fact):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Moment, Name, Ns, Rank, Us, Volatile
 from advisor.facts.observed.recording import BOTH, LEVEL1
-from advisor.text import Text
+from advisor.messages.text import Text
 
 
 class HostCall(Fact):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from advisor.text import Text
+from advisor.messages.text import Text
 
 NPU = Text(
     en="record with ProfilerActivity.NPU among the activities",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from advisor.facts.base import Fact, Moment, Ns, Rank, Stage, Step, Us
 from advisor.facts.observed.recording import NPU
-from advisor.text import Text
+from advisor.messages.text import Text
 
 
 class StepTime(Fact):

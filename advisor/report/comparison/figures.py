@@ -5,16 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from advisor.comparison import Comparison
-from advisor.findings import StepSplit
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
+from advisor.model.findings import StepSplit
+from advisor.report.charts.drawing import WIDTH, Drawing, Json, pointed
+from advisor.report.charts.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short
 from advisor.report.comparison.amounts import signed
 from advisor.report.comparison.view import Entry, View
 from advisor.report.comparison.words import AXES, CHARTS, say
-from advisor.report.drawing import WIDTH, Drawing, Json, pointed
 from advisor.report.prose import clean, flat
-from advisor.report.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short
 from advisor.report.words import axis
-from advisor.text import Language
 from advisor.units import show
 
 _PLOT = WIDTH - LABEL - AMOUNT

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from advisor.comparison import Change, Comparison, Moved
-from advisor.findings import Head, Saving, Scalar
+from advisor.messages.text import Language
+from advisor.model.comparison import Change, Comparison, Moved
+from advisor.model.findings import Head, Saving, Scalar
 from advisor.report.comparison.items import Group, groups
 from advisor.report.prose import clean, flat
-from advisor.text import Language
 
 LONGEST_CELL = 2000
 

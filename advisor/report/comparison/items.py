@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.comparison import STATUSES, Change, Comparison, Metric, Status
-from advisor.findings import Diagnosis, Finding, RuleInfo, Saving, number
+from advisor.messages.text import Language, Text
+from advisor.model.comparison import STATUSES, Change, Comparison, Metric, Status
+from advisor.model.findings import Diagnosis, Finding, RuleInfo, Saving, number
 from advisor.report.cards import Card, Maker, outline
 from advisor.report.comparison.amounts import percent
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
 from advisor.report.prose import Prose, clean, flat, prose
 from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, known
-from advisor.text import Language, Text
 from advisor.units import show
 
 MOST_ITEMS = 100

@@ -11,11 +11,11 @@ import csv
 import io
 from pathlib import Path
 
-from advisor.comparison import Comparison
-from advisor.findings import Scalar
-from advisor.formats.table import MARK, harmless
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
+from advisor.model.findings import Scalar
 from advisor.report.comparison.grids import Grid, grids
-from advisor.text import Language
+from advisor.report.formats.table import MARK, harmless
 
 
 def files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:

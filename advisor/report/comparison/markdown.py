@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from advisor.comparison import Comparison
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
 from advisor.report.comparison.items import Group, Item, Value
 from advisor.report.comparison.tables import Sheet
 from advisor.report.comparison.view import Entry, View, view
 from advisor.report.comparison.words import say
 from advisor.report.markdown import bullets, heading, plain, span, table, words
-from advisor.text import Language
 
 _ROWS = 15
 """Rows of each table: enough for a comment; spreadsheets hold the others."""

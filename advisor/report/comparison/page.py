@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from advisor.comparison import Comparison
-from advisor.report.charts import Renderer
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
+from advisor.report.charts.draw import Renderer
 from advisor.report.comparison.figures import charts
 from advisor.report.comparison.view import view
 from advisor.report.comparison.words import say
 from advisor.report.html import LARGEST_BYTES
 from advisor.report.pages import Page
-from advisor.text import Language
 
 ROWS = 30
 """Rows of each table; spreadsheets hold the others."""

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from advisor.comparison import Difference
-from advisor.findings import Head, Rows, Scalar, number
+from advisor.messages.text import Language
+from advisor.model.comparison import Difference
+from advisor.model.findings import Head, Rows, Scalar, number
 from advisor.report.comparison.amounts import signed
 from advisor.report.comparison.words import TABLES, column, say
 from advisor.report.prose import Prose, clean, code, words
-from advisor.text import Language
 from advisor.units import show
 
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")

@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from advisor.comparison import Comparison
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
 from advisor.report.comparison.items import Group as Changes
 from advisor.report.comparison.items import Item, said
 from advisor.report.comparison.view import Entry, View, view
@@ -20,7 +21,6 @@ from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.prose import Prose, clean, flat
 from advisor.report.terminal import WIDEST
-from advisor.text import Language
 
 _STYLES = {"worse": "red", "slower": "red", "better": "green", "faster": "green", "new": "red", "gone": "green"}
 _COLOURS = {"compute": "cyan", "comm": "dark_orange", "idle": "bright_black"}

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from advisor.comparison import STATUSES, Comparison, Moved, Shift
-from advisor.findings import Confidence, Diagnosis
+from advisor.messages.text import HOLE, Language
+from advisor.model.comparison import STATUSES, Comparison, Moved, Shift
+from advisor.model.findings import Confidence, Diagnosis
 from advisor.report.comparison.amounts import percent, signed
 from advisor.report.comparison.items import Group, groups
 from advisor.report.comparison.tables import Sheet, sheets
@@ -17,7 +18,6 @@ from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.prose import Prose, clean, code, prose, words
 from advisor.report.runview import run_facts, run_line
 from advisor.report.words import CAUSES, CONFIDENCES, known
-from advisor.text import HOLE, Language
 from advisor.units import show
 
 MOST_MOVED = 12

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from advisor.messages.text import Language, Text, fill
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
-from advisor.text import Language, Text, fill
 
 
 def _t(en: str, zh: str) -> Text:

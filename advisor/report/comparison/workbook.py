@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-from advisor.errors import Both, UsageError
+from advisor.messages.errors import Both, UsageError
 from advisor.report.comparison.grids import LONGEST_CELL, Grid, grids
 from advisor.report.comparison.tables import title
 from advisor.report.comparison.view import View, view
@@ -20,9 +20,9 @@ from advisor.report.prose import clean, flat
 from advisor.report.words import CAUSES, CONFIDENCES, SEVERITIES, known
 
 if TYPE_CHECKING:
-    from advisor.comparison import Comparison
-    from advisor.findings import Head, Scalar
-    from advisor.text import Language, Text
+    from advisor.messages.text import Language, Text
+    from advisor.model.comparison import Comparison
+    from advisor.model.findings import Head, Scalar
 
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
 _SIGNS = {"us": "µs", "B": "B", "count": ""}

@@ -11,9 +11,9 @@ from advisor.report.sources import NOWHERE, Sources
 from advisor.report.writers import FOR_PROGRAMS, Output, Reported, Writer, deliver
 
 if TYPE_CHECKING:
-    from advisor.comparison import Comparison
-    from advisor.report.charts import Renderer
-    from advisor.text import Language
+    from advisor.messages.text import Language
+    from advisor.model.comparison import Comparison
+    from advisor.report.charts.draw import Renderer
 
 
 def _html(reported: Reported) -> str:

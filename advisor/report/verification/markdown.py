@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from advisor.comparison import Comparison
+from advisor.comparison.verification import Verification, Verifications
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
 from advisor.report.markdown import bullets, heading, plain, span, table, words
 from advisor.report.verification.view import Row, Summary, View, summary, view
 from advisor.report.verification.words import say
-from advisor.text import Language
-from advisor.verification import Verification, Verifications
 
 
 def document(verification: Verification, comparison: Comparison, language: Language) -> str:

@@ -11,14 +11,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from advisor.comparison import Comparison
+from advisor.comparison.verification import Verification, Verifications
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.terminal import WIDEST, assembled, hanging
 from advisor.report.verification.view import Summary, View, summary, view
 from advisor.report.verification.words import say
-from advisor.text import Language
-from advisor.verification import Verification, Verifications
 
 _STYLES = {"kept": "bold green", "partly": "bold yellow", "not kept": "bold red", "worse": "bold red"}
 _BECAME = {"gone": "green", "better": "green", "worse": "red", "not comparable": "yellow"}

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from advisor.comparison import Change, Comparison, Shift, Status
+from advisor.comparison.verification import Verification, Verifications
+from advisor.messages.text import Language
+from advisor.model.comparison import Change, Comparison, Shift, Status
 from advisor.report.comparison.amounts import signed
 from advisor.report.comparison.items import Items, Value
 from advisor.report.comparison.words import STATUSES
 from advisor.report.prose import Prose, clean, words
 from advisor.report.verification.words import say
-from advisor.text import Language
 from advisor.units import show
-from advisor.verification import Verification, Verifications
 
 MOST_AGAINST = 10
 _ORDER: tuple[Status, ...] = ("gone", "better", "same", "worse", "not comparable")

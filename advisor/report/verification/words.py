@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from advisor.messages.text import Language, Text, fill
 from advisor.report.comparison.words import say as of_comparisons
-from advisor.text import Language, Text, fill
 
 
 def _t(en: str, zh: str) -> Text:

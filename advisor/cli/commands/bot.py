@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor bot`: one comment on a pull request that says what a diagnosis found, kept up to date in place."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, named_path, positive, reading_options, rule_options
+from advisor.cli.exit_codes import FINE
+from advisor.cli.inputs import given_diagnosis, saved
+from advisor.cli.settings_in_force import language_of, settings_of
+
+if TYPE_CHECKING:
+    from advisor.bot.forge import Features, Forge, Kind
+    from advisor.bot.patience import Patience
+    from advisor.bot.sticky import Posted
+    from advisor.bot.surroundings import Surroundings
+    from advisor.messages.text import Language
+    from advisor.model.comparison import Comparison
+    from advisor.model.findings import Diagnosis
+    from advisor.model.verdict import Verdict
+    from advisor.policy.settings import Settings
+
+LONG_PAUSE_S = 3.0
+FORGES = ("github", "gitlab", "gitee", "gitcode", "gitea")
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
+    one.add_argument(
+        "--baseline",
+        type=named_path,
+        metavar="PATH",
+        help="what to compare with: a capture, or a .json written by diagnose",
+    )
+    where = one.add_argument_group("where", "in the jobs of a forge's own CI all of these are known")
+    where.add_argument("--forge", choices=FORGES, help="where the pull request lives; gitea is for Forgejo too")
+    where.add_argument("--repo", metavar="OWNER/NAME", help="the repository; on GitLab the full path of the project")
+    where.add_argument("--pr", type=positive, metavar="N", help="number of the pull or merge request")
+    where.add_argument("--api-url", metavar="URL", help="API of a server of your own, such as https://HOST/api/v4")
+    where.add_argument("--sha", metavar="SHA", help="the commit that --status and --check are set for")
+    what = one.add_argument_group("what")
+    what.add_argument(
+        "--verdict",
+        type=named_path,
+        metavar="FILE",
+        help="what the gate said: a .verdict.json of advisor check (default: asked anew where there are settings)",
+    )
+    what.add_argument("--report-url", metavar="URL", help="a link to the full report (default: the run of the CI)")
+    what.add_argument("--name", default="", help="tells several comments on one pull request apart")
+    what.add_argument("--as", dest="author", default="", metavar="LOGIN", help="whose comments are ours (default: ask)")
+    what.add_argument("--status", action="store_true", help="set a commit status too")
+    what.add_argument(
+        "--check", action="store_true", help="add a check run too (GitHub, token of an app or a workflow)"
+    )
+    what.add_argument("--dry-run", action="store_true", help="print the comment; needs no token and no network")
+    rule_options(one)
+    one.add_argument(
+        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
+    )
+    language_option(one)
+    reading_options(one)
+    one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, renders, writes the comment."""
+    from advisor.bot.clients import FEATURES
+    from advisor.bot.surroundings import surroundings
+
+    settings = settings_of(arguments)
+    around = _said(arguments, surroundings(os.environ))
+    _check(arguments)
+    # what is missing is said before anything is read
+    forge = None if arguments.dry_run else _forge(arguments, around)
+    features = forge.features if forge else FEATURES[around.kind or "github"]
+    shown = _Shown(arguments, settings, around)
+    body = shown.comment(features)
+    if forge is None:
+        print(body, end="")
+        return FINE
+    _write(forge, body, shown, arguments)
+    return FINE
+
+
+class _Shown:
+    """What there is to say, read once."""
+
+    def __init__(self, arguments: argparse.Namespace, settings: Settings | None, around: Surroundings) -> None:
+        self.language: Language = language_of(arguments.lang)
+        self.name: str = arguments.name
+        self.sha = around.sha
+        self.url: str = arguments.report_url or around.run_url
+        self.diagnosis: Diagnosis = given_diagnosis(arguments.path, arguments, settings)
+        self.comparison = _compared(self.diagnosis, arguments, settings)
+        self.verdict = self._verdict(arguments, settings)
+
+    def _verdict(self, arguments: argparse.Namespace, settings: Settings | None) -> Verdict | None:
+        if arguments.verdict is not None:
+            return _saved_verdict(arguments.verdict)
+        wanted = settings is not None or arguments.status or arguments.check
+        return _judged(self.diagnosis, self.comparison, settings) if wanted else None
+
+    def comment(self, features: Features) -> str:
+        from advisor.bot.comment import render
+
+        return render(
+            self.diagnosis,
+            self.comparison,
+            self.verdict,
+            self.language,
+            self.url,
+            features.limit,
+            name=self.name,
+            folds=features.folds,
+        )
+
+    def title(self) -> str:
+        from advisor.bot.comment import headline
+
+        return headline(self.diagnosis, self.comparison, self.language)
+
+
+def _said(arguments: argparse.Namespace, around: Surroundings) -> Surroundings:
+    """What the options say, and for the same forge what the CI tells."""
+    from msgspec.structs import replace
+
+    from advisor.bot.surroundings import Surroundings
+
+    known = around if arguments.forge in (None, around.kind) else Surroundings(kind=arguments.forge)
+    if arguments.repo and arguments.repo != known.repo:
+        known = replace(known, repo=arguments.repo, number=None, sha="", head="")
+    return replace(
+        known,
+        number=arguments.pr or known.number,
+        sha=arguments.sha or known.sha,
+        api_url=arguments.api_url or known.api_url,
+    )
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuses a name or an address that cannot be right.
+
+    Raises:
+        UsageError: One of them cannot.
+    """
+    from advisor.bot.sticky import NAME
+    from advisor.messages.errors import Both, UsageError
+    from advisor.report.cards import web_address
+
+    if arguments.name and not NAME.fullmatch(arguments.name):
+        raise UsageError(
+            Both(f"--name {arguments.name!r} cannot be a name", f"--name {arguments.name!r} 不能用作名称"),
+            Both("use letters, digits and single . _ -", "请使用字母、数字以及单个的 . _ -"),
+        )
+    if arguments.report_url and not web_address(arguments.report_url):
+        raise UsageError(
+            Both("--report-url is no web address", "--report-url 不是网址"),
+            Both("give one that begins with https://", "请给出以 https:// 开头的网址"),
+        )
+
+
+def _forge(arguments: argparse.Namespace, around: Surroundings) -> Forge:
+    """The client for the pull request.
+
+    Raises:
+        UsageError: It is not known where to write, or with which token, or the forge has no such thing.
+        ForgeError: The number had to be asked for, and the forge did not tell.
+    """
+    from advisor.bot import trouble
+    from advisor.bot.clients import FEATURES, forge_client
+    from advisor.bot.surroundings import token_of
+    from advisor.messages.errors import Both
+
+    kind = around.kind
+    if kind is None:
+        raise trouble.unknown(Both("forge", "平台"), "--forge")
+    if not around.repo:
+        raise trouble.unknown(Both("repository", "仓库"), "--repo owner/name")
+    if (arguments.status or arguments.check) and not around.sha:
+        raise trouble.unknown(Both("commit", "提交"), "--sha")
+    if arguments.check and not FEATURES[kind].check:
+        raise trouble.not_offered(kind, Both("check run", "检查项（check run）"))
+    if arguments.status and not FEATURES[kind].status:
+        raise trouble.not_offered(kind, Both("commit status", "提交状态"))
+    token = token_of(kind, os.environ)
+    number = around.number or _number(kind, around, token)
+    _warn_of_plain(around.api_url, arguments)
+    return forge_client(kind, around.repo, number, token, around.api_url, patience=_patience(arguments))
+
+
+def _patience(arguments: argparse.Namespace) -> Patience:
+    """Waits as the forge asks, and says so: a job that stands still without a word looks broken."""
+    import time
+
+    from advisor.bot.patience import Patience
+    from advisor.bot.words import say
+
+    def sleep(seconds: float) -> None:
+        if seconds >= LONG_PAUSE_S and not arguments.quiet:
+            said = say("waiting", language_of(arguments.lang), seconds=f"{seconds:.0f}")
+            print(f"advisor: {said}", file=sys.stderr)
+        time.sleep(seconds)
+
+    return Patience(sleep=sleep)
+
+
+def _number(kind: Kind, around: Surroundings, token: str) -> int:
+    """The number of a pull request of which only the branch is known, as after a run for a fork."""
+    from advisor.bot import trouble
+    from advisor.bot.clients import check_address, check_repo, sound_token
+    from advisor.bot.github import pull_of
+    from advisor.messages.errors import Both
+
+    if kind == "github" and around.head:
+        check_repo(kind, around.repo)
+        check_address(around.api_url)
+        token = sound_token(token)
+        found = pull_of(around.repo, head=around.head, sha=around.sha, token=token, address=around.api_url)
+        if found is not None:
+            return found
+    raise trouble.unknown(Both("pull request", "合并请求"), "--pr N")
+
+
+def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
+    from urllib.parse import urlsplit
+
+    from advisor.messages.errors import Both
+
+    parts = urlsplit(address)
+    if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        warning = Both(
+            f"the token travels unencrypted to {parts.netloc}; use https where there is a choice",
+            f"令牌将以明文发送到 {parts.netloc}；如有可能请使用 https",
+        )
+        print(f"advisor: {warning.say(language_of(arguments.lang))}", file=sys.stderr)
+
+
+def _compared(diagnosis: Diagnosis, arguments: argparse.Namespace, settings: Settings | None) -> Comparison | None:
+    if arguments.baseline is None:
+        return None
+    from advisor.comparison import compare
+    from advisor.model.comparison import Tolerance
+
+    before = given_diagnosis(arguments.baseline, arguments, settings)
+    return compare(before, diagnosis, settings.tolerance if settings else Tolerance())
+
+
+def _judged(diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None) -> Verdict:
+    """What the policy says; where it asks for what changed and there is no baseline, that part rests."""
+    from datetime import UTC, datetime
+
+    from advisor.policy.gate import ALONE, CHANGED, judge
+    from advisor.policy.policy import Policy
+
+    said = settings.fail_on if settings else None
+    bars = said if said is not None else CHANGED if comparison else ALONE
+    holding = tuple(bar for bar in bars if comparison or not bar.since)
+    policy = settings.policy if settings else Policy()
+    return judge(diagnosis, comparison, policy, holding, datetime.now(UTC).date())
+
+
+def _saved_verdict(path: Path) -> Verdict:
+    """The verdict in a .json file.
+
+    Raises:
+        InputError: There is none.
+    """
+    from advisor.messages.errors import Both
+    from advisor.model.verdict import Verdict
+
+    remedy = Both(
+        "give a file written by `advisor check … -o gate.verdict.json`",
+        "请给出由 `advisor check … -o gate.verdict.json` 写出的文件",
+    )
+    return saved(path, Verdict, Both("a verdict", "门禁结论"), remedy)
+
+
+def _write(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:
+    from advisor.bot.forge import Light
+    from advisor.bot.sticky import mark, post
+
+    posted = post(forge, body, mark(shown.name), arguments.author)
+    if not arguments.quiet:
+        print(_told(posted, forge.name, shown.language))
+    name = f"advisor/{shown.name}" if shown.name else "advisor"
+    passed = shown.verdict is None or shown.verdict.passed
+    light = Light(passed=passed, title=shown.title(), summary=body, url=shown.url, name=name)
+    if arguments.status:
+        forge.set_status(shown.sha, light)
+    if arguments.check:
+        forge.add_check(shown.sha, light)
+
+
+def _told(posted: Posted, forge: str, language: Language) -> str:
+    from advisor.bot.words import say
+
+    removed = say("removed", language, count=posted.removed) if posted.removed else ""
+    return " ".join(part for part in (say(posted.done, language, forge=forge), posted.url, removed) if part)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor check`: whether a profile may pass, by the policy of a project and against a baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import (
+    FORMATS,
+    SETTINGS_FILE,
+    language_option,
+    named_path,
+    output_options,
+    reading_options,
+    rule_options,
+    source_options,
+)
+from advisor.cli.exit_codes import FINE, FOUND
+from advisor.cli.inputs import given_diagnosis, is_saved
+from advisor.cli.outputs import chart_renderer, console_beside, write_all
+from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from datetime import date
+
+    from advisor.model.comparison import Comparison
+    from advisor.model.findings import Diagnosis
+    from advisor.model.verdict import Verdict
+    from advisor.policy.policy import Bar
+    from advisor.policy.settings import Settings
+    from advisor.report import Output
+    from advisor.report.writers import Writer
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
+    one.add_argument(
+        "--baseline",
+        type=named_path,
+        metavar="PATH",
+        help="what to compare with: a capture, or a .json written by diagnose",
+    )
+    one.add_argument(
+        "--fail-on",
+        metavar="WHAT",
+        help="exit with 1 on findings from this severity on: high; new:high (new or worse than in the baseline); "
+        "worse:high; several with commas; none (default: new:high with a baseline, else high)",
+    )
+    rule_options(one)
+    one.add_argument(
+        "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
+    )
+    output_options(one, f".verdict.json, {FORMATS}")
+    source_options(one)
+    language_option(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, judges, writes."""
+    asked = arguments.fail_on
+    with chart_renderer(arguments.output) as charts:
+        from advisor.report import check_outputs
+
+        inputs = (arguments.path, *([arguments.baseline] if arguments.baseline else []))
+        outputs = check_outputs(arguments.output, *inputs, writers=_writers())
+        settings = settings_of(arguments)
+        fail_on = _fail_on(asked, settings, arguments.baseline)
+        if settings is not None and all(map(is_saved, inputs)):
+            catalog_of(arguments.rules, settings)  # for names that do not exist: nothing else would look for them
+        diagnosis, comparison = _read(arguments, settings, outputs)
+        from advisor.policy.gate import judge
+        from advisor.policy.policy import Policy
+
+        verdict = judge(diagnosis, comparison, settings.policy if settings else Policy(), fail_on, _today())
+        write_all(diagnosis, arguments, outputs, charts, comparison=comparison, verdict=verdict)
+    if not arguments.quiet:
+        _print(diagnosis, comparison, verdict, arguments, outputs)
+    return FINE if verdict.passed else FOUND
+
+
+def _writers() -> tuple[Writer, ...]:
+    """The formats of a diagnosis, and the verdict itself."""
+    from advisor.report.writers import WRITERS, Writer
+
+    return (*WRITERS, Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json() if said.verdict else ""))
+
+
+def _today() -> date:
+    """The day by which suppressions end: the same everywhere, whatever the time zone of a machine."""
+    from datetime import UTC, datetime
+
+    return datetime.now(UTC).date()
+
+
+def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None) -> Sequence[Bar]:
+    """What the command line says, else the settings, else what fits.
+
+    Raises:
+        UsageError: It is no severity, or asks for what changed without a baseline.
+    """
+    from advisor.messages.errors import Both, UsageError
+    from advisor.policy.gate import ALONE, CHANGED, check_bars
+    from advisor.policy.policy import bars
+
+    try:
+        said = bars(asked.split(",")) if asked is not None else settings.fail_on if settings else None
+    except ValueError as error:
+        raise UsageError(
+            Both(f"--fail-on: `{error}` is no severity", f"--fail-on：`{error}` 不是严重程度"),
+            Both(
+                "give none, info, low, medium, high or critical; with a baseline also new:high or worse:high",
+                "可取 none、info、low、medium、high、critical；给出基线时还可写 new:high 或 worse:high",
+            ),
+        ) from None
+    found = said if said is not None else CHANGED if baseline else ALONE
+    check_bars(found, compared=baseline is not None)
+    return found
+
+
+def _read(
+    arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]
+) -> tuple[Diagnosis, Comparison | None]:
+    """The diagnosis, and what changed since the baseline."""
+    from advisor.model.comparison import Tolerance
+
+    if arguments.baseline is None:
+        return _at(arguments.path, arguments, settings, outputs), None
+    from advisor.comparison import compare
+
+    before = _at(arguments.baseline, arguments, settings, outputs)  # first: it is usually small, and may be missing
+    diagnosis = _at(arguments.path, arguments, settings, outputs)
+    return diagnosis, compare(before, diagnosis, settings.tolerance if settings else Tolerance())
+
+
+def _at(path: Path, arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Diagnosis:
+    from advisor.report import outside_captures
+
+    diagnosis = given_diagnosis(path, arguments, settings)
+    if not is_saved(path):
+        outside_captures(outputs, path, tuple(capture.path for capture in diagnosis.run.captures))
+    return diagnosis
+
+
+def _print(
+    diagnosis: Diagnosis,
+    comparison: Comparison | None,
+    verdict: Verdict,
+    arguments: argparse.Namespace,
+    outputs: Sequence[Output],
+) -> None:
+    from advisor.report.verdict.terminal import Judged, print_verdict
+
+    judged = Judged(
+        diagnosis=diagnosis,
+        comparison=comparison,
+        verdict=verdict,
+        settings=str(arguments.config or SETTINGS_FILE),
+        today=_today(),
+        written=tuple(output.path for output in outputs if not output.is_stdout),
+    )
+    print_verdict(judged, language_of(arguments.lang), console_beside(outputs))

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor compare`: what changed from one profile to another, and why."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import (
+    language_option,
+    named_path,
+    output_options,
+    positive,
+    reading_options,
+    rule_options,
+    source_options,
+)
+from advisor.cli.exit_codes import FINE
+from advisor.cli.inputs import is_saved, saved_diagnosis, warn_of_chip
+from advisor.cli.outputs import chart_renderer, console_beside, sources_of
+from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    from advisor.facts.profile import Profile
+    from advisor.messages.text import Text
+    from advisor.model.comparison import Comparison, Tolerance
+    from advisor.model.findings import Diagnosis
+    from advisor.policy.settings import Settings
+    from advisor.report import Output
+    from advisor.report.bar import Bar
+    from advisor.report.charts.draw import Renderer
+
+_SUFFIXES = (
+    ".html, .md, .json, .xlsx, .csv (one file per table), .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, "
+    ".trace.json or .github.txt"
+)
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    for name, what in (("before", "what to compare with"), ("after", "what to judge")):
+        one.add_argument(name, type=named_path, help=f"{what}: a capture, or a .json written by diagnose")
+    output_options(one, _SUFFIXES, example="json:-")
+    source_options(one)
+    language_option(one)
+    one.add_argument(
+        "--top", type=positive, default=5, metavar="N", help="how many lines of a kind the terminal shows (default: 5)"
+    )
+    for name, what in (
+        ("floor", "part of the step below which a difference does not count, such as 0.01 or 1%%"),
+        ("relative", "part of a value below which a difference does not count, such as 0.2 or 20%%"),
+        ("spread", "how many times the spread over the steps a difference must exceed, such as 2"),
+    ):
+        one.add_argument(f"--{name}", type=amount, metavar="X", help=what)
+    rule_options(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def amount(words: str) -> float:
+    """A part or a multiple, not negative; per cent are understood."""
+    value = float(words.removesuffix("%")) / (100 if words.endswith("%") else 1)
+    if not math.isfinite(value) or value < 0:
+        raise argparse.ArgumentTypeError("not a number from 0 on")
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads both, compares, writes."""
+    with chart_renderer(arguments.output) as charts:
+        from advisor.report import check_outputs
+        from advisor.report.comparison.writers import WRITERS, check_libraries
+
+        outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=WRITERS)
+        check_libraries(outputs)
+        settings = settings_of(arguments)
+        return hand_out(_compared(arguments, settings, outputs), arguments, outputs, charts)
+
+
+def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
+    """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
+    from advisor.report.comparison.terminal import print_comparison
+    from advisor.report.comparison.writers import write
+
+    language, sources = language_of(arguments.lang), sources_of(arguments)
+    written = [path for output in outputs for path in write(comparison, output, language, charts, sources)]
+    if arguments.quiet:
+        return FINE
+    print_comparison(comparison, language, console_beside(outputs), top=arguments.top or 5, written=written)
+    return FINE
+
+
+def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
+    """The comparison, with the tables of both captures where both are at hand."""
+    from advisor.comparison import compare
+    from advisor.comparison.tables import WANTED
+    from advisor.model.findings import Diagnosis
+    from advisor.pipeline import judge, show
+    from advisor.report.bar import Bar
+
+    catalog = catalog_of(arguments.rules, settings)
+    paths = (arguments.before, arguments.after)
+    with Bar(language_of(arguments.lang)) as bar:
+        opened = [_opened(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
+        old, new = (
+            one if isinstance(one, Diagnosis) else judge(one, catalog, show(one, catalog, WANTED), bar)
+            for one in opened
+        )
+    names = told_apart(*paths, old.run.name, new.run.name)
+    old, new = (_named(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
+    comparison = compare(old, new, _tolerance(arguments, settings))
+    before, after = (None if isinstance(one, Diagnosis) else one for one in opened)
+    return _with_tables(comparison, before, after)
+
+
+def _opened(path: Path, arguments: argparse.Namespace, outputs: Sequence[Output], bar: Bar) -> Diagnosis | Profile:
+    """The diagnosis in a .json, or a capture that can be diagnosed and has tables."""
+    if is_saved(path):
+        return saved_diagnosis(path)
+    from advisor.comparison.tables import ALSO
+    from advisor.pipeline import open_profile
+    from advisor.report import outside_captures
+
+    profile = open_profile(path, jobs=arguments.jobs, progress=bar, also=ALSO, chip=arguments.chip)
+    warn_of_chip(profile, arguments)
+    outside_captures(outputs, path, tuple(capture.path for capture in profile.run.captures))
+    return profile
+
+
+def _with_tables(comparison: Comparison, before: Profile | None, after: Profile | None) -> Comparison:
+    if before is None or after is None:
+        return comparison.model_copy(update={"notes": (*comparison.notes, _captures_needed())})
+    from advisor.comparison.tables import differences
+
+    found = differences(before, after)
+    return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+
+
+def _captures_needed() -> Text:
+    from advisor.report.comparison.words import WORDS
+
+    return WORDS["captures_needed"]
+
+
+def _tolerance(arguments: argparse.Namespace, settings: Settings | None) -> Tolerance:
+    """What the project says, and what the command line says above that."""
+    from advisor.model.comparison import Tolerance
+
+    asked = {name: getattr(arguments, name) for name in ("floor", "relative", "spread")}
+    base = settings.tolerance if settings is not None else Tolerance()
+    return base.model_copy(update={name: value for name, value in asked.items() if value is not None})
+
+
+def _named(diagnosis: Diagnosis, name: str) -> Diagnosis:
+    return diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"name": name})})
+
+
+def told_apart(before: Path, after: Path, old: str, new: str) -> tuple[str, str]:
+    """Two names that differ: those of the runs, else as much of the paths as it takes."""
+    if old and new and old != new:
+        return old, new
+    parts = [path.absolute().parts for path in (before, after)]
+    for length in range(1, max(map(len, parts)) + 1):
+        one, other = ("/".join(part[-length:]) for part in parts)
+        if one != other:
+            return one, other
+    return old or before.name, new or after.name

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor completion`: print a script by which a shell completes commands, options and paths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.exit_codes import FINE
+
+if TYPE_CHECKING:
+    import argparse
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("shell", choices=SHELLS, help="the shell that is to complete; docs/index.md says where to put it")
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the script."""
+    import shtab
+
+    from advisor.cli.arguments import parser
+
+    top = parser()
+    _complete_paths(top)
+    print(shtab.complete(top, arguments.shell))
+    return FINE
+
+
+def _complete_paths(one: argparse.ArgumentParser) -> None:
+    """Marks what names a file or folder, or a chip."""
+    import argparse
+    from pathlib import Path
+
+    import shtab
+
+    from advisor.chips import CHIPS
+    from advisor.cli.arguments import folder, named_path
+
+    for action in one._actions:  # argparse has no public way to walk them
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                _complete_paths(below)
+        elif action.type in (Path, folder, named_path) or "output" in action.dest:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+        elif action.dest == "chip":
+            action.choices = [chip.name for chip in CHIPS]  # offered here; any spelling is understood

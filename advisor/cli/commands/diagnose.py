@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor diagnose`: read a profile and say what to fix first."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import (
+    finding_options,
+    language_option,
+    named_path,
+    output_options,
+    reading_options,
+    rule_options,
+    source_options,
+)
+from advisor.cli.inputs import refuse_saved, warn_of_chip
+from advisor.cli.outputs import chart_renderer, hand_out
+from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+
+LARGE_BYTES = 64 << 20
+"""From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
+READ = ("timeline", "database", "ranks")
+"""Parts of the work (see `progress`) after which a large capture is read."""
+_MMAP_THRESHOLD = -3
+"""M_MMAP_THRESHOLD of glibc's mallopt(3)."""
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="a *_ascend_pt folder, a folder of many, or cluster_analysis_output")
+    output_options(one)
+    source_options(one)
+    language_option(one)
+    finding_options(one)
+    rule_options(one)
+    one.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only rules whose id matches, such as host/*; may be repeated",
+    )
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def _give_back_memory() -> None:
+    """Lets freed columns return to the system: glibc otherwise keeps blocks of up to 32 MiB for later use."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
+            ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 20)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, judges, writes."""
+    with chart_renderer(arguments.output) as charts:  # before anything large is imported: it wakes up beside that
+        _give_back_memory()
+        from advisor.report import check_outputs, outside_captures
+        from advisor.report.bar import Bar
+        from advisor.report.charts.draw import begin
+
+        refuse_saved(arguments.path)
+        outputs = check_outputs(arguments.output, arguments.path)
+        settings = settings_of(arguments)
+        language = language_of(arguments.lang)
+        with Bar(language) as bar:
+            from advisor.pipeline import judge, open_profile, show
+
+            def told(what: str, done: int, total: int) -> None:
+                bar(what, done, total)
+                if done >= total and what in READ:
+                    charts.wake()
+
+            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, chip=arguments.chip)
+            warn_of_chip(profile, arguments)
+            outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
+            small = profile.size_bytes <= LARGE_BYTES
+            if not small:
+                charts.rest()
+            rules = partial(catalog_of, arguments.rules, settings, arguments.only)
+            # drawing takes as long as reading the rules, and they want all that rests on events
+            ahead = small and profile.single and charts.wanted and settings is None and not arguments.only
+            catalog = None if ahead else rules()
+            shown = show(profile, catalog)
+            begin(charts, language, shown)
+            catalog = catalog or rules()
+            diagnosis = judge(profile, catalog, shown, bar)
+        return hand_out(diagnosis, arguments, outputs, charts)

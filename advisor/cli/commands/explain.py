@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor explain`: why a rule spoke, or did not: what it read, measured and held it against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, named_path, output_options, positive, reading_options, rule_options
+from advisor.cli.exit_codes import FINE
+from advisor.cli.inputs import given, is_saved, saved_diagnosis
+from advisor.cli.outputs import console_beside
+from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from advisor.facts.profile import Profile
+    from advisor.model.explanation import Explanation
+    from advisor.model.findings import Diagnosis
+    from advisor.policy.settings import Settings
+    from advisor.report import Output
+    from advisor.rules.catalog import Catalog
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("rule", nargs="?", default="", help="for example host/free-time; not needed with --finding")
+    one.add_argument("profile", nargs="?", type=named_path, help="a capture, to see what the rule said of it and why")
+    one.add_argument("--in", dest="report", type=named_path, metavar="FILE", help="a saved .json instead of a capture")
+    one.add_argument("--finding", default="", metavar="ID", help="one finding: its fingerprint, or how it begins")
+    one.add_argument("--rows", type=positive, default=10, metavar="N", help="rows of the capture to show (default: 10)")
+    output_options(one, ".md or .json")
+    language_option(one)
+    rule_options(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Finds out what is meant, explains, writes."""
+    from advisor.report.writers import WRITERS, check_outputs
+
+    settings = settings_of(arguments)
+    catalog = catalog_of(arguments.rules, settings)
+    source = _source(arguments, catalog)
+    formats = [writer for writer in WRITERS if writer.name in ("markdown", "json")]
+    outputs = check_outputs(arguments.output, *([source] if source else []), writers=formats)
+    explanation = _explained(arguments, source, catalog, settings, outputs)
+    _hand_out(explanation, arguments, outputs)
+    return FINE
+
+
+def _source(arguments: argparse.Namespace, catalog: Catalog) -> Path | None:
+    """The capture or report that was given; a single word that is no rule but lies there names it too."""
+    from advisor.messages.errors import Both, UsageError
+
+    alone = arguments.profile is None and arguments.report is None
+    if alone and arguments.rule and arguments.rule not in catalog.by_id and Path(arguments.rule).exists():
+        arguments.rule, arguments.profile = "", Path(arguments.rule)
+    if arguments.profile is not None and arguments.report is not None:
+        raise UsageError(
+            Both("both a capture and a report are given", "同时给出了采集目录和报告"),
+            Both("give one of the two", "请只给出其中之一"),
+        )
+    source: Path | None = arguments.profile or arguments.report
+    return source
+
+
+def _explained(
+    arguments: argparse.Namespace,
+    source: Path | None,
+    catalog: Catalog,
+    settings: Settings | None,
+    outputs: Sequence[Output],
+) -> Explanation:
+    from advisor.explanation import explain
+    from advisor.explanation.asked import asked
+    from advisor.report import outside_captures
+
+    if source is None and not arguments.finding:
+        asked(arguments.rule, "", None, _every(arguments, catalog))  # before anything is read
+    diagnosis, profile = _given(arguments, source, settings)
+    if source is not None and diagnosis is not None:
+        outside_captures(outputs, source, tuple(capture.path for capture in diagnosis.run.captures))
+    known = _every(arguments, catalog)
+    wanted = asked(arguments.rule, arguments.finding, diagnosis, known)
+    off = settings is not None and wanted.rule is not None and wanted.rule.id not in catalog.by_id
+    return explain(
+        wanted.info,
+        wanted.rule,
+        diagnosis,
+        fingerprint=wanted.fingerprint,
+        profile=profile,
+        settings=settings,
+        rows=arguments.rows,
+        off=off,
+    )
+
+
+def _every(arguments: argparse.Namespace, catalog: Catalog) -> Catalog:
+    """The rules in force, and where the one asked for is not among them, those that the settings switch off too."""
+    if not arguments.rule or arguments.rule in catalog.by_id:
+        return catalog
+    return catalog_of(arguments.rules, None)
+
+
+def _given(
+    arguments: argparse.Namespace, source: Path | None, settings: Settings | None
+) -> tuple[Diagnosis | None, Profile | None]:
+    if source is None:
+        return None, None
+    if arguments.report is not None or is_saved(source):
+        return saved_diagnosis(source), None
+    return given(source, arguments, settings)
+
+
+def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: Sequence[Output]) -> None:
+    from advisor.report.explanation.markdown import document
+    from advisor.report.explanation.terminal import print_explanation
+    from advisor.report.writers import deliver
+
+    language = language_of(arguments.lang)
+    for output in outputs:
+        is_json = output.writer.name == "json"
+        deliver(explanation.to_json() if is_json else document(explanation, language), output)
+    if not arguments.quiet:
+        files = tuple(output.path for output in outputs if not output.is_stdout)
+        print_explanation(explanation, language, console_beside(outputs), files)

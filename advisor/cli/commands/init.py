@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor init`: write a commented advisor.yaml to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import SETTINGS_FILE, folder, language_option
+from advisor.cli.exit_codes import FINE
+from advisor.cli.settings_in_force import language_of
+
+if TYPE_CHECKING:
+    import argparse
+
+SCHEMA_FILE = "advisor.schema.json"
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument(
+        "dir", type=folder, nargs="?", default=Path(), metavar="DIR", help="where to write it (default: this folder)"
+    )
+    one.add_argument(
+        "--schema", action="store_true", help=f"write {SCHEMA_FILE} beside it, by which editors complete and check it"
+    )
+    language_option(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Writes what is not there yet."""
+    from advisor.policy.settings_skeleton import new_settings
+
+    top = Path(arguments.dir)
+    text = new_settings(language_of(arguments.lang), SCHEMA_FILE if arguments.schema else "")
+    files = {top / SETTINGS_FILE: text} | ({top / SCHEMA_FILE: _schema()} if arguments.schema else {})
+    for path, content in files.items():
+        _write(path, content)
+        print(path)
+    return FINE
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file that is not there yet.
+
+    Raises:
+        UsageError: It is there, or cannot be written.
+    """
+    from advisor.messages.damage import because
+    from advisor.messages.errors import Both, UsageError
+
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(
+            Both(f"{path} exists already", f"{path} 已存在"),
+            Both("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
+        ) from None
+    except OSError as error:
+        why = because(error)
+        raise UsageError(Both(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}")) from error
+
+
+def _schema() -> str:
+    import json
+
+    from advisor.policy.settings_file import json_schema
+    from advisor.rules.catalog import Catalog
+    from advisor.shipped import shipped
+
+    return json.dumps(json_schema(Catalog.load([shipped("rules")]).rules), ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor mcp`: offer diagnoses, explanations, rules and tables to assistants."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, rule_options
+from advisor.cli.exit_codes import FINE
+from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.messages.errors import UsageError
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument(
+        "--root",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder whose captures may be read (default: this one); may be repeated",
+    )
+    rule_options(one)
+    language_option(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Answers on standard input and output until the assistant hangs up."""
+    from advisor.mcp_server.opened import Opened
+    from advisor.mcp_server.roots import Roots
+    from advisor.mcp_server.tools import Tools
+
+    try:
+        from advisor.mcp_server.server import server
+    except ImportError as error:
+        if error.name is None or error.name.split(".")[0] not in ("mcp", "mcp_types", "anyio"):
+            raise
+        raise _missing() from error
+    settings = settings_of(arguments)
+    opened = Opened(Roots(arguments.root or [_here()]), catalog_of(arguments.rules, settings), arguments.chip)
+    server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
+    return FINE
+
+
+def _here() -> Path:
+    """The folder the assistant was started in, unless that would open everything to it.
+
+    Raises:
+        UsageError: It is the top of the disk or the home folder, as where a desktop starts its programs.
+    """
+    from advisor.messages.errors import Both, UsageError
+
+    here = Path.cwd()
+    if here in (Path(here.anchor), Path(os.path.expanduser("~"))):
+        raise UsageError(
+            Both(f"{here} is too wide to be read by default", f"默认开放 {here} 范围过大"),
+            Both("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
+        )
+    return here
+
+
+def _missing() -> UsageError:
+    from advisor.messages.errors import Both, UsageError
+
+    return UsageError(
+        Both("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
+        Both('install it: pip install "ascend-advisor[mcp]"', '请安装：pip install "ascend-advisor[mcp]"'),
+    )

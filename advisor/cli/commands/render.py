@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor render`: write a report again from a saved .json."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import finding_options, language_option, named_path, output_options, source_options
+from advisor.cli.inputs import saved_diagnosis
+from advisor.cli.outputs import chart_renderer, hand_out
+from advisor.cli.settings_in_force import settings_of
+from advisor.model.saved import is_comparison, saved_comparison
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="a .json written by diagnose or compare")
+    output_options(one)
+    source_options(one)
+    language_option(one)
+    finding_options(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads a diagnosis or a comparison and writes it."""
+    from advisor.report import check_outputs
+
+    settings_of(arguments)
+    if is_comparison(arguments.path):
+        return _compared(arguments)
+    outputs = check_outputs(arguments.output, arguments.path)
+    with chart_renderer(outputs) as charts:
+        return hand_out(saved_diagnosis(arguments.path), arguments, outputs, charts)
+
+
+def _compared(arguments: argparse.Namespace) -> int:
+    from advisor.cli.commands import compare
+    from advisor.report import check_outputs
+    from advisor.report.comparison.writers import WRITERS, check_libraries
+
+    outputs = check_outputs(arguments.output, arguments.path, writers=WRITERS)
+    check_libraries(outputs)
+    with chart_renderer(outputs) as charts:
+        return compare.hand_out(saved_comparison(arguments.path), arguments, outputs, charts)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor rules`: list, show, write and test rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, rule_options
+from advisor.cli.exit_codes import FINE, FOUND, WRONG
+from advisor.cli.settings_in_force import catalog_of, language_of, rule_folders, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def words(rules: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    actions = rules.add_subparsers(metavar="ACTION", title="actions", required=True)
+
+    one = actions.add_parser("list", help="every rule with its state and title")
+    rule_options(one)
+    language_option(one)
+    one.set_defaults(run=_list)
+
+    one = actions.add_parser("show", help="one rule: what it checks, thresholds, remedy")
+    one.add_argument("id", help="for example host/free-time")
+    rule_options(one)
+    language_option(one)
+    one.set_defaults(run=_show)
+
+    one = actions.add_parser("new", help="write a commented skeleton that passes its own tests")
+    one.add_argument("id", help="category/name, for example acme/slow-embedding")
+    one.add_argument(
+        "--dir", type=Path, default=Path(), metavar="DIR", help="the folder of your rules (default: this one)"
+    )
+    one.set_defaults(run=_new)
+
+    for name, help_text, work in (
+        ("lint", "every mistake in the rules, with file, line and column", _lint),
+        ("test", "run the cases inside the rules", _test),
+    ):
+        one = actions.add_parser(name, help=help_text)
+        one.add_argument(
+            "dirs",
+            type=Path,
+            nargs="*",
+            metavar="PATH",
+            help="folders of rules, or rule files (default: the shipped ones)",
+        )
+        language_option(one)
+        one.set_defaults(run=work)
+
+    one = actions.add_parser("schema", help="print the JSON schema of a rule file, for editors")
+    one.set_defaults(run=_schema)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    catalog = catalog_of(arguments.rules, settings_of(arguments))
+    for rule in catalog.rules:
+        info = rule.info()
+        print(f"{rule.id:<34} {info.status:<11} {info.title.say(language_of(arguments.lang))}")
+    return FINE
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from advisor.report.terminal import print_rule
+
+    catalog = catalog_of(arguments.rules, settings_of(arguments))
+    rule = catalog.named(arguments.id)
+    print_rule(rule.info(), language_of(arguments.lang), logic=rule.logic())
+    return FINE
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    from advisor.messages.errors import Both, UsageError
+    from advisor.rules.catalog import new_rule
+
+    target: Path = arguments.dir / f"{arguments.id}.yaml"
+    text = new_rule(arguments.id)
+    if target.exists():
+        raise UsageError(
+            Both(f"{target} exists already", f"{target} 已存在"),
+            Both("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    print(f"{target}\nnext: advisor rules test {arguments.dir}")
+    return FINE
+
+
+def _lint(arguments: argparse.Namespace) -> int:
+    from advisor.messages.mistakes import tell
+    from advisor.rules.catalog import lint
+
+    mistakes = lint(rule_folders(arguments.dirs))
+    for mistake in mistakes:
+        print(tell(mistake, language_of(arguments.lang)))
+    return WRONG if mistakes else FINE
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    from advisor.engine.prove import prove
+    from advisor.rules.catalog import Catalog
+
+    catalog = Catalog.load(rule_folders(arguments.dirs))
+    failed = 0
+    for rule in catalog.rules:
+        wrong = prove(rule)
+        failed += bool(wrong)
+        print(f"{'FAILED' if wrong else 'ok':<7} {rule.id}")
+        for line in wrong:
+            print(f"        {line}")
+    print(f"{len(catalog.rules) - failed} passed, {failed} failed")
+    return FOUND if failed else FINE
+
+
+def _schema(_: argparse.Namespace) -> int:
+    import json
+
+    from advisor.rules.editor_schema import json_schema
+
+    print(json.dumps(json_schema(), indent=2))  # in ASCII: a redirected output may have any encoding
+    return FINE

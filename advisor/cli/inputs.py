@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command was given: a capture to diagnose, or the .json of a diagnosis made before."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.settings_in_force import catalog_of, language_of
+from advisor.model.saved import is_saved, saved, saved_diagnosis, written_by_advisor
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.facts.profile import Profile
+    from advisor.model.findings import Diagnosis
+    from advisor.policy.settings import Settings
+
+__all__ = ["given", "given_diagnosis", "is_saved", "saved", "saved_diagnosis"]
+
+
+def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> Diagnosis:
+    """The diagnosis at this path: read from its .json, or made from the capture.
+
+    Raises:
+        InputError: Nothing there can be read.
+    """
+    return saved_diagnosis(path) if is_saved(path) else given(path, arguments, settings)[0]
+
+
+def refuse_saved(path: Path) -> None:
+    """Points whoever wants to diagnose a report to what writes it again.
+
+    Raises:
+        UsageError: It is the .json of a diagnosis or of a comparison.
+    """
+    kind = written_by_advisor(path)
+    if not kind:
+        return
+    from advisor.messages.errors import Both, UsageError
+
+    called = Both("a saved comparison", "已保存的对比结果")
+    if kind == "diagnosis":
+        called = Both("a saved diagnosis", "已保存的诊断结果")
+    raise UsageError(
+        Both(f"{path} is {called.en}, not a capture", f"{path} 是{called.zh}，不是采集数据"),
+        Both(f"write it again with: advisor render {path}", f"可用以下命令重新输出：advisor render {path}"),
+    )
+
+
+def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
+    """Says on the side that the capture names another chip than was told; the report says it too."""
+    run, told = profile.run, arguments.chip
+    if f"untold_chip={told}" not in run.notes or getattr(arguments, "quiet", False):
+        return
+    from advisor.messages.errors import Both
+
+    said = Both(
+        f"the capture names {run.chip}, which counts: not {told}, as it was told",
+        f"采集数据中的芯片型号为 {run.chip}，以其为准，忽略指定的 {told}",
+    )
+    print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+
+
+def given(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:
+    """The diagnosis of the capture at this path, and its tables.
+
+    Raises:
+        InputError: Nothing there can be read.
+    """
+    from advisor.pipeline import diagnose, open_profile
+    from advisor.report.bar import Bar
+
+    with Bar(language_of(arguments.lang)) as bar:
+        profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip)
+        warn_of_chip(profile, arguments)
+        return diagnose(profile, catalog_of(arguments.rules, settings), bar), profile

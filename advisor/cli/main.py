@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: words in, exit code out. Decides nothing.
+
+Exit codes: 0 fine, 1 what fails a run (such as findings at or above `--fail-on`), 2 wrong use or a wrong rule,
+3 nothing readable in the input.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import parser
+from advisor.cli.commands import COMMANDS
+from advisor.cli.encodings import prepare_streams
+from advisor.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE, WRONG
+from advisor.cli.settings_in_force import language_of
+from advisor.cli.standard_input import standard_input
+
+if TYPE_CHECKING:
+    from advisor.messages.errors import AdvisorError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and gives the exit code."""
+    prepare_streams()
+    words = sys.argv[1:] if argv is None else list(argv)
+    top = parser(words[0] if words and words[0] in COMMANDS else "")
+    arguments = top.parse_args(words)
+    if not hasattr(arguments, "run"):
+        top.print_help()
+        return WRONG
+    from advisor.messages.errors import AdvisorError, InputError, WorkerLost
+
+    try:
+        with standard_input(arguments):
+            code: int = arguments.run(arguments)
+    except AdvisorError as error:
+        print(f"advisor: {_said(error, language_of(getattr(arguments, 'lang', None)))}", file=sys.stderr)
+        return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - so that closing it at exit finds no pipe
+        return FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _said(error: AdvisorError, language: str) -> str:
+    """What went wrong, in one language."""
+    from advisor.messages.errors import RuleError, SpokenError
+
+    if isinstance(error, RuleError):
+        from advisor.messages.mistakes import say
+
+        return say(error, language)
+    return error.say(language) if isinstance(error, SpokenError) else str(error)

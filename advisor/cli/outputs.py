@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a diagnosis leaves a command: files, the terminal, an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.cli.exit_codes import FINE, FOUND
+from advisor.cli.settings_in_force import language_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rich.console import Console
+
+    from advisor.messages.text import Language
+    from advisor.model.comparison import Comparison
+    from advisor.model.findings import Diagnosis
+    from advisor.model.verdict import Verdict
+    from advisor.report import Output
+    from advisor.report.charts.draw import Renderer
+    from advisor.report.sources import Sources
+
+
+def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
+    from advisor.model.findings import Severity
+    from advisor.report.terminal import print_diagnosis
+
+    write_all(diagnosis, arguments, outputs, charts)
+    if not arguments.quiet:
+        files = tuple(output.path for output in outputs if not output.is_stdout)
+        console = console_beside(outputs)
+        print_diagnosis(diagnosis, language_of(arguments.lang), console, top=arguments.top or 5, written=files)
+    level = arguments.fail_on
+    worst = max((finding.severity for finding in diagnosis.findings), default=None)
+    return FOUND if level and worst is not None and worst >= Severity[level] else FINE
+
+
+def console_beside(outputs: Sequence[Output]) -> Console:
+    """Where people read: not on the standard output when programs read there."""
+    from advisor.report.console import terminal
+
+    return terminal(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
+
+
+def write_all(
+    diagnosis: Diagnosis,
+    arguments: argparse.Namespace,
+    outputs: Sequence[Output],
+    charts: Renderer,
+    *,
+    comparison: Comparison | None = None,
+    verdict: Verdict | None = None,
+) -> None:
+    """Writes every report that was asked for.
+
+    Raises:
+        UsageError: One of them cannot be written, or the anchor is none.
+    """
+    from advisor import report
+
+    language, sources = language_of(arguments.lang), sources_of(arguments)
+    for output in outputs:
+        report.write(diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources)
+    if not arguments.quiet and any(output.writer.placed for output in outputs):
+        _tell_of_places(diagnosis, sources, language)
+
+
+def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) -> None:
+    """Says it where code hosts will show little of what was written."""
+    from advisor.report.formats.wording import told
+
+    without = len(diagnosis.findings) - len(sources.locations(diagnosis))
+    if without > 0:
+        said = told("unplaced", language, count=without, total=len(diagnosis.findings))
+        print(f"advisor: {said}", file=sys.stderr)
+
+
+def sources_of(arguments: argparse.Namespace) -> Sources:
+    """What the command line says of the source code (see `arguments.source_options`)."""
+    from pathlib import Path
+
+    from advisor.report.sources import Sources
+
+    return Sources.named(getattr(arguments, "source_root", None) or Path(), getattr(arguments, "anchor", None))
+
+
+def chart_renderer(outputs: Sequence[str | Output]) -> Renderer:
+    """The chart renderer, warming up beside the reading when an HTML report is wanted."""
+    from advisor.report.charts.draw import Renderer
+
+    return Renderer(start=any(_has_charts(output) for output in outputs))
+
+
+def _has_charts(output: str | Output) -> bool:
+    if isinstance(output, str):
+        if ":" not in output:  # as almost always: nothing is imported before the drawing process starts
+            return output.lower().endswith(".html")
+        from advisor.messages.errors import UsageError
+        from advisor.report import check_output
+
+        try:
+            output = check_output(output)
+        except UsageError:
+            return False
+    return output.writer.name == "html"

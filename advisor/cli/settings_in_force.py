@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What several commands need before they start: the settings in force, the rules, the language."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import PROJECT_FILE, SETTINGS_FILE
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.messages.errors import Both
+    from advisor.messages.text import Language
+    from advisor.policy.settings import Settings
+    from advisor.rules.catalog import Catalog
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings | None:
+    """The settings in force, if any; what they say of language, exit code and chip counts where the command does not.
+
+    Raises:
+        UsageError: There is no such file, or no such chip.
+    """
+    from advisor.chips import told_chip
+
+    settings = _read_settings(arguments)
+    told: str | None = getattr(arguments, "chip", None)
+    arguments.chip = told_chip(told) if told is not None else settings.chip if settings is not None else ""
+    return settings
+
+
+def _read_settings(arguments: argparse.Namespace) -> Settings | None:
+    path: Path | None = getattr(arguments, "config", None)
+    if path is not None and not path.is_file():
+        from advisor.messages.errors import Both, UsageError
+
+        raise UsageError(
+            Both(f"{path} does not exist", f"{path} 不存在"),
+            Both(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
+        )
+    if path is None:
+        path = _nearest(arguments)
+    if path is None:
+        return None
+    from advisor.policy.settings import Settings
+
+    settings = Settings.read(path)
+    arguments.lang = arguments.lang or settings.language
+    level = settings.level
+    arguments.fail_on = getattr(arguments, "fail_on", None) or (level.name if level is not None else None)
+    return settings
+
+
+def _nearest(arguments: argparse.Namespace) -> Path | None:
+    """The settings that are found without being given; what lies in another folder is named, so that nobody wonders."""
+    here = Path.cwd()
+    found = found_settings(here)
+    if found is None:
+        return None
+    shown = Path(os.path.relpath(found, here))
+    if found.parent != here and not getattr(arguments, "quiet", False):
+        from advisor.messages.errors import Both
+
+        said = Both(f"settings from {shown.as_posix()}", f"使用的配置文件：{shown.as_posix()}")
+        print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+    arguments.config = shown
+    return shown
+
+
+def found_settings(here: Path) -> Path | None:
+    """The nearest settings from a folder up to the top of its repository; without one, up to the home folder.
+
+    In each folder `advisor.yaml` wins over the table `[tool.advisor]` of a pyproject.toml.
+    """
+    home = Path(os.path.expanduser("~"))
+    for folder in (here, *here.parents):
+        if (folder / SETTINGS_FILE).is_file():
+            return folder / SETTINGS_FILE
+        project = folder / PROJECT_FILE
+        if project.is_file() and _speaks_of_advisor(project):
+            return project
+        if folder == home or (folder / ".git").exists():
+            return None
+    return None
+
+
+def _speaks_of_advisor(project: Path) -> bool:
+    from advisor.policy.pyproject import has_settings
+
+    return has_settings(project)
+
+
+def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[str] = ()) -> Catalog:
+    """The shipped rules and those of these folders, as the settings leave them.
+
+    Raises:
+        UsageError: A folder does not exist, or no rule matches `only`.
+    """
+    from advisor.rules.catalog import Catalog
+    from advisor.shipped import shipped
+
+    catalog = Catalog.load([shipped("rules"), *rule_folders(own)] if own else [shipped("rules")], settings)
+    if not only:
+        return catalog
+    from advisor.messages.errors import Both, UsageError
+
+    chosen = catalog.select(only)
+    if not chosen.rules:
+        patterns = ", ".join(only)
+        raise UsageError(Both(f"no rule matches {patterns}", f"没有规则匹配 {patterns}"), listed())
+    return chosen
+
+
+def rule_folders(given: Sequence[Path]) -> list[Path]:
+    """These folders of rules, or the shipped ones.
+
+    Raises:
+        UsageError: One of them does not exist.
+    """
+    from advisor.messages.errors import Both, UsageError
+    from advisor.shipped import shipped
+
+    for folder in given:
+        if not folder.exists():
+            raise UsageError(
+                Both(f"{folder} does not exist", f"{folder} 不存在"),
+                Both("give a folder of rule files", "请给出存放规则文件的目录"),
+            )
+    return list(given) or [shipped("rules")]
+
+
+def listed() -> Both:
+    """Where to see which rules there are."""
+    from advisor.messages.errors import Both
+
+    return Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
+
+
+def language_of(asked: str | None) -> Language:
+    """The language asked for, else that of the locale."""
+    said = asked or os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "zh" if said.lower().startswith("zh") else "en"

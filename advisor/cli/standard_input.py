@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`-` in place of a path: a saved .json that comes on the standard input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+DASH = Path("-")
+PATHS = ("path", "baseline", "before", "after", "report", "profile", "verdict")
+"""The words of commands that may name a saved .json."""
+
+
+@contextmanager
+def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
+    """While it lasts `-` names a file with what came on the standard input.
+
+    Raises:
+        UsageError: Two words ask for it.
+    """
+    asking = [name for name in PATHS if getattr(arguments, name, None) == DASH]
+    if not asking:
+        yield
+        return
+    from tempfile import TemporaryDirectory
+
+    from advisor.messages.errors import Both, UsageError
+
+    if len(asking) > 1:
+        raise UsageError(
+            Both("the standard input can be read only once", "标准输入只能读取一次"),
+            Both("give one of the two as a file", "请将其中之一改为文件"),
+        )
+    with TemporaryDirectory(prefix="advisor-") as folder:
+        file = Path(folder, "stdin.json")
+        file.write_bytes(sys.stdin.buffer.read())
+        setattr(arguments, asking[0], file)
+        yield

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of each finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from advisor.comparison.conditions import HOST_SIDE, PROFILER, WINDOW, Conditions, one_line
+from advisor.comparison.dilution import AROUND, only_step_moved
+from advisor.comparison.noise import Noise
+from advisor.messages.text import Text
+from advisor.model.comparison import STATUSES, Change, Metric, Status
+from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, Saving, number
+
+CROSSED = Text(
+    en="it crossed its threshold by less than two captures of one program differ",
+    zh="虽跨过阈值，但变化幅度在同一程序两次采集的正常波动之内",
+)
+"""Why a finding that came or went counts as the same."""
+
+
+def changes(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> tuple[Change, ...]:
+    """One change for each finding of either, in the order of `STATUSES`, within it by what is at stake."""
+    sides = _Side(before), _Side(after)
+    names = dict.fromkeys(chain(sides[1].findings, sides[0].findings))
+    return tuple(sorted((_change(name, sides, noise, found) for name in names), key=_order))
+
+
+def _order(change: Change) -> tuple[int, float, int, str, str]:
+    savings = [saving.us for saving in (change.saving_before, change.saving_after) if saving is not None]
+    severities = [level for level in (change.severity_before, change.severity_after) if level is not None]
+    at_stake = max(savings, default=0.0)
+    return STATUSES.index(change.status), -at_stake, -max(severities), change.rule, change.fingerprint
+
+
+class _Side:
+    """What one of the two diagnoses says of each finding of either."""
+
+    def __init__(self, own: Diagnosis) -> None:
+        self.findings = {finding.fingerprint: finding for finding in own.findings}
+        self.outcomes = {outcome.rule: outcome for outcome in own.outcomes}
+        self.measures = {one.fingerprint: one for outcome in own.outcomes for one in outcome.measures}
+
+    def of(self, name: str) -> Finding | Measure | None:
+        return self.findings.get(name) or self.measures.get(name)
+
+
+def _change(name: str, sides: tuple[_Side, _Side], noise: Noise, found: Conditions) -> Change:
+    old, new = (side.findings.get(name) for side in sides)
+    finding = new or old
+    assert finding is not None  # noqa: S101 - names come from the findings of either side
+    seen = tuple(side.of(name) for side in sides)
+    metrics = _metrics(*seen)
+    status, reason = _status(finding, sides, metrics, noise, found)
+    levels = [one.confidence for one in (old, new) if one is not None]
+    return Change(
+        rule=finding.rule,
+        fingerprint=name,
+        status=status,
+        confidence=Confidence.low if noise.single or found.window or found.other_program else min(levels),
+        subject=finding.subject,
+        severity_before=None if old is None else old.severity,
+        severity_after=None if new is None else new.severity,
+        saving_before=None if seen[0] is None else seen[0].saving,
+        saving_after=None if seen[1] is None else seen[1].saving,
+        metrics=metrics,
+        reason=reason,
+    )
+
+
+def _status(
+    finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise, found: Conditions
+) -> tuple[Status, Text | None]:
+    status, reason = _seen(finding, sides, metrics, noise)
+    if found.window and status in ("worse", "better"):
+        return "not comparable", WINDOW
+    if not found.window and only_step_moved(status, finding.rule, _savings(finding, sides), metrics, noise):
+        return "same", AROUND
+    if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
+        return "not comparable", PROFILER
+    return status, reason
+
+
+def _savings(finding: Finding, sides: tuple[_Side, _Side]) -> tuple[Saving | None, Saving | None]:
+    one, other = (side.of(finding.fingerprint) for side in sides)
+    return None if one is None else one.saving, None if other is None else other.saving
+
+
+def _seen(
+    finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise
+) -> tuple[Status, Text | None]:
+    old, new = (side.findings.get(finding.fingerprint) for side in sides)
+    if old is not None and new is not None:
+        return _both(old, new, metrics, noise), None
+    lacking = sides[0] if old is None else sides[1]
+    reason = _not_looked(finding.rule, lacking.outcomes.get(finding.rule))
+    if reason is not None:
+        return "not comparable", reason
+    if _hardly_crossed(metrics, noise):
+        return "same", CROSSED
+    return ("new" if old is None else "gone"), None
+
+
+def _both(old: Finding, new: Finding, metrics: tuple[Metric, ...], noise: Noise) -> Status:
+    """Worse or better by what it costs; without a known saving, by the severity a rule gives to what it measured."""
+    if old.saving.us > 0 or new.saving.us > 0:
+        if noise.saved_alike(old.rule, old.saving, new.saving):
+            return "same"
+        return "worse" if new.saving.us > old.saving.us else "better"
+    if old.severity == new.severity or _all_alike(metrics, noise):
+        return "same"
+    return "worse" if new.severity > old.severity else "better"
+
+
+def _all_alike(metrics: Iterable[Metric], noise: Noise) -> bool:
+    """Whether no value that is held against a threshold moved beyond noise."""
+    held = [(number(metric.before), number(metric.after)) for metric in metrics if metric.threshold is not None]
+    known = [(before, after) for before, after in held if before is not None and after is not None]
+    return bool(known) and all(noise.alike(before, after) for before, after in known)
+
+
+def _hardly_crossed(metrics: Iterable[Metric], noise: Noise) -> bool:
+    """Whether every value that crossed its threshold did so within noise; at least one must have."""
+    crossed = [
+        noise.alike(before, after)
+        for before, after, limit in (
+            (number(metric.before), number(metric.after), metric.threshold) for metric in metrics
+        )
+        if before is not None and after is not None and limit is not None and (before > limit) != (after > limit)
+    ]
+    return bool(crossed) and all(crossed)
+
+
+def _not_looked(rule: str, outcome: Outcome | None) -> Text | None:
+    """Why nothing can be concluded from the silence of a rule; None where it looked."""
+    rule = one_line(rule)
+    if outcome is None:
+        return Text(en=f"`{rule}` was not evaluated in the other capture", zh=f"另一份采集未执行规则 `{rule}`")
+    if outcome.outcome in ("quiet", "fired"):
+        return None
+    reason = outcome.reason
+    en, zh = ("", "") if reason is None else (f": {reason.en}", f"：{reason.zh}")
+    words = {
+        "skipped": ("skipped", "跳过"),
+        "failed": ("failed", "执行出错"),
+        "not applicable": ("not applicable", "不适用"),
+    }
+    said = words[outcome.outcome]
+    return Text(en=f"`{rule}` was {said[0]} in the other capture{en}", zh=f"规则 `{rule}` 在另一份采集中{said[1]}{zh}")
+
+
+def _metrics(before: Finding | Measure | None, after: Finding | Measure | None) -> tuple[Metric, ...]:
+    """The values of either side by name, those held against a threshold first."""
+    one, other = _evidence(before), _evidence(after)
+    found = [_metric(name, one.get(name), other.get(name)) for name in dict.fromkeys(chain(other, one))]
+    return tuple(sorted(found, key=lambda metric: metric.threshold is None))
+
+
+def _evidence(of: Finding | Measure | None) -> dict[str, Evidence]:
+    return {} if of is None else {item.name: item for item in of.evidence}
+
+
+def _metric(name: str, before: Evidence | None, after: Evidence | None) -> Metric:
+    known = after or before
+    assert known is not None  # noqa: S101 - the name is that of one of them
+    return Metric(
+        name=name,
+        unit=known.unit,
+        before=None if before is None else before.value,
+        after=None if after is None else after.value,
+        threshold=known.threshold,
+    )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a finding changed by itself, or only the step that it is a part of.
+
+Most rules hold a share of the step against a threshold, and count as saving what exceeds a tolerated part of the step.
+Where something else is fixed the step becomes shorter, and the share and the saving of what takes the same time as
+before grow. A finding is worse only if its time is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from advisor.comparison.noise import Noise
+from advisor.messages.text import Text
+from advisor.model.comparison import Metric, Status
+from advisor.model.findings import Saving, number
+
+AROUND = Text(
+    en="it takes the time that it took; only the step around it changed",
+    zh="其自身耗时未变，变化的只是单步总时长",
+)
+"""Why a finding whose share or saving moved counts as the same."""
+_GREW: tuple[Status, ...] = ("new", "worse")
+_SHRANK: tuple[Status, ...] = ("gone", "better")
+
+
+def only_step_moved(
+    status: Status, rule: str, savings: tuple[Saving | None, Saving | None], metrics: Iterable[Metric], noise: Noise
+) -> bool:
+    """Whether a change of status comes from the length of the step alone.
+
+    So it is where the step moved the other way, by at least as much as the saving did, and no value that the rule
+    shows and that is no share moved along with the status beyond noise. At least one such value must be known.
+    """
+    sign = 1 if status in _GREW else -1 if status in _SHRANK else 0
+    old, new = (split.step_us if split is not None else 0.0 for split in noise.splits)
+    if not sign or old <= 0 or new <= 0 or sign * (new - old) >= 0:
+        return False
+    before, after = (0.0 if saving is None else saving.us for saving in savings)
+    if abs(after - before) > abs(new - old):
+        return False
+    moved = [sign * by > allowed for by, allowed in _moves(metrics, rule, noise, (old, new))]
+    return bool(moved) and not any(moved)
+
+
+def _moves(
+    metrics: Iterable[Metric], rule: str, noise: Noise, steps: tuple[float, float]
+) -> Iterator[tuple[float, float]]:
+    """By how much each value moved, and what of that is noise: times, shares as times of their step, and counts."""
+    for metric in metrics:
+        before, after = number(metric.before), number(metric.after)
+        if before is None or after is None:
+            continue
+        if metric.unit == "us":
+            yield after - before, noise.around(rule)
+        elif metric.unit == "share":
+            yield after * steps[1] - before * steps[0], noise.around(rule)
+        elif metric.unit == "count":
+            yield after - before, noise.relative * max(abs(before), abs(after))

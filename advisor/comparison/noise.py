@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much two captures of one and the same program differ: what a difference must exceed to count as a change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from advisor.model.comparison import Tolerance
+from advisor.model.findings import Diagnosis, Saving, Spent, StepSplit
+
+_PART_OF = {
+    "compute": "compute_us",
+    "comm": "exposed_comm_us",
+    "host": "free_us",
+    "io": "free_us",
+    "env": "free_us",
+    "memory": "free_us",
+}
+"""The part of the step in which the savings of a category lie; others take theirs from the step as a whole."""
+
+
+class Noise:
+    """What a difference must exceed."""
+
+    def __init__(self, before: Diagnosis, after: Diagnosis, tolerance: Tolerance) -> None:
+        self.tolerance = tolerance
+        self.steps = tuple(_splits(diagnosis) for diagnosis in (before, after))
+        self.single = min(len(steps) for steps in self.steps) < 2  # noqa: PLR2004 - a spread needs two
+        self.splits = before.split, after.split
+        self.step_us = max(split.step_us if split is not None else 0.0 for split in self.splits)
+
+    @property
+    def relative(self) -> float:
+        """Part of a value that may differ without a change."""
+        return max(self.tolerance.relative, self.tolerance.one_step if self.single else 0.0)
+
+    @property
+    def floor_us(self) -> float:
+        return self.tolerance.floor * self.step_us
+
+    def of_time(self, name: str, before: float, after: float) -> float:
+        """What the difference of a part of the step must exceed, µs."""
+        return self._allowed(self._spread(name), max(before, after))
+
+    def of_entry(self, before: Spent | None, after: Spent | None) -> float:
+        """What the difference of an entry of the account must exceed, µs."""
+        spreads = [entry.spread_us or 0.0 for entry in (before, after) if entry is not None]
+        return self._allowed(max(spreads, default=0.0), max(us(before), us(after)))
+
+    def _allowed(self, spread_us: float, larger_us: float) -> float:
+        """The spread over the steps, but no more than is allowed where steps are not known to differ at all.
+
+        One step that stalls spreads the steps of a capture by more than it lengthens the mean, however long it is.
+        """
+        guessed = self.tolerance.one_step * larger_us
+        return max(self.floor_us, guessed if self.single else min(self.tolerance.spread * spread_us, guessed))
+
+    def saved_alike(self, rule: str, before: Saving, after: Saving) -> bool:
+        """Whether two savings differ by no more than noise: theirs, or that of the part of the step they lie in."""
+        own = self.relative * max(before.us, after.us)
+        return abs(after.us - before.us) <= max(own, self.around(rule))
+
+    def around(self, rule: str) -> float:
+        """The noise of the part of the step in which the savings of a rule lie, µs."""
+        column = _PART_OF.get(rule.split("/", 1)[0], "step_us")
+        old, new = (0.0 if split is None else getattr(split, column) for split in self.splits)
+        return self.of_time(column, old, new)
+
+    def alike(self, before: float, after: float) -> bool:
+        """Whether two values of a metric differ by no more than noise."""
+        return abs(after - before) <= self.relative * max(abs(before), abs(after))
+
+    def _spread(self, name: str) -> float:
+        return max((_deviation([getattr(step, name) for step in steps]) for steps in self.steps), default=0.0)
+
+
+def _splits(diagnosis: Diagnosis) -> tuple[StepSplit, ...]:
+    return diagnosis.account.steps if diagnosis.account is not None else ()
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """The standard deviation of a sample; 0 with fewer than two values."""
+    if len(values) < 2:  # noqa: PLR2004
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def us(entry: Spent | None) -> float:
+    """The time of an entry; nothing was spent on what has none."""
+    return 0.0 if entry is None else entry.us

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions taken apart into their comparisons, each with what stood on both sides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from advisor.explanation.known import Known, has_aggregate, scope_of, shown_unit
+from advisor.expr.compile import Compiled, compile_expr
+from advisor.expr.parse import parse
+from advisor.model.explanation import Check
+from advisor.rules.bind import Rule
+
+Decides = Literal["when", "severity", "confidence"]
+
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+
+
+def checks(rule: Rule, known: Known) -> Iterator[Check]:
+    """Every comparison of `when`, then the condition of each severity and confidence."""
+    for decides, level, text in _conditions(rule):
+        yield _check(text, decides, level, rule, known)
+
+
+def over_rows(rule: Rule) -> Mapping[str, Compiled]:
+    """What conditions compare and only the rows of the group can tell, such as `mean(span_us)` beside a name."""
+    texts = [text for _, _, whole in _conditions(rule) for text in (whole, *_sides(whole)[::2]) if text]
+    scope = scope_of(rule)
+    found = {text: compile_expr(text, scope) for text in texts if has_aggregate(text)}
+    return {text: compiled for text, compiled in found.items() if not compiled.type.per_row}
+
+
+def _conditions(rule: Rule) -> Iterator[tuple[Decides, str, str]]:
+    yield from (("when", "", text) for text in parts(rule.when.source))
+    yield from (("severity", level.name, test.source) for level, test in rule.severity if test is not None)
+    yield from (("confidence", level.name, test.source) for level, test in rule.confidence if test is not None)
+
+
+def parts(source: str) -> Iterator[str]:
+    """What `and` and `or` join in a condition, as it is written."""
+    yield from (_words(source, node) for node in _joined(parse(source)))
+
+
+def _joined(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BoolOp):
+        for value in node.values:
+            yield from _joined(value)
+    else:
+        yield node
+
+
+def _words(source: str, node: ast.expr) -> str:
+    return ast.get_source_segment(source, node) or ast.unparse(node)
+
+
+def _check(text: str, decides: Decides, level: str, rule: Rule, known: Known) -> Check:
+    names = dict.fromkeys(inner.id for inner in ast.walk(parse(text)) if isinstance(inner, ast.Name))
+    holds = known.value(text)
+    left, sign, right = _sides(text)
+    listed = sign in ("in", "not in")
+    return Check(
+        decides=decides,
+        level=level,
+        text=text,
+        left=known.value(left) if left else None,
+        sign=sign,
+        right=right if listed else known.value(right) if right else None,
+        unit=_unit(rule, left, "" if listed else right),
+        thresholds=tuple(name for name in names if name in rule.params),
+        holds=holds if isinstance(holds, bool) else None,
+    )
+
+
+def _sides(text: str) -> tuple[str, str, str]:
+    """Left side, sign and right side; all empty where it is no comparison of two things."""
+    node = parse(text)
+    if not isinstance(node, ast.Compare) or type(node.ops[0]) not in _SIGNS:
+        return "", "", ""
+    return _words(text, node.left), _SIGNS[type(node.ops[0])], _words(text, node.comparators[0])
+
+
+def _unit(rule: Rule, *sides: str) -> str:
+    """The unit of a comparison: a bare number takes that of the other side."""
+    scope = scope_of(rule)
+    units = (shown_unit(compile_expr(side, scope).type) for side in sides if side)
+    return next((unit for unit in units if unit), "")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an assistant is answered: the published models, or parts of them, with texts in one language."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from advisor.messages.text import Language, Text
+from advisor.model.comparison import Change, Moved, Shift
+from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName, Rows, Spent, TimeSplit, Unread
+from advisor.model.run import Run
+from advisor.report.cards import Card
+from advisor.report.prose import flat
+
+MOST_TEXT = 2000
+"""Characters of one text: a name in a capture may have a million."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Remedy(_Model):
+    """One step of a remedy, its holes filled."""
+
+    do: str
+    run: str = ""
+    code: str = ""
+    care: str = ""
+
+
+class Found(_Model):
+    """A finding as the diagnosis has it, and the words of its rule."""
+
+    number: int
+    title: str
+    why: str
+    saving: str
+    """What it can win, in words."""
+    finding: Finding
+    """With the worst of the places it was seen at."""
+    fix: tuple[Remedy, ...] = ()
+    assumes: str = ""
+
+
+class Diagnosed(_Model):
+    """A diagnosis without what only charts need."""
+
+    version: str
+    run: Run
+    split: TimeSplit | None
+    spent: tuple[Spent, ...]
+    """What the step goes into, the first of each part."""
+    findings: tuple[Found, ...]
+    total: int
+    """How many findings there are; `findings` holds the first of them."""
+    outcomes: dict[OutcomeName, int]
+    """How many rules ended in each outcome."""
+    not_checked: tuple[Outcome, ...]
+    """Rules that could not look, and what to record."""
+    unread: tuple[Unread, ...]
+
+
+class ListedRule(_Model):
+    """One rule in a list."""
+
+    id: str
+    status: str
+    title: Text
+    table: str
+
+
+class Listed(_Model):
+    """The rules whose id matches."""
+
+    rules: tuple[ListedRule, ...]
+
+
+class ListedTable(_Model):
+    """One table in a list."""
+
+    name: str
+    holds: str
+    observed: bool
+    columns: tuple[str, ...]
+
+
+class Tables(_Model):
+    """The tables that can be asked."""
+
+    tables: tuple[ListedTable, ...]
+
+
+class ListedColumn(_Model):
+    """One column of a table."""
+
+    name: str
+    kind: str
+    unit: str
+    holds: str
+    is_stable: bool
+    """Whether it is the same from run to run, so that it may name a subject."""
+
+
+class Shown(_Model):
+    """One table, and how many rows a capture has of it."""
+
+    name: str
+    holds: str
+    observed: bool
+    record_with: Text | None
+    columns: tuple[ListedColumn, ...]
+    rows: int | None = None
+    """None where no capture is asked about, or it does not hold the table."""
+    missing: Text | None = None
+    """Why the capture does not hold it."""
+
+
+class Asked(_Model):
+    """The answer to a query."""
+
+    table: str
+    rows: Rows
+
+
+class Compared(_Model):
+    """A comparison without the two diagnoses."""
+
+    confidence: ConfidenceName
+    shifts: tuple[Shift, ...]
+    changes: tuple[Change, ...]
+    moved: tuple[Moved, ...]
+    """The largest differences; what is left out is small."""
+    notes: tuple[Text, ...]
+
+
+def spoken(model: BaseModel, language: Language) -> dict[str, Any]:
+    """A model as plain data, with each text in one language and none of it endless."""
+    said = _spoken(model.model_dump(mode="json"), language)
+    assert isinstance(said, dict)  # noqa: S101 - a model is one
+    return said
+
+
+def _spoken(value: object, language: Language) -> object:
+    if isinstance(value, dict):
+        if value.keys() == {"en", "zh"}:
+            return _short(value[language])
+        return {_short(str(key)): _spoken(inner, language) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_spoken(inner, language) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # JSON knows no such number
+    return _short(value) if isinstance(value, str) else value
+
+
+def _short(text: str) -> str:
+    cut = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+    return cut.encode("utf-8", "backslashreplace").decode()  # JSON on the wire is UTF-8
+
+
+def found(card: Card, finding: Finding) -> Found:
+    """A finding with the words a report would say."""
+    return Found(
+        number=card.number,
+        title=flat(card.title),
+        why=flat(card.why),
+        saving=card.saving,
+        finding=finding,
+        fix=tuple(Remedy(do=flat(a.do), run=a.run, code=a.code, care=flat(a.care)) for a in card.actions),
+        assumes=flat(card.assumes),
+    )

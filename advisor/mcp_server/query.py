@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a table that meet a condition, or one row per group, in the language rules are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, field
+
+from advisor.engine.excerpt import cells_of
+from advisor.expr.compile import Compiled, Scope, compile_expr
+from advisor.expr.frame import TRUE, Frame, Value, column_scope, group, is_missing
+from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE, run_values
+from advisor.expr.settings import ENVIRONMENT, environment
+from advisor.facts.base import Fact
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import Both, UsageError
+from advisor.model.findings import Head, Rows, Scalar
+from advisor.model.run import Run
+from advisor.rules.source import nearest
+from advisor.units import Type
+
+MOST_ROWS = 500
+MOST_NAMES = 40
+"""Columns, keys and named values a query may ask for."""
+
+
+class Query(Struct, frozen=True):
+    """What is asked of a table. Expressions are those of rules: `where`, `let`, and keys as in `for_each`."""
+
+    where: str = "true"
+    by: tuple[str, ...] = ()
+    """With keys, or with values of groups alone, the answer has one row per group."""
+    let: Mapping[str, str] = field(default_factory=dict)
+    """Named values, each of which may use those before it."""
+    columns: tuple[str, ...] = ()
+    """Columns and named values to show; none for all."""
+    sort: str = ""
+    """Rows with the smallest come first; `-duration_us` puts the largest first. A text sorts by alphabet."""
+    limit: int = 20
+
+
+def ask(table: Table[Any], run: Run, query: Query, settings: Table[Any] | None = None) -> Rows:
+    """The answer to a query: typed columns, the first rows, and how many there were.
+
+    `settings` holds the environment variables that expressions may ask for.
+
+    Raises:
+        ExprError: An expression is not in the language, or names, types or units do not fit.
+        UsageError: A name is none, or more is asked for than is given.
+    """
+    _refuse_too_much(query)
+    with np.errstate(all="ignore"):
+        return _Answer(table, run, query, settings).rows()
+
+
+class _Answer:
+    """Works one query out, step by step as a rule would."""
+
+    def __init__(self, table: Table[Any], run: Run, query: Query, settings: Table[Any] | None) -> None:
+        self.query, self.fact = query, table.fact
+        _check_names(query, self.fact)
+        self.scope = Scope({**column_scope(self.fact), **RUN_SCOPE}, frozenset(query.by))
+        frame = Frame(table)
+        frame.named.update(run_values(run))
+        if settings is not None:
+            frame.named[ENVIRONMENT] = environment(settings, settings.texts("name").names)
+        kept = _condition(query.where or "true", Scope(self.scope.names))
+        frame = frame.keep(np.broadcast_to(kept.run(frame), frame.length) == TRUE)
+        codes, self.keys = group(frame, query.by)
+        groups = len(next(iter(self.keys.values()))) if self.keys else 1
+        self.frame = Frame(table, frame.index, codes, groups)
+        self.frame.named.update(frame.named)
+        for name, values in self.keys.items():
+            self.frame.named[name] = _key_values(self.fact, name, values)
+        self.bound = dict(self._bound())
+
+    def _bound(self) -> Iterable[tuple[str, Type]]:
+        for name, text in self.query.let.items():
+            found = compile_expr(text, self.scope)
+            self.frame.named[name] = found.run(self.frame)
+            self.scope = self.scope.having(name, found.type)
+            yield name, found.type
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there is one row per group."""
+        named = self.query.columns or tuple(self.bound)
+        alone = bool(named) and all(name in self.bound and not self.bound[name].per_row for name in named)
+        return bool(self.query.by) or alone
+
+    def rows(self) -> Rows:
+        names = self.query.columns or self._every()
+        length = self.frame.groups if self.grouped else self.frame.length
+        types = [self._type(name) for name in names]
+        chosen = self._order(length)[: self.query.limit]
+        cells = [self._cells(name, kind, length, chosen) for name, kind in zip(names, types, strict=True)]
+        heads = (Head(name=n, unit="ns" if t.unit == MOMENT else t.unit) for n, t in zip(names, types, strict=True))
+        return Rows(columns=tuple(heads), rows=tuple(zip(*cells, strict=True)), total=length)
+
+    def _every(self) -> tuple[str, ...]:
+        if self.grouped:
+            return (*self.query.by, *(name for name, kind in self.bound.items() if not kind.per_row))
+        return (*self.fact.columns(), *self.bound)
+
+    def _type(self, name: str) -> Type:
+        kind = self.scope.names.get(name)
+        if kind is None or name in RUN_SCOPE:
+            raise _no_name(name, (*self.fact.columns(), *self.bound))
+        if self.grouped and kind.per_row and name not in self.query.by:
+            raise UsageError(
+                Both(
+                    f"`{name}` has one value per row, and there is one row per group",
+                    f"`{name}` 逐行取值，而结果按组给出",
+                ),
+                Both("name an aggregate of it in `let`", "请在 `let` 中对它做聚合"),
+            )
+        return kind
+
+    def _cells(self, name: str, kind: Type, length: int, chosen: Array) -> list[Scalar]:
+        cells = cells_of(self._values(name, kind, length), chosen)
+        if name in self.fact.columns() and self.fact.columns()[name].store == "int":
+            return [int(cell) if isinstance(cell, float) else cell for cell in cells]
+        return cells
+
+    def _values(self, name: str, kind: Type, length: int) -> Value:
+        """A column of the answer: one value for each of its rows."""
+        value = self.frame.named[name] if name in self.frame.named else self.frame.column(name)
+        spread = name in self.bound and not kind.per_row and not self.grouped
+        return _whole(self.frame.spread(value) if spread else value, length)
+
+    def _order(self, length: int) -> Array:
+        """Positions of the rows in the order asked for; unknown values last, equal ones as in the table."""
+        text = self.query.sort.strip()
+        if not text:
+            return np.arange(length)
+        found = compile_expr(text, self.scope)
+        if self.grouped and found.type.per_row:
+            raise UsageError(
+                Both("`sort` has one value per row, and there is one row per group", "`sort` 逐行取值，而结果按组给出"),
+                Both("sort by a key or by an aggregate", "请按分组键或聚合值排序"),
+            )
+        value = found.run(self.frame)
+        value = value if self.grouped or found.type.per_row else self.frame.spread(value)
+        return _sorted(_whole(value, length))
+
+
+def _sorted(value: Value) -> Array:
+    if isinstance(value, Texts):
+        names = sorted(range(len(value.names)), key=value.names.__getitem__)
+        places = np.empty(len(names) + 1, np.int64)
+        places[names] = np.arange(len(names))
+        places[-1] = len(names)
+        return np.argsort(places[value.codes], kind="stable")
+    unknown = is_missing(value)
+    last = np.lexsort((np.where(unknown, value.dtype.type(0), value), unknown))
+    return np.asarray(last)
+
+
+def _whole(value: Value, length: int) -> Value:
+    """A value as a column of this length."""
+    if isinstance(value, Texts):
+        return value
+    if value is None or isinstance(value, str):
+        return Texts.constant(value, length)
+    return np.broadcast_to(np.asarray(value), length)
+
+
+def _key_values(fact: type[Fact], name: str, values: Sequence[object]) -> Value:
+    column = fact.columns()[name]
+    if column.store == "text":
+        return Texts.of(value if isinstance(value, str) else None for value in values)
+    filled = [column.missing if value is None else value for value in values]
+    return Frame(Table.build(fact, **{name: np.array(filled, column.dtype)})).column(name)
+
+
+def _condition(text: str, scope: Scope) -> Compiled:
+    found = compile_expr(text, scope)
+    if found.type.kind != "bool":
+        raise UsageError(
+            Both(f"`where` is a condition, not {found.type}", f"`where` 应为条件，而不是 {found.type}"),
+            Both("compare something, such as `duration_us > 100`", "请写成比较，例如 `duration_us > 100`"),
+        )
+    return found
+
+
+def _refuse_too_much(query: Query) -> None:
+    if not 1 <= query.limit <= MOST_ROWS:
+        raise UsageError(
+            Both(f"`limit` is {query.limit}", f"`limit` 为 {query.limit}"),
+            Both(
+                f"ask for 1 to {MOST_ROWS} rows; `total` says how many there are",
+                f"可取 1 到 {MOST_ROWS} 行，总行数见 `total`",
+            ),
+        )
+    if len(query.by) + len(query.let) + len(query.columns) > MOST_NAMES:
+        raise UsageError(
+            Both(f"more than {MOST_NAMES} columns, keys and values", f"列、分组键与取值超过 {MOST_NAMES} 个"),
+            Both("ask for fewer at a time", "请分几次查询"),
+        )
+
+
+def _check_names(query: Query, fact: type[Fact]) -> None:
+    columns = fact.columns()
+    for name in query.by:
+        if name not in columns:
+            raise _no_name(name, columns)
+        if columns[name].store == "float" or columns[name].unit:
+            raise UsageError(
+                Both(f"`{name}` is measured", f"`{name}` 是测量值"),
+                Both("group by names, ranks, steps or flags", "请按名称、rank、step 或标志分组"),
+            )
+    for name in query.let:
+        if not name.isidentifier() or name.startswith("_") or name in RESERVED or name in columns or name in RUN_SCOPE:
+            raise UsageError(
+                Both(f"`{name}` is no free name", f"`{name}` 不能用作名称"),
+                Both("choose another name for the value", "请换一个名称"),
+            )
+
+
+def _no_name(name: str, known: Iterable[str]) -> UsageError:
+    listed = tuple(known)
+    hint = nearest(name, listed) or f"known here: {', '.join(listed)}"
+    return UsageError(Both(f"no column or value `{name}`", f"没有列或取值 `{name}`"), Both(hint, hint))

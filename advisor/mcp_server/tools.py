@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an assistant can ask, as plain functions; `server` offers them. Nothing is written, nothing is run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fnmatch import fnmatchcase
+from typing import Any
+
+from advisor.comparison import compare
+from advisor.engine import reason
+from advisor.explanation import explain, meaning
+from advisor.explanation.asked import asked
+from advisor.facts import FACTS
+from advisor.facts.base import Fact
+from advisor.facts.observed import Setting
+from advisor.facts.profile import Profile, named
+from advisor.facts.table import Table
+from advisor.mcp_server import answers
+from advisor.mcp_server.answers import spoken
+from advisor.mcp_server.opened import Opened
+from advisor.mcp_server.query import Query, ask
+from advisor.messages.errors import Both, FactMissing, UsageError
+from advisor.messages.text import Language
+from advisor.model.comparison import Tolerance
+from advisor.model.findings import Diagnosis, Spent
+from advisor.policy.settings import Settings
+from advisor.progress import Progress, silent
+from advisor.report.cards import cards
+
+MOST_FINDINGS = 50
+MOST_ROWS = 200
+MOST_CHANGES = 100
+MOST_MOVED = 20
+MOST_SPENT = 10
+MOST_UNREAD = 10
+MOST_PLACES = 16
+MOST_CAPTURES = 8
+
+
+class Tools:
+    """Answers questions about captures below the roots. Every answer is plain data with texts in one language.
+
+    All of them raise AdvisorError, whose message says what would be right.
+    """
+
+    def __init__(self, opened: Opened, settings: Settings | None = None, language: Language = "en") -> None:
+        self.opened, self.settings, self.language = opened, settings, language
+
+    def diagnose(self, path: str, top: int = 5, progress: Progress = silent) -> dict[str, Any]:
+        """What to fix first, and what it wins: the first findings of a capture or of a saved diagnosis."""
+        _within("top", top, MOST_FINDINGS)
+        with self.opened.lock:
+            diagnosis = lean(self.opened.diagnosis(path, progress))
+        first = diagnosis.model_copy(update={"findings": diagnosis.findings[:top]})
+        made = zip(cards(first, self.language), first.findings, strict=True)
+        answer = answers.Diagnosed(
+            version=diagnosis.version,
+            run=diagnosis.run,
+            split=diagnosis.split,
+            spent=_spent(diagnosis),
+            findings=tuple(answers.found(card, finding) for card, finding in made),
+            total=len(diagnosis.findings),
+            outcomes=Counter(outcome.outcome for outcome in diagnosis.outcomes),
+            not_checked=tuple(one for one in diagnosis.outcomes if one.outcome in ("skipped", "failed")),
+            unread=diagnosis.unread[:MOST_UNREAD],
+        )
+        return spoken(answer, self.language)
+
+    def explain(
+        self, rule: str = "", finding: str = "", path: str = "", rows: int = 10, progress: Progress = silent
+    ) -> dict[str, Any]:
+        """What a rule reads, measured and held it against, for one finding or for all it said of a capture."""
+        _within("rows", rows, MOST_ROWS)
+        with self.opened.lock:
+            diagnosis = self.opened.diagnosis(path, progress) if path else None
+            profile = self.opened.seen(path, progress).profile if path else None
+            wanted = asked(rule, finding, diagnosis, self.opened.catalog)
+            explanation = explain(
+                wanted.info,
+                wanted.rule,
+                lean(diagnosis) if diagnosis is not None else None,
+                fingerprint=wanted.fingerprint,
+                profile=profile,
+                settings=self.settings,
+                rows=rows,
+            )
+        return spoken(explanation, self.language)
+
+    def list_rules(self, pattern: str = "*") -> dict[str, Any]:
+        """The rules whose id matches."""
+        rules = tuple(rule for rule in self.opened.catalog.rules if fnmatchcase(rule.id, pattern))
+        if not rules:
+            known = ", ".join(sorted({rule.category for rule in self.opened.catalog.rules}))
+            raise UsageError(
+                Both(f"no rule matches `{pattern}`", f"没有规则匹配 `{pattern}`"),
+                Both(f"such as `host/*`; categories: {known}", f"例如 `host/*`；类别：{known}"),
+            )
+        listed = (
+            answers.ListedRule(id=rule.id, status=rule.status, title=rule.title, table=rule.fact.table)
+            for rule in rules
+        )
+        return spoken(answers.Listed(rules=tuple(listed)), self.language)
+
+    def show_rule(self, rule: str) -> dict[str, Any]:
+        """One rule: what it reads, when it speaks, its thresholds and why they are so, what to do."""
+        return self.explain(rule)
+
+    def list_tables(self) -> dict[str, Any]:
+        """Every table, what one row of it is, and its columns."""
+        listed = (
+            answers.ListedTable(name=name, holds=meaning(fact), observed=fact.observed, columns=tuple(fact.columns()))
+            for name, fact in FACTS.items()
+        )
+        return spoken(answers.Tables(tables=tuple(listed)), self.language)
+
+    def show_table(self, table: str, path: str = "", progress: Progress = silent) -> dict[str, Any]:
+        """One table: its columns with units and meaning, and how many rows a capture has of it."""
+        fact = named(table)
+        rows, missing = None, None
+        if path:
+            with self.opened.lock:
+                try:
+                    rows = len(self.opened.profile(path, progress).table(fact))
+                except FactMissing as trouble:
+                    missing = reason.of_missing(trouble)
+        shown = answers.Shown(
+            name=fact.table,
+            holds=meaning(fact),
+            observed=fact.observed,
+            record_with=fact.record_with,
+            columns=_columns(fact),
+            rows=rows,
+            missing=missing,
+        )
+        return spoken(shown, self.language)
+
+    def query(self, path: str, table: str, wish: Query, progress: Progress = silent) -> dict[str, Any]:
+        """Rows of a table of a capture, or one row per group, chosen and computed by expressions of rules."""
+        fact = named(table)
+        with self.opened.lock:
+            profile = self.opened.profile(path, progress)
+            rows = ask(profile.table(fact), profile.run, wish, _settings(profile))
+        return spoken(answers.Asked(table=fact.table, rows=rows), self.language)
+
+    def compare(self, before: str, after: str, progress: Progress = silent) -> dict[str, Any]:
+        """What changed between two captures or saved diagnoses, and what moved the step."""
+        with self.opened.lock:
+            one, other = (self.opened.diagnosis(path, progress) for path in (before, after))
+        found = compare(one, other, self.settings.tolerance if self.settings is not None else Tolerance())
+        answer = answers.Compared(
+            confidence=found.confidence,
+            shifts=found.shifts,
+            changes=found.having("new", "worse", "better", "gone", "same", "not comparable")[:MOST_CHANGES],
+            moved=found.moved[:MOST_MOVED],
+            notes=found.notes,
+        )
+        return spoken(answer, self.language)
+
+    def whole(self, path: str, progress: Progress = silent) -> Diagnosis:
+        """The complete diagnosis."""
+        with self.opened.lock:
+            return self.opened.diagnosis(path, progress)
+
+
+def lean(diagnosis: Diagnosis) -> Diagnosis:
+    """The diagnosis with the worst places of each finding and the first captures: a thousand ranks are as many."""
+    run = diagnosis.run.model_copy(update={"captures": diagnosis.run.captures[:MOST_CAPTURES]})
+    findings = tuple(one.model_copy(update={"seen": one.seen[:MOST_PLACES]}) for one in diagnosis.findings)
+    return diagnosis.model_copy(update={"run": run, "findings": findings})
+
+
+def _within(name: str, value: int, most: int) -> None:
+    if not 1 <= value <= most:
+        raise UsageError(
+            Both(f"`{name}` is {value}", f"`{name}` 为 {value}"),
+            Both(f"1 to {most} can be had at a time", f"可取 1 到 {most}"),
+        )
+
+
+def _spent(diagnosis: Diagnosis) -> tuple[Spent, ...]:
+    """The first entries of each part of the account."""
+    entries = diagnosis.account.spent if diagnosis.account is not None else ()
+    parts = ("compute", "communication", "free")
+    return tuple(one for part in parts for one in [e for e in entries if e.part == part][:MOST_SPENT])
+
+
+def _settings(profile: Profile) -> Table[Setting] | None:
+    """The environment, where it was recorded."""
+    try:
+        return profile.table(Setting)
+    except FactMissing:
+        return None
+
+
+def _columns(fact: type[Fact]) -> tuple[answers.ListedColumn, ...]:
+    return tuple(
+        answers.ListedColumn(
+            name=name, kind=column.kind, unit=column.unit, holds=column.doc, is_stable=not column.volatile
+        )
+        for name, column in fact.columns().items()
+    )

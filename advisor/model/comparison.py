@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparison: what changed between two diagnoses, and its versioned JSON form. `baseline` makes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from advisor.messages.text import Text
+from advisor.model.findings import ConfidenceName, Diagnosis, Rows, Saving, Scalar, SeverityName, SpentPart
+
+Status = Literal["new", "worse", "same", "better", "gone", "not comparable"]
+ShiftName = Literal["step", "compute", "communication", "free"]
+ShiftStatus = Literal["worse", "same", "better", "not comparable"]
+STATUSES: tuple[Status, ...] = ("new", "worse", "same", "better", "gone", "not comparable")
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Tolerance(_Model):
+    """What a difference must exceed to count as a change: all of them."""
+
+    floor: float = 0.01
+    """Part of the longer of the two step times. Two captures of one program differ by about this much."""
+    relative: float = 0.2
+    """Part of the larger of the two savings, or of the two values of a metric."""
+    spread: float = 1.0
+    """How many times the spread over the steps (the larger of the two standard deviations)."""
+    one_step: float = 0.3
+    """Part of a value that is allowed where a capture holds one step and has no spread. Public captures of one
+    program, one step each, differ by up to 26 % in step time and in communication."""
+
+
+class Metric(_Model):
+    """One value a rule looks at, before and after. None where it is not known."""
+
+    name: str
+    unit: str = ""
+    before: Scalar = None
+    after: Scalar = None
+    threshold: float | None = None
+
+
+class Change(_Model):
+    """What became of one finding."""
+
+    rule: str
+    fingerprint: str
+    status: Status
+    confidence: ConfidenceName
+    """Low when one of the two captures has a single step."""
+    subject: dict[str, Scalar] = {}
+    severity_before: SeverityName | None = None
+    """None where it was not found."""
+    severity_after: SeverityName | None = None
+    saving_before: Saving | None = None
+    """What it could win; known of a quiet rule too, where it came near. None when not known."""
+    saving_after: Saving | None = None
+    metrics: tuple[Metric, ...] = ()
+    """The one that is held against a threshold first."""
+    reason: Text | None = None
+    """Why it is not comparable, or why a finding that came or went counts as the same."""
+
+
+class Shift(_Model):
+    """One time of the mean step, before and after, µs."""
+
+    name: ShiftName
+    before_us: float
+    after_us: float
+    noise_us: float
+    """What a difference must exceed to count."""
+    status: ShiftStatus
+
+    @property
+    def delta_us(self) -> float:
+        """After minus before: positive is slower."""
+        return self.after_us - self.before_us
+
+
+class Moved(_Model):
+    """One entry of both accounts. The differences of all entries add up to that of the step."""
+
+    part: SpentPart
+    name: str = ""
+    before_us: float
+    after_us: float
+    count_before: float | None = None
+    count_after: float | None = None
+    beyond_noise: bool
+    """The difference is larger than the spread over the steps and the floor."""
+
+    @property
+    def delta_us(self) -> float:
+        """After minus before: positive is slower."""
+        return self.after_us - self.before_us
+
+
+class Difference(_Model):
+    """A table of both captures side by side, per step and averaged over ranks where it is not rank by rank."""
+
+    name: str
+    """`ranks`, `kernels`, `operators`, `calls`, `collectives`, `memory` or `allocations`."""
+    rows: Rows
+    """Largest difference first. Columns of an amount come in threes: `…_before…`, `…_after…`, `…_delta…`."""
+
+
+class Comparison(_Model):
+    """Everything a report, a gate or a bot says about a change."""
+
+    format: Literal["advisor.comparison/1"] = "advisor.comparison/1"
+    before: Diagnosis
+    after: Diagnosis
+    tolerance: Tolerance = Tolerance()
+    confidence: ConfidenceName
+    shifts: tuple[Shift, ...] = ()
+    """Step first, then its parts; empty where one of the two does not know its step time."""
+    changes: tuple[Change, ...] = ()
+    """In the order of `STATUSES`, within it by what is at stake. Each fingerprint once."""
+    moved: tuple[Moved, ...] = ()
+    """Largest difference first; empty where one of the two has no account."""
+    notes: tuple[Text, ...] = ()
+    """What stands between the two captures: other ranks, levels, sources, rules, a single step."""
+    tables: tuple[Difference, ...] = ()
+    """Only where both captures were at hand."""
+
+    def __repr__(self) -> str:
+        counts = ((status, len(self.having(status))) for status in STATUSES)
+        said = ", ".join(f"{count} {status}" for status, count in counts if count) or "no findings"
+        return f"<comparison of {self.before.run.name!r} with {self.after.run.name!r}: {said}>"
+
+    __str__ = __repr__
+
+    def having(self, *statuses: Status) -> tuple[Change, ...]:
+        """The changes of these kinds."""
+        return tuple(change for change in self.changes if change.status in statuses)
+
+    def change(self, fingerprint: str) -> Change | None:
+        """What became of one finding, where it is among the changes."""
+        return next((change for change in self.changes if change.fingerprint == fingerprint), None)
+
+    def to_json(self) -> str:
+        """The published form: two blanks of indent, keys in declared order, a final line break."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"

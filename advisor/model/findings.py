@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finding, Outcome, Diagnosis: what is handed on, and its versioned JSON form. Writers read this and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+
+from advisor.messages.text import Text
+from advisor.model.run import Run
+from advisor.units import show
+
+Scalar = int | float | bool | str | None
+
+
+def number(value: Scalar) -> float | None:
+    """A value as a number, where it is one."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Severity(IntEnum):
+    """How bad it is, apart from how sure we are."""
+
+    info = 0
+    low = 1
+    medium = 2
+    high = 3
+    critical = 4
+
+
+class Confidence(IntEnum):
+    """How sure we are that this is the cause and that the saving can be had."""
+
+    low = 0
+    medium = 1
+    high = 2
+
+
+def _by_name(kind: type[IntEnum]) -> Any:
+    names = [member.name for member in kind]
+    return (
+        BeforeValidator(lambda value: kind[value] if isinstance(value, str) and value in names else value),
+        PlainSerializer(lambda value: value.name, return_type=str),
+        WithJsonSchema({"enum": names}),
+    )
+
+
+SeverityName = Annotated[Severity, *_by_name(Severity)]
+ConfidenceName = Annotated[Confidence, *_by_name(Confidence)]
+
+Shown = Literal["", "times", "share", "us", "B", "count", "ns", "GB/s", "MHz"]
+
+
+class Saving(_Model):
+    """What fixing it could win per step: an upper estimate, never more than the step."""
+
+    us: float = 0.0
+    share: float = 0.0
+    """Part of the mean step, 0 to 1; 0 when the step time is unknown."""
+
+
+class Evidence(_Model):
+    """One measured value behind a finding, and the threshold it was held against."""
+
+    name: str
+    value: Scalar
+    unit: str = ""
+    threshold: float | None = None
+
+
+class Place(_Model):
+    """One place where the problem was seen, with what it costs there."""
+
+    rank: int | None = None
+    stage: int | None = None
+    step: int | None = None
+    saving_us: float = 0.0
+
+
+class Head(_Model):
+    """One column of a small table."""
+
+    name: str
+    unit: str = ""
+
+
+class Rows(_Model):
+    """A small typed table: the rows behind a finding, or what a chart draws."""
+
+    columns: tuple[Head, ...]
+    rows: tuple[tuple[Scalar, ...], ...]
+    total: int = 0
+    """How many rows there were; `rows` holds the first of them."""
+
+
+class CodeLine(_Model):
+    """A line of the user's program, as the profiler recorded it."""
+
+    file: str
+    """Path on the machine that was profiled."""
+    line: int
+    function: str = ""
+
+
+class Occurrence(_Model):
+    """One event behind a finding, and where it lies in the timeline: kernel, call, collective, gap or step."""
+
+    table: str = ""
+    """The kind of event: the table of facts that holds it, such as `kernels` or `gaps`."""
+    rank: int | None = None
+    step: int | None = None
+    name: str = ""
+    """As recorded; empty for what has no name, such as a step."""
+    start_ns: int
+    """As recorded, on the profiler's clock: `ts` of trace_view.json (µs) times 1000, and the ns of the database."""
+    duration_us: float = 0.0
+    """0 for an instant."""
+    since_step_us: float | None = None
+    """From the start of its step, on the host where that was recorded, else on the device."""
+    since_start_us: float | None = None
+    """From the first event in the timeline of its rank."""
+
+    @property
+    def end_ns(self) -> int:
+        """When it ended, on the same clock."""
+        return self.start_ns + round(self.duration_us * 1e3)
+
+
+class Finding(_Model):
+    """One problem of one subject, wherever it was seen."""
+
+    rule: str
+    fingerprint: str
+    severity: SeverityName
+    confidence: ConfidenceName
+    saving: Saving = Saving()
+    restated: Saving | None = None
+    """Of a symptom: the time it says again without a reason, on the rank where it is most. None of a cause."""
+    subject: dict[str, Scalar] = {}
+    """Stable keys only, such as `{"op_type": "TransData"}`; empty for the run as a whole."""
+    seen: tuple[Place, ...] = ()
+    """Every rank, stage and step, worst first."""
+    evidence: tuple[Evidence, ...] = ()
+    """Taken at the worst place."""
+    excerpt: Rows | None = None
+    occurrences: tuple[Occurrence, ...] = ()
+    """The worst events behind it, at most twenty: those of the first place first, then by how bad they are. Empty for
+    what happens at no moment, or untimed."""
+    fix: tuple[int, ...] | None = None
+    """Which steps of the rule's remedy apply, counted from 0; None for all of them."""
+    causes: tuple[str, ...] = ()
+    """Fingerprints of findings that explain this one."""
+    symptoms: tuple[str, ...] = ()
+    """Fingerprints of findings that this one explains."""
+    doubted_by: tuple[str, ...] = ()
+    """Fingerprints of findings about the capture that make it one level less certain."""
+    source: CodeLine | None = None
+    """Where the user's program causes the worst of it; None when no call stacks were recorded."""
+
+    @property
+    def is_symptom(self) -> bool:
+        """Whether it says where time goes and not why."""
+        return self.restated is not None
+
+    @property
+    def worth(self) -> Saving:
+        """What it weighs: of a cause what fixing it wins, of a symptom all the time it says again."""
+        return self.restated or self.saving
+
+    def __repr__(self) -> str:
+        about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
+        wins = f", about {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
+        return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
+
+    __str__ = __repr__
+
+
+def unexplained(symptom: Finding, causes: Iterable[Finding]) -> Saving:
+    """What these causes leave of the time of a symptom; a cause that is a symptom itself accounts for all its time."""
+    known = [cause.worth for cause in causes]
+    return Saving(
+        us=max(symptom.worth.us - sum(one.us for one in known), 0.0),
+        share=max(symptom.worth.share - sum(one.share for one in known), 0.0),
+    )
+
+
+class Measure(_Model):
+    """What a rule measured where it did not fire: how near it came."""
+
+    subject: dict[str, Scalar] = {}
+    fingerprint: str
+    """The name a finding of this subject would have."""
+    saving: Saving = Saving()
+    evidence: tuple[Evidence, ...] = ()
+    """Taken at the place that came nearest."""
+
+
+OutcomeName = Literal["fired", "quiet", "not applicable", "skipped", "failed"]
+
+
+class Outcome(_Model):
+    """What became of one rule. Quiet means looked and fine; skipped names what to record."""
+
+    rule: str
+    outcome: OutcomeName
+    reason: Text | None = None
+    needs: tuple[str, ...] = ()
+    """Tables that were missing when skipped, or columns without values, such as `overlaps.free_us`."""
+    measures: tuple[Measure, ...] = ()
+    """Subjects in which it did not fire, nearest first; only the few that came nearest."""
+    without_ranks: tuple[int, ...] = ()
+    """Of a rule that looked: ranks it could not look at, because a file was not given; `reason` says which file."""
+
+
+class Param(_Model):
+    """A threshold as it was in force, and why it has this value."""
+
+    name: str
+    value: float
+    unit: str = ""
+    basis: Text
+    overridden: bool = False
+
+
+class Step(_Model):
+    """One step of a remedy."""
+
+    do: Text
+    run: str = ""
+    code: str = ""
+    care: Text | None = None
+
+
+class Reference(_Model):
+    """Where to read more."""
+
+    title: str
+    url: str
+
+
+class Label(_Model):
+    """How an evidence value or excerpt column is called and shown."""
+
+    name: str
+    label: Text
+    show_as: Shown = ""
+
+
+class RuleInfo(_Model):
+    """What a report says about a rule: enough to render without the rule file."""
+
+    id: str
+    status: Literal["stable", "preview", "deprecated"] = "stable"
+    title: Text
+    why: Text
+    params: tuple[Param, ...] = ()
+    labels: tuple[Label, ...] = ()
+    fix: tuple[Step, ...] = ()
+    assumes: Text | None = None
+    at_most: bool = False
+    """Whether the savings of its findings are upper bounds and no estimates."""
+    references: tuple[Reference, ...] = ()
+    formerly: tuple[str, ...] = ()
+    """Ids it had before: settings and baselines may still use them."""
+    symptom: bool = False
+    """It says where time goes, not why: its findings never stand above one that explains a part of them."""
+
+    def remedy(self, *findings: Finding) -> tuple[Step, ...]:
+        """The steps that apply to any of these findings."""
+        return tuple(s for n, s in enumerate(self.fix) if any(f.fix is None or n in f.fix for f in findings))
+
+    @property
+    def category(self) -> str:
+        return self.id.split("/", 1)[0]
+
+
+class TimeSplit(_Model):
+    """Where the device time of a mean step goes, averaged over the ranks, µs. None means not recorded."""
+
+    step_us: float
+    compute_us: float
+    exposed_comm_us: float
+    overlapped_us: float
+    free_us: float
+    copy_us: float | None = None
+    event_wait_us: float | None = None
+    slowest_rank: int | None = None
+    """The rank with the longest mean step; None with a single rank."""
+    slowest_us: float | None = None
+    """Its mean step."""
+
+
+SpentPart = Literal["compute", "communication", "free"]
+
+
+class Spent(_Model):
+    """One entry of the account of a step: what its time went into. Entries add up to the step."""
+
+    part: SpentPart
+    name: str = ""
+    """Operator type, kind of collective, or cause of idle time; empty for what can be given no name."""
+    us: float
+    """Per mean step, averaged over the ranks. Time in which several ran counts for the one that began first."""
+    spread_us: float | None = None
+    """Standard deviation over the steps; None with fewer than two."""
+    count: float | None = None
+    """How often per step; None when not known."""
+
+
+class StepSplit(_Model):
+    """One step, averaged over the ranks, µs."""
+
+    step: int | None = None
+    step_us: float
+    compute_us: float
+    exposed_comm_us: float
+    free_us: float
+
+
+class Account(_Model):
+    """Where the time of a mean step goes, name by name, and how steps differ: what a comparison needs."""
+
+    spent: tuple[Spent, ...] = ()
+    """Largest first within each part. Adds up to `TimeSplit.step_us`."""
+    steps: tuple[StepSplit, ...] = ()
+    """Ascending; the first few hundred."""
+
+
+ExhibitKind = Literal[
+    "time_split",  # rank, stage, compute_us, exposed_comm_us, free_us
+    "idle_causes",  # cause, us
+    "launch_latency",  # from_us, to_us, launches
+    "operators",  # op_type, core, us, calls
+    "rank_steps",  # rank, step, span_us
+    "links",  # source, target, link, bandwidth_gbps, size_bytes
+]
+
+
+class Exhibit(_Model):
+    """One chart's worth of numbers about the run."""
+
+    kind: ExhibitKind
+    rows: Rows
+
+
+class Unread(_Model):
+    """Something in the input that could not be read. Place and trouble are in English; `damage` has the Chinese."""
+
+    file: str
+    place: str = ""
+    what: str
+    rows: int = 0
+
+
+class Diagnosis(_Model):
+    """Everything a report, a bot or a comparison needs."""
+
+    format: Literal["advisor.diagnosis/1"] = "advisor.diagnosis/1"
+    version: str = ""
+    """Version of advisor that made it."""
+    run: Run
+    split: TimeSplit | None = None
+    account: Account | None = None
+    """None where the time of a step is not known."""
+    peak_memory_bytes: float | None = None
+    """Most device memory that any rank reserved at any moment; None when not recorded."""
+    findings: tuple[Finding, ...] = ()
+    """Ranked: what to fix first comes first."""
+    outcomes: tuple[Outcome, ...] = ()
+    """One for each rule, ordered by id."""
+    rules: tuple[RuleInfo, ...] = ()
+    """The rules that were evaluated, ordered by id."""
+    exhibits: tuple[Exhibit, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    def __repr__(self) -> str:
+        us = self.run.step_us or (self.split.step_us if self.split is not None else 0.0)
+        step = f" {'step' if self.run.steps else 'window'} {show(us, 'us')}," if us > 0 else ""
+        return f"<diagnosis of {self.run.name!r}:{step} {len(self.findings)} findings>"
+
+    __str__ = __repr__
+
+    def rule(self, rule_id: str) -> RuleInfo:
+        """What is known of a rule that was evaluated."""
+        return next(info for info in self.rules if info.id == rule_id)
+
+    def to_json(self) -> str:
+        """The published form: two blanks of indent, keys in declared order, a final line break."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def fingerprint(rule_id: str, subject: Mapping[str, Scalar]) -> str:
+    """The same problem has the same name in every run: no numbers, ranks, steps, times, paths or words."""
+    canonical = json.dumps(["1", rule_id, sorted((key, str(value)) for key, value in subject.items())])
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]

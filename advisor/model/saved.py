@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was written before, read again: the .json of a diagnosis or of a comparison."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from advisor.messages.errors import Both
+    from advisor.model.comparison import Comparison
+    from advisor.model.findings import Diagnosis
+
+Model = TypeVar("Model", bound="BaseModel")
+
+_HEAD_BYTES = 4096
+_FORMAT = re.compile(rb'"advisor\.(diagnosis|comparison)/')
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}")
+"""What a text without such numbers may hold as well, in a name; looking closer costs as much as reading."""
+
+
+def is_saved(path: Path) -> bool:
+    """Whether this names the .json of a diagnosis, not a capture; a timeline is .json too."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return path.suffix.lower() == ".json" and not path.exists()
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return True  # reading it says what is wrong
+    return b'"traceEvents"' not in head and not head.lstrip().startswith(b"[")
+
+
+def is_comparison(path: Path) -> bool:
+    """Whether this is the .json of a comparison."""
+    return written_by_advisor(path) == "comparison"
+
+
+def written_by_advisor(path: Path) -> str:
+    """`diagnosis` or `comparison`, where this is the .json of one; else nothing."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            found = _FORMAT.search(file.read(_HEAD_BYTES).split(b",", 1)[0])
+    except OSError:
+        return ""  # whoever reads it says what is wrong
+    return found[1].decode() if found else ""
+
+
+def saved_comparison(path: Path) -> Comparison:
+    """The comparison in a .json file.
+
+    Raises:
+        InputError: There is none; the message says what is wrong with the file.
+    """
+    from advisor.messages.errors import Both
+    from advisor.model.comparison import Comparison
+
+    remedy = Both(
+        "give a .json written by `advisor compare … -o compare.json`",
+        "请给出由 `advisor compare … -o compare.json` 写出的 .json 文件",
+    )
+    return saved(path, Comparison, Both("a comparison", "对比结果"), remedy)
+
+
+def saved_diagnosis(path: Path) -> Diagnosis:
+    """The diagnosis in a .json file.
+
+    Raises:
+        InputError: There is none; the message says what is wrong with the file.
+    """
+    from advisor.messages.errors import Both
+    from advisor.model.findings import Diagnosis
+
+    remedy = Both(
+        "give a .json written by `advisor diagnose … -o report.json`",
+        "请给出由 `advisor diagnose … -o report.json` 写出的 .json 文件",
+    )
+    return saved(path, Diagnosis, Both("a diagnosis", "诊断结果"), remedy)
+
+
+def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
+    """What a .json file holds, as this model.
+
+    Raises:
+        InputError: It cannot be read or holds something else; the message says what is wrong with the file.
+    """
+    from pydantic import ValidationError
+
+    from advisor.messages.damage import because
+    from advisor.messages.errors import Both, InputError
+
+    try:
+        return _read(path.read_bytes(), model)
+    except _NoNumber as error:
+        raise InputError(
+            Both(
+                f"{path} is not {called.en}: it holds a number that is none ({error})",
+                f"{path} 不是{called.zh}：其中含有非数值（{error}）",
+            ),
+            remedy,
+        ) from error
+    except OSError as error:
+        why = because(error)
+        trouble = Both(f"{path} cannot be read: {why.en}", f"无法读取 {path}：{why.zh}")
+        raise InputError(trouble, remedy) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(
+            Both(
+                f"{path} is not {called.en}: {where or 'the whole file'}: {first['msg']}",
+                f"{path} 不是{called.zh}：{where or '整个文件'} 的内容不符合格式",
+            ),
+            remedy,
+        ) from error
+
+
+class _NoNumber(Exception):
+    """NaN, or a number too large for a float."""
+
+
+def _read(text: bytes, model: type[Model]) -> Model:
+    """The model in a JSON text. Lone surrogates, as file names that are no UTF-8 leave them, are read as written.
+
+    Raises:
+        ValidationError: It holds something else.
+        _NoNumber: It holds what no report can calculate with, and what JSON does not know.
+    """
+    import json
+
+    from pydantic import ValidationError
+
+    try:
+        made = model.model_validate_json(text)
+    except ValidationError as error:
+        if error.errors()[0]["type"] != "json_invalid" or not _SURROGATE.search(text):
+            raise
+        return model.model_validate(json.loads(text, parse_constant=_refuse, parse_float=_finite))
+    if _PERHAPS_INFINITE.search(text):
+        json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    return made
+
+
+def _refuse(constant: str) -> float:
+    raise _NoNumber(constant)
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse(digits)

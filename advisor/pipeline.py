@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one place where the parts meet: files to facts, facts and rules to outcomes, outcomes to a Diagnosis."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from advisor.chips import agreed
+from advisor.facts.base import Fact
+from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
+from advisor.facts.observed import Damage, OperatorCall, Setting, StepWindow
+from advisor.facts.profile import Derivation, Found, Profile, Source
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing, WorkerLost
+from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
+from advisor.model.run import Run, Sides
+from advisor.progress import Progress, silent
+from advisor.release import VERSION
+from advisor.summary.account import account
+from advisor.summary.chart_data import EXHIBITS, exhibits, slack, step_us, time_split
+
+if TYPE_CHECKING:
+    from advisor.rules.catalog import Catalog
+
+F = TypeVar("F", bound=Fact)
+
+POOL_WORTH_BYTES = 24 << 20
+"""Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
+
+ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting, HostKind)
+"""What a diagnosis says of every run, whatever tables the rules read."""
+
+
+def open_profile(
+    path: Path, *, jobs: int | None = None, progress: Progress = silent, also: Sequence[Derivation] = (), chip: str = ""
+) -> Profile:
+    """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
+
+    Little is read before a table is asked for. `chip` is what the user says of the chip, by its name in `chips`.
+
+    Raises:
+        InputError: Nothing there can be read; the message says what was found and what to do.
+    """
+    from advisor.analysis import DERIVATIONS
+    from advisor.sources import open_input
+
+    run, sources = open_input(path, jobs=jobs, progress=progress)
+    if chip:
+        run = _with_chip(run, chip)
+    return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_workers(jobs, sources), progress))
+
+
+def _with_chip(run: Run, told: str) -> Run:
+    """The run with the chip that counts, and with a note of what the user told."""
+    chip, note = agreed(run.chip, told)
+    return run.model_copy(update={"chip": chip, "notes": (*run.notes, *([note] if note else []))})
+
+
+def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
+    """Every rule held against the profile; ranked findings, and what became of each rule."""
+    return judge(profile, catalog, show(profile, catalog), progress)
+
+
+def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[Fact]] = ()) -> tuple[Exhibit, ...]:
+    """What charts will show; reads with it what the rules want, and `also` what somebody else will want.
+
+    Without the rules, for a capture that is small in memory: everything that rests on events.
+    """
+    if catalog is None:
+        profile.prepare_events()
+    else:
+        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, *also])
+    return exhibits(profile)
+
+
+def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent) -> Diagnosis:
+    """Every rule held against a profile of which is known what charts will show."""
+    from advisor.engine.doubt import doubted
+    from advisor.engine.evaluate import evaluate
+    from advisor.engine.merge import merge
+    from advisor.engine.partial import with_ranks_left_out
+    from advisor.engine.rank import ranked
+
+    profile.prepare([*catalog.facts(), *ALWAYS])
+    _place_in_time(profile)
+    waited = slack(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else {}
+    findings: list[Finding] = []
+    outcomes: list[Outcome] = []
+    for done, rule in enumerate(catalog.rules, 1):
+        result = evaluate(rule, profile, profile.run)
+        outcomes.append(with_ranks_left_out(result.outcome, rule.facts, profile, profile.run))
+        findings += merge(result, waited)
+        progress("rules", done, len(catalog.rules))
+    return Diagnosis(
+        version=VERSION,
+        run=profile.run,
+        split=time_split(overlaps) if overlaps is not None else None,
+        account=_account(profile),
+        peak_memory_bytes=_peak_memory(profile),
+        findings=_with_lines(profile, _with_times(profile, ranked(doubted(findings, catalog.rules), catalog))),
+        outcomes=tuple(outcomes),
+        rules=tuple(rule.info() for rule in catalog.rules),
+        exhibits=shown,
+        unread=_unread(profile),
+    )
+
+
+def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings, their events with where they lie in the step and in the timeline."""
+    from advisor.engine.placed import placed, without_steps
+
+    findings = findings if profile.run.steps else without_steps(findings)
+    return placed(findings, _maybe(profile, StepWindow), _maybe(profile, Overlap), _maybe(profile, RecordedSpan))
+
+
+def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with the lines of the user's program; reads operators only where their stacks were recorded."""
+    from advisor.engine.user_line import names_operators, with_lines
+
+    recorded = any(capture.with_stack for capture in profile.run.captures)
+    return with_lines(findings, _maybe(profile, OperatorCall) if recorded and names_operators(findings) else None)
+
+
+def _workers(jobs: int | None, sources: Sequence[Source]) -> int:
+    """How many worker processes the ranks are worth; 1 means none."""
+    if jobs is None and sum(source.size_bytes for source in sources) < POOL_WORTH_BYTES:
+        return 1
+    return max(1, min(jobs or os.cpu_count() or 1, len(sources)))
+
+
+RankFacts = dict[type[Fact], Found]
+
+
+class _Spread(Struct, frozen=True):
+    """Like `map` over the ranks, in order; in worker processes where that pays."""
+
+    workers: int
+    progress: Progress
+
+    def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
+        if self.workers == 1:
+            yield from self._counted(map(work, sources), len(sources))
+            return
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+        from concurrent.futures.process import BrokenProcessPool
+
+        method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+        with ProcessPoolExecutor(self.workers, multiprocessing.get_context(method)) as pool:
+            try:
+                yield from self._counted(pool.map(work, sources), len(sources))
+            except BrokenProcessPool as lost:
+                raise WorkerLost from lost
+
+    def _counted(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
+        self.progress("ranks", 0, total)
+        for done, part in enumerate(parts, 1):
+            self.progress("ranks", done, total)
+            yield part
+
+
+def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:
+    try:
+        return profile.table(fact)
+    except FactMissing:
+        return None
+
+
+def _account(profile: Profile) -> Account | None:
+    overlaps, spending = _maybe(profile, Overlap), _maybe(profile, Spending)
+    return None if overlaps is None or spending is None else account(overlaps, spending)
+
+
+def _peak_memory(profile: Profile) -> float | None:
+    """The most that any rank reserved. What is merely allocated would be too little to hold a limit against."""
+    peaks = _maybe(profile, MemoryPeak)
+    reserved = (
+        [] if peaks is None else [most for most in peaks.floats("reserved_bytes").tolist() if math.isfinite(most)]
+    )
+    return max(reserved, default=None)
+
+
+def _place_in_time(profile: Profile) -> None:
+    """Fills in what only the facts can tell: the mean step, and the steps where the files did not number them."""
+    overlaps, calls = _maybe(profile, Overlap), _maybe(profile, HostKind)
+    sides: Sides = "summary" if profile.run.is_summary else "both" if calls is not None and len(calls) else "device"
+    us = profile.run.step_us if overlaps is None else step_us(overlaps)
+    split = None if overlaps is None else time_split(overlaps)
+    idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None
+    profile.run = profile.run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
+
+
+def _unread(profile: Profile) -> tuple[Unread, ...]:
+    damages = _maybe(profile, Damage)
+    if damages is None:
+        return ()
+    files, places, what = (damages.texts(name).values() for name in ("file", "place", "what"))
+    rows = damages.floats("rows").tolist()
+    return tuple(
+        Unread(file=file or "", place=place or "", what=why or "", rows=0 if math.isnan(many) else int(many))
+        for file, place, why, many in zip(files, places, what, rows, strict=True)
+    )

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a file of settings, collected while it is read: all mistakes at once, each at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from advisor.messages.errors import Mistake
+from advisor.rules.source import Document, Path_, nearest
+
+
+class Faults:
+    """The mistakes in one document so far."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.mistakes: list[Mistake] = []
+
+    def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None:
+        """Notes a mistake at a value, or at its key."""
+        self.mistakes.append(self.document.mistake(path, what, hint, key=key))
+
+    def mapping(self, path: Path_, given: Any, of: str) -> Mapping[str, Any]:
+        """What should be a mapping; empty where nothing is given or something else is."""
+        if given is None:
+            return {}
+        if not isinstance(given, dict):
+            self.wrong(path, f"`{path[-1]}` is a mapping of {of}")
+            return {}
+        return given
+
+    def section(self, path: Path_, given: Any, known: Collection[str], of: str) -> Mapping[str, Any]:
+        """What should be a mapping with these keys and no others."""
+        found = self.mapping(path, given, of)
+        self.only(path, found, known)
+        return {name: value for name, value in found.items() if name in known}
+
+    def only(self, path: Path_, given: Mapping[str, Any], known: Collection[str]) -> None:
+        """Notes every key that means nothing."""
+        for name in given:
+            if name not in known:
+                self.wrong((*path, name), f"unknown key `{name}`", nearest(name, known), key=True)
+
+    def word(self, path: Path_, given: Any, allowed: Collection[str]) -> str | None:
+        """One of these words; `false` is understood as off, where off is one of them."""
+        if given is False and "off" in allowed:
+            return "off"
+        if given is None or (isinstance(given, str) and given in allowed):
+            return given
+        words = self.text(path, given) or "a list or a mapping"
+        hint = nearest(words, allowed)
+        what = f"`{path[-1]}` is one of {', '.join(allowed)}, not `{words}`"
+        self.wrong(path, what, hint if hint.startswith("did") else "")
+        return None
+
+    def text(self, path: Path_, given: Any) -> str | None:
+        """The word as it is written: `007` stays `007`. None for nothing, for a list and for a mapping."""
+        return None if given is None else self.document.written(path)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a run may pass: what a project demands, held against a diagnosis and what changed since a baseline."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import NamedTuple
+
+from advisor.messages.errors import Both, UsageError
+from advisor.messages.text import Text
+from advisor.model.comparison import Comparison, Status
+from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint
+from advisor.model.verdict import Action, Budget, BudgetName, Ruling, Suppression, Verdict
+from advisor.policy.policy import Bar, Policy, matches
+from advisor.units import show
+
+MOST_NAMES = 5
+
+ALONE: tuple[Bar, ...] = (Bar(Severity.high),)
+CHANGED: tuple[Bar, ...] = (Bar(Severity.high, "new"),)
+"""What fails a run where nothing is said: without a baseline, and against one."""
+SLOWDOWN = Budget(name="slowdown", unit="share", limit=0.10)
+"""Fails a run too where nothing is said of it: whatever the causes are called, a step that takes a tenth longer than in
+the baseline is what a gate is for."""
+
+
+def judge(
+    diagnosis: Diagnosis, comparison: Comparison | None, policy: Policy, fail_on: Sequence[Bar], today: date
+) -> Verdict:
+    """What the policy says of each finding and of the run; `comparison` is that of the baseline with this diagnosis.
+
+    A finding fails the run where the policy says `error`, or says nothing and the finding is at or above `fail_on`.
+    Suppressed findings fail nothing. A budget fails the run where it is exceeded; one that cannot be measured is said.
+
+    Raises:
+        UsageError: `fail_on` asks for what changed, and there is nothing to compare with.
+    """
+    check_bars(fail_on, compared=comparison is not None)
+    case = _Case(
+        diagnosis=diagnosis,
+        statuses=None if comparison is None else {one.fingerprint: one.status for one in comparison.changes},
+        former={info.id: info.formerly for info in diagnosis.rules},
+        policy=policy,
+        fail_on=tuple(fail_on),
+        today=today,
+    )
+    rulings = tuple(map(case.ruling, diagnosis.findings))
+    limits = tuple(budget for budget in policy.budgets if budget.action != "off")
+    held = tuple(_held(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
+    if fail_on and comparison is not None and all(budget.name != "slowdown" for budget in policy.budgets):
+        unasked = _held_slowdown(SLOWDOWN, comparison)
+        held += (unasked,) if unasked.budget.kept is False else ()
+    budgets = tuple(one.budget for one in held)
+    failing = any(ruling.action == "error" and ruling.suppressed is None for ruling in rulings)
+    exceeded = any(budget.kept is False and budget.action == "error" for budget in budgets)
+    return Verdict(
+        passed=not failing and not exceeded,
+        rulings=rulings,
+        budgets=budgets,
+        unused=case.unused(),
+        expired=tuple(one for one in policy.suppressions if _is_past(one, today)),
+        notes=(*(one.why for one in held if one.why), *case.blind(), *case.uncertain(rulings)),
+    )
+
+
+def check_bars(fail_on: Sequence[Bar], *, compared: bool) -> None:
+    """Refuses to ask for what changed where there is nothing to compare with.
+
+    Raises:
+        UsageError: It was asked for.
+    """
+    asks = next((bar for bar in fail_on if bar.since), None)
+    if asks is None or compared:
+        return
+    level = asks.severity.name
+    raise UsageError(
+        Both(f"`{asks}` needs a baseline to compare with", f"`{asks}` 需要与基线对比，但未给出基线"),
+        Both(
+            f"give --baseline main.json, or --fail-on {level}",
+            f"请用 --baseline main.json 给出基线，或改用 --fail-on {level}",
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One diagnosis before the gate."""
+
+    diagnosis: Diagnosis
+    statuses: Mapping[str, Status] | None
+    """By fingerprint; None without a baseline."""
+    former: Mapping[str, tuple[str, ...]]
+    """The ids that each rule had before."""
+    policy: Policy
+    fail_on: tuple[Bar, ...]
+    today: date
+
+    def ruling(self, finding: Finding) -> Ruling:
+        status = self.status(finding)
+        action, by = self.action(finding, status)
+        return Ruling(
+            rule=finding.rule,
+            fingerprint=finding.fingerprint,
+            severity=finding.severity,
+            status=status,
+            action=action,
+            by=by,
+            suppressed=next((one for one in self.holding() if self.meets(one, finding)), None),
+        )
+
+    def status(self, finding: Finding) -> Status | None:
+        """Against the baseline. What a comparison does not know is new: nothing passes for want of an entry."""
+        return None if self.statuses is None else self.statuses.get(finding.fingerprint, "new")
+
+    def action(self, finding: Finding, status: Status | None) -> tuple[Action, str]:
+        asked = self.policy.asked(self.names(finding.rule), finding.severity)
+        if asked is not None:
+            return asked
+        bar = next((bar for bar in self.fail_on if bar.fails(finding.severity, status)), None)
+        return ("error", f"fail_on {bar}") if bar else ("warn", "")
+
+    def names(self, rule: str) -> tuple[str, ...]:
+        """The id of a rule, and those it had before."""
+        return (rule, *self.former.get(rule, ()))
+
+    def holding(self) -> Iterator[Suppression]:
+        return (one for one in self.policy.suppressions if not _is_past(one, self.today))
+
+    def meets(self, one: Suppression, finding: Finding) -> bool:
+        """Whether a suppression means a finding, by any name that this had."""
+        names = self.names(finding.rule)
+        prints = (finding.fingerprint, *(fingerprint(name, finding.subject) for name in names[1:]))
+        return (not one.rule or matches(one.rule, names)) and (not one.fingerprint or one.fingerprint in prints)
+
+    def unused(self) -> tuple[Suppression, ...]:
+        """Suppressions that met no finding although a rule they may mean could look."""
+        looked = [self.names(one.rule) for one in self.diagnosis.outcomes if one.outcome in ("fired", "quiet")]
+        return tuple(
+            one
+            for one in self.holding()
+            if any(not one.rule or matches(one.rule, names) for names in looked)
+            and not any(self.meets(one, finding) for finding in self.diagnosis.findings)
+        )
+
+    def left(self, rulings: Iterable[Ruling]) -> tuple[Finding, ...]:
+        """The findings that count: neither suppressed nor turned off."""
+        pairs = zip(self.diagnosis.findings, rulings, strict=True)
+        return tuple(finding for finding, one in pairs if one.suppressed is None and one.action != "off")
+
+    def blind(self) -> Iterator[Text]:
+        """What the gate could not see, so that passing does not say it is in order."""
+        outcomes = self.diagnosis.outcomes
+        if not any(outcome.outcome in ("fired", "quiet") for outcome in outcomes):
+            yield Text(
+                en="No rule could look at this capture: passing is no sign of health.",
+                zh="没有规则能检查这份采集数据：通过并不代表没有问题。",
+            )
+            return
+        blind = [outcome.rule for outcome in outcomes if outcome.outcome in ("skipped", "failed")]
+        demanded = [rule for rule in blind if (self.policy.asked(self.names(rule), None) or ("",))[0] == "error"]
+        if demanded:
+            yield Text(
+                en=f"Set to error, but could not look: {_listed(demanded, ', ')}.",
+                zh=f"已设为 error 但未能检查：{_listed(demanded, '、')}。",
+            )
+
+    def uncertain(self, rulings: Iterable[Ruling]) -> Iterator[Text]:
+        """Findings of which nobody can say whether they are new, where that would decide."""
+        bars = [bar for bar in self.fail_on if bar.since]
+        doubtful = [
+            one.rule
+            for one in rulings
+            if one.status == "not comparable" and not one.by and any(one.severity >= bar.severity for bar in bars)
+        ]
+        if doubtful:
+            yield Text(
+                en=f"Not counted as new, because the baseline cannot tell: {_listed(doubtful, ', ')}.",
+                zh=f"以下问题无法与基线比较，因此未计为新增：{_listed(doubtful, '、')}。",
+            )
+
+
+def _is_past(one: Suppression, today: date) -> bool:
+    return bool(one.expires) and today > date.fromisoformat(one.expires)
+
+
+def _listed(names: Iterable[str], comma: str) -> str:
+    found = list(dict.fromkeys(names))
+    return comma.join(found[:MOST_NAMES]) + ("…" if len(found) > MOST_NAMES else "")
+
+
+class _Held(NamedTuple):
+    """A budget with what the run shows of it, and what there is to say about that."""
+
+    budget: Budget
+    why: Text | None = None
+
+
+_WHY: Mapping[BudgetName, Text] = {
+    "free_share": Text(
+        en="Budget free_share: not measured, because the capture does not say where the time of a step goes.",
+        zh="预算 free_share 无法测量：采集数据不含 step 时间拆解。",
+    ),
+    "step_time": Text(
+        en="Budget step_time: not measured, because no step is marked; call prof.step() after each.",
+        zh="预算 step_time 无法测量：采集数据未标记 step，请在每步之后调用 prof.step()。",
+    ),
+    "memory": Text(
+        en="Budget memory: not measured, because memory was not recorded; profile_memory=True records it.",
+        zh="预算 memory 无法测量：未采集内存，可设置 profile_memory=True 采集。",
+    ),
+    "saving_left": Text(
+        en="Budget saving_left: not measured, because no rule could look or the step time is not known.",
+        zh="预算 saving_left 无法测量：没有规则能够检查，或单步耗时未知。",
+    ),
+    "slowdown": Text(
+        en="Budget slowdown: not measured, because there is no baseline whose step time can be compared.",
+        zh="预算 slowdown 无法测量：没有可对比单步耗时的基线。",
+    ),
+}
+
+
+def _held(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, left: Sequence[Finding]) -> _Held:
+    """A budget held against the run."""
+    if budget.name == "slowdown":
+        return _held_slowdown(budget, comparison)
+    measured = _measured(budget, diagnosis, left)
+    if measured is None or not math.isfinite(measured):
+        return _Held(budget, _WHY[budget.name])
+    return _Held(budget.model_copy(update={"measured": measured}))
+
+
+def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:
+    """The budget held against the step time of the baseline; below the noise between the two nothing can be held."""
+    measured, noise = _slowdown(comparison)
+    if measured is None or not (math.isfinite(measured) and math.isfinite(noise)):
+        return _Held(budget, _WHY[budget.name])
+    held = budget.model_copy(update={"limit": max(budget.limit, noise), "measured": measured})
+    if noise <= budget.limit:
+        return _Held(held)
+    share = show(noise, "share")
+    why = Text(
+        en=f"Budget slowdown: held against {share}, the noise between the two captures; more steps may lower it.",
+        zh=f"预算 slowdown 按两份采集之间的波动 {share} 判断；增加采集的 step 数可降低波动。",
+    )
+    return _Held(held, why)
+
+
+def _slowdown(comparison: Comparison | None) -> tuple[float | None, float]:
+    """How much longer a step takes than in the baseline, and how much of that is noise, as parts of the step then."""
+    shifts = comparison.shifts if comparison else ()
+    step = next((shift for shift in shifts if shift.name == "step" and shift.before_us > 0), None)
+    if step is None or step.status == "not comparable":
+        return None, 0.0
+    return step.delta_us / step.before_us, step.noise_us / step.before_us
+
+
+def _measured(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> float | None:
+    """What the run itself shows of a budget; None when it does not tell."""
+    run, split = diagnosis.run, diagnosis.split
+    stepped = bool(run.steps) and run.step_us > 0
+    if budget.name == "free_share":
+        return split.free_us / split.step_us if split and split.step_us > 0 else None
+    if budget.name == "step_time":
+        return run.step_us if stepped else None
+    if budget.name == "memory":
+        return diagnosis.peak_memory_bytes
+    looked = any(outcome.outcome in ("fired", "quiet") for outcome in diagnosis.outcomes)
+    known = run.step_us > 0 if budget.unit == "share" else stepped
+    return _largest(budget, left) if known and looked else None
+
+
+def _largest(budget: Budget, left: Sequence[Finding]) -> float:
+    """The largest saving of any one finding: savings are upper estimates and overlap, so they are never added."""
+    savings = [one.saving.share if budget.unit == "share" else one.saving.us for one in left]
+    return max(savings, default=0.0) if all(map(math.isfinite, savings)) else math.nan

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a project demands of a profile: which findings fail a run, which only warn, limits, and what it lives with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+
+from advisor.model.comparison import Status
+from advisor.model.findings import Severity
+from advisor.model.verdict import Action, Budget, Suppression
+
+ACTIONS: tuple[Action, ...] = ("off", "warn", "error")
+_SINCE: Mapping[str, tuple[Status, ...]] = {"new": ("new", "worse"), "worse": ("worse",)}
+
+
+class Bar(Struct, frozen=True):
+    """One entry of `fail_on`: a severity, and whether only what changed against the baseline counts."""
+
+    severity: Severity
+    since: str = ""
+    """`new` (new or worse), `worse`, or nothing for every finding."""
+
+    def __str__(self) -> str:
+        return f"{self.since}:{self.severity.name}" if self.since else self.severity.name
+
+    def fails(self, severity: Severity, status: Status | None) -> bool:
+        """Whether a finding of this severity and status is at or above the bar."""
+        return severity >= self.severity and (not self.since or status in _SINCE[self.since])
+
+
+def bars(words: Iterable[str]) -> tuple[Bar, ...]:
+    """The entries of a `fail_on`; `none` alone gives no entry.
+
+    Raises:
+        ValueError: An entry is no severity, or stands after something other than `new:` and `worse:`.
+    """
+    entries = [word.strip() for word in words]
+    return () if entries == ["none"] else tuple(_bar(entry) for entry in entries)
+
+
+def _bar(entry: str) -> Bar:
+    since, colon, level = entry.rpartition(":")
+    if level not in Severity.__members__ or (colon and since not in _SINCE):
+        raise ValueError(entry)
+    return Bar(Severity[level], since)
+
+
+def matches(pattern: str, names: Sequence[str]) -> bool:
+    """Whether an id, or a pattern such as `memory/*`, means a rule of these names."""
+    if pattern.endswith("*"):
+        return any(name.startswith(pattern[:-1]) for name in names)
+    return pattern in names
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a project demands. Without settings nothing is demanded beyond `fail_on`."""
+
+    rules: Mapping[str, Action] = field(default_factory=dict)
+    """By id, or by a pattern such as `memory/*`."""
+    categories: Mapping[str, Action] = field(default_factory=dict)
+    severities: Mapping[Severity, Action] = field(default_factory=dict)
+    budgets: tuple[Budget, ...] = ()
+    """Limits; nothing is measured yet."""
+    suppressions: tuple[Suppression, ...] = ()
+
+    def asked(self, names: Sequence[str], severity: Severity | None) -> tuple[Action, str] | None:
+        """What is to become of a finding, and the setting that says so; None where no setting does.
+
+        `names` are the id of its rule and those it had before. An exact id wins over a pattern, a longer pattern over
+        a shorter one, any of them over the category of the rule, and that over the severity, where it is known.
+        """
+        for key in sorted(self.rules, key=lambda key: (key.endswith("*"), -len(key), key)):
+            if matches(key, names):
+                return self.rules[key], f"policy.rules.{key}"
+        category = names[0].split("/", 1)[0]
+        if category in self.categories:
+            return self.categories[category], f"policy.categories.{category}"
+        if severity is not None and severity in self.severities:
+            return self.severities[severity], f"policy.severities.{severity.name}"
+        return None

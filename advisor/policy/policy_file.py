@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sections of `advisor.yaml` that say what a project demands: policy, budgets, suppressions and compare.
+
+```yaml
+policy:
+  rules: {memory/near-capacity: error, host/*: warn}
+  categories: {capture: warn}
+  severities: {low: off}
+budgets:
+  free_share: 25%
+  memory: {limit: 60GiB, action: warn}
+suppressions:
+  - rule: comm/slow-link
+    fingerprint: 2f1c0e9d8b7a6543
+    reason: The switch is replaced in May.
+    expires: 2027-05-31
+compare: {floor: 1%, relative: 20%, spread: 2}
+```
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date
+from typing import Any
+
+from advisor.messages.errors import Mistake
+from advisor.model.comparison import Tolerance
+from advisor.model.findings import Severity
+from advisor.model.verdict import Action, Budget, Suppression
+from advisor.policy.amounts import MEMORY, SHARE, TIME, Measure, Unclear, amount
+from advisor.policy.faults import Faults
+from advisor.policy.policy import ACTIONS, Policy, matches
+from advisor.rules.source import Path_, nearest
+
+BUDGETS: Mapping[str, tuple[Measure, ...]] = {
+    "free_share": (SHARE,),
+    "step_time": (TIME,),
+    "memory": (MEMORY,),
+    "saving_left": (SHARE, TIME),
+    "slowdown": (SHARE,),
+}
+SECTIONS = ("policy", "budgets", "suppressions", "compare")
+_POLICY = ("rules", "categories", "severities")
+_SUPPRESSION = ("rule", "fingerprint", "reason", "owner", "expires")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def read_policy(data: Mapping[str, Any], faults: Faults) -> Policy:
+    """What the sections `policy`, `budgets` and `suppressions` say."""
+    said = faults.section(("policy",), data.get("policy"), _POLICY, "rules, categories and severities")
+    return Policy(
+        rules=_actions(("policy", "rules"), said, "rule ids", faults),
+        categories=_actions(("policy", "categories"), said, "categories", faults),
+        severities={Severity[name]: action for name, action in _severities(said, faults)},
+        budgets=tuple(_budgets(data.get("budgets"), faults)),
+        suppressions=tuple(_suppressions(data.get("suppressions"), faults)),
+    )
+
+
+def read_tolerance(given: Any, faults: Faults) -> Tolerance:
+    """What the section `compare` says."""
+    said = faults.section(("compare",), given, tuple(Tolerance.model_fields), "floor, relative and spread")
+    found: dict[str, float] = {}
+    for name, value in said.items():
+        path = ("compare", name)
+        if name != "spread":
+            read = _amount(path, value, (SHARE,), faults)
+            found |= {name: read[0]} if read else {}
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            faults.wrong(path, f"`spread` is a number such as 2, not `{faults.text(path, value)}`")
+        else:
+            found[name] = float(value)
+    return Tolerance(**found)
+
+
+def unknown_names(
+    policy: Policy, known: Mapping[str, tuple[str, ...]], mistake: Callable[..., Mistake]
+) -> Iterator[Mistake]:
+    """Rules and categories that a policy names and that do not exist; `known` is every id with its former ones."""
+    for key in policy.rules:
+        if not any(matches(key, names) for names in known.values()):
+            yield mistake(("policy", "rules", key), *_unknown(key, known))
+    categories = {name.split("/", 1)[0] for name in known}
+    for key in policy.categories:
+        if key not in categories:
+            yield mistake(("policy", "categories", key), f"no rule is of category `{key}`", nearest(key, categories))
+    for number, one in enumerate(policy.suppressions):
+        if one.rule and not any(matches(one.rule, names) for names in known.values()):
+            yield mistake(("suppressions", number, "rule"), *_unknown(one.rule, known), key=False)
+
+
+def _unknown(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, str]:
+    ids = [name for names in known.values() for name in names]
+    if key.endswith("*"):
+        return f"no rule matches `{key}`", nearest(key, {name.split("/", 1)[0] + "/*" for name in ids})
+    return f"unknown rule `{key}`", nearest(key, ids)
+
+
+def _actions(path: Path_, said: Mapping[str, Any], of: str, faults: Faults) -> dict[str, Action]:
+    given = faults.mapping(path, said.get(str(path[-1])), f"{of} to {', '.join(ACTIONS)}")
+    read = ((key, _action((*path, key), value, faults)) for key, value in given.items())
+    return {key: action for key, action in read if action}
+
+
+def _severities(said: Mapping[str, Any], faults: Faults) -> Iterator[tuple[str, Action]]:
+    names = tuple(Severity.__members__)
+    path = ("policy", "severities")
+    given = faults.section(path, said.get("severities"), names, f"severities to {', '.join(ACTIONS)}")
+    for name, value in given.items():
+        if action := _action((*path, name), value, faults):
+            yield name, action
+
+
+def _action(path: Path_, given: Any, faults: Faults) -> Action | None:
+    if given is None:
+        faults.wrong(path, f"`{path[-1]}` is one of {', '.join(ACTIONS)}", key=True)
+        return None
+    word = faults.word(path, given, ACTIONS)
+    return next((action for action in ACTIONS if action == word), None)
+
+
+def _budgets(given: Any, faults: Faults) -> Iterator[Budget]:
+    for name, value in faults.section(("budgets",), given, BUDGETS, "limits").items():
+        path: Path_ = ("budgets", name)
+        if isinstance(value, dict):
+            faults.only(path, value, ("limit", "action"))
+            action = _action((*path, "action"), value["action"], faults) if "action" in value else "error"
+            read = _amount((*path, "limit"), value.get("limit"), BUDGETS[name], faults)
+        else:
+            action, read = "error", _amount(path, value, BUDGETS[name], faults)
+        if read and action:
+            yield Budget.model_validate({"name": name, "limit": read[0], "unit": read[1], "action": action})
+
+
+def _amount(path: Path_, given: Any, measures: tuple[Measure, ...], faults: Faults) -> tuple[float, str] | None:
+    words = faults.text(path, given)
+    if words is None or isinstance(given, bool):
+        called = " or ".join(f"{measure.called} such as {measure.example}" for measure in measures)
+        faults.wrong(path, f"`{path[1]}` is {called}", key=given is None)
+        return None
+    try:
+        return amount(words, *measures)
+    except Unclear as unclear:
+        faults.wrong(path, f"{path[1]}: {unclear}", unclear.hint)
+        return None
+
+
+def _suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:
+    if given is None:
+        return
+    if not isinstance(given, list):
+        faults.wrong(("suppressions",), "`suppressions` is a list", "begin each entry with `- `")
+        return
+    for number, entry in enumerate(given):
+        if isinstance(entry, dict):
+            yield from _suppression(("suppressions", number), entry, faults)
+        else:
+            faults.wrong(("suppressions", number), "a suppression is a mapping with rule, fingerprint and reason")
+
+
+def _suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Iterator[Suppression]:
+    before = len(faults.mistakes)
+    faults.only(path, entry, _SUPPRESSION)
+    words = {name: _words((*path, name), entry.get(name), faults) for name in _SUPPRESSION}
+    if not (words["rule"] or words["fingerprint"]):
+        faults.wrong(path, "a suppression names a rule, a fingerprint or both")
+    if not words["reason"]:
+        faults.wrong((*path, "reason"), "a suppression needs a reason in words", key=True)
+    _check_fingerprint((*path, "fingerprint"), words["fingerprint"], faults)
+    _check_day((*path, "expires"), words["expires"], faults)
+    if len(faults.mistakes) == before:
+        yield Suppression(**words, line=faults.document.line(path))
+
+
+def _words(path: Path_, given: Any, faults: Faults) -> str:
+    return (faults.text(path, given) or "").strip()
+
+
+def _check_fingerprint(path: Path_, words: str, faults: Faults) -> None:
+    if words and not _FINGERPRINT.fullmatch(words):
+        low = words.lower()
+        hint = f"did you mean `{low}`?" if _FINGERPRINT.fullmatch(low) else "`advisor check` shows it with each finding"
+        faults.wrong(path, f"`{words}` is no fingerprint: 16 of 0-9 and a-f", hint)
+
+
+def _check_day(path: Path_, words: str, faults: Faults) -> None:
+    if not words:
+        return
+    try:
+        date.fromisoformat(words if _DAY.fullmatch(words) else "")
+    except ValueError:
+        faults.wrong(path, f"`{words}` is no day of the calendar", _day_meant(words))
+
+
+def _day_meant(words: str) -> str:
+    """The day somebody may have meant who wrote it another way; year first, so that nothing is guessed."""
+    parts = re.fullmatch(r"([0-9]{4})\D?([0-9]{1,2})\D?([0-9]{1,2})(?:[T ].*)?", words)
+    try:
+        day = date(*map(int, parts.groups())) if parts else None
+    except ValueError:
+        day = None
+    return f"did you mean `{day.isoformat()}`?" if day else "days are written as YYYY-MM-DD"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table `[tool.advisor]` of a pyproject.toml as a document of settings, so that mistakes are told with their line.
+
+The parser gives values without places; a key is looked for from the line of the table or key that it belongs to.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.rules.source import MAX_BYTES, Document
+
+TABLE = ("tool", "advisor")
+_STARTS = re.compile(r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b|^\s*advisor\s*[=.]", re.MULTILINE)
+
+
+def has_settings(path: Path) -> bool:
+    """Whether a pyproject.toml speaks of advisor at all; what is wrong in it otherwise is not looked at."""
+    try:
+        return path.stat().st_size <= MAX_BYTES and bool(_STARTS.search(path.read_text("utf-8", "replace")))
+    except OSError:
+        return False
+
+
+def read(path: Path) -> Document:
+    """The settings of a TOML file.
+
+    Raises:
+        RuleError: It cannot be read as TOML.
+    """
+    file = path.as_posix()
+    try:
+        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        data: Any = tomllib.loads(text)
+    except OSError as error:
+        raise RuleError([Mistake(Place(file), f"cannot be read: {error.strerror}")]) from None
+    except UnicodeDecodeError:
+        raise RuleError([Mistake(Place(file), "not UTF-8 text", hint="save the file as UTF-8")]) from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise RuleError([Mistake(Place(file), f"not TOML: {error}")]) from None
+    for name in TABLE:
+        data = data.get(name) if isinstance(data, dict) else None
+    lines = text.split("\n")
+    start = next((number for number, line in enumerate(lines) if _STARTS.match(line)), 0)
+    plain = _plain(data)
+    return Document(file, lines, _node(plain, lines, (start, 0)), plain)
+
+
+def _plain(value: Any) -> Any:
+    """The value with days as they are written."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _node(value: Any, lines: Sequence[str], spot: tuple[int, int]) -> yaml.Node:
+    """The value as a node of YAML at this line and column, which is what places are read from."""
+    mark = yaml.Mark("", 0, *spot, "", 0)
+    if isinstance(value, dict):
+        pairs = []
+        for key, one in value.items():
+            at = _found(key, lines, spot)
+            pairs.append((_scalar(key, yaml.Mark("", 0, *at, "", 0)), _node(one, lines, at)))
+        return yaml.MappingNode("", pairs, mark, mark)
+    if isinstance(value, list):
+        return yaml.SequenceNode("", [_node(one, lines, spot) for one in value], mark, mark)
+    return _scalar({True: "true", False: "false"}[value] if isinstance(value, bool) else str(value), mark)
+
+
+def _scalar(text: str, mark: yaml.Mark) -> yaml.ScalarNode:
+    return yaml.ScalarNode("", text, mark, mark)
+
+
+def _found(key: str, lines: Sequence[str], spot: tuple[int, int]) -> tuple[int, int]:
+    """Where a key stands, from a line on; that line where it cannot be found."""
+    wanted = re.compile(rf"""(?:^|[\s{{,.\[])(["']?){re.escape(key)}\1\s*[=.\]]""")
+    for number in range(spot[0], len(lines)):
+        if found := wanted.search(lines[number]):
+            return number, found.start() + (not found[0].startswith((key, '"', "'")))
+    return spot

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A project's `advisor.yaml`: thresholds, severities, on and off, what it demands, and how the command line behaves.
+
+```yaml
+language: zh
+fail_on: new:high
+rules:
+  host/free-time: {params: {tolerated: 0.15}, severity: high}
+  comm/*: off
+  comm/slow-link: on
+```
+
+In a pyproject.toml the same stands in the table `[tool.advisor]`.
+
+An exact id wins over a pattern, a longer pattern over a shorter one. Logic is never changed. What a project demands of
+a run (`policy`, `budgets`, `suppressions`, `compare`) is described in `policy_file`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor.chips import chip_named, chip_names, nearest_chip
+from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.model.comparison import Tolerance
+from advisor.model.findings import Severity
+from advisor.policy import pyproject
+from advisor.policy.faults import Faults
+from advisor.policy.policy import Bar, Policy, bars
+from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
+from advisor.rules import source
+from advisor.rules.source import Document, Path_, nearest
+
+if TYPE_CHECKING:
+    from advisor.rules.bind import Rule
+
+_LANGUAGES = ("en", "zh")
+TOP_LEVEL = ("rules", "language", "fail_on", "chip")
+_LEVELS = tuple(level.name for level in Severity)
+OWN_RULES = "`advisor rules list` shows them all; rules of your own need `--rules DIR`"
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What a project changes about a rule, or about all whose id begins the same."""
+
+    off: bool | None = None
+    """None leaves it to shorter patterns."""
+    params: Mapping[str, float] = field(default_factory=dict)
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project sets. Without a file nothing is changed."""
+
+    rules: Mapping[str, Override] = field(default_factory=dict)
+    language: str | None = None
+    chip: str = ""
+    """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
+    fail_on: tuple[Bar, ...] | None = None
+    """Which findings fail a run; none at all where it is empty. None leaves it to the command."""
+    policy: Policy = field(default_factory=Policy)
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    document: Document | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def read(cls, path: Path) -> Settings:
+        """The settings of a file.
+
+        Raises:
+            RuleError: Everything wrong with it that can be seen without the rules.
+        """
+        faults = Faults(pyproject.read(path) if path.suffix.lower() == ".toml" else source.read(path))
+        settings = _Reader(faults).settings()
+        if faults.mistakes:
+            raise RuleError(sorted(faults.mistakes, key=lambda mistake: mistake.place))
+        return settings
+
+    @property
+    def level(self) -> Severity | None:
+        """The severity from which a finding fails a run that is compared with nothing."""
+        return min((bar.severity for bar in self.fail_on or () if not bar.since), default=None)
+
+    def check(self, rules: Mapping[str, Rule]) -> list[Mistake]:
+        """Names of rules, categories and params that do not exist."""
+        found = [mistake for key, override in self.rules.items() for mistake in self._check(key, override, rules)]
+        known = {rule.id: (rule.id, *rule.formerly) for rule in rules.values()}
+        return [*found, *unknown_names(self.policy, known, self._mistake), *self._demanded_but_off(rules)]
+
+    def _demanded_but_off(self, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
+        for rule in rules.values():
+            for name in (rule.id, *rule.formerly):
+                if self.policy.rules.get(name, "off") != "off" and self._for(rule).off:
+                    what = f"`{name}` is turned off under `rules`, so it never finds anything"
+                    yield self._mistake(("policy", "rules", name), what, "turn it on there, or leave it out here")
+
+    def _check(self, key: str, override: Override, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
+        path: Path_ = ("rules", key)
+        former = {old: rule for rule in rules.values() for old in rule.formerly}
+        if key.endswith("*"):
+            if not any(name.startswith(key[:-1]) for name in rules):
+                yield self._mistake(path, f"no rule matches `{key}`", nearest(key, _patterns(rules)) or OWN_RULES)
+            return
+        rule = rules.get(key) or former.get(key)
+        if rule is None:
+            yield self._mistake(path, f"unknown rule `{key}`", nearest(key, rules) or OWN_RULES)
+            return
+        for name in override.params:
+            if name not in rule.params:
+                hint = nearest(name, rule.params)
+                yield self._mistake((*path, "params", name), f"`{key}` has no param `{name}`", hint)
+
+    def _mistake(self, path: Path_, what: str, hint: str, *, key: bool = True) -> Mistake:
+        if self.document is None:
+            return Mistake(Place("settings"), what, hint=hint)
+        return self.document.mistake(path, what, hint, key=key)
+
+    def applied(self, rules: Iterable[Rule]) -> Iterator[Rule]:
+        """The rules that stay on, with their thresholds and severities."""
+        for rule in rules:
+            override = self._for(rule)
+            if not override.off:
+                changed = bool(override.params) or override.severity is not None
+                yield rule.tuned(override.params, override.severity) if changed else rule
+
+    def _for(self, rule: Rule) -> Override:
+        """What is set for a rule, from the widest pattern to its own id, the later ones winning."""
+        patterns = sorted((key for key in self.rules if key.endswith("*")), key=len)
+        names = [key for key in patterns if rule.id.startswith(key[:-1])]
+        merged = Override()
+        for key in (*names, *rule.formerly, rule.id):
+            found = self.rules.get(key)
+            if found is not None:
+                merged = Override(
+                    found.off if found.off is not None else merged.off,
+                    {**merged.params, **found.params},
+                    found.severity if found.severity is not None else merged.severity,
+                )
+        return merged
+
+
+def _patterns(rules: Iterable[str]) -> set[str]:
+    return {name.split("/", 1)[0] + "/*" for name in rules}
+
+
+class _Reader:
+    """Checks the shape of the file."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+
+    def settings(self) -> Settings:
+        faults, data = self.faults, self.faults.document.data
+        if data is None:
+            return Settings()
+        if not isinstance(data, dict):
+            faults.wrong((), "settings are a mapping")
+            return Settings()
+        faults.only((), data, (*TOP_LEVEL, *SECTIONS))
+        overrides = faults.mapping(("rules",), data.get("rules"), "rule ids")
+        return Settings(
+            rules={key: self.override(key, value) for key, value in overrides.items()},
+            language=faults.word(("language",), data.get("language"), _LANGUAGES),
+            chip=self.chip(data.get("chip")),
+            fail_on=self.fail_on(data.get("fail_on")),
+            policy=read_policy(data, faults),
+            tolerance=read_tolerance(data.get("compare"), faults),
+            document=faults.document,
+        )
+
+    def chip(self, given: Any) -> str:
+        """The name of a chip, as in `chips`, however it is written."""
+        if given is None:
+            return ""
+        if isinstance(given, bool | list | dict):
+            self.faults.wrong(("chip",), "`chip` is a text (quote it)")
+            return ""
+        words = str(given)  # a name such as 910_9392 is a number to YAML
+        chip, near = chip_named(words), nearest_chip(words)
+        if chip is None:
+            hint = f"{f'did you mean `{near}`? ' if near else ''}known here: {chip_names()}"
+            self.faults.wrong(("chip",), f"unknown chip `{words}`", hint)
+        return chip.name if chip else ""
+
+    def fail_on(self, given: Any) -> tuple[Bar, ...] | None:
+        """A severity, several as a list or with commas, `new:` or `worse:` before any of them; or none."""
+        if given is None:
+            return None
+        try:
+            return bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
+        except ValueError as error:
+            what = f"`fail_on` is none, or any of {', '.join(_LEVELS)}, not `{error}`"
+            self.faults.wrong(("fail_on",), what, "against a baseline also `new:high` or `worse:high`, without a blank")
+            return None
+
+    def override(self, key: str, value: Any) -> Override:
+        path: Path_ = ("rules", key)
+        if isinstance(value, bool) or value in ("on", "off"):
+            return Override(off=value in (False, "off"))
+        if not isinstance(value, dict):
+            self.faults.wrong(path, f"`{key}` is off, on, or a mapping of params and severity")
+            return Override()
+        self.faults.only(path, value, ("params", "severity"))
+        params = self.params((*path, "params"), value.get("params"))
+        if key.endswith("*") and params:
+            self.faults.wrong((*path, "params"), "params are set for one rule, not for a pattern", key=True)
+        severity = self.faults.word((*path, "severity"), value.get("severity"), _LEVELS)
+        return Override(None, params, Severity[severity] if severity else None)
+
+    def params(self, path: Path_, given: Any) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for name, value in self.faults.mapping(path, given, "names to numbers").items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+                self.faults.wrong((*path, name), f"`{name}` is a number, not `{value}`")
+            else:
+                found[name] = float(value)
+        return found

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the charts share: the shape of a drawing, its bounds, and numbers out of rows that may hold anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from advisor.model.findings import Scalar
+
+Json = dict[str, object]
+Row = Mapping[str, Scalar]
+
+WIDTH = 460
+WIDE = 960
+"""Of a chart beside another, and of one that has the width of the page to itself."""
+HALF = 16
+"""So many columns of a map fit beside another chart."""
+MOST_COLUMNS = 64
+"""So many ranks or steps are drawn one by one; more are drawn in groups, and the chart says so."""
+
+
+class Drawing(Struct, frozen=True):
+    """A Vega-Lite spec without its look, a note for its caption, and its numbers as a table."""
+
+    spec: Json
+    note: str
+    heads: tuple[str, ...]
+    numbers: Sequence[tuple[str, ...]]
+    wide: bool = False
+    """Whether it wants the width of the page."""
+
+
+def ordinal(field: str, title: str, order: Sequence[str], step: float, upright: bool = False) -> Json:
+    """An axis of names in the given order, `step` pixels apart; as many are labelled as fit."""
+    room = _LINE if upright else _LETTER * max(map(len, order), default=1) + _LETTER
+    every = max(math.ceil(room / step), 1)
+    every = next((nice for nice in _EVERY if nice >= every), every)
+    look: Json = {"labelAngle": 0, "values": list(order[::every]), "ticks": False}
+    return {"field": field, "type": "ordinal", "title": title, "sort": list(order), "axis": look}
+
+
+_LETTER, _LINE = 8, 15
+"""Pixels of a letter and of a line of labels."""
+_EVERY = (1, 2, 4, 8, 16, 32)
+
+
+def pointed(*parts: str) -> str:
+    """What a mark says to who points at it."""
+    return " · ".join(parts)
+
+
+def number(value: Scalar) -> float | None:
+    """A finite number, or None."""
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good and value is not None else None
+
+
+def at(row: Row, name: str) -> float:
+    """The number in a column; 0 where there is none."""
+    return number(row.get(name)) or 0.0

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exhibits as Vega-Lite specs: one function per kind, bounded in size, colours as CSS variables of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from unicodedata import east_asian_width
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.findings import Exhibit, Scalar
+from advisor.report.charts.drawing import WIDE, WIDTH, Drawing, Json, Row, at, number, ordinal, pointed
+from advisor.report.charts.heatmaps import links, rank_steps
+from advisor.report.prose import clean
+from advisor.report.words import CAUSES, CHARTS, axis, known, say
+from advisor.units import show
+
+LABEL, AMOUNT = 180, 64
+LABEL_COLUMNS = 24
+"""Room beside bars for names and amounts: the page's font may be wider than the one the drawing measures with."""
+MOST_BARS = 10
+LONGEST_SAID = 120
+"""Characters of a name that a mark says."""
+MOST_RANKS = 256
+"""So many ranks have a bar each; more are drawn in groups, and the chart says so."""
+NARROW_RANKS = 32
+"""With more than these, bars take the width of the page."""
+MOST_NUMBERS = 64
+
+
+class Chart(Struct, frozen=True):
+    """One chart to be drawn, and its numbers for those who do not see it."""
+
+    kind: str
+    title: str
+    note: str
+    spec: Json
+    heads: tuple[str, ...]
+    numbers: tuple[tuple[str, ...], ...]
+    """The first of them; `total` is how many there are."""
+    total: int = 0
+    wide: bool = False
+
+
+def charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]:
+    """A chart for each exhibit that has something to show."""
+    made = []
+    for exhibit in exhibits:
+        names = [column.name for column in exhibit.rows.columns]
+        rows = [dict(zip(names, row, strict=False)) for row in exhibit.rows.rows]
+        drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language)
+        if drawing is not None:
+            made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language), drawing))
+    return tuple(made)
+
+
+def chart_of(kind: str, title: str, drawing: Drawing) -> Chart:
+    """A drawing with its look."""
+    spec: Json = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "config": _CONFIG,
+        **drawing.spec,
+    }
+    numbers = tuple(drawing.numbers[:MOST_NUMBERS])
+    return Chart(kind, title, drawing.note, spec, drawing.heads, numbers, len(drawing.numbers), drawing.wide)
+
+
+_CONFIG: Json = {
+    "aria": False,  # the library would describe marks in English; the page gives the title and the numbers in words
+    "background": None,
+    "padding": 2,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": "var(--muted)",
+        "titleColor": "var(--muted)",
+        "gridColor": "var(--line)",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+    "legend": {
+        "labelColor": "var(--text)",
+        "labelFontSize": 12,
+        "symbolType": "square",
+        "orient": "top",
+        "columnPadding": 36,
+    },
+    "header": {"labelColor": "var(--muted)", "labelFontSize": 12, "title": None},
+    "text": {"fill": "var(--text)", "fontSize": 12},
+}
+
+
+def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
+    parts = (("compute", "compute_us"), ("comm", "exposed_comm_us"), ("idle", "free_us"))
+    ordered = sorted((row for row in rows if number(row.get("rank")) is not None), key=lambda row: at(row, "rank"))
+    if len(ordered) < 2:  # noqa: PLR2004 - one is the bar under the verdict
+        return None
+    size = math.ceil(len(ordered) / MOST_RANKS)
+    groups = [ordered[i : i + size] for i in range(0, len(ordered), size)]
+    means = [(_span(group, "rank"), [_mean(group, column) for _, column in parts]) for group in groups]
+    values = [
+        {"rank": name, "part": say(key, language), "order": order, "ms": round(us / 1e3, 4), "said": said}
+        for name, amounts in means
+        for order, ((key, _), us) in enumerate(zip(parts, amounts, strict=True))
+        if us is not None
+        for said in [_part_of_rank(name, say(key, language), us, amounts, language)]
+    ]
+    names, wide = [say(key, language) for key, _ in parts], len(means) > NARROW_RANKS
+    width = WIDE if wide else WIDTH
+    spec: Json = {
+        "width": width,
+        "height": 200,
+        "data": {"values": values},
+        "mark": {"type": "bar", "aria": True, "width": {"band": 0.82}},
+        "encoding": {
+            "x": ordinal("rank", axis("rank", language), [name for name, _ in means], width / len(means)),
+            "y": {"field": "ms", "type": "quantitative", "title": axis("ms_step", language), "axis": {"tickCount": 5}},
+            "order": {"field": "order"},
+            "color": {
+                "field": "part",
+                "type": "nominal",
+                "scale": {"domain": names, "range": [f"var(--{key})" for key, _ in parts]},
+                "legend": {"title": None},
+            },
+            "description": {"field": "said"},
+        },
+    }
+    note = "" if size == 1 else axis("ranks_grouped", language, count=total, size=size)
+    numbers = [(name, *(show(us, "us") for us in amounts)) for name, amounts in means]
+    return Drawing(spec, note, (axis("rank", language), *names), numbers, wide)
+
+
+def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | None], language: Language) -> str:
+    """What a piece of a bar says: the part of its rank, its time, its share of the step of that rank."""
+    whole = sum(amount or 0.0 for amount in amounts)
+    who = axis("mean_of", language, ranks=rank) if "–" in rank else f"{axis('rank', language)} {rank}"
+    return pointed(who, f"{part} {show(us, 'us')}", *([show(us / whole, "share")] if whole > 0 else []))
+
+
+def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Bars: what the device waits for."""
+    bars = [
+        (known(CAUSES, str(row["cause"]), language) or clean(row["cause"], LONGEST_SAID), us, "")
+        for row in rows
+        if (us := number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
+    ]
+    note = axis("total_idle", language, time=show(sum(us for _, us, _ in bars), "us"))
+    return _bars(bars, "idle", note, language)
+
+
+def _operators(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Bars: the operator types with most device time."""
+    bars = [
+        (clean(row["op_type"], LONGEST_SAID), us, axis("calls_step", language, count=show(row.get("calls"), "count")))
+        for row in rows
+        if (us := number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
+    ]
+    shown = min(len(bars), MOST_BARS)
+    return _bars(bars, "compute", axis("top_of", language, shown=shown, total=total) if total > shown else "", language)
+
+
+def short(name: Scalar) -> str:
+    """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
+    text = clean(name, 22)
+    wide = sum(east_asian_width(letter) in "WF" for letter in text)
+    return text if len(text) + wide <= LABEL_COLUMNS else clean(name, 11)
+
+
+Bar = tuple[str, float, str]
+"""A name, its time in µs, and what else is to be said of it."""
+
+
+def _bars(bars: Sequence[Bar], colour: str, note: str, language: Language) -> Drawing | None:
+    if not bars:
+        return None
+    ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))[:MOST_BARS]
+    values = [
+        {
+            "place": place,
+            "name": short(name),
+            "ms": us / 1e3,
+            "said": show(us, "us"),
+            "whole": pointed(name, show(us, "us"), *([more] if more else [])),
+        }
+        for place, (name, us, more) in enumerate(ordered)
+    ]
+    y = {"field": "place", "type": "ordinal", "title": None, "axis": None}
+    x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
+    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
+    spec: Json = {
+        "width": WIDTH - LABEL - AMOUNT,
+        "height": {"step": 24},
+        "padding": {"left": LABEL, "right": AMOUNT, "top": 2, "bottom": 2},
+        "autosize": "none",
+        "data": {"values": values},
+        "encoding": {"y": y},
+        "layer": [
+            {
+                "mark": {
+                    "type": "bar",
+                    "aria": True,
+                    "fill": f"var(--{colour})",
+                    "height": {"band": 0.66},
+                    "cornerRadiusEnd": 2,
+                },
+                "encoding": {"x": x, "description": {"field": "whole"}},
+            },
+            {"mark": label, "encoding": {"x": {"value": 0}, "text": {"field": "name"}}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 6, "baseline": "middle", "fill": "var(--muted)"},
+                "encoding": {"x": x, "text": {"field": "said"}},
+            },
+        ],
+    }
+    heads = ("", axis("ms_step", language).replace("ms", "").strip() or "")
+    return Drawing(spec, note, heads, [(short(name), show(us, "us")) for name, us, _ in ordered])
+
+
+_TIME_LABEL = (
+    "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : "
+    "datum.value + ' µs'"
+)
+
+
+def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Histogram on a logarithmic axis: how long launches queue before the device begins them."""
+    bins = [
+        (max(at(row, "from_us"), 0.46), at(row, "to_us"), at(row, "launches"))
+        for row in rows[: 3 * MOST_BARS]
+        if number(row.get("to_us")) is not None and at(row, "to_us") > 0 and number(row.get("launches")) is not None
+    ]
+    if not bins:
+        return None
+    values = [
+        {"from": low, "to": high, "launches": count, "said": _bin(low, high, count, language)}
+        for low, high, count in bins
+        if low < high
+    ]
+    decades = [10**power for power in range(11) if 10**power <= bins[-1][1] * 1.01]
+    spec: Json = {
+        "width": WIDTH,
+        "height": 190,
+        "data": {"values": values},
+        "mark": {"type": "rect", "aria": True, "fill": "var(--accent)", "stroke": "var(--card)", "strokeWidth": 1},
+        "encoding": {
+            "x": {
+                "field": "from",
+                "type": "quantitative",
+                "scale": {"type": "log", "nice": False},
+                "title": axis("latency", language),
+                "axis": {"values": decades, "labelExpr": _TIME_LABEL, "grid": False},
+            },
+            "x2": {"field": "to"},
+            "y": {
+                "field": "launches",
+                "type": "quantitative",
+                "title": axis("launches", language),
+                "axis": {"tickCount": 4},
+            },
+            "y2": {"datum": 0},
+            "description": {"field": "said"},
+        },
+    }
+    note = axis("total_launches", language, count=f"{sum(count for *_, count in bins):,.0f}")
+    numbers = [(f"≤ {show(high, 'us')}", f"{count:,.0f}") for _, high, count in bins if count]
+    return Drawing(spec, note, (axis("latency", language), axis("launches", language)), numbers)
+
+
+def _bin(low: float, high: float, count: float, language: Language) -> str:
+    between = axis("between", language, low=show(low, "us"), high=show(high, "us"))
+    return pointed(between, axis("total_launches", language, count=f"{count:,.0f}"))
+
+
+def _span(group: Sequence[Row], name: str) -> str:
+    low, high = int(at(group[0], name)), int(at(group[-1], name))
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _mean(group: Sequence[Row], name: str) -> float | None:
+    values = [value for row in group if (value := number(row.get(name))) is not None]
+    return sum(values) / len(values) if values else None
+
+
+Draw = Callable[[Sequence[Row], int, Language], Drawing | None]
+
+_DRAW: Mapping[str, Draw] = {
+    "time_split": _time_split,
+    "idle_causes": _idle_causes,
+    "launch_latency": _launch_latency,
+    "operators": _operators,
+    "rank_steps": rank_steps,
+    "links": links,
+}

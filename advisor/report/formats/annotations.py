@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workflow commands of GitHub Actions: findings as annotations of the run, and of the lines they belong to.
+
+GitHub shows ten errors, ten warnings and ten notices per step, and fifty annotations per job, in the order of the log:
+the findings come in the order of the diagnosis, so that what is left out is what matters least. All stay in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from advisor.report.formats.blind import nothing_checked, nothing_found
+from advisor.report.formats.results import Level, open_results
+
+if TYPE_CHECKING:
+    from advisor.report.writers import Reported
+
+_COMMANDS: Mapping[Level, str] = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def text(reported: Reported) -> str:
+    """One command per line; write it to the standard output of a step."""
+    return "".join(f"{line}\n" for line in _lines(reported))
+
+
+def _lines(reported: Reported) -> Iterable[str]:
+    for result in open_results(reported):
+        at = result.location
+        place = {"file": at.file, "line": str(at.line)} if at else {}
+        title = f"{result.card.rule} ({result.card.severity_word})"
+        said = "\n".join([result.headline, *result.details(reported.language)])
+        yield command(_COMMANDS[result.level], said, **place, title=title)
+    if blind := nothing_checked(reported):
+        yield command("warning", blind, title="advisor")
+    elif not reported.diagnosis.findings:
+        yield command("notice", nothing_found(reported), title="advisor")
+
+
+def command(name: str, said: str, **properties: str) -> str:
+    """One workflow command: whatever is in the words, it stays one line and one command."""
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{name} {given}::{_data(said)}"
+
+
+def _data(said: str) -> str:
+    return said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(said: str) -> str:
+    return _data(said).replace(":", "%3A").replace(",", "%2C")

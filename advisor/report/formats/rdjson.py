@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reviewdog Diagnostic Format: findings for reviewdog, which comments on any code host with them.
+
+See `proto/rdf` of reviewdog/reviewdog. By default reviewdog keeps only what lies in changed lines: use
+`-filter-mode=nofilter` for findings of a run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from advisor.report.cards import web_address
+from advisor.report.formats.blind import RULE, nothing_checked
+from advisor.report.formats.results import Level, Result, open_results, stand_in
+
+if TYPE_CHECKING:
+    from advisor.report.writers import Reported
+
+_SEVERITIES: Mapping[Level, str] = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+
+
+def text(reported: Reported) -> str:
+    """One DiagnosticResult."""
+    document = {"source": {"name": "advisor"}, "diagnostics": list(_diagnostics(reported))}
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
+    for result in open_results(reported):
+        at = result.location
+        yield {
+            "message": "\n".join([result.headline, *result.details(reported.language)]),
+            "location": {
+                "path": at.file if at else stand_in(reported),
+                **({"range": {"start": {"line": at.line}}} if at else {}),
+            },
+            "severity": _SEVERITIES[result.level],
+            "code": _code(result),
+        }
+    if blind := nothing_checked(reported):
+        yield {
+            "message": blind,
+            "location": {"path": stand_in(reported)},
+            "severity": "WARNING",
+            "code": {"value": RULE},
+        }
+
+
+def _code(result: Result) -> dict[str, str]:
+    urls = [source.url for source in result.card.references if web_address(source.url)]
+    return {"value": result.card.rule, **({"url": urls[0]} if urls else {})}

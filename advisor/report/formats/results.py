@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all formats say of a finding: how grave it is for a program, where it belongs, and its words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from advisor.model.findings import Finding, Severity
+from advisor.report.cards import Card, cards
+from advisor.report.formats.wording import told
+from advisor.report.prose import clean, flat
+from advisor.report.sources import named_line
+from advisor.report.words import say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.messages.text import Language
+    from advisor.model.comparison import Change
+    from advisor.model.verdict import Ruling, Suppression
+    from advisor.report.sources import Location
+    from advisor.report.writers import Reported
+
+Level = Literal["error", "warning", "note"]
+
+LEVELS: Mapping[Severity, Level] = {
+    Severity.critical: "error",
+    Severity.high: "error",
+    Severity.medium: "warning",
+    Severity.low: "note",
+    Severity.info: "note",
+}
+"""Where no policy says what a finding is worth."""
+LONGEST_PATH = 4096
+NOWHERE_NAME = "profile"
+"""What stands for a file where a format demands one and nothing is known."""
+
+
+class Result(Struct, frozen=True):
+    """One finding, as other programs are told of it."""
+
+    finding: Finding
+    card: Card
+    level: Level
+    location: Location | None = None
+    change: Change | None = None
+    suppression: Suppression | None = None
+
+    @property
+    def headline(self) -> str:
+        """The title in one line, harmless to print."""
+        return flat(self.card.title)
+
+    def details(self, language: Language) -> tuple[str, ...]:
+        """What is said below the title, a line each: change, saving, places, source line, first step of the remedy."""
+        card = self.card
+        said = [
+            *([told(self.change.status, language)] if self.change else []),
+            *([_pair(say("saving", language), card.saving, language)] if card.saving_time else []),
+            *([_pair(say("seen_at", language), _places(card), language)] if card.places else []),
+            *([_pair(say("called_from", language), self.recorded, language)] if self.recorded else []),
+            *([_pair(say("caused_by", language), flat(card.causes[0].title), language)] if card.causes else []),
+            *([_pair(say("first_fix", language), flat(card.actions[0].do), language)] if card.actions else []),
+            *([accepted(self.suppression, language)] if self.suppression else []),
+        ]
+        return tuple(said)
+
+    def message(self, language: Language) -> str:
+        """Title and details in one paragraph; the first sentence is the title."""
+        stop = say("full_stop", language)
+        return ("" if language == "zh" else " ").join(
+            line if line.endswith((".", "。", "!", "！", "?", "？")) else line + stop
+            for line in (self.headline, *self.details(language))
+        )
+
+    @property
+    def recorded(self) -> str:
+        """The user's line and function, where the profiler recorded them."""
+        source = self.finding.source
+        if source is None:
+            return ""
+        here = self.location.file if self.location and self.location.recorded else ""
+        return clean(named_line(source, here))
+
+
+def results(reported: Reported) -> tuple[Result, ...]:
+    """The findings in the order of the diagnosis, without those that the policy switched off."""
+    verdict, comparison = reported.verdict, reported.comparison
+    rulings = {ruling.fingerprint: ruling for ruling in verdict.rulings} if verdict else {}
+    changes = {change.fingerprint: change for change in comparison.changes} if comparison else {}
+    made = cards(reported.diagnosis, reported.language)
+    return tuple(
+        Result(
+            finding=finding,
+            card=card,
+            level=_level(finding, ruling),
+            location=_harmless(reported.locations.get(finding.fingerprint)),
+            change=changes.get(finding.fingerprint),
+            suppression=ruling.suppressed if ruling else None,
+        )
+        for finding, card in zip(reported.diagnosis.findings, made, strict=True)
+        if (ruling := rulings.get(finding.fingerprint)) is None or ruling.action != "off"
+    )
+
+
+def open_results(reported: Reported) -> tuple[Result, ...]:
+    """Those that nobody has accepted, for formats that cannot mark the others."""
+    return tuple(result for result in results(reported) if result.suppression is None)
+
+
+def accepted(suppression: Suppression, language: Language) -> str:
+    """Why a finding is suppressed, by whom and until when."""
+    name = "suppressed_by" if suppression.owner else "suppressed"
+    said = told(name, language, reason=clean(suppression.reason), owner=clean(suppression.owner))
+    return told("until", language, said=said, date=clean(suppression.expires)) if suppression.expires else said
+
+
+def unplaced(found: tuple[Result, ...]) -> int:
+    """How many results belong nowhere in the source code."""
+    return sum(result.location is None for result in found)
+
+
+def stand_in(reported: Reported) -> str:
+    """What stands for a file where a format demands one: the name of the capture."""
+    return clean(reported.diagnosis.run.name, 80).strip() or NOWHERE_NAME
+
+
+def _level(finding: Finding, ruling: Ruling | None) -> Level:
+    """What the policy says; where no setting of it decided, what the severity says, but nothing that fails the run."""
+    own = LEVELS[finding.severity]
+    if ruling is None:
+        return own
+    if ruling.action == "error":
+        return "error"
+    return "warning" if ruling.by or own == "error" else own
+
+
+def _harmless(location: Location | None) -> Location | None:
+    """A recorded path may hold anything too; no file that can be found changes."""
+    return location and replace(location, file=clean(location.file, LONGEST_PATH))
+
+
+def _places(card: Card) -> str:
+    return card.places[0].place + (" …" if len(card.places) + card.more_places > 1 else "")
+
+
+def _pair(key: str, value: str, language: Language) -> str:
+    return told("where", language, key=key, value=value)

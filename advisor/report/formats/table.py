@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CSV: one row per finding, for spreadsheets and data frames.
+
+It begins with a byte order mark, by which spreadsheets see that it is UTF-8, and no cell is taken for a formula.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from advisor.report.formats.blind import RULE, nothing_checked
+from advisor.report.formats.results import Result, results
+from advisor.report.places import runs
+from advisor.report.prose import clean, flat
+
+if TYPE_CHECKING:
+    from advisor.messages.text import Language
+    from advisor.report.writers import Reported
+
+MARK = "\ufeff"
+Cell = str | int | float | None
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""What a cell begins with that a spreadsheet would work out; the full-width signs are taken for the same."""
+
+_COLUMNS: Mapping[str, Callable[[Result, Language], Cell]] = {
+    "rule": lambda result, _: result.card.rule,
+    "title": lambda result, _: result.headline,
+    "severity": lambda result, _: result.finding.severity.name,
+    "confidence": lambda result, _: result.finding.confidence.name,
+    "saving_us": lambda result, _: result.finding.saving.us,
+    "saving_share": lambda result, _: result.finding.saving.share,
+    "subject": lambda result, _: _subject(result),
+    "ranks": lambda result, language: _numbers(result, "rank", language),
+    "steps": lambda result, language: _numbers(result, "step", language),
+    "first_fix": lambda result, _: flat(result.card.actions[0].do) if result.card.actions else None,
+    "file": lambda result, _: result.location.file if result.location else None,
+    "line": lambda result, _: result.location.line if result.location else None,
+    "status": lambda result, _: result.change.status if result.change else None,
+    "level": lambda result, _: result.level,
+    "suppressed": lambda result, _: clean(result.suppression.reason) if result.suppression else None,
+    "fingerprint": lambda result, _: clean(result.finding.fingerprint),
+}
+
+
+def text(reported: Reported) -> str:
+    """A heading, then the findings in the order of the diagnosis; lines end as RFC 4180 says."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(_COLUMNS)
+    for result in results(reported):
+        writer.writerow(harmless(cell(result, reported.language)) for cell in _COLUMNS.values())
+    if blind := nothing_checked(reported):
+        writer.writerow({"rule": RULE, "title": blind, "level": "warning"}.get(name) for name in _COLUMNS)
+    return MARK + out.getvalue()
+
+
+def harmless(cell: Cell) -> Cell:
+    """A cell that no spreadsheet takes for a formula: text that looks like one gets an apostrophe in front."""
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(_FORMULA) else cell
+
+
+def _subject(result: Result) -> str:
+    return ", ".join(f"{clean(key)}={clean(value)}" for key, value in result.finding.subject.items())
+
+
+def _numbers(result: Result, name: str, language: Language) -> str:
+    return runs((n for place in result.finding.seen if (n := getattr(place, name)) is not None), language)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word of a verdict, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Language, Text, fill
+from advisor.report.words import WORDS as OF_REPORTS
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text.model_construct(en=en, zh=zh)
+
+
+WORDS: Mapping[str, Text] = {
+    "passed": _t("Passed", "通过"),
+    "failed": _t("Failed", "未通过"),
+    "failing_one": _t("1 finding", "1 个问题不符合要求"),
+    "failing_many": _t("{count} findings", "{count} 个问题不符合要求"),
+    "exceeded_one": _t("1 budget exceeded", "1 项预算超限"),
+    "exceeded_many": _t("{count} budgets exceeded", "{count} 项预算超限"),
+    "warned_one": _t("1 warning", "1 条警告"),
+    "warned_many": _t("{count} warnings", "{count} 条警告"),
+    "nothing": _t("nothing to object to", "没有需要处理的问题"),
+    # against the baseline
+    "against": _t("Against the baseline", "与基线相比"),
+    "count": _t("{count} {word}", "{word} {count} 个"),
+    "no_change": _t("no findings on either side", "两侧均无问题"),
+    "step_time": _t("mean step {before} → {after} ({judged})", "各 rank 平均单步 {before} → {after}（{judged}）"),
+    "window_time": _t("captured window {before} → {after} ({judged})", "采集窗口 {before} → {after}（{judged}）"),
+    # findings
+    "because": _t("set by {by}", "依据 {by}"),
+    "warnings": _t("Warnings", "警告"),
+    "known": _t("Known from the baseline, not worse: {count}", "基线中已有且未变差：{count} 个"),
+    "more": _t("and {count} more", "另有 {count} 个"),
+    # budgets
+    "budget": _t("Budget", "预算"),
+    "limit": _t("Limit", "上限"),
+    "measured": _t("Measured", "实测"),
+    "result": _t("Result", "结果"),
+    "free_share": _t("idle share", "空闲占比"),
+    "step_time_budget": _t("step, slowest rank", "最慢 rank 单步耗时"),
+    "memory": _t("peak memory", "显存峰值"),
+    "saving_left": _t("largest saving left", "最大剩余收益"),
+    "slowdown": _t("slowdown of the mean step", "平均单步变慢"),
+    "kept": _t("kept", "达标"),
+    "exceeded": _t("exceeded", "超限"),
+    "exceeded_warn": _t("exceeded (warning)", "超限（警告）"),
+    "unmeasured": _t("not measured", "无法测量"),
+    # suppressions
+    "suppressed": _t("Suppressed", "已豁免"),
+    "expired": _t("Suppressions past their last day; they hold no longer", "已过期、不再生效的豁免"),
+    "unused": _t("Suppressions that met no finding; they can go", "未匹配到任何问题、可以删除的豁免"),
+    "until": _t("until {day}", "有效期至 {day}"),
+    "was_until": _t("ended {day}", "已于 {day} 到期"),
+    "suppress": _t(
+        "To live with a finding for now, say why under `suppressions:` in {file}",
+        "如需暂时接受某个问题，请在 {file} 的 `suppressions:` 下写明原因",
+    ),
+    "reason_here": _t("why the project lives with it", "为什么暂时接受"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the words of a verdict, else one that all reports share, with its holes filled."""
+    said = (WORDS.get(name) or OF_REPORTS[name]).say(language)
+    return fill(said, {key: str(value) for key, value in values.items()}) if values else said
+
+
+def many(name: str, count: int, language: Language) -> str:
+    """How many of something: `many("failing", 2, "en")` is `2 findings`."""
+    return say(f"{name}_one" if count == 1 else f"{name}_many", language, count=count)

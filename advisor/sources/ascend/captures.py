@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a capture is made of, how it was recorded, and what of it could not be read."""
+
+from __future__ import annotations
+
+import re
+
+from advisor.facts.base import Fact
+from advisor.facts.observed import ApiTotal, Damage, Kernel, MemoryUse, OperatorTotal, RankCapture, StepTime, Transfer
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Capture
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.settings import LEVELS, recorded
+from advisor.sources.ascend.sqltable import rows
+from advisor.sources.ascend.steps import numbered_steps
+from advisor.sources.detect import TEXT_FILES
+from advisor.sources.unsupported import head, is_trace
+
+
+def source_of(folder: Folder) -> str:
+    """`text`, `database` or `text+database`."""
+    kinds = ["text"] * bool(folder.exports_text) + ["database"] * bool(folder.databases)
+    return "+".join(kinds)
+
+
+def describe(folder: Folder) -> Capture:
+    """How a rank was captured, as the run remembers it."""
+    found = recorded(folder)
+    return Capture(
+        rank=folder.rank,
+        path=folder.name,
+        source=source_of(folder),
+        level=found.level,
+        activities=found.activities,
+        with_stack=found.switch("with_stack"),
+        profile_memory=found.switch("profile_memory"),
+        record_shapes=found.switch("record_shapes"),
+        complete=found.complete,
+        absent=tuple(name for name in TEXT_FILES if name not in folder.files) if folder.exports_text else (),
+        size_bytes=folder.size_bytes,
+    )
+
+
+_CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)
+_ABOUT = "^(sqlite_|ENUM_|META_DATA|STRING_IDS|HOST_INFO|NPU_INFO|RANK_DEVICE_MAP|SESSION_TIME_INFO|status_info)"
+
+
+def holds_something(folder: Folder) -> bool:
+    """Whether anything was recorded: an event, a row, a measurement. Damage met on the way is noted."""
+    if any(_has_rows(folder, which) for which in folder.databases):
+        return True
+    trace = folder.file("trace_view.json")
+    if trace is not None and is_trace(head(trace)):
+        return True
+    return any(_reads(folder, fact) for fact in _CHEAP)
+
+
+def _reads(folder: Folder, fact: type[Fact]) -> bool:
+    try:
+        return len(folder.read(fact)) > 0
+    except FactMissing:
+        return False
+
+
+def _has_rows(folder: Folder, which: str) -> bool:
+    """Whether a database holds rows that were measured, not only names and constants."""
+    found = rows(folder, which, "SELECT name FROM sqlite_master WHERE type = 'table'")
+    tables = [str(row[0]).replace('"', '""') for row in found if not re.match(_ABOUT, str(row[0]))]
+    return any(rows(folder, which, f'SELECT 1 FROM "{table}" LIMIT 1') for table in tables)  # noqa: S608
+
+
+def _capture(folder: Folder) -> Table[RankCapture]:
+    found = recorded(folder)
+    level = found.level
+    return Table.build(
+        RankCapture,
+        rank=[folder.rank],
+        source=source_of(folder),
+        level=level,
+        level_number=None if level is None else LEVELS.index(level) - 1,
+        complete=_flag(found.complete),
+        with_stack=_flag(found.switch("with_stack")),
+        profile_memory=_flag(found.switch("profile_memory")),
+        has_steps=int(bool(numbered_steps(folder))),
+        other_captures=folder.other_captures,
+    )
+
+
+def _flag(value: bool | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def damages(folder: Folder) -> Table[Damage]:
+    """What could not be read so far; to be asked for after the facts."""
+    folder.release()
+    return folder.notes.table(folder.rank, folder.name)
+
+
+RANK_CAPTURES = Reading(RankCapture, text=_capture, database=_capture)
+DAMAGES = Reading(Damage, text=damages, database=damages)

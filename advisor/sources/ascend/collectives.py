@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collective: the communication rows of kernel_details.csv with times and payloads; COMMUNICATION_OP in the database.
+
+In the text export one operator is spread over three files: when it ran (kernel_details.csv, else the timeline, else
+communication.json), what its time went to (communication.json) and what it carried (arguments in the timeline).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Collective
+from advisor.facts.table import Array, Table, Texts, Values
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
+from advisor.sources.ascend.communication import Entry, entries, is_p2p, microseconds, op_of, step_number
+from advisor.sources.ascend.groups import communicator
+from advisor.sources.ascend.kernels import COMMUNICATION_CORES, details
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.sqltable import Origin, records
+from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.database import Database
+from advisor.sources.files.jsonfile import inside, number
+
+if TYPE_CHECKING:
+    from advisor.sources.files.timeline import Timeline
+
+T = TypeVar("T")
+COMMUNICATION = "communication.json"
+LANES = ("HCCL", "Communication")
+_GROUP_THREAD = "Group "
+_TIMES = "Communication Time Info"
+_ROUNDING_NS = 1000
+"""Starts of one operator in two files are this near; starts of 2023 have no digits below a µs."""
+
+DTYPE_BYTES: Mapping[str, int] = {
+    "INT8": 1,
+    "UINT8": 1,
+    "HIF8": 1,
+    "FP8E4M3": 1,
+    "FP8E5M2": 1,
+    "FP8E8M0": 1,
+    "INT16": 2,
+    "UINT16": 2,
+    "FP16": 2,
+    "BFP16": 2,
+    "INT32": 4,
+    "UINT32": 4,
+    "FP32": 4,
+    "INT64": 8,
+    "UINT64": 8,
+    "FP64": 8,
+    "INT128": 16,
+}
+"""Bytes of one element, by the name HCCL gives the data type."""
+
+_NUMBERED = (
+    "INT8 INT16 INT32 FP16 FP32 INT64 UINT64 UINT8 UINT16 UINT32 FP64 BFP16 INT128 - HIF8 FP8E4M3 FP8E5M2 FP8E8M0"
+)
+DTYPES = dict(enumerate(_NUMBERED.split()))
+"""ENUM_HCCL_DATA_TYPE where a database does not bring its own."""
+
+_NO_WORDS = frozenset({None, "", "-", "N/A", "INVALID_TYPE", "RESERVED"})
+_OPERATOR = re.compile(r"hcom_", re.IGNORECASE)
+_NAME = re.compile(r"hcom_[A-Za-z]+_*?__(\d+)_\d+(?:_\d+)?")
+
+
+class Split(Struct, frozen=True):
+    """What the time of one operator went to, µs."""
+
+    elapse: float = np.nan
+    transit: float = np.nan
+    wait: float = np.nan
+    sync: float = np.nan
+    idle: float = np.nan
+
+
+class Payload(Struct, frozen=True):
+    """What one operator carried."""
+
+    count: float = np.nan
+    dtype: str | None = None
+    algorithm: str | None = None
+
+    @property
+    def size_bytes(self) -> float:
+        """Count times size of the data type; NaN when one of them is unknown."""
+        known = self.count >= 0
+        return self.count * DTYPE_BYTES.get(self.dtype or "", np.nan) if known else np.nan
+
+
+class Call(Struct, frozen=True):
+    """One operator, put together from where its parts are recorded."""
+
+    name: str
+    start_ns: int
+    elapse_us: float
+    step: int = MISSING
+    group: str = ""
+    split: Split = field(default_factory=Split)
+    payload: Payload = field(default_factory=Payload)
+
+
+def _table(folder: Folder, calls: Iterable[Call]) -> Table[Collective]:
+    found = sorted(calls, key=lambda call: (call.start_ns, call.name))
+    ops = [op_of(call.name) for call in found]
+    groups = [_group(folder, call) for call in found]
+    return Table.build(
+        Collective,
+        rank=folder.rank,
+        step=np.array([call.step for call in found], np.int64),
+        name=[call.name for call in found],
+        op=ops,
+        group=[group or None for group in groups],
+        group_kind=[(folder.groups[group].kind or None) if group in folder.groups else None for group in groups],
+        p2p=np.array([is_p2p(op) for op in ops], np.int8),
+        start_ns=np.array([call.start_ns for call in found], np.int64),
+        elapse_us=np.array([call.elapse_us for call in found], np.float64),
+        transit_us=np.array([call.split.transit for call in found], np.float64),
+        wait_us=np.array([call.split.wait for call in found], np.float64),
+        sync_us=np.array([call.split.sync for call in found], np.float64),
+        idle_us=np.array([call.split.idle for call in found], np.float64),
+        size_bytes=np.array([call.payload.size_bytes for call in found], np.float64),
+        dtype=[call.payload.dtype for call in found],
+        algorithm=[call.payload.algorithm for call in found],
+    )
+
+
+def _group(folder: Folder, call: Call) -> str:
+    """The communicator's hash; where only its last digits are known, from the name, the group of the run they fit."""
+    if call.group:
+        return call.group
+    found = _NAME.match(call.name)
+    digits = found[1] if found else ""
+    fitting = [group for group in folder.groups if digits and group.endswith(digits)]
+    return fitting[0] if len(fitting) == 1 else digits
+
+
+def _text(folder: Folder) -> Table[Collective]:
+    timeline, told = _readable(folder.timeline), _readable(lambda: _entries(folder))
+    rows = _readable(lambda: details(folder))
+    if rows is not None:
+        calls = _of_details(rows)
+    elif timeline is not None:
+        calls = _of_timeline(folder, timeline)
+    elif told is not None:
+        calls = _of_entries(told)
+    else:
+        raise FactMissing([Collective.table])
+    return _table(folder, _carrying(_split(calls, told or ()), timeline))
+
+
+def _readable(read: Callable[[], T]) -> T | None:
+    """What can be read; None when it was not recorded, or is damaged as a whole (which is noted where it is read)."""
+    try:
+        return read()
+    except (FactMissing, Unreadable):
+        return None
+
+
+def _entries(folder: Folder) -> tuple[Entry, ...]:
+    folder.need(Collective, COMMUNICATION)
+    return entries(folder, COMMUNICATION)
+
+
+def _of_details(columns: Mapping[str, Values]) -> Iterator[Call]:
+    name, core, start, duration = (columns.get(c) for c in ("op_name", "core", "start_ns", "duration_us"))
+    assert isinstance(name, Texts) and isinstance(start, np.ndarray) and isinstance(duration, np.ndarray)  # noqa: S101
+    wanted = name.hits(bool(_OPERATOR.match(n)) for n in name.names)
+    if isinstance(core, Texts):
+        wanted &= core.isin(COMMUNICATION_CORES) | (core.codes < 0)
+    rows = np.flatnonzero(wanted)
+    step = columns.get("step")
+    steps = step[rows] if isinstance(step, np.ndarray) else np.full(len(rows), MISSING, np.int64)
+    yield from _calls(name.take(rows), start[rows], duration[rows], steps)
+
+
+def _of_timeline(folder: Folder, timeline: Timeline) -> Iterator[Call]:
+    slices, rows = timeline.slices, operator_rows(timeline)
+    start = slices.start_ns[rows]
+    elapse = (slices.end_ns[rows] - start) / 1000
+    yield from _calls(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
+
+
+def _calls(name: Texts, start: Array, elapse: Array, step: Array) -> Iterator[Call]:
+    for row in zip(name.values(), start.tolist(), elapse.tolist(), step.tolist(), strict=True):
+        yield Call(row[0] or "", *row[1:])
+
+
+def _of_entries(told: Iterable[Entry]) -> Iterator[Call]:
+    for entry in told:
+        start = number(inside(entry.content, _TIMES, "Start Timestamp(us)"))
+        elapse = microseconds(entry.content, _TIMES, "Elapse Time(ms)")
+        if start > 0 and elapse >= 0:
+            step = MISSING if entry.step is None else entry.step
+            yield Call(entry.name, round(start * 1000), elapse, step)
+
+
+def operator_rows(timeline: Timeline) -> Array:
+    """The slices that are whole communication operators."""
+    tracks = timeline.tracks
+    chosen = tracks.of(*LANES) & tracks.thread.hits(name.startswith(_GROUP_THREAD) for name in tracks.thread.names)
+    return np.flatnonzero(chosen[timeline.slices.track])
+
+
+def _split(calls: Iterable[Call], told: Iterable[Entry]) -> Iterator[Call]:
+    """Each call with its group and what its time went to, found by step and name, or by name alone."""
+    known: dict[tuple[int | None, str], Entry] = {}
+    for entry in told:
+        known[entry.step, entry.name] = known[None, entry.name] = entry
+    for call in calls:
+        entry_of = known.get((call.step, call.name)) or known.get((None, call.name))
+        if entry_of is None:
+            yield call
+        else:
+            yield replace(call, group=entry_of.group, split=_times(entry_of))
+
+
+def _times(entry: Entry) -> Split:
+    kinds = ("Elapse", "Transit", "Wait", "Synchronization", "Idle")
+    return Split(*(microseconds(entry.content, _TIMES, f"{kind} Time(ms)") for kind in kinds))
+
+
+def _carrying(calls: Iterable[Call], timeline: Timeline | None) -> Iterator[Call]:
+    """Each call with the payload of the slice of its name that begins nearest, and with the start of that slice.
+
+    The table cuts off what is below a nanosecond and the timeline rounds it, so that starts differ by one; launches
+    end where the timeline says.
+    """
+    known = _seen(timeline) if timeline is not None else {}
+    for call in calls:
+        start, payload = _nearest(known.get(call.name, []), call.start_ns)
+        near = abs(start - call.start_ns) <= _ROUNDING_NS
+        yield replace(call, payload=payload, start_ns=start if near else call.start_ns)
+
+
+def _nearest(seen: list[tuple[int, Payload]], start: int) -> tuple[int, Payload]:
+    if not seen:
+        return start, Payload()
+    place = bisect_left(seen, start, key=lambda found: found[0])
+    return min(seen[max(place - 1, 0) : place + 1], key=lambda found: abs(found[0] - start))
+
+
+def _seen(timeline: Timeline) -> dict[str, list[tuple[int, Payload]]]:
+    """Starts and payloads of the operators the timeline shows, by name, in order of start."""
+    payloads, slices = timeline.payloads, timeline.slices
+    carried = zip(
+        payloads.row.tolist(),
+        payloads.count.tolist(),
+        payloads.dtype.values(),
+        payloads.algorithm.values(),
+        strict=True,
+    )
+    of_row = {row: Payload(count, _recorded(dtype), _recorded(algo)) for row, count, dtype, algo in carried}
+    rows = operator_rows(timeline)
+    rows = rows[np.argsort(slices.start_ns[rows], kind="stable")]
+    found: dict[str, list[tuple[int, Payload]]] = {}
+    names = slices.name.take(rows).values()
+    for row, name, start in zip(rows.tolist(), names, slices.start_ns[rows].tolist(), strict=True):
+        found.setdefault(name or "", []).append((start, of_row.get(row, Payload())))
+    return found
+
+
+def _recorded(word: str | None) -> str | None:
+    return None if word in _NO_WORDS else word
+
+
+def _database(folder: Folder) -> Table[Collective]:
+    database = folder.database()
+    if not database.has_rows("COMMUNICATION_OP"):
+        if database.has_rows("TASK"):
+            return Table.empty(Collective)  # one rank alone talks to nobody
+        raise FactMissing([Collective.table])
+    wanted = {
+        "name": ["opName"],
+        "start": ["startNs"],
+        "end": ["endNs"],
+        "group": ["groupName"],
+        "dtype": ["dataType"],
+        "algorithm": ["algType"],
+        "count": ["count"],
+    }
+    found = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", folder.rank))
+    return _table(folder, _told(_recorded_calls(folder, database, found), _analysed(folder)))
+
+
+def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> Iterator[Call]:
+    good = (found["start"] != MISSING) & (found["end"] >= found["start"])
+    found = {name: values[good] for name, values in found.items()}
+    names, groups, algorithms = (database.texts(found[name]).values() for name in ("name", "group", "algorithm"))
+    elapse = (found["end"] - found["start"]) / 1000
+    steps = steps_in_database(folder, found["start"])
+    dtypes = {**DTYPES, **database.names("ENUM_HCCL_DATA_TYPE")}
+    numbers = (found["start"], elapse, steps, found["count"], found["dtype"])
+    rows = zip(names, *(column.tolist() for column in numbers), groups, algorithms, strict=True)
+    for name, start, took, step, count, dtype, group, algorithm in rows:
+        if name is not None:
+            carried = float(count) if count >= 0 else np.nan
+            payload = Payload(carried, _recorded(dtypes.get(dtype)), _recorded(algorithm))
+            yield Call(name, start, took, step, communicator(group or ""), payload=payload)
+
+
+_Key = tuple[int | None, str, str]
+
+
+def _analysed(folder: Folder) -> dict[_Key, Split]:
+    """What the time of each operator went to, by step, name and group; by name and group alone under no step."""
+    kinds = ("elapse_time", "transit_time", "wait_time", "synchronization_time", "idle_time")
+    try:
+        rows = records(folder, Origin("analysis", "CommAnalyzerTime"), ("step", "hccl_op_name", "group_name", *kinds))
+    except (FactMissing, Unreadable):  # not recorded, or noted as damage: the split stays unknown
+        rows = None
+    found: dict[_Key, Split] = {}
+    for step, name, group, *times in rows or ():
+        split = Split(*(microseconds({"ms": time}, "ms") for time in times))
+        plain, hashed = str(name).partition("@")[0], communicator(str(group or ""))
+        found[step_number(str(step or "")), plain, hashed] = found[None, plain, hashed] = split
+    return found
+
+
+def _told(calls: Iterable[Call], known: Mapping[_Key, Split]) -> Iterator[Call]:
+    for call in calls:
+        split = known.get((call.step, call.name, call.group)) or known.get((None, call.name, call.group))
+        yield call if split is None else replace(call, split=split)
+
+
+COLLECTIVES = Reading(Collective, text=_text, database=_database)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""communication.json and communication_matrix.json, entry by entry, of one rank or of a cluster summary.
+
+An entry of a wrong shape is left out and noted; `Total Op Info` (a sum over the others) is left out as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from advisor.sources.ascend.groups import communicator
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sqltable import rows
+from advisor.sources.files import jsonfile
+from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.jsonfile import inside
+
+BYTES_PER_MB = 1e6
+"""The communication files count in decimal megabytes (8.388608 MB is 8 MiB)."""
+
+_STEP = re.compile(r"^(?:step)?(\d{0,18})$")
+_OP = re.compile(r"^hcom_([A-Za-z0-9]+?)_*(?:_\d+)*$")
+_P2P = ("send", "receive", "recv", "batchsendrecv")
+_TOTAL = "total op info"
+
+
+class Entry(Struct, frozen=True):
+    """One communication operator in one step: its name, its communicator's hash, and what the file says of it."""
+
+    step: int | None
+    p2p: bool
+    name: str
+    group: str
+    content: Mapping[str, object]
+    """For communication.json times and bandwidths; for the matrix `src-dst` pairs; by rank in cluster summaries."""
+
+
+def step_number(text: str) -> int | None:
+    """The number in `step13`; None for `step` alone, which stands for a job that never called step()."""
+    found = _STEP.match(text.strip())
+    return int(found[1]) if found and found[1] else None
+
+
+def op_of(name: str) -> str:
+    """The kind of an operator by its name: `hcom_allReduce__271_0_1` is `allReduce`."""
+    found = _OP.match(name)
+    kind = found[1] if found else name.partition("__")[0].removeprefix("hcom_")
+    return kind.removesuffix("AicpuKernel").removesuffix("_")
+
+
+def is_p2p(op: str) -> bool:
+    """Whether a kind of operator sends from one rank to another; old files list batchSendRecv as a collective."""
+    return op.lower() in _P2P
+
+
+def entries(folder: Folder, name: str) -> tuple[Entry, ...]:
+    """The entries of `communication.json` or `communication_matrix.json` of a rank, decoded once.
+
+    Raises:
+        Unreadable: It cannot be read as a whole.
+    """
+    path = folder.files[name]
+    return folder.once(name, lambda: tuple(of_rank(jsonfile.load(path, folder.notes), path, folder.notes)))
+
+
+def p2p_groups(folder: Folder) -> frozenset[str]:
+    """The communicators over which a rank sends or receives, by hash."""
+    if folder.databases:
+        found = rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
+        return frozenset(
+            communicator(str(group)) for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name)))
+        )
+    try:
+        listed = entries(folder, "communication.json") if "communication.json" in folder.files else ()
+    except Unreadable:  # noted; who talks to whom is not known
+        return frozenset()
+    return frozenset(entry.group for entry in listed if entry.p2p and entry.group)
+
+
+def of_rank(content: object, path: Path, notes: Notes) -> Iterator[Entry]:
+    """Entries of a rank's file: step, then kind, then operator."""
+    for step, kinds in _objects(content, "", path, notes):
+        for kind, operators in _objects(kinds, step, path, notes):
+            yield from _entries(operators, step, kind, path, notes)
+
+
+def of_cluster(content: object, path: Path, notes: Notes) -> Iterator[tuple[str, Entry]]:
+    """Entries of a cluster's file with the outer key (`p2p` or the ranks as text): outer key, step, operator."""
+    for outer, steps in _objects(content, "", path, notes):
+        for step, operators in _objects(steps, outer, path, notes):
+            for entry in _entries(operators, step, outer, path, notes):
+                yield outer, entry
+
+
+def _objects(value: object, place: str, path: Path, notes: Notes) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The members of an object that are objects themselves; others are noted."""
+    if not isinstance(value, dict):
+        notes.add(path.name, place, "holds something else where an object is due")
+        return
+    for key, member in value.items():
+        if isinstance(member, dict):
+            yield key, member
+        else:
+            notes.add(path.name, f"{place} {key}".strip(), "an entry is no object")
+
+
+def _entries(operators: object, step: str, kind: str, path: Path, notes: Notes) -> Iterator[Entry]:
+    for key, content in _objects(operators, f"{step} {kind}", path, notes):
+        name, _, group = key.rpartition("@") if "@" in key else (key, "", "")
+        if name.lower() != _TOTAL:
+            p2p = kind == "p2p" or is_p2p(op_of(name))
+            yield Entry(step_number(step), p2p, name, communicator(group), content)
+
+
+def microseconds(content: object, *keys: str) -> float:
+    """A time in ms as µs; NaN when it is not there, no number or below zero."""
+    found = jsonfile.number(inside(content, *keys)) * 1e3
+    return found if found >= 0 else float("nan")
+
+
+def size_bytes(megabytes: object) -> float:
+    """A size in MB of 1e6 bytes as whole bytes; NaN when it is no number or below zero."""
+    found = jsonfile.number(megabytes) * BYTES_PER_MB
+    return float(round(found)) if found >= 0 else float("nan")
+
+
+def ranks_of(text: str) -> tuple[int, ...]:
+    """The ranks in a text such as `(0, 1, 2, 3)`; none in anything else, such as `p2p`."""
+    if not text.startswith("("):
+        return ()
+    return tuple(int(found) for found in re.findall(r"\d{1,9}", text))

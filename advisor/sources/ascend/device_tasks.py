@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DeviceTask: the lane Ascend Hardware in the timeline, TASK in the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import DeviceTask
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.files.database import Database, match, pick
+
+if TYPE_CHECKING:
+    from advisor.sources.files.timeline import Timeline
+
+HARDWARE = ("Ascend Hardware",)
+"""Lanes of the device's task scheduler."""
+
+KERNEL_TYPES = frozenset(
+    {
+        "AI_CORE",
+        "AI_VECTOR_CORE",
+        "AI_CPU",
+        "MIX_AIC",
+        "MIX_AIV",
+        "AIV_SQE",
+        "DSA_SQE",
+        "STARS_COMMON",
+        "KERNEL_AICORE",
+        "KERNEL_AIVEC",
+        "KERNEL_AICPU",
+        "KERNEL_MIX_AIC",
+        "KERNEL_MIX_AIV",
+        "AICPU_KERNEL",
+        "FFTS_PLUS",
+        "DVPP",
+    }
+)
+"""Task types that are kernels, in the spellings of both exports."""
+
+OF_NO_TYPE = "Other"
+"""What CANN of early 2024 gives as the type of nearly every task (all but the AI CPU's): the name tells them apart."""
+
+_NO_KERNEL = re.compile(r"[A-Z]+([_ ][A-Z]+)+|Other")
+"""Names of tasks that are no kernels: those of their type in capitals, such as EVENT_RECORD or PLACE_HOLDER_SQE."""
+
+KIND_OF_NAME: Mapping[str, str] = {
+    "MEMCPY_ASYNC": "copy",
+    "MEMCPY_ADDR_TASK_ASYNC": "copy",
+    "MEMCPY_ASYNC_WITHOUT_SDMA": "copy",
+    "EVENT_WAIT": "wait",
+    "STREAM_WAIT_EVENT": "wait",
+    "NOTIFY_WAIT": "wait",
+    "CAPTURE_WAIT": "wait",
+    "MEM_WAIT_VALUE": "wait",
+    "Notify Wait": "comm",
+    "Notify Record": "comm",
+    "SDMA": "comm",
+    "Write Value": "comm",
+    "RDMA": "comm",
+    "RDMASend": "comm",
+    "RDMA_SEND": "comm",
+    "RDMA_DB_SEND": "comm",
+    "Memcpy": "comm",
+    "Reduce_Inline": "comm",
+    "Notify_Wait": "comm",
+    "Notify_Record": "comm",
+}
+"""Kind of a task that is no kernel, by its name; what is not listed only marks a place."""
+
+KIND_OF_TYPE: Mapping[str, str] = {"EVENT_WAIT_SQE": "wait", "NOTIFY_WAIT_SQE": "wait", "PCIE_DMA_SQE": "copy"}
+"""Kind by the type where the name says nothing."""
+
+KINDS = ("kernel", "copy", "wait", "comm", "mark")
+_CODES = {kind: code for code, kind in enumerate(KINDS)}
+
+DIRECTIONS: Mapping[str, str] = {
+    "host to device": "h2d",
+    "host to device ex": "h2d",
+    "device to host": "d2h",
+    "device to host ex": "d2h",
+    "device to device": "d2d",
+    "addr device to device": "d2d",
+}
+"""Direction of a copy in the words of both exports."""
+
+_DIRECTION_NAMES = ("h2d", "d2h", "d2d")
+_ON_CHIP = "SDMA_SQE"
+"""The task type of copies inside the device: their direction is known without being recorded."""
+
+COPY_OPERATIONS = {
+    0: "host to host",
+    1: "host to device",
+    2: "device to host",
+    3: "device to device",
+    5: "addr device to device",
+    6: "host to device ex",
+    7: "device to host ex",
+}
+"""ENUM_MEMCPY_OPERATION where a database does not bring its own."""
+
+NO_CONNECTION = 4294967295
+
+
+def _text(folder: Folder) -> Table[DeviceTask]:
+    timeline = folder.timeline()
+    slices, rows = timeline.slices, hardware_rows(timeline)
+    if not len(rows):
+        raise FactMissing([DeviceTask.table])
+    name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
+    kind = _kinds(name, task_type, are_kernels(name, task_type))
+    size, direction = _copied(timeline, rows)
+    inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
+    return Table.build(
+        DeviceTask,
+        rank=folder.rank,
+        stream=streams(timeline, rows),
+        name=name,
+        kind=Texts(kind, KINDS),
+        task_type=task_type,
+        start_ns=slices.start_ns[rows],
+        end_ns=slices.end_ns[rows],
+        connection=_given(slices.link[rows]),
+        size_bytes=size,
+        direction=Texts(np.where(inside, _DIRECTION_NAMES.index("d2d"), direction).astype(np.int32), _DIRECTION_NAMES),
+    ).sorted_by("start_ns", "end_ns", "stream")
+
+
+def are_kernels(name: Texts, task_type: Texts) -> Array:
+    """Per task of the timeline: whether it is a kernel, by its type; by its name where the type says nothing."""
+    named = name.hits(n not in KIND_OF_NAME and not _NO_KERNEL.fullmatch(n) for n in name.names)
+    found: Array = task_type.isin(KERNEL_TYPES) | (task_type.isin([OF_NO_TYPE]) & named)
+    return found
+
+
+def hardware_rows(timeline: Timeline) -> Array:
+    """The slices of the device's task scheduler."""
+    return np.flatnonzero(timeline.tracks.of(*HARDWARE)[timeline.slices.track])
+
+
+def streams(timeline: Timeline, rows: Array) -> Array:
+    """The stream of each slice: as its arguments say, else the number of its thread."""
+    _, stream = timeline.tasks.of(rows)
+    return np.where(stream == MISSING, timeline.tracks.number[timeline.slices.track[rows]], stream)
+
+
+def waits_and_marks(timeline: Timeline) -> Array:
+    """Per slice: whether it is a task of the device that nothing is launched for."""
+    rows = hardware_rows(timeline)
+    name, (task_type, _) = timeline.slices.name.take(rows), timeline.tasks.of(rows)
+    kind = _kinds(name, task_type, are_kernels(name, task_type))
+    found = np.zeros(len(timeline.slices), bool)
+    found[rows[(kind == _CODES["wait"]) | (kind == _CODES["mark"])]] = True
+    return found
+
+
+def _kinds(name: Texts, task_type: Texts, kernel: Array) -> Array:
+    """Codes of kinds: by name where it tells, else by type; what is unknown only marks a place."""
+    mark = _CODES["mark"]
+    named = np.array([*(_CODES.get(KIND_OF_NAME.get(n, ""), -1) for n in name.names), -1], np.int32)[name.codes]
+    typed = np.array([*(_CODES.get(KIND_OF_TYPE.get(t, ""), mark) for t in task_type.names), mark], np.int32)
+    kind = np.where(named < 0, typed[task_type.codes], named)
+    return np.where(kernel, _CODES["kernel"], kind).astype(np.int32)
+
+
+def _copied(timeline: Timeline, rows: Array) -> tuple[Array, Array]:
+    """Bytes and direction of each slice that has them."""
+    copies = timeline.copies
+    size = np.full(len(timeline.slices), np.nan)
+    direction = np.full(len(timeline.slices), -1, np.int8)
+    size[copies.row] = copies.size_bytes
+    direction[copies.row] = _directions(copies.direction)
+    return size[rows], direction[rows]
+
+
+def _directions(words: Texts) -> Array:
+    codes = [_direction(word) for word in words.names]
+    return np.array([*codes, -1], np.int8)[words.codes]
+
+
+def _direction(word: str) -> int:
+    found = DIRECTIONS.get(word.strip().lower().replace("_", " "))
+    return -1 if found is None else _DIRECTION_NAMES.index(found)
+
+
+def _given(connection: Array) -> Array:
+    return np.where(connection == NO_CONNECTION, MISSING, connection)
+
+
+def _database(folder: Folder) -> Table[DeviceTask]:
+    database = folder.database()
+    if not database.has_rows("TASK"):
+        raise FactMissing([DeviceTask.table])
+    found = tasks(database, folder.rank)
+    name_of, kernel = _kernel_names(database, found["task"])
+    task_type = database.texts(found["type"])
+    # an FFTS+ launch has one task of its own around its parts, which the timeline does not show
+    envelope = task_type.isin(KERNEL_TYPES) & ~kernel & kernel.any()
+    keep = ~envelope & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    kind = _kinds(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
+    size, direction = _copy_info(database, found["task"])
+    return (
+        Table.build(
+            DeviceTask,
+            rank=folder.rank,
+            stream=found["stream"],
+            name=_either(name_of, task_type),
+            kind=Texts(kind, KINDS),
+            task_type=task_type,
+            start_ns=found["start"],
+            end_ns=found["end"],
+            connection=_given(found["connection"]),
+            size_bytes=size,
+            direction=Texts(direction.astype(np.int32), _DIRECTION_NAMES),
+        )
+        .take(keep)
+        .sorted_by("start_ns", "end_ns", "stream")
+    )
+
+
+def tasks(database: Database, rank: int) -> dict[str, Array]:
+    """The columns of TASK for one rank's device."""
+    wanted = {
+        "start": ["startNs"],
+        "end": ["endNs"],
+        "connection": ["connectionId"],
+        "task": ["globalTaskId"],
+        "type": ["taskType"],
+        "stream": ["streamId"],
+    }
+    return database.integers("TASK", wanted, database.on_device("TASK", rank))
+
+
+def _kernel_names(database: Database, task: Array) -> tuple[Texts, Array]:
+    """Names of the tasks that are compute kernels, and which those are."""
+    info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "name": ["name"]})
+    place = match(info["task"], task)
+    return database.texts(pick(info["name"], place)), place >= 0
+
+
+def _copy_info(database: Database, task: Array) -> tuple[Array, Array]:
+    """Bytes and direction of copies, where MEMCPY_INFO has them."""
+    wanted = {"task": ["globalTaskId"], "size": ["size"], "operation": ["memcpyOperation"]}
+    info = database.integers("MEMCPY_INFO", wanted)
+    place = match(info["task"], task)
+    words = {**COPY_OPERATIONS, **database.names("ENUM_MEMCPY_OPERATION")}
+    codes = np.array([_direction(words.get(i, "")) for i in info["operation"].tolist()] + [-1])
+    sizes = np.append(np.where(info["size"] < 0, np.nan, info["size"].astype(np.float64)), np.nan)
+    return sizes[place], codes[place]
+
+
+def _either(first: Texts, second: Texts) -> Texts:
+    """The first text of each row, else the second."""
+    index: dict[str, int] = {}
+    codes = [
+        np.array([*(index.setdefault(n, len(index)) for n in texts.names), -1], np.int32)[texts.codes]
+        for texts in (first, second)
+    ]
+    return Texts(np.where(codes[0] < 0, codes[1], codes[0]).astype(np.int32), tuple(index))
+
+
+DEVICE_TASKS = Reading(DeviceTask, text=_text, database=_database)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device: what info.json of the raw data says of a device, and NPU_INFO of the database."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from advisor.facts.observed import Device
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.sqltable import rows
+from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.jsonfile import inside, integer, load, mapping, number, text
+
+CHIPS: Mapping[str, str] = {
+    "0": "Ascend310",
+    "1": "Ascend910A",
+    "4": "Ascend310P",
+    "5": "Ascend910B",
+    "7": "Ascend310B",
+    "15": "Ascend950",
+}
+"""`platform_version` of info.json; A3 shares its number with 910B."""
+
+
+def chip(folder: Folder) -> str:
+    """The chip, such as `Ascend910B`, by the database or by what is left of the raw data; empty when not recorded."""
+    found = rows(folder, "profiler", "SELECT name FROM NPU_INFO LIMIT 1")
+    named = next((row[0] for row in found if isinstance(row[0], str)), "")
+    return named or CHIPS.get(str(_info(folder).get("platform_version")), "")
+
+
+def _info(folder: Folder) -> Mapping[str, object]:
+    """The content of info.json of the rank's device; empty where it is gone, or several could be meant."""
+    return folder.once("device_info", lambda: _one(folder))
+
+
+def _one(folder: Folder) -> Mapping[str, object]:
+    found = []
+    for path in sorted(folder.root.glob("PROF_*/device_*/info.json.*")):
+        if path.name.removeprefix("info.json.").isdecimal():
+            try:
+                found.append(mapping(load(path, Notes())))
+            except Unreadable:  # the raw data is no part of the export; what it could add is not known
+                continue
+    own = [info for info in found if integer(info.get("rank_id")) == folder.rank]
+    chosen = found if len(found) == 1 else own
+    return chosen[0] if chosen else {}
+
+
+def _read(folder: Folder) -> Table[Device]:
+    listed = _info(folder).get("DeviceInfo")
+    said = mapping(listed[0]) if isinstance(listed, list) and listed else {}
+    named = chip(folder)
+    if not said and not named:
+        raise FactMissing([Device.table])
+    counts = [inside(said, name) for name in ("ai_core_num", "aiv_num")]
+    cube, vector = (float(many) if many else math.nan for many in map(integer, counts))
+    mhz = number(text(said.get("aic_frequency")))
+    return Table.build(
+        Device,
+        rank=[folder.rank],
+        chip=[named or None],
+        cube_cores=[cube],
+        vector_cores=[vector],
+        nominal_mhz=[mhz if mhz > 0 else math.nan],
+    )
+
+
+DEVICES = Reading(Device, text=_read, database=_read)

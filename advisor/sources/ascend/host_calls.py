@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HostCall: the host lanes of the timeline; PYTORCH_API, CANN_API and GC_RECORD in the database."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import HostCall
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.files.database import Database
+
+BY_CATEGORY = {
+    "cpu_op": "operator",
+    "user_annotation": "operator",
+    "enqueue": "enqueue",
+    "dequeue": "dequeue",
+    "python_function": "python",
+    "GC": "gc",
+}
+"""Kind of a host event by its category in the timeline."""
+
+BY_LAYER = {
+    "AscendCL": "acl",
+    "Node": "node",
+    "Model": "model",
+    "Hccl": "hccl",
+    "Communication": "hccl",
+    "Runtime": "runtime",
+}
+"""Kind of a CANN call by the layer before the @ of its name."""
+
+BY_TYPE = {
+    "acl": "acl",
+    "node": "node",
+    "model": "model",
+    "hccl": "hccl",
+    "communication": "hccl",
+    "runtime": "runtime",
+}
+"""Kind of a CANN call by the name of its type in ENUM_API_TYPE."""
+
+API_TYPES = {20000: "acl", 15000: "model", 10000: "node", 5500: "hccl", 5000: "runtime"}
+"""ENUM_API_TYPE where a database does not bring its own."""
+
+OPERATOR, QUEUE, TRACE = 50001, 50002, 50003
+"""Types of PYTORCH_API: framework operators, task queue, Python functions."""
+
+_QUEUES = {"Enqueue": "enqueue", "Dequeue": "dequeue"}
+_OPERATORS = (("ProfilerStep#", "step"), ("Optimizer.", "optimizer"))
+_LOADERS = ("DataLoader", "__next__")
+KINDS = tuple(
+    dict.fromkeys(["operator", "step", "optimizer", "data_loader", *BY_CATEGORY.values(), *BY_LAYER.values()])
+)
+_KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+_THREAD_BITS = 0xFFFFFFFF
+
+
+def operator_kind(name: str) -> str:
+    """Kind of a framework operator by its name."""
+    if all(part in name for part in _LOADERS):
+        return "data_loader"
+    return next((kind for start, kind in _OPERATORS if name.startswith(start)), "operator")
+
+
+def _text(folder: Folder) -> Table[HostCall]:
+    timeline = folder.timeline()
+    slices = timeline.slices
+    kinds = _kinds(slices.category, slices.name)
+    rows = np.flatnonzero(kinds >= 0)
+    if not len(rows):
+        raise FactMissing([HostCall.table])
+    kinds = kinds[rows].astype(np.int32)
+    layered = np.isin(kinds, [_KIND_CODES[kind] for kind in (*BY_LAYER.values(), *_QUEUES.values())])
+    return Table.build(
+        HostCall,
+        rank=folder.rank,
+        thread=timeline.tracks.number[slices.track[rows]],
+        kind=Texts(kinds, KINDS),
+        name=_named(slices.name.take(rows), kinds, layered),
+        start_ns=slices.start_ns[rows],
+        end_ns=slices.end_ns[rows],
+        connection=slices.link[rows],
+    )
+
+
+def _kinds(category: Texts, name: Texts) -> Array:
+    """Per event the code of its kind, -1 for those not on the host."""
+    by_category = np.array([*(_KIND_CODES.get(BY_CATEGORY.get(c, ""), -1) for c in category.names), -1], np.int8)
+    by_layer = np.array([*(_KIND_CODES.get(BY_LAYER.get(_layer(n), ""), -1) for n in name.names), -1], np.int8)
+    refined = np.array([*(_KIND_CODES[operator_kind(n)] for n in name.names), -1], np.int8)
+    kinds = np.where(category.codes < 0, by_layer[name.codes], by_category[category.codes])
+    return np.where(kinds == _KIND_CODES["operator"], refined[name.codes], kinds)
+
+
+def _layer(name: str) -> str:
+    return name.partition("@")[0] if "@" in name else ""
+
+
+def _named(name: Texts, kinds: Array, layered: Array) -> Texts:
+    """Names without their layer where they have one; collections of garbage are all called GC."""
+    index: dict[str, int] = {}
+    whole = np.array([*(index.setdefault(n, len(index)) for n in name.names), -1], np.int32)
+    inner = [n.partition("@")[2] or n for n in name.names]
+    short = np.array([*(index.setdefault(n, len(index)) for n in inner), -1], np.int32)
+    codes = np.where(layered, short[name.codes], whole[name.codes])
+    codes[kinds == _KIND_CODES["gc"]] = index.setdefault("GC", len(index))
+    return Texts(codes, tuple(index))
+
+
+def _database(folder: Folder) -> Table[HostCall]:
+    database = folder.database()
+    tables = {"PYTORCH_API": _framework, "CANN_API": _cann, "GC_RECORD": _collections}
+    parts = [read(folder, database) for table, read in tables.items() if database.fields(table)]
+    if not any(map(len, parts)):
+        raise FactMissing([HostCall.table])
+    return Table.concat(HostCall, parts)
+
+
+_SPELLINGS = {
+    "start": ["startNs"],
+    "end": ["endNs"],
+    "thread": ["globalTid"],
+    "connection": ["connectionId"],
+    "name": ["name"],
+    "type": ["type"],
+}
+
+
+def _framework(folder: Folder, database: Database) -> Table[HostCall]:
+    found = database.integers("PYTORCH_API", _SPELLINGS)
+    name = database.texts(found["name"])
+    operator, queue = (
+        np.array([*(_KIND_CODES.get(kind_of(n), -1) for n in name.names), -1])[name.codes]
+        for kind_of in (operator_kind, lambda n: _QUEUES.get(n.partition("@")[0], ""))
+    )
+    types = found["type"]
+    kinds = np.select(
+        [types == OPERATOR, types == QUEUE, types == TRACE], [operator, queue, _KIND_CODES["python"]], default=-1
+    )
+    correlation = _correlations(database, found["connection"])
+    queued = types == QUEUE
+    found["connection"] = np.where(queued, correlation, MISSING)
+    return _calls(folder, found, kinds, _named(name, kinds, queued))
+
+
+def _correlations(database: Database, ids: Array) -> Array:
+    """The number both ends of a task queue entry share: the lowest that CONNECTION_IDS lists for the id."""
+    pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
+    order = np.lexsort((pairs["connection"], pairs["id"]))
+    known, numbers = pairs["id"][order], pairs["connection"][order]
+    if not len(known):
+        return np.full(len(ids), MISSING, np.int64)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return np.where((known[place] == ids) & (ids != MISSING), numbers[place], MISSING)
+
+
+def _cann(folder: Folder, database: Database) -> Table[HostCall]:
+    found = database.integers("CANN_API", _SPELLINGS)
+    types = {**API_TYPES, **database.names("ENUM_API_TYPE")}
+    kinds = np.full(len(found["type"]), -1)
+    for number, name in types.items():
+        if name in BY_TYPE:
+            kinds[found["type"] == number] = _KIND_CODES[BY_TYPE[name]]
+    return _calls(folder, found, kinds, database.texts(found["name"]))
+
+
+def _collections(folder: Folder, database: Database) -> Table[HostCall]:
+    found = database.integers("GC_RECORD", _SPELLINGS)
+    kinds = np.full(len(found["start"]), _KIND_CODES["gc"])
+    return _calls(folder, found, kinds, Texts.constant("GC", len(kinds)))
+
+
+def _calls(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -> Table[HostCall]:
+    good = (kinds >= 0) & (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    thread = found["thread"][good]
+    return Table.build(
+        HostCall,
+        rank=folder.rank,
+        thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
+        kind=Texts(kinds[good].astype(np.int32), KINDS),
+        name=name.take(good),
+        start_ns=found["start"][good],
+        end_ns=found["end"][good],
+        connection=found["connection"][good],
+    )
+
+
+HOST_CALLS = Reading(HostCall, text=_text, database=_database)

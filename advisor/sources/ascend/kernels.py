@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel: kernel_details.csv (else the device lane of the timeline); COMPUTE_TASK_INFO with TASK in the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from advisor.facts.base import MISSING, Column, Share
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Array, Table, Texts, Values
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
+from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams, tasks
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.files import csvfile
+from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.database import Database, match, pick
+
+DETAILS = "kernel_details.csv"
+
+HEADINGS: Mapping[str, tuple[str, ...]] = {
+    "step": ("Step Id",),
+    "stream": ("Stream ID",),
+    "op_name": ("Name", "Op Name"),
+    "op_type": ("Type", "OP Type"),
+    "core": ("Accelerator Core", "Task Type"),
+    "op_state": ("OP State",),
+    "start_ns": ("Start Time(us)", "Task Start Time(us)"),
+    "duration_us": ("Duration(us)", "Task Duration(us)"),
+    "wait_us": ("Wait Time(us)", "Task Wait Time(us)"),
+    "blocks": ("Block Num", "Block Dim"),
+    "input_shapes": ("Input Shapes",),
+    "input_dtypes": ("Input Data Types",),
+    "input_formats": ("Input Formats",),
+    "output_shapes": ("Output Shapes",),
+    "cube_share": ("cube_utilization(%)",),
+}
+"""Columns of kernel_details.csv (and op_summary) for the columns of the fact, in every spelling met."""
+
+COUNTERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "mac_share": (("aic_mac_ratio", "mac_ratio"),),
+    "vector_share": (("aiv_vec_ratio", "vec_ratio"),),
+    "scalar_share": (("aic_scalar_ratio", "scalar_ratio"), ("aiv_scalar_ratio",)),
+    "mte2_share": (("aic_mte2_ratio", "mte2_ratio"), ("aiv_mte2_ratio",)),
+    "mte3_share": (("aiv_mte3_ratio", "mte3_ratio"),),
+    "local_share": (("aic_mte1_ratio", "mte1_ratio"), ("aic_fixpipe_ratio", "fixpipe_ratio")),
+}
+"""Hardware counters behind each share, which is the largest of them: the cube and the vector core count apart."""
+
+COMMUNICATION_CORES = frozenset({"HCCL", "COMMUNICATION"})
+_COMMUNICATION = re.compile(r"hcom_|.*(Aicpu|Aiv)Kernel(_\d+)*$", re.IGNORECASE)
+_OF_TASK_TYPE = {
+    "KERNEL_AIVEC": "AI_VECTOR_CORE",
+    "KERNEL_AICORE": "AI_CORE",
+    "KERNEL_AICPU": "AI_CPU",
+    "STARS_COMMON": "DSA_SQE",
+    "KERNEL_MIX_AIC": "MIX_AIC",
+    "KERNEL_MIX_AIV": "MIX_AIV",
+}
+"""Core by the type of the task, for levels at which the kernel itself does not say."""
+
+_AI_CPU = "AI_CPU"
+_ON_AI_CPU = (_AI_CPU, "KERNEL_AICPU", "AICPU_KERNEL")
+
+_SHARE = Share("A hardware counter, as a share.")
+_REQUIRED = ("op_name", "start_ns", "duration_us")
+
+
+def is_communication(name: str) -> bool:
+    """Whether a kernel is part of a collective and not of the model, by its name."""
+    return bool(_COMMUNICATION.match(name))
+
+
+def type_of_name(name: str) -> str:
+    """The operator type in the name of a kernel, for levels at which it is not recorded.
+
+    Names end in the type (`aclnnMm_MatMulV3Common_MatMulV3`), in the type and a number (`trans_TransData_0`), or are
+    the type with a number behind it (`Conv2D4`).
+    """
+    parts = [part for part in name.split("_") if part and not part.isdigit()]
+    if not parts:
+        return name
+    return parts[-1] if len(parts) > 1 or "_" in name else re.sub(r"\d+$", "", name) or name
+
+
+def details(folder: Folder) -> dict[str, Values]:
+    """The columns of kernel_details.csv, communication included, read once for kernels and collectives."""
+    return folder.once(DETAILS, lambda: _details(folder))
+
+
+def _details(folder: Folder) -> dict[str, Values]:
+    path = folder.need(Kernel, DETAILS)
+    counters = {spellings[0]: spellings for parts in COUNTERS.values() for spellings in parts}
+    columns: dict[str, Column] = {**Kernel.columns(), **dict.fromkeys(counters, _SHARE)}
+    return csvfile.read(path, columns, {**HEADINGS, **counters}, folder.notes, _REQUIRED)
+
+
+def communication_rows(columns: Mapping[str, Values]) -> Array:
+    """Per row of kernel_details.csv: whether it is a collective or belongs to one."""
+    name = _text_of(columns, "op_name")
+    return _text_of(columns, "core").isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
+
+
+def _text_of(columns: Mapping[str, Values], name: str) -> Texts:
+    found = columns.get(name)
+    return found if isinstance(found, Texts) else Texts.constant(None, len(next(iter(columns.values()))))
+
+
+def _text(folder: Folder) -> Table[Kernel]:
+    try:
+        columns = details(folder)
+    except (FactMissing, Unreadable):
+        if folder.file("trace_view.json") is None:
+            raise
+        return _timeline(folder)
+    names = Kernel.columns().keys() & columns.keys()
+    found: dict[str, Values | None] = {name: columns[name] for name in names}
+    found |= {name: _largest(columns, parts) for name, parts in COUNTERS.items()}
+    keep = ~communication_rows(columns)
+    rank = np.full(len(keep), folder.rank, np.int64)
+    return _completed(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
+
+
+def _largest(columns: Mapping[str, Values], parts: tuple[tuple[str, ...], ...]) -> Array | None:
+    """The largest of the counters that were recorded, row by row."""
+    found = [columns[spellings[0]] for spellings in parts if spellings[0] in columns]
+    largest: Array | None = None
+    for values in found:
+        assert isinstance(values, np.ndarray)  # noqa: S101 - shares are numbers
+        largest = values if largest is None else np.fmax(largest, values)
+    return largest
+
+
+def _completed(table: Table[Kernel]) -> Table[Kernel]:
+    """Types from names where they are missing, shapes without quotes, no blocks instead of zero; sorted by start."""
+    blocks = table["blocks"]
+    return table.having(
+        op_type=_or_else(table.texts("op_type"), table.texts("op_name")),
+        input_shapes=_unquoted(table.texts("input_shapes")),
+        output_shapes=_unquoted(table.texts("output_shapes")),
+        blocks=np.where(blocks > 0, blocks, np.nan),
+    ).sorted_by("start_ns", "stream")
+
+
+def _or_else(types: Texts, names: Texts) -> Texts:
+    index = {name: code for code, name in enumerate(types.names)}
+    derived = np.array([*(index.setdefault(type_of_name(n), len(index)) for n in names.names), -1], np.int32)
+    return Texts(np.where(types.codes < 0, derived[names.codes], types.codes).astype(np.int32), tuple(index))
+
+
+def _unquoted(shapes: Texts) -> Texts:
+    """Shapes as both exports mean them: without quotes, and missing when no tensor has one."""
+    index: dict[str, int] = {}
+    bare = [shape.strip('" ') for shape in shapes.names]
+    codes = [index.setdefault(shape, len(index)) if shape.strip(";") else -1 for shape in bare]
+    return Texts(np.array([*codes, -1], np.int32)[shapes.codes], tuple(index))
+
+
+def _timeline(folder: Folder) -> Table[Kernel]:
+    """Kernels as the timeline shows them: names, times and streams, and which ran on the AI CPU."""
+    timeline = folder.timeline()
+    slices, rows = timeline.slices, hardware_rows(timeline)
+    name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
+    chosen = are_kernels(name, task_type)
+    chosen &= ~name.hits(is_communication(n) for n in name.names)
+    rows = rows[chosen]
+    if not len(rows):
+        raise FactMissing([Kernel.table])
+    start = slices.start_ns[rows]
+    table = Table.build(
+        Kernel,
+        rank=folder.rank,
+        step=steps_in_timeline(folder, start),
+        stream=streams(timeline, rows),
+        op_name=slices.name.take(rows),
+        core=_told_core(task_type.take(chosen)),
+        start_ns=start,
+        duration_us=(slices.end_ns[rows] - start) / 1000,
+    )
+    return _completed(table)
+
+
+_INFO = {
+    "task": ["globalTaskId"],
+    "op_name": ["name"],
+    "op_type": ["opType"],
+    "core": ["taskType"],
+    "op_state": ["opState"],
+    "blocks": ["blockNum", "blockDim"],
+    "input_shapes": ["inputShapes"],
+    "input_dtypes": ["inputDataTypes"],
+    "input_formats": ["inputFormats"],
+    "output_shapes": ["outputShapes"],
+}
+_TEXTS = (
+    "op_name",
+    "op_type",
+    "core",
+    "op_state",
+    "input_shapes",
+    "input_dtypes",
+    "input_formats",
+    "output_shapes",
+)
+
+
+def _database(folder: Folder) -> Table[Kernel]:
+    database = folder.database()
+    if not database.has_rows("COMPUTE_TASK_INFO") or not database.has_rows("TASK"):
+        raise FactMissing([Kernel.table])
+    info, task = database.integers("COMPUTE_TASK_INFO", _INFO), tasks(database, folder.rank)
+    place = match(task["task"], info["task"])
+    begins, ends = pick(task["start"], place), pick(task["end"], place)
+    good = (begins != MISSING) & (ends >= begins)
+    info, place = {name: values[good] for name, values in info.items()}, place[good]
+    texts = {name: database.texts(info[name]) for name in _TEXTS}
+    start = task["start"][place]
+    table = Table.build(
+        Kernel,
+        rank=folder.rank,
+        step=steps_in_database(folder, start),
+        stream=task["stream"][place],
+        start_ns=start,
+        duration_us=(task["end"][place] - start) / 1000,
+        blocks=np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64),
+        **texts | {"core": _cores(texts["core"], database.texts(task["type"][place]))},
+        **_shares(database, info["task"]),
+    )
+    name = texts["op_name"]
+    inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
+    return _completed(table.take(~inner & (name.codes >= 0)))
+
+
+def _told_core(task_type: Texts) -> Texts:
+    """The core where the timeline can be believed: it calls kernels of the vector cores AI_CORE too."""
+    return Texts(np.where(task_type.isin(_ON_AI_CPU), 0, -1).astype(np.int32), (_AI_CPU,))
+
+
+def _cores(core: Texts, task_type: Texts) -> Texts:
+    index = {name: code for code, name in enumerate(core.names)}
+    other = [index.setdefault(_OF_TASK_TYPE.get(n, n), len(index)) for n in task_type.names]
+    codes = np.where(core.codes < 0, np.array([*other, -1], np.int32)[task_type.codes], core.codes)
+    return Texts(codes.astype(np.int32), tuple(index))
+
+
+def _shares(database: Database, task: Array) -> dict[str, Array]:
+    """The hardware counters of each task, as shares; none where they were not recorded."""
+    if not {"globalTaskId", "name", "value"} <= set(database.fields("TASK_PMU_INFO")):
+        return {}
+    wanted = {name: [s for spellings in parts for s in spellings] for name, parts in COUNTERS.items()}
+    names = [s for spellings in wanted.values() for s in spellings]
+    marks = ",".join("?" * len(names))
+    ids = {v: i for i, v in database.rows(f"SELECT id, value FROM STRING_IDS WHERE value IN ({marks})", *names)}  # noqa: S608
+    found = {}
+    for share, spellings in wanted.items():
+        largest = np.full(len(task), np.nan)
+        for counter in (ids[s] for s in spellings if s in ids):
+            largest = np.fmax(largest, _counter(database, counter, task))
+        found[share] = largest
+    return found
+
+
+def _counter(database: Database, counter: int, task: Array) -> Array:
+    ids, values = database.measured("SELECT globalTaskId, value FROM TASK_PMU_INFO WHERE name = ?", counter)
+    return pick(values, match(ids, task), np.nan)
+
+
+KERNELS = Reading(Kernel, text=_text, database=_database)

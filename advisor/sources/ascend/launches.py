@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launch: the HostToDevice arrows of the timeline; in the database, tasks and host calls of one connection id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Launch
+from advisor.facts.table import Array, Table
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, tasks, waits_and_marks
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.files.database import Database, match, pick
+
+if TYPE_CHECKING:
+    from advisor.sources.files.timeline import Timeline
+
+_LAUNCH = "Node@launch"
+_CALLS = "AscendCL@"
+_THREAD_BITS = 0xFFFFFFFF
+
+
+def _text(folder: Folder) -> Table[Launch]:
+    timeline = folder.timeline()
+    links = timeline.links
+    if not len(links.track):
+        raise FactMissing([Launch.table])
+    starts, ends = np.flatnonzero(~links.end), np.flatnonzero(links.end)
+    ends = ends[~_to_nothing(timeline, ends)]
+    start_of = _paired(timeline, starts, ends)
+    starts, ends = starts[start_of[start_of >= 0]], ends[start_of >= 0]
+    calls = _calls(timeline, links.track[starts], links.time_ns[starts])
+    slices, known = timeline.slices, calls >= 0
+    track = links.track[ends]
+    on_stream = timeline.tracks.of(*HARDWARE)[track]
+    return Table.build(
+        Launch,
+        rank=folder.rank,
+        thread=np.where(known, timeline.tracks.number[links.track[starts]], MISSING),
+        host_start_ns=np.where(known, pick(slices.start_ns, calls), links.time_ns[starts]),
+        host_end_ns=pick(slices.end_ns, calls),
+        device_start_ns=links.time_ns[ends],
+        stream=np.where(on_stream, timeline.tracks.number[track], MISSING),
+    ).sorted_by("device_start_ns", "stream")
+
+
+def _to_nothing(timeline: Timeline, ends: Array) -> Array:
+    """Whether an arrow ends at an event or a place holder: newer exporters draw those, older ones do not."""
+    track, moment = timeline.links.track[ends], timeline.links.time_ns[ends]
+    found = _around(timeline, waits_and_marks(timeline), track, moment)
+    same: Array = pick(timeline.slices.start_ns, found) == moment
+    return same
+
+
+def _paired(timeline: Timeline, starts: Array, ends: Array) -> Array:
+    """For each end the place of its start among the starts, -1 without one. One start may have several ends."""
+    links = timeline.links
+    order = np.lexsort((links.low, links.high))
+    changed = (links.high[order][1:] != links.high[order][:-1]) | (links.low[order][1:] != links.low[order][:-1])
+    number = np.empty(len(order), np.int64)
+    number[order] = np.cumsum(np.append(0, changed))
+    return match(number[starts], number[ends])
+
+
+def _calls(timeline: Timeline, track: Array, moment: Array) -> Array:
+    """The slice that launched at each moment: Node@launch around it, else the AscendCL call that begins there."""
+    name = timeline.slices.name
+    launch = _around(timeline, name.isin([_LAUNCH]), track, moment)
+    call = _around(timeline, name.hits(n.startswith(_CALLS) for n in name.names), track, moment)
+    return np.where(launch >= 0, launch, call)
+
+
+def _around(timeline: Timeline, wanted: Array, track: Array, moment: Array) -> Array:
+    """The last of the wanted slices of a track to begin before a moment that lies inside it, -1 without one.
+
+    Calls of one name do not nest, so the last to begin is the only one that can be around the moment.
+    """
+    slices = timeline.slices
+    rows = np.flatnonzero(wanted)
+    if not len(rows):
+        return np.full(len(moment), -1, np.int64)
+    rows = rows[np.lexsort((slices.start_ns[rows], slices.track[rows]))]
+    place = _last_before(slices.track[rows], slices.start_ns[rows], track, moment)
+    found = rows[np.maximum(place, 0)]
+    inside = (place >= 0) & (slices.track[found] == track) & (slices.end_ns[found] >= moment)
+    return np.where(inside, found, -1)
+
+
+def _last_before(track: Array, start: Array, asked_track: Array, asked: Array) -> Array:
+    """In rows sorted by track and start: the last one of the asked track or a lower one that starts by the moment."""
+    joined_track = np.concatenate([track, asked_track])
+    joined = np.concatenate([start, asked])
+    later = np.concatenate([np.zeros(len(track), np.int8), np.ones(len(asked), np.int8)])
+    order = np.lexsort((later, joined, joined_track))
+    seen = np.cumsum(later[order] == 0) - 1
+    place = np.empty(len(order), np.int64)
+    place[order] = seen
+    return place[len(track) :]
+
+
+def _database(folder: Folder) -> Table[Launch]:
+    database = folder.database()
+    if not database.fields("TASK") or not database.has_rows("CANN_API"):
+        raise FactMissing([Launch.table])
+    found = launched(database, folder.rank)
+    wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "connection": ["connectionId"]}
+    calls = database.integers("CANN_API", wanted)
+    place = match(calls["connection"], found["connection"])
+    known = place >= 0
+    place = place[known]
+    thread = calls["thread"][place]
+    return Table.build(
+        Launch,
+        rank=folder.rank,
+        thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
+        host_start_ns=calls["start"][place],
+        host_end_ns=calls["end"][place],
+        device_start_ns=found["start"][known],
+        stream=found["stream"][known],
+    ).sorted_by("device_start_ns", "stream")
+
+
+def launched(database: Database, rank: int) -> dict[str, Array]:
+    """What HostToDevice arrows point at: kernels, copies, and whole collectives in the place of their tasks."""
+    task = tasks(database, rank)
+    kernels = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"]})["task"]
+    copies = [name for name, kind in KIND_OF_NAME.items() if kind == "copy"]
+    chosen = (match(kernels, task["task"]) >= 0) | database.texts(task["type"]).isin(copies)
+    wanted = {"start": ["startNs"], "end": ["endNs"], "connection": ["connectionId"]}
+    collectives = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", rank))
+    found = {name: np.concatenate([task[name][chosen], collectives[name]]) for name in wanted}
+    found["stream"] = np.append(task["stream"][chosen], np.full(len(collectives["start"]), MISSING, np.int64))
+    return found
+
+
+LAUNCHES = Reading(Launch, text=_text, database=_database)

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Link: what went from one rank to another; communication_matrix.json and CommAnalyzerMatrix."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Link
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.communication import Entry, entries, microseconds, op_of, size_bytes, step_number
+from advisor.sources.ascend.groups import communicator
+from advisor.sources.ascend.reading import Folder, Members, Reading
+from advisor.sources.ascend.sqltable import Origin, records
+from advisor.sources.files.jsonfile import inside, text
+
+ON_CHIP = frozenset({"LOCAL"})
+_PAIR = re.compile(r"^(\d{1,9})-(\d{1,9})$")
+_REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
+
+
+class Cell(Struct, frozen=True):
+    """What one operator, or all of one kind, moved between two ranks."""
+
+    rank: int
+    step: int
+    op: str
+    group: str
+    source: int
+    target: int
+    link: str
+    size_bytes: float
+    transit_us: float
+    is_total: bool = False
+
+    @property
+    def pair(self) -> tuple[int, int, str, str, int, int, str]:
+        """What is added up to one row."""
+        return self.rank, self.step, self.op, self.group, self.source, self.target, self.link
+
+    @property
+    def kind(self) -> tuple[int, int, str, str]:
+        """What one `total` speaks for."""
+        return self.rank, self.step, self.op, self.group
+
+
+def _text(folder: Folder) -> Table[Link]:
+    folder.need(Link, "communication_matrix.json")
+    found = entries(folder, "communication_matrix.json")
+    return table((cell for entry in found for cell in of_entry(entry, folder.rank)), folder.groups)
+
+
+def of_entry(entry: Entry, rank: int | None) -> Iterator[Cell]:
+    """The cells of one operator; without a rank (cluster summaries) each belongs to the rank that sends."""
+    op, is_total = _kind(entry.name)
+    for key, content in entry.content.items():
+        pair = _PAIR.match(key)
+        link = text(inside(content, "Transport Type"))
+        if pair and link and link not in ON_CHIP:
+            yield Cell(
+                int(pair[1]) if rank is None else rank,
+                MISSING if entry.step is None else entry.step,
+                op,
+                entry.group,
+                int(pair[1]),
+                int(pair[2]),
+                link,
+                size_bytes(inside(content, "Transit Size(MB)")),
+                microseconds(content, "Transit Time(ms)"),
+                is_total,
+            )
+
+
+def _kind(name: str) -> tuple[str, bool]:
+    """`allreduce-total` is allreduce and a total; files of 2023 have the full name of each operator."""
+    found = _REPRESENTATIVE.match(name)
+    return (found[1].lower(), found[2] == "total") if found else (op_of(name).lower(), False)
+
+
+def table(cells: Iterable[Cell], groups: Mapping[str, Members]) -> Table[Link]:
+    """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up."""
+    found = list(cells)
+    summed = {cell.kind for cell in found if cell.is_total}
+    sums: dict[tuple[int, int, str, str, int, int, str], tuple[float, float]] = {}
+    for cell in found:
+        if cell.is_total or cell.kind not in summed:
+            size, time = sums.get(cell.pair, (0.0, 0.0))
+            sums[cell.pair] = (size + cell.size_bytes, time + cell.transit_us)
+    return _built({_placed(pair, groups): moved for pair, moved in sums.items()})
+
+
+def _placed(
+    pair: tuple[int, int, str, str, int, int, str], groups: Mapping[str, Members]
+) -> tuple[int, int, str, str, int, int, str]:
+    """With global ranks: the files number ranks inside their group, where 2023 ones and summaries do not."""
+    rank, step, op, group, source, target, link = pair
+    ranks = groups[group].ranks if group in groups else ()
+    if max(source, target) < len(ranks):
+        source, target = ranks[source], ranks[target]
+    return rank, step, op, group, source, target, link
+
+
+def _built(sums: Mapping[tuple[int, int, str, str, int, int, str], tuple[float, float]]) -> Table[Link]:
+    keys = sorted(sums)
+    sizes = np.array([sums[key][0] for key in keys], np.float64)
+    times = np.array([sums[key][1] for key in keys], np.float64)
+    bandwidth = np.divide(sizes, times * 1e3, out=np.full(len(keys), math.nan), where=times > 0)
+    rank, step, op, group, source, target, link = zip(*keys, strict=True) if keys else ((),) * 7
+    return Table.build(
+        Link,
+        rank=np.array(rank, np.int64),
+        step=np.array(step, np.int64),
+        op=op,
+        group=[name or None for name in group],
+        source=np.array(source, np.int64),
+        target=np.array(target, np.int64),
+        link=link,
+        size_bytes=sizes,
+        transit_us=times,
+        bandwidth_gbps=bandwidth,
+    )
+
+
+def _database(folder: Folder) -> Table[Link]:
+    found = records(
+        folder,
+        Origin("analysis", "CommAnalyzerMatrix"),
+        (
+            "step",
+            "hccl_op_name",
+            "group_name",
+            "src_rank",
+            "dst_rank",
+            "transport_type",
+            "transit_size",
+            "transit_time",
+        ),
+    )
+    if found is None:
+        raise FactMissing([Link.table])
+    return table((cell for record in found for cell in _cells(folder.rank, record)), folder.groups)
+
+
+def _cells(rank: int, record: tuple[object, ...]) -> Iterator[Cell]:
+    """A row of the database is one pair of one entry of the file."""
+    step, name, group, source, target, link, size, time = record
+    content = {"Transport Type": link, "Transit Size(MB)": size, "Transit Time(ms)": time}
+    plain, _, _ = str(name).partition("@")
+    entry = Entry(
+        step_number(str(step or "")), False, plain, communicator(str(group or "")), {f"{source}-{target}": content}
+    )
+    return of_entry(entry, rank)
+
+
+LINKS = Reading(Link, text=_text, database=_database)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OperatorCall: operator_details.csv; PYTORCH_API with its call stacks in the database."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import OperatorCall
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.attribution import OPERATOR
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.files import csvfile
+from advisor.sources.files.database import Database
+
+DETAILS = "operator_details.csv"
+HEADINGS = {
+    "name": ("Name",),
+    "input_shapes": ("Input Shapes",),
+    "call_stack": ("Call Stack",),
+    "host_self_us": ("Host Self Duration(us)",),
+    "host_total_us": ("Host Total Duration(us)",),
+    "device_self_us": ("Device Self Duration(us)",),
+    "device_total_us": ("Device Total Duration(us)",),
+}
+_STEP = "ProfilerStep#"
+
+
+def _text(folder: Folder) -> Table[OperatorCall]:
+    path = folder.need(OperatorCall, DETAILS)
+    columns = csvfile.read(path, OperatorCall.columns(), HEADINGS, folder.notes, ("name",))
+    count = len(next(iter(columns.values())))
+    table = Table.build(OperatorCall, **columns, rank=np.full(count, folder.rank, np.int64))
+    return _tidied(table)
+
+
+def _shapes(shapes: Texts, dtypes: Texts) -> Texts:
+    """The shapes: torch_npu of early 2025 wrote them into the column of the data types, and the other way round."""
+    return dtypes if _has_words(shapes) and not _has_words(dtypes) else shapes
+
+
+def _has_words(lists: Texts) -> bool:
+    return any(letter.isalpha() for text in lists.names for letter in text)
+
+
+def _tidied(table: Table[OperatorCall]) -> Table[OperatorCall]:
+    return table.having(input_shapes=joined(table.texts("input_shapes")), call_stack=joined(table.texts("call_stack")))
+
+
+def joined(lists: Texts) -> Texts:
+    """Lists with a bare `;` between their parts; files break the line there, in one way or another."""
+    index: dict[str, int] = {}
+    tidy = [";".join(part.strip() for part in text.split(";")) for text in lists.names]
+    codes = [index.setdefault(text, len(index)) if text.strip(";") else -1 for text in tidy]
+    return Texts(np.array([*codes, -1], np.int32)[lists.codes], tuple(index))
+
+
+def _database(folder: Folder) -> Table[OperatorCall]:
+    database = folder.database()
+    if not database.fields("PYTORCH_API"):
+        raise FactMissing([OperatorCall.table])
+    wanted = {
+        "start": ["startNs"],
+        "end": ["endNs"],
+        "thread": ["globalTid"],
+        "name": ["name"],
+        "shapes": ["inputShapes"],
+        "dtypes": ["inputDtypes"],
+        "stack": ["callchainId"],
+    }
+    found = database.integers("PYTORCH_API", wanted, f"type = {OPERATOR}")
+    name = database.texts(found["name"])
+    good = (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
+    self_ns = own_time(found["thread"], found["start"], np.where(good, found["end"], found["start"]))
+    keep = good & ~name.hits(n.startswith(_STEP) for n in name.names)
+    table = Table.build(
+        OperatorCall,
+        rank=folder.rank,
+        name=name,
+        input_shapes=_shapes(database.texts(found["shapes"]), database.texts(found["dtypes"])),
+        call_stack=_stacks(database, found["stack"]),
+        host_self_us=self_ns / 1000,
+        host_total_us=(found["end"] - found["start"]) / 1000,
+    )
+    return _tidied(table.take(keep))
+
+
+def own_time(thread: Array, start: Array, end: Array) -> Array:
+    """Per call its time without the calls directly inside it on the same thread, ns; never below zero."""
+    order = np.lexsort((-end, start, thread))
+    thread, start, end = thread[order], start[order], end[order]
+    parent = _parents(thread, start, end)
+    own = end - start
+    inner = np.flatnonzero(parent >= 0)
+    np.subtract.at(own, parent[inner], (end - start)[inner])
+    result = np.empty_like(own)
+    result[order] = np.maximum(own, 0)
+    return result
+
+
+def _parents(thread: Array, start: Array, end: Array) -> Array:
+    """In rows sorted by thread, start and falling end: the row of the call directly around each, -1 without one.
+
+    Calls of a thread nest, so it is the last row before that lies one level less deep.
+    """
+    count = len(start)
+    depth, place = _depth(thread, start, end), np.arange(count)
+    key = depth * count + place
+    ascending = np.sort(key)
+    found = ascending[np.maximum(np.searchsorted(ascending, key - count) - 1, 0)] if count else key
+    parent = found % max(count, 1)
+    good = (found < key - count) & (found // max(count, 1) == depth - 1)
+    return np.where(good & (thread[parent] == thread), parent, -1)
+
+
+def _depth(thread: Array, start: Array, end: Array) -> Array:
+    """How many calls of the thread are around each, itself included, by counting starts and ends as they come."""
+    count = len(start)
+    opens = np.repeat(np.array([0, 1]), count)
+    times = np.concatenate([np.maximum(end, start + 1), start])
+    order = np.lexsort((np.tile(np.arange(count), 2), opens, times, np.tile(thread, 2)))
+    level = np.empty(2 * count, np.int64)
+    level[order] = np.cumsum(np.where(opens[order] == 1, 1, -1))
+    return level[count:]
+
+
+def _stacks(database: Database, ids: Array) -> Texts:
+    """The call stack of each id: its frames, innermost first."""
+    pairs = database.integers("PYTORCH_CALLCHAINS", {"id": ["id"], "frame": ["stack"], "depth": ["stackDepth"]})
+    order = np.lexsort((pairs["depth"], pairs["id"]))
+    frames = database.texts(pairs["frame"][order]).values()
+    chains: dict[int, list[str]] = {}
+    for chain, frame in zip(pairs["id"][order].tolist(), frames, strict=True):
+        chains.setdefault(chain, []).append(frame or "")
+    distinct, inverse = np.unique(ids, return_inverse=True)
+    index: dict[str, int] = {}
+    codes = [
+        index.setdefault(";".join(chains[chain]), len(index)) if chain in chains else -1 for chain in distinct.tolist()
+    ]
+    return Texts(np.array(codes, np.int32)[inverse], tuple(index))
+
+
+OPERATOR_CALLS = Reading(OperatorCall, text=_text, database=_database)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Columns of one database table, as exact arrays; names vary by version, values are never trusted. Knows no fact."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.base import MISSING, Column, Fact
+from advisor.facts.table import Array, Texts, Values
+from advisor.messages.damage import reason
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.files import jsonfile
+from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.database import FAILURES
+
+FETCH_ROWS = 50_000
+_NOTHING = frozenset({"", "N/A", "NA", "nan"})
+
+
+class Origin(Struct, frozen=True):
+    """A table of one of the databases of a capture."""
+
+    which: str
+    """`profiler` or `analysis`."""
+    table: str
+
+
+STRING_IDS = Origin("profiler", "STRING_IDS")
+
+
+def columns_of(folder: Folder, origin: Origin) -> tuple[str, ...]:
+    """The columns of a table as they are spelled; empty when there is no such table.
+
+    Raises:
+        FactMissing: There is no such database.
+        Unreadable: It is no database.
+    """
+    connection = folder.connection(origin.which)
+    try:
+        return tuple(row[1] for row in connection.execute(f'PRAGMA table_info("{origin.table}")'))
+    except FAILURES as error:
+        _note(folder, origin, error, 0)
+        return ()
+
+
+def select(
+    folder: Folder,
+    origin: Origin,
+    fact: type[Fact],
+    fields: Mapping[str, Sequence[str]],
+    *,
+    required: Iterable[str] = (),
+    factors: Mapping[str, float] | None = None,
+) -> dict[str, Values]:
+    """Columns by name, converted as the fact declares them and multiplied by a factor where one is given.
+
+    `fields` gives for each name the spellings met, the best first. Text columns that hold whole numbers are ids of
+    STRING_IDS. Rows in which a required column is missing or wrong are left out and counted.
+
+    Raises:
+        FactMissing: There is no such table, or it lacks a required column.
+        Unreadable: It is no database.
+    """
+    wanted = _spelled(columns_of(folder, origin), fields)
+    if not wanted or not set(required) <= wanted.keys():
+        raise FactMissing([fact.table])
+    lists = _fetched(folder, origin, tuple(wanted.values()))
+    declared, needed, damage = fact.columns(), frozenset(required), _Damage(folder, origin)
+    scale = factors or {}
+    values = {
+        name: _converted(folder, declared[name], cells, damage, factor=scale.get(name, 1.0), required=name in needed)
+        for name, cells in zip(wanted, lists, strict=True)
+    }
+    return _whole(values, declared, needed)
+
+
+def _spelled(there: Iterable[str], fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The column of the table for each name that has one."""
+    known = {name.lower(): name for name in there}
+    found = {name: [known[s.lower()] for s in spellings if s.lower() in known] for name, spellings in fields.items()}
+    return {name: spellings[0] for name, spellings in found.items() if spellings}
+
+
+def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]]:
+    """The cells of some columns, column by column; those before the damage when the file is damaged."""
+    lists: list[list[object]] = [[] for _ in columns]
+    names = ", ".join(f'"{column}"' for column in columns)
+    rows, told = 0, folder.rows_told()
+    try:
+        cursor = folder.connection(origin.which).execute(f'SELECT {names} FROM "{origin.table}"')  # noqa: S608 - names of the schema
+        while block := cursor.fetchmany(FETCH_ROWS):
+            rows += len(block)
+            told(origin.table, len(block))
+            for cells, more in zip(lists, zip(*block, strict=True), strict=True):
+                cells.extend(more)
+        told.through(origin.table)
+    except FAILURES as error:
+        _note(folder, origin, error, rows)
+    return lists
+
+
+def _note(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
+    name = folder.databases[origin.which].name
+    what = f"{origin.table} cannot be read further ({reason(error)})"
+    folder.notes.add(name, f"{origin.table}, after row {rows}", what, kind="truncated")
+
+
+class _Damage:
+    """Counts wrong cells of one table."""
+
+    def __init__(self, folder: Folder, origin: Origin) -> None:
+        self._notes, self._file, self._table = folder.notes, folder.databases[origin.which].name, origin.table
+
+    def __call__(self, column: str, bad: Array) -> None:
+        rows = int(np.count_nonzero(bad))
+        if rows:
+            place = f"{self._table}, row {int(np.argmax(bad)) + 1}"
+            what = f"{self._table}: {column} holds no usable value"
+            self._notes.add(self._file, place, what, rows=rows, share=rows / len(bad))
+
+
+def _converted(
+    folder: Folder, column: Column, cells: list[object], damage: _Damage, *, factor: float, required: bool
+) -> Values:
+    if column.store == "text":
+        return _texts(folder, cells)
+    values = _floats(cells) if column.store == "float" else _integers(cells)
+    missing = np.isnan(values) if column.store == "float" else values == MISSING
+    absent = np.fromiter((cell is None or cell in _NOTHING for cell in cells), bool, len(cells)) & (not required)
+    if column.store == "float":
+        values = values * factor
+        negative = (values < 0) & (column.unit in ("us", "B", "count"))
+        values[negative] = math.nan
+        missing = missing | negative
+    damage(column.name, missing & ~absent)
+    return values
+
+
+def _floats(cells: list[object]) -> Array:
+    try:
+        values = np.array(cells, np.float64)
+    except (TypeError, ValueError):
+        values = np.array([jsonfile.number(cell) for cell in cells], np.float64)
+    values[~np.isfinite(values)] = math.nan
+    return values
+
+
+def _integers(cells: list[object]) -> Array:
+    """Whole numbers, also those kept as text; REAL values lose what is behind the point."""
+    found = [_integer(cell) for cell in cells]
+    return np.array(found, np.int64)
+
+
+def _integer(cell: object) -> int:
+    if isinstance(cell, int) and -(1 << 63) <= cell < 1 << 63:
+        return cell
+    if isinstance(cell, float) and abs(cell) < 1 << 62:
+        return int(cell)
+    exact = jsonfile.integer(cell)
+    return MISSING if exact is None else exact
+
+
+def _texts(folder: Folder, cells: list[object]) -> Texts:
+    """Names: text as it is, whole numbers through STRING_IDS."""
+    names = strings(folder) if any(type(cell) is int for cell in cells) else {}
+    return Texts.of(_name(cell, names.get) for cell in cells)
+
+
+def _name(cell: object, look_up: Callable[[int], str | None]) -> str | None:
+    found = look_up(cell) if isinstance(cell, int) else cell
+    return None if not isinstance(found, str) or found.strip() in _NOTHING else found.strip()
+
+
+def strings(folder: Folder) -> Mapping[int, str]:
+    """STRING_IDS of the profiler database; empty when it has none."""
+    return folder.once("string ids", lambda: _strings(folder))
+
+
+def _strings(folder: Folder) -> dict[int, str]:
+    if {"id", "value"} - set(columns_of(folder, STRING_IDS)):
+        return {}
+    ids, values = _fetched(folder, STRING_IDS, ("id", "value"))
+    return {k: v for k, v in zip(ids, values, strict=True) if isinstance(k, int) and isinstance(v, str)}
+
+
+def _whole(values: dict[str, Values], declared: Mapping[str, Column], required: frozenset[str]) -> dict[str, Values]:
+    """Only the rows in which nothing required is missing."""
+    keep: Array | None = None
+    for name in required:
+        column, found = declared[name], values[name]
+        cells = found.codes if isinstance(found, Texts) else found
+        good = ~np.isnan(cells) if column.store == "float" else cells != column.missing
+        keep = good if keep is None else keep & good
+    if keep is None or keep.all():
+        return values
+    return {n: v.take(keep) if isinstance(v, Texts) else v[keep] for n, v in values.items()}
+
+
+def rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
+    """The rows of a small query about the recording; none when there is no such database or table."""
+    try:
+        return folder.connection(which).execute(query).fetchall()
+    except (FactMissing, Unreadable, *FAILURES):
+        return []
+
+
+def records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
+    """The cells of some columns, row by row; None when the table is not there or lacks one of them.
+
+    Raises:
+        FactMissing: There is no such database.
+        Unreadable: It is no database.
+    """
+    if not {name.lower() for name in columns} <= {name.lower() for name in columns_of(folder, origin)}:
+        return None
+    return list(zip(*_fetched(folder, origin, columns), strict=True))

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""StepTime: step_trace_time.csv and StepTraceTime. Both hold µs, whatever the documents say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+
+import numpy as np
+
+from advisor.facts.base import MISSING, Column
+from advisor.facts.observed import StepTime
+from advisor.facts.table import Array, Table
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.sqltable import Origin, records, rows, select
+from advisor.sources.files import csvfile
+
+_MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
+_LONGEST_MARK = len('"ProfilerStep#"') + 18
+_PART = 1 << 22
+
+HEADINGS = {
+    "step": ("Step", "Step Id"),
+    "compute_us": ("Computing",),
+    "comm_us": ("Communication",),
+    "exposed_comm_us": ("Communication(Not Overlapped)",),
+    "overlapped_us": ("Overlapped",),
+    "free_us": ("Free",),
+    "bubble_us": ("Bubble",),
+    "preparing_us": ("Preparing",),
+}
+"""Columns of step_trace_time.csv and cluster_step_trace_time.csv."""
+
+FIELDS = {
+    "step": ("step",),
+    "compute_us": ("computing",),
+    "comm_us": ("communication",),
+    "exposed_comm_us": ("communication_not_overlapped",),
+    "overlapped_us": ("overlapped",),
+    "free_us": ("free",),
+    "bubble_us": ("bubble",),
+    "preparing_us": ("preparing",),
+}
+"""Columns of StepTraceTime and ClusterStepTraceTime."""
+
+REQUIRED = ("compute_us", "free_us")
+_DEVICE = Column("Card on the host; no rank.", "int")
+
+
+def _text(folder: Folder) -> Table[StepTime]:
+    path = folder.need(StepTime, "step_trace_time.csv")
+    columns = {**StepTime.columns(), "device": _DEVICE}
+    headings = {**HEADINGS, "device": ("Device_id", "Device Id")}
+    found = csvfile.read(path, columns, headings, folder.notes, REQUIRED)
+    devices = found.pop("device", None)
+    table = _of_rank(folder, Table.build(StepTime, **found))
+    return table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, path.name)
+
+
+def _database(folder: Folder) -> Table[StepTime]:
+    origin = Origin("analysis", "StepTraceTime")
+    table = _of_rank(folder, Table.build(StepTime, **select(folder, origin, StepTime, FIELDS, required=REQUIRED)))
+    listed = records(folder, origin, ("deviceId",)) or []
+    devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed], np.int64)
+    return _of_one_device(folder, table, devices, folder.databases["analysis"].name)
+
+
+def _of_one_device(folder: Folder, table: Table[StepTime], devices: Array, file: str) -> Table[StepTime]:
+    """The rows of the first device: a rank has one, a file of several says which times belong to whom only by card."""
+    several = len(devices) == len(table) and len(np.unique(devices)) > 1
+    if not several:
+        return table
+    others = int(np.count_nonzero(devices != devices.min()))
+    folder.notes.add(file, "", "holds several devices for one rank; the first is read", rows=others)
+    return table.take(devices == devices.min())
+
+
+def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:
+    """With rank and stage. A job that never called step() is one step without a number (MindSpore writes 0 then)."""
+    stage = folder.parallel.stage_of(folder.rank)
+    unnumbered = folder.root.name.endswith("_ascend_ms") and not np.any(table["step"])
+    return table.having(
+        rank=folder.rank,
+        stage=np.full(len(table), MISSING if stage is None else stage),
+        step=np.full(len(table), MISSING) if unnumbered else table["step"],
+    )
+
+
+STEP_TIMES = Reading(StepTime, text=_text, database=_database)
+
+
+def numbered_steps(folder: Folder) -> tuple[int, ...]:
+    """The step numbers a rank recorded, ascending; empty when the job never called step()."""
+    try:
+        steps = folder.read(StepTime)["step"]
+    except FactMissing:
+        steps = np.empty(0, np.int64)
+    return _numbers(steps) or _windows(folder) or _marks(folder)
+
+
+def _numbers(steps: Array) -> tuple[int, ...]:
+    return tuple(np.unique(steps[steps != MISSING]).tolist())
+
+
+def _marks(folder: Folder) -> tuple[int, ...]:
+    """The steps that trace_view.json marks, for captures of which the timeline is all there is. It is not decoded."""
+    path = folder.file("trace_view.json")
+    try:
+        with path.open("rb") if path is not None else BytesIO() as file:
+            parts = iter(lambda: file.read(_PART), b"")
+            return tuple(sorted({int(number) for number in _marked(parts)}))
+    except OSError:  # whoever reads its events says what is wrong
+        return ()
+
+
+def _marked(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The numbers of steps in a text that comes in parts; names may lie across a border."""
+    end = b""
+    for part in parts:
+        text = end + part
+        yield from _MARK.findall(text)
+        end = text[-_LONGEST_MARK:]
+
+
+def _windows(folder: Folder) -> tuple[int, ...]:
+    """The steps of STEP_TIME, for databases without an analysis.db beside them."""
+    found = rows(folder, "profiler", "SELECT id FROM STEP_TIME")
+    return tuple(sorted({row[0] for row in found if isinstance(row[0], int)}))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cluster_analysis.db, in the shape of the text files of a cluster summary: one way to read both."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.table import Texts, Values
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.communication import is_p2p, op_of, step_number
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.sqltable import Origin, records
+from advisor.sources.ascend.steps import FIELDS
+from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.jsonfile import number
+
+_TIMES = {
+    "Start Timestamp(us)": "start_timestamp",
+    "Elapse Time(ms)": "elapsed_time",
+    "Transit Time(ms)": "transit_time",
+    "Wait Time(ms)": "wait_time",
+    "Synchronization Time(ms)": "synchronization_time",
+    "Idle Time(ms)": "idle_time",
+}
+_PLACE = ("step", "hccl_op_name", "group_name")
+
+
+def _rows(folder: Folder, table: str, columns: tuple[str, ...]) -> list[tuple[object, ...]]:
+    """The rows of a table; none where it, or one of the columns, is not there."""
+    try:
+        return records(folder, Origin("analysis", table), columns) or []
+    except (FactMissing, Unreadable):  # no database, or none that can be read, which is noted
+        return []
+
+
+def step_times(folder: Folder) -> dict[str, Values]:
+    """ClusterStepTraceTime as the columns of cluster_step_trace_time.csv."""
+    names = [name for name in FIELDS if name != "step"]
+    fields = ("step", "type", "index", *(FIELDS[name][0] for name in names))
+    found = _rows(folder, "ClusterStepTraceTime", fields)
+    if not found:
+        return {}
+    step, kind, index, *cells = zip(*found, strict=True)
+    numbers = [step_number(str(value)) for value in step]
+    return {
+        "step": np.array([MISSING if value is None else value for value in numbers], np.int64),
+        "type": Texts.of(str(value) for value in kind),
+        "index": Texts.of(str(value) for value in index),
+        **{name: np.array([number(v) for v in column], np.float64) for name, column in zip(names, cells, strict=True)},
+    }
+
+
+def groups(folder: Folder) -> object:
+    """CommunicationGroupMapping as communication_group.json; `CommunicationGroup` is its old name."""
+    columns = ("type", "rank_set", "group_name", "group_id", "pg_name")
+    found = _rows(folder, "CommunicationGroupMapping", columns) or _rows(folder, "CommunicationGroup", columns)
+    entries = [dict(zip(columns, row, strict=True)) for row in found]
+    return {"comm_group_parallel_info": [{**entry, "rank_set": _ranks(entry["rank_set"])} for entry in entries]}
+
+
+def _ranks(text: object) -> list[int]:
+    return [int(part) for part in re.findall(r"\d{1,9}", str(text))]
+
+
+def communication(folder: Folder) -> object:
+    """ClusterCommunicationTime and ClusterCommunicationBandwidth as cluster_communication.json."""
+    content = _tree()
+    times = _rows(folder, "ClusterCommunicationTime", (*_PLACE, "rank_id", *_TIMES.values()))
+    for step, name, group, rank, *cells in times:
+        place = content[_outer(name)][str(step)][f"{name}@{group}"][str(rank)]
+        place["Communication Time Info"] = dict(zip(_TIMES, cells, strict=True))
+    columns = (*_PLACE, "rank_id", "band_type", "package_size", "count", "total_duration")
+    for step, name, group, rank, link, size, count, time in _rows(folder, "ClusterCommunicationBandwidth", columns):
+        place = content[_outer(name)][str(step)][f"{name}@{group}"][str(rank)]
+        place["Communication Bandwidth Info"][str(link)]["Size Distribution"][str(size)] = [count, time]
+    return _plain(content)
+
+
+def matrix(folder: Folder) -> object:
+    """ClusterCommunicationMatrix as cluster_communication_matrix.json."""
+    content = _tree()
+    columns = (*_PLACE, "src_rank", "dst_rank", "transport_type", "transit_size", "transit_time")
+    for step, name, group, source, target, link, size, time in _rows(folder, "ClusterCommunicationMatrix", columns):
+        content[_outer(name)][str(step)][f"{name}@{group}"][f"{source}-{target}"] = {
+            "Transport Type": link,
+            "Transit Size(MB)": size,
+            "Transit Time(ms)": time,
+        }
+    return _plain(content)
+
+
+def _outer(name: object) -> str:
+    """The outer key of the text file, without the ranks, which the groups tell."""
+    return "p2p" if is_p2p(op_of(str(name))) else "collective"
+
+
+def _tree() -> defaultdict[str, Any]:
+    """An object that makes its members when they are asked for."""
+    make: Callable[[], defaultdict[str, Any]] = _tree
+    return defaultdict(make)
+
+
+def _plain(value: object) -> object:
+    return {key: _plain(member) for key, member in value.items()} if isinstance(value, dict) else value

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text tables: comma separated files with a heading, read in blocks into exact columns. Knows no fact.
+
+Headings are looked up by a canonical name: lower case, blanks collapsed, and a unit in brackets split off and used
+to convert, so that `Size(KB)` and `Size(MB)` fill one column with bytes. A cell that is empty or `N/A` was not
+collected. A cell that is wrong becomes missing, a row that is wrong is left out; both are counted and placed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+import numpy as np
+
+from advisor.facts.base import Column
+from advisor.facts.table import Array, Texts, Values
+from advisor.messages.damage import reason
+from advisor.sources.files.damage_notes import Notes, Unreadable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BLOCK_BYTES = 1 << 20
+"""Read at once; sixteen times as much where a file turns out to have longer cells."""
+_LONGER = 16
+_SMALLEST_BLOCK = 1 << 12
+_LONGEST_HEADING = 1 << 18
+
+_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
+_BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
+_RATES = {"gb/s": 1.0, "mb/s": 1e-3}
+FACTORS: Mapping[str, Mapping[str, float]] = {
+    "us": _US,
+    "ns": _US,
+    "B": _BYTES,
+    "share": {"%": 0.01},
+    "GB/s": _RATES,
+    "MHz": {"mhz": 1.0, "hz": 1e-6},
+}
+"""For the unit of a column: what one of each unit of a heading is worth. Absolute times go by µs until they are ns."""
+
+_NEVER_NEGATIVE = ("us", "B", "count")
+_KNOWN_UNITS = frozenset(unit for units in FACTORS.values() for unit in units)
+_UNIT = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a file: its canonical name, its unit (empty when it has none) and its spelling."""
+
+    name: str
+    unit: str
+    spelling: str
+
+
+def heading(text: str) -> Heading:
+    """What a heading says: `Task Start Time(us)` is the name `task start time` in `us`."""
+    plain = " ".join(text.replace("\0", "").split()).lower()
+    found = _UNIT.match(plain)
+    if found and found[2].strip() in _KNOWN_UNITS:
+        return Heading(found[1], found[2].strip(), text.strip())
+    return Heading(plain, "", text.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One column to fill, and the column of the file that fills it."""
+
+    name: str
+    column: Column
+    place: int
+    heading: Heading
+    required: bool
+
+    @property
+    def factor(self) -> float:
+        return FACTORS.get(self.column.unit, {}).get(self.heading.unit, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The shape of a file: lines of headings, columns, and the places of those wanted."""
+
+    lines: int
+    width: int
+    places: tuple[int, ...]
+
+
+@dataclass
+class _Wrong:
+    """Cells or rows of one kind that could not be used."""
+
+    what: str
+    rows: int = 0
+    first: int = 0
+
+    def count(self, rows: int, first: int) -> None:
+        self.first = self.first if self.rows else first
+        self.rows += rows
+
+
+@dataclass
+class _Progress:
+    """What has been read so far."""
+
+    parts: dict[str, list[Array]] = field(default_factory=dict)
+    names: dict[str, dict[str, int]] = field(default_factory=dict)
+    wrong: dict[str, _Wrong] = field(default_factory=dict)
+    uneven: list[int] = field(default_factory=list)
+    rows: int = 0
+    bytewise: bool = False
+    """Whether each byte of the file was taken for one character."""
+
+    @classmethod
+    def of(cls, wanted: Sequence[_Wanted], *, bytewise: bool = False) -> _Progress:
+        """Nothing read yet of these columns."""
+        texts = {w.name: dict[str, int]() for w in wanted if w.column.store == "text"}
+        return cls({w.name: [] for w in wanted}, texts, bytewise=bytewise)
+
+    def damaged(self, what: str, bad: Array) -> None:
+        """Count the marked rows of the current block."""
+        count = int(np.count_nonzero(bad))
+        if count:
+            self.wrong.setdefault(what, _Wrong(what)).count(count, self.rows + int(np.argmax(bad)))
+
+
+def read(
+    path: Path,
+    columns: Mapping[str, Column],
+    headings: Mapping[str, Sequence[str]],
+    notes: Notes,
+    required: Iterable[str] = (),
+) -> dict[str, Values]:
+    """Columns by name: arrays as `facts.base` stores them, `Texts` for text; those the file does not have are left out.
+
+    `headings` gives for each name the spellings met, the best first, without units. Rows in which a required column
+    is missing or wrong are left out.
+
+    Raises:
+        Unreadable: The file cannot be opened, is empty, or lacks a required column.
+    """
+    found, lines = _headings(path, notes)
+    wanted = _match(found, columns, headings, frozenset(required))
+    lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
+    if lacking:
+        refuse(path, notes, f"has no column `{lacking[0]}`")
+    progress = _gather(path, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
+    _report(path, progress, notes)
+    return {w.name: _joined(w, progress) for w in wanted}
+
+
+def refuse(path: Path, notes: Notes, what: str) -> NoReturn:
+    """Note that a file cannot be read as a whole, and say so.
+
+    Raises:
+        Unreadable: Always.
+    """
+    notes.add(path.name, "", what, kind="unreadable")
+    raise Unreadable(path.name, what)
+
+
+def _headings(path: Path, notes: Notes) -> tuple[list[Heading], int]:
+    """The headings of a file, and how many lines they fill."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+            rows = csv.reader(io.StringIO(file.read(_LONGEST_HEADING), newline=""))
+            cells = next(rows, [])
+            count = rows.line_num
+    except (OSError, csv.Error) as error:
+        refuse(path, notes, f"cannot be read ({reason(error)})")
+    if not cells:
+        refuse(path, notes, "is empty")
+    return [heading(cell) for cell in cells], count
+
+
+def _match(
+    found: Sequence[Heading],
+    columns: Mapping[str, Column],
+    headings: Mapping[str, Sequence[str]],
+    required: frozenset[str],
+) -> list[_Wanted]:
+    """Which column of the file fills which wanted one. Of two with one name, the first counts."""
+    places: dict[str, int] = {}
+    for place, head in enumerate(found):
+        places.setdefault(head.name, place)
+    matched = []
+    for name, spellings in headings.items():
+        there = [places[heading(s).name] for s in spellings if heading(s).name in places]
+        if there:
+            matched.append(_Wanted(name, columns[name], there[0], found[there[0]], name in required))
+    return matched
+
+
+def _gather(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
+    """All rows of a file. Read again byte by byte when a row is uneven: pyarrow stumbles over those with odd bytes."""
+    import pyarrow as pa
+
+    progress = _Progress.of(wanted)
+    try:
+        if not _has_rows(path, layout.lines):
+            return progress
+        try:
+            _scan(path, layout, wanted, progress)
+        except pa.ArrowInvalid:
+            progress = _Progress.of(wanted, bytewise=True)
+            _scan(path, layout, wanted, progress)
+    except (OSError, pa.ArrowInvalid) as error:
+        what = f"cannot be read further ({reason(error)})"
+        notes.add(path.name, f"after row {progress.rows + 1}", what, kind="truncated")
+    finally:
+        pa.default_memory_pool().release_unused()
+    return progress
+
+
+def _has_rows(path: Path, lines: int) -> bool:
+    """Whether anything follows the headings; pyarrow takes a heading without a line end for an error."""
+    with path.open("rb") as file:
+        for _ in range(lines):
+            if not file.readline().endswith(b"\n"):
+                return False
+        return bool(file.read(1))
+
+
+def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+    """Take in a file block by block, every cell as bytes, columns named by their place.
+
+    Raises:
+        ArrowInvalid: A row is uneven (unless read byte by byte), or a cell is longer than a block.
+    """
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    def uneven(row: arrow.InvalidRow) -> Literal["skip"]:
+        progress.uneven.append(row.number or 0)
+        return "skip"
+
+    chosen = sorted({str(place) for place in layout.places})
+    names = [str(place) for place in range(layout.width)]
+    longest = BLOCK_BYTES * _LONGER if progress.bytewise else BLOCK_BYTES
+    with path.open("rb") as file:  # not its name: pyarrow takes only names in UTF-8
+        blocks = arrow.open_csv(
+            file,
+            arrow.ReadOptions(
+                column_names=names,
+                skip_rows=layout.lines,
+                use_threads=False,
+                block_size=min(longest, max(path.stat().st_size, _SMALLEST_BLOCK)),
+                encoding="latin1" if progress.bytewise else "utf8",
+            ),
+            arrow.ParseOptions(newlines_in_values=True, invalid_row_handler=uneven if progress.bytewise else None),
+            arrow.ConvertOptions(
+                include_columns=chosen, column_types=dict.fromkeys(chosen, pa.binary()), check_utf8=False
+            ),
+        )
+        for block in blocks:
+            _take(block, wanted, progress)
+
+
+def _take(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+    """Convert one block and keep the rows that are whole."""
+    values = {w.name: _converted(block.column(str(w.place)), w, progress) for w in wanted}
+    keep = np.ones(block.num_rows, bool)
+    for w in wanted:
+        if w.required:
+            keep &= ~_is_missing(values[w.name], w.column)
+    for name, part in values.items():
+        progress.parts[name].append(part if keep.all() else part[keep])
+    progress.rows += block.num_rows
+
+
+def _is_missing(values: Array, column: Column) -> Array:
+    return np.isnan(values) if column.store == "float" else values == column.missing
+
+
+def _converted(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
+    """One column of one block; what is wrong in it is missing and counted."""
+    from advisor.sources.files import cells
+
+    if wanted.column.store == "text":
+        return cells.text(raw, progress.names[wanted.name], bytewise=progress.bytewise)
+    plain = cells.plain(raw)
+    if wanted.column.store == "float":
+        values, good = cells.floats(plain, wanted.factor, signed=wanted.column.unit not in _NEVER_NEGATIVE)
+    elif wanted.column.unit == "ns":
+        values, good = cells.times(plain, wanted.factor)
+    else:
+        values, good = cells.integers(plain)
+    if not good.all():
+        bad = ~good if wanted.required else ~good & cells.given(plain)
+        progress.damaged(f"`{wanted.heading.spelling}` holds no usable number", bad)
+        values[~good] = wanted.column.missing
+    return values
+
+
+def _report(path: Path, progress: _Progress, notes: Notes) -> None:
+    """Note the damage of a file that was read to its end."""
+    total = max(progress.rows + len(progress.uneven), 1)
+    if _ends_in_quotes(path):
+        notes.add(path.name, f"row {progress.rows + 1}", "ends inside a quoted cell", kind="truncated")
+    for wrong in progress.wrong.values():
+        place = f"row {_row(wrong.first, progress.uneven)}"
+        notes.add(path.name, place, wrong.what, rows=wrong.rows, share=wrong.rows / total)
+    if progress.uneven:
+        count = len(progress.uneven)
+        what = "rows with too few or too many cells"
+        notes.add(path.name, f"row {progress.uneven[0]}", what, rows=count, share=count / total)
+
+
+def _ends_in_quotes(path: Path) -> bool:
+    """Whether a quoted cell is never closed, so that the rest of the file fell into it."""
+    quotes = 0
+    with path.open("rb") as file:
+        while block := file.read(BLOCK_BYTES):
+            quotes += block.count(b'"')
+    return quotes % 2 == 1
+
+
+def _row(position: int, uneven: Sequence[int]) -> int:
+    """The row of the file, headings being row 1, of a position among the even rows."""
+    row = position + 2
+    for skipped in sorted(uneven):
+        row += skipped <= row
+    return row
+
+
+def _joined(wanted: _Wanted, progress: _Progress) -> Values:
+    parts = progress.parts[wanted.name]
+    values = np.concatenate(parts) if parts else np.empty(0, wanted.column.dtype)
+    if wanted.column.store == "text":
+        return Texts(values.astype(np.int32, copy=False), tuple(progress.names[wanted.name]))
+    return values

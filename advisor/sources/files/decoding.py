@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of a trace file, decoded piece by piece: what is damaged is left out, counted and placed."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections import deque
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from advisor.sources.files import chunks
+from advisor.sources.files.chunks import Layout, Span
+from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.events import Event, NumberEvent, Odd, Piece, check, columns, usable
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+PARALLEL_FROM = 64 << 20
+"""Files below this many bytes are read by one process: a second one costs more than it saves."""
+_IN_FLIGHT = 3
+"""Pieces each process may be ahead of the one that collects them; bounds memory."""
+
+
+class _Quick:
+    """Decodes whole chunks; remembers whether the file writes times as text or as numbers."""
+
+    def __init__(self) -> None:
+        self._decoders: list[msgspec.json.Decoder[Any]] = [
+            msgspec.json.Decoder(list[Event]),
+            msgspec.json.Decoder(list[NumberEvent]),
+        ]
+
+    def __call__(self, text: bytearray) -> Piece | None:
+        """The columns of a chunk, None when something in it is wrong."""
+        for decoder in tuple(self._decoders):
+            try:
+                piece = columns(decoder.decode(text))
+            except msgspec.ValidationError:
+                continue
+            except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
+                return None
+            self._decoders.sort(key=lambda known: known is not decoder)
+            return piece
+        return None
+
+
+_EVENT: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+def _one(text: bytes) -> Event | None:
+    """One event of a chunk that has damage in it; None when its kind is not kept.
+
+    Raises:
+        ValueError: It is damaged.
+    """
+    try:
+        return check(_EVENT.decode(text))
+    except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
+        return usable(_freely(text))
+
+
+def _freely(text: bytes) -> object:
+    try:
+        return json.loads(text.decode("utf-8", "replace"), parse_float=str, strict=False)
+    except (ValueError, RecursionError):
+        raise Odd("event is no valid JSON") from None
+
+
+class Pieces:
+    """The pieces of one file in order, damage left out; remembers what was left out and whether the end was there."""
+
+    def __init__(self, path: Path, layout: Layout, chunk: int) -> None:
+        self.path, self.layout, self.chunk = path, layout, chunk
+        self.bad: dict[str, tuple[int, int]] = {}
+        """Per kind of damage: where it was met first, and how often."""
+        self.cut_at: int | None = None
+        self._quick = _Quick()
+
+    def __call__(self, jobs: int) -> Iterator[tuple[Span, Piece]]:
+        pending: int | None = None
+        with self.path.open("rb") as file:
+            spans = list(chunks.cut(file, self.layout, self.chunk))
+            many = jobs > 1 and self.layout.end >= PARALLEL_FROM and _can_fork()
+            decoded = _parallel(self.path, spans, jobs) if many else ((span, None) for span in spans)
+            for span, piece in decoded:
+                if piece is not None and pending is None:
+                    yield span, piece
+                    continue
+                whole = span if pending is None else replace(span, start=pending)
+                found, pending = self._read(file, whole)
+                yield span, found
+
+    def _read(self, file: BufferedReader, span: Span) -> tuple[Piece, int | None]:
+        """The columns of a span, and where its unfinished end begins."""
+        piece = self._quick(chunks.bracketed(file, span))
+        if piece is not None:
+            return piece, None
+        saved = chunks.salvage(chunks.take(file, span), span, self.layout, _one)
+        for at, what in saved.bad:
+            first, times = self.bad.get(what, (span.start + at, 0))
+            self.bad[what] = first, times + 1
+        unfinished = span.start + saved.used
+        if span.last and not saved.ended:
+            self.cut_at = unfinished
+        return columns(saved.found), None if span.last else unfinished
+
+    def tell(self, notes: Notes, kept: int) -> None:
+        """Note what was left out, as a share of all events that were met."""
+        total = kept + sum(times for _, times in self.bad.values())
+        for what, (first, times) in self.bad.items():
+            notes.add(self.path.name, f"byte {first}", what, rows=times, share=times / total)
+        if self.cut_at is not None:
+            notes.add(self.path.name, f"byte {self.cut_at}", "the file ends early", kind="truncated", rows=1)
+
+
+def _parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tuple[Span, Piece | None]]:
+    """Each span with its columns, None where it needs care; decoding is spread over processes."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    waiting: deque[tuple[Span, Future[Piece | None]]] = deque()
+    with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
+        for span in spans:
+            waiting.append((span, _submitted(pool, path, span)))
+            if len(waiting) > jobs * _IN_FLIGHT:
+                yield _taken(waiting)
+        while waiting:
+            yield _taken(waiting)
+
+
+def _submitted(pool: ProcessPoolExecutor, path: Path, span: Span) -> Future[Piece | None]:
+    from concurrent.futures import Future, process
+
+    try:
+        return pool.submit(_decode, path, span)
+    except process.BrokenProcessPool:  # a process was killed: whoever collects reads the rest alone
+        done: Future[Piece | None] = Future()
+        done.set_result(None)
+        return done
+
+
+def _taken(waiting: deque[tuple[Span, Future[Piece | None]]]) -> tuple[Span, Piece | None]:
+    from concurrent.futures import process
+
+    span, future = waiting.popleft()
+    try:
+        return span, future.result()
+    except process.BrokenProcessPool:
+        return span, None
+
+
+def _can_fork() -> bool:
+    from multiprocessing import get_all_start_methods
+
+    return "fork" in get_all_start_methods()
+
+
+_QUICK = _Quick()
+
+
+def _decode(path: Path, span: Span) -> Piece | None:
+    gc.disable()
+    with path.open("rb") as file:
+        return _QUICK(chunks.bracketed(file, span))

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chrome trace events as they are decoded, and a batch of them as columns.
+
+Only what the facts need is declared; the decoder passes over everything else. Counters other than the AI Core
+frequency and flows other than HostToDevice are dropped here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Raw, Struct, field
+
+from advisor.facts.base import MISSING
+from advisor.facts.table import Array
+from advisor.sources.files.exact_time import exact_ns, ns_of
+
+FREQUENCY = "AI Core Freq"
+LINK = "HostToDevice"
+OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
+"""Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
+PROCESS, THREAD = "process_name", "thread_name"
+
+Scalar = int | str | float | None
+_MAX_US = 1e15
+"""No event lasts 31 years: longer durations are damage, and would overflow int64 ns."""
+_INT64 = range(-(2**63) + 1, 2**63)
+
+
+class Args(Struct, gc=False):
+    """The arguments of an event that are kept, under the spellings of all exporters."""
+
+    connection: Scalar = msgspec.field(name="connection_id", default=MISSING)
+    correlation: Scalar = msgspec.field(name="correlation_id", default=MISSING)
+    task_type: str | None = msgspec.field(name="Task Type", default=None)
+    physical_stream: Scalar = msgspec.field(name="Physic Stream Id", default=MISSING)
+    stream: Scalar = msgspec.field(name="Stream Id", default=MISSING)
+    size: Scalar = msgspec.field(name="data size(Byte)", default=None)
+    size_newer: Scalar = msgspec.field(name="size(B)", default=None)
+    direction: Scalar = msgspec.field(name="memcpy direction", default=None)
+    direction_newer: Scalar = msgspec.field(name="operation", default=None)
+    count: Scalar = None
+    dtype: Scalar = msgspec.field(name="data_type", default=None)
+    algorithm: Scalar = msgspec.field(name="alg_type", default=None)
+    mhz: Scalar = msgspec.field(name="MHz", default=None)
+    name: object = None
+
+
+class Event(Struct, gc=False):
+    """One event whose `ts` is text."""
+
+    ph: str
+    name: str = ""
+    cat: str | None = None
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: str = ""
+    dur: float = math.nan
+    id: int | str | None = None
+    args: Args | None = None
+
+
+class NumberEvent(Struct, gc=False):
+    """One event whose `ts` may be a JSON number, kept as it is written so that no digit is lost."""
+
+    ph: str
+    name: str = ""
+    cat: str | None = None
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: Raw = Raw(b"")
+    dur: float = math.nan
+    id: int | str | None = None
+    args: Args | None = None
+
+
+AnyEvent = Event | NumberEvent
+_NO_ARGS = Args()
+
+
+class Odd(ValueError):
+    """An event that cannot be used; says what is wrong with it."""
+
+
+TRACK = "track"
+
+
+class Piece(Struct):
+    """A batch of events as columns, by part and name; coded columns number the piece's own distinct values."""
+
+    parts: dict[str, dict[str, Array]] = field(default_factory=dict)
+    distinct: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
+    """The distinct values behind a coded column, by part and name."""
+    names: list[tuple[str, Hashable, Hashable, str]] = field(default_factory=list)
+    """Names of processes and threads: kind, process, thread, name."""
+    events: int = 0
+
+    def code(self, part: str, column: str, values: Sequence[Hashable]) -> Array:
+        """Numbers for values; the distinct ones are remembered."""
+        codes = _Codes()
+        found = np.fromiter(map(codes.__getitem__, values), np.int32, len(values))
+        self.distinct[part, column] = list(codes)
+        return found
+
+
+class _Codes(dict[Any, int]):
+    def __missing__(self, value: Any) -> int:
+        code = self[value] = len(self)
+        return code
+
+
+def columns(events: Sequence[AnyEvent]) -> Piece:
+    """The columns of a batch.
+
+    Raises:
+        Odd: One of the events is unusable, though each has the declared types.
+    """
+    by_phase: dict[str, list[Any]] = {}
+    for event in events:
+        try:
+            by_phase[event.ph].append(event)
+        except KeyError:
+            by_phase[event.ph] = [event]
+    piece = Piece(events=len(events))
+    _slices(piece, by_phase.get("X", []))
+    starts, ends = ([e for e in by_phase.get(phase, []) if e.cat == LINK] for phase in "sf")
+    _links(piece, starts, ends)
+    _frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
+    piece.names = [
+        (e.name, e.pid, e.tid, str(e.args.name))
+        for e in by_phase.get("M", [])
+        if e.name in (PROCESS, THREAD) and e.args is not None
+    ]
+    return piece
+
+
+def _slices(piece: Piece, events: list[Any]) -> None:
+    drawn = [e for e in events if e.name in OVERLAP and e.cat is None]
+    if drawn:
+        events = [e for e in events if e.name not in OVERLAP or e.cat is not None]
+    _overlap(piece, drawn)
+    args = [e.args or _NO_ARGS for e in events]
+    starts = _times(events)
+    us = _durations(events)
+    part = "slices"
+    piece.parts[part] = {
+        "name": piece.code(part, "name", [e.name for e in events]),
+        "category": piece.code(part, "category", [e.cat for e in events]),
+        "track": piece.code(part, TRACK, [(e.pid, e.tid) for e in events]),
+        "start_ns": starts,
+        "end_ns": starts + np.rint(us * 1000).astype(np.int64),
+        "link": _either(whole([a.connection for a in args]), whole([a.correlation for a in args])),
+    }
+    if "" in piece.distinct[part, "name"]:
+        raise Odd("name is missing")
+    _tasks(piece, args)
+    _copies(piece, args)
+    _payloads(piece, args)
+
+
+def _overlap(piece: Piece, events: list[Any]) -> None:
+    """The length of all slices of each name together; not in whose lane they are, which no slice says."""
+    us = _durations(events)
+    codes = piece.code("overlap", "name", [e.name for e in events])
+    named = len(piece.distinct["overlap", "name"])
+    sums = np.bincount(codes, weights=us, minlength=named).astype(np.float64)
+    piece.parts["overlap"] = {"name": np.arange(named), "us": sums}
+
+
+def _durations(events: list[Any]) -> Array:
+    us = np.fromiter([e.dur for e in events], np.float64, len(events))
+    if not ((us >= 0) & (us < _MAX_US)).all():
+        raise Odd("duration is missing, negative or too large")
+    return us
+
+
+def _tasks(piece: Piece, args: list[Args]) -> None:
+    rows = [i for i, a in enumerate(args) if a.task_type is not None]
+    chosen = [args[i] for i in rows]
+    piece.parts["tasks"] = {
+        "row": np.array(rows, np.int64),
+        "task_type": piece.code("tasks", "task_type", [a.task_type for a in chosen]),
+        "stream": _either(whole([a.physical_stream for a in chosen]), whole([a.stream for a in chosen])),
+    }
+
+
+def _copies(piece: Piece, args: list[Args]) -> None:
+    rows = [i for i, a in enumerate(args) if a.size is not None or a.size_newer is not None]
+    chosen = [args[i] for i in rows]
+    directions = [_text(a.direction_newer if a.direction is None else a.direction) for a in chosen]
+    piece.parts["copies"] = {
+        "row": np.array(rows, np.int64),
+        "size_bytes": numbers([a.size_newer if a.size is None else a.size for a in chosen]),
+        "direction": piece.code("copies", "direction", directions),
+    }
+
+
+def _payloads(piece: Piece, args: list[Args]) -> None:
+    rows = [i for i, a in enumerate(args) if a.dtype is not None or a.algorithm is not None]
+    chosen = [args[i] for i in rows]
+    piece.parts["payloads"] = {
+        "row": np.array(rows, np.int64),
+        "count": numbers([a.count for a in chosen]),
+        "dtype": piece.code("payloads", "dtype", [_text(a.dtype) for a in chosen]),
+        "algorithm": piece.code("payloads", "algorithm", [_text(a.algorithm) for a in chosen]),
+    }
+
+
+def _links(piece: Piece, starts: list[Any], ends: list[Any]) -> None:
+    events = starts + ends
+    high, low = wide([e.id for e in events])
+    piece.parts["links"] = {
+        "high": high,
+        "low": low,
+        "track": piece.code("links", TRACK, [(e.pid, e.tid) for e in events]),
+        "time_ns": _times(events),
+        "end": np.arange(len(events)) >= len(starts),
+    }
+
+
+def _frequencies(piece: Piece, events: list[Any]) -> None:
+    values = [(e.args or _NO_ARGS).mhz for e in events]
+    piece.parts["frequencies"] = {"time_ns": _times(events), "mhz": numbers(values)}
+
+
+def _times(events: list[Any]) -> Array:
+    texts = [e.ts for e in events]
+    if texts and isinstance(texts[0], Raw):
+        texts = [bytes(text).decode("ascii", "replace").strip('"') for text in texts]
+    try:
+        return exact_ns(texts)
+    except ValueError as wrong:
+        raise Odd(str(wrong)) from None
+
+
+def _text(value: Scalar) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def _either(first: Array, second: Array) -> Array:
+    return np.where(first == MISSING, second, first)
+
+
+def whole(values: Sequence[Scalar]) -> Array:
+    """Whole numbers as int64; what is none, or does not fit, is missing."""
+    try:
+        return np.fromiter(values, np.int64, len(values))
+    except (TypeError, ValueError, OverflowError):
+        return np.fromiter(map(_whole, values), np.int64, len(values))
+
+
+def _whole(value: Scalar) -> int:
+    try:
+        found = int(value) if value is not None else MISSING
+    except (ValueError, OverflowError):
+        return MISSING
+    return found if found in _INT64 else MISSING
+
+
+def numbers(values: Iterable[Scalar]) -> Array:
+    """Numbers as float64; what is none, or not finite, is missing."""
+    return np.array([_number(value) for value in values], np.float64)
+
+
+def _number(value: Scalar) -> float:
+    try:
+        found = float(value) if value is not None else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
+def wide(ids: Sequence[int | str | None]) -> tuple[Array, Array]:
+    """Ids of up to 126 bits, exactly, as two columns of int64.
+
+    Raises:
+        Odd: An id is missing, or is no such number.
+    """
+    try:
+        found = [int(i) for i in ids]  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise Odd("id of a link is no number") from None
+    if any(i < 0 or i >> 126 for i in found):
+        raise Odd("id of a link is too large")
+    mask = 2**63 - 1
+    return np.array([i >> 63 for i in found], np.int64), np.array([i & mask for i in found], np.int64)
+
+
+def usable(found: object) -> Event | None:
+    """An event from freely decoded JSON, numbers with a point as text; None when nothing of its kind is kept.
+
+    Raises:
+        Odd: It is of a kind that is kept, and unusable.
+    """
+    if not isinstance(found, dict):
+        raise Odd("event is no object")
+    phase, name, category, identity = (found.get(key) for key in ("ph", "name", "cat", "id"))
+    if not isinstance(phase, str):
+        raise Odd("event has no phase")
+    duration, args = found.get("dur"), found.get("args")
+    return check(
+        Event(
+            phase,
+            _clean(name) if isinstance(name, str) else "",
+            _clean(category) if isinstance(category, str) else None,
+            _identity(found.get("pid")),
+            _identity(found.get("tid")),
+            str(found.get("ts", "")),
+            _number(duration) if isinstance(duration, int | float | str) else math.nan,
+            identity if isinstance(identity, int | str) else None,
+            _arguments(args) if isinstance(args, dict) else None,
+        )
+    )
+
+
+def check(event: Event) -> Event | None:
+    """The event when it can be used, None when nothing of its kind is kept.
+
+    Raises:
+        Odd: It is of a kind that is kept, and unusable.
+    """
+    phase = event.ph
+    linked = phase in ("s", "f") and event.cat == LINK
+    if not (linked or phase in ("X", "M") or (phase == "C" and event.name == FREQUENCY)):
+        return None
+    if not event.name:
+        raise Odd("name is missing")
+    if phase == "X" and not 0 <= event.dur < _MAX_US:
+        raise Odd("duration is missing, negative or too large")
+    if linked:
+        wide([event.id])
+    if phase != "M":
+        try:
+            ns_of(event.ts)
+        except ValueError as wrong:
+            raise Odd(str(wrong) if event.ts else "time is missing") from None
+    return event
+
+
+def _clean(text: str) -> str:
+    """Text without lone surrogates, which no file could be written with."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _identity(value: object) -> int | str | None:
+    return value if value is None or type(value) is int else str(value)
+
+
+_ARGUMENTS: tuple[tuple[str, str], ...] = tuple((f.name, f.encode_name) for f in msgspec.structs.fields(Args))
+
+
+def _arguments(found: dict[str, Any]) -> Args:
+    return Args(**{name: _argument(name, found[key]) for name, key in _ARGUMENTS if key in found})
+
+
+def _argument(name: str, value: object) -> Any:
+    if name == "task_type":
+        return _clean(value) if isinstance(value, str) else None
+    return _clean(value) if isinstance(value, str) else value if type(value) in (int, float) else None

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole JSON files, and ways into what they hold that never trip over a wrong type. Knows no fact."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from advisor.messages.damage import reason
+from advisor.sources.files.csvfile import refuse
+from advisor.sources.files.damage_notes import Notes
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def load(path: Path, notes: Notes) -> object:
+    """What a file holds; `NaN` and `Infinity` are accepted.
+
+    Raises:
+        Unreadable: It cannot be opened, is empty or is no JSON.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        refuse(path, notes, f"cannot be read ({reason(error)})")
+    if not raw.strip(b"\0 \t\r\n"):
+        refuse(path, notes, "is empty")
+    try:
+        return parsed(raw)
+    except ValueError as error:
+        refuse(path, notes, f"is no complete JSON ({reason(error)})")
+
+
+def parsed(raw: bytes | str) -> object:
+    """What JSON text says.
+
+    Raises:
+        ValueError: It is no JSON, or is nested without end.
+    """
+    text = raw if isinstance(raw, str) else raw.decode("utf-8-sig", "replace")
+    try:
+        found: object = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return _writable(found) if _SURROGATE.search(text) else found
+
+
+def _writable(value: object) -> object:
+    """The same with halves of surrogate pairs replaced: JSON may hold them, no output can."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_writable(item) for item in value]
+    if isinstance(value, dict):
+        return {_writable(key): _writable(item) for key, item in value.items()}
+    return value
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """An object as it is; anything else is an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def inside(value: object, *keys: str) -> object:
+    """What lies under these keys, one after another; None where there is nothing."""
+    for key in keys:
+        value = mapping(value).get(key)
+    return value
+
+
+def number(value: object) -> float:
+    """A finite number, also one written as text; NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+    return found if math.isfinite(found) else math.nan
+
+
+def integer(value: object) -> int | None:
+    """A whole number that fits 64 bits, also one written as text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, float) and not value.is_integer():
+        return None
+    try:
+        found = int(value)
+    except ValueError:
+        return None
+    return found if abs(found) < 1 << 63 else None
+
+
+def integers(value: object) -> tuple[int, ...]:
+    """The whole numbers of a list, in order; anything else in it is left out."""
+    found = [integer(item) for item in value] if isinstance(value, list) else []
+    return tuple(item for item in found if item is not None)
+
+
+def text(value: object) -> str:
+    """A text as it is; anything else is empty."""
+    return value if isinstance(value, str) else ""
+
+
+def flag(value: object) -> bool | None:
+    """True or false as it is; anything else is None."""
+    return value if isinstance(value, bool) else None

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The account of a run: what its mean step is spent on, and how much that differs from step to step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Overlap, Spending
+from advisor.facts.table import Array, Table, Texts
+from advisor.model.findings import Account, Spent, SpentPart, StepSplit
+
+MOST_NAMES = 200
+"""Names kept in each part, largest first; the others count as what has no name."""
+MOST_STEPS = 400
+
+_PARTS: tuple[SpentPart, ...] = ("compute", "communication", "free")
+
+
+def account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account | None:
+    """The entries of the mean step, which add up to it, and the steps; None without any step whose time is known."""
+    overlaps = overlaps.take(np.isfinite(overlaps["span_us"]))
+    if not len(overlaps):
+        return None
+    steps, of, ranks = np.unique(overlaps["step"], return_inverse=True, return_counts=True)
+    place = np.searchsorted(steps, spending["step"])
+    parts = spending.texts("part")
+    spent = [
+        entry
+        for part in _PARTS
+        for entry in _of_part(part, spending, parts.isin([part]), place, ranks.astype(np.float64))
+    ]
+    return Account(spent=tuple(spent), steps=_steps(overlaps, steps, of, ranks))
+
+
+def _of_part(part: SpentPart, spending: Table[Spending], mine: Array, place: Array, ranks: Array) -> list[Spent]:
+    """The entries of one part, largest first, the one without a name last."""
+    rows = np.flatnonzero(mine)
+    names = _bounded(spending.texts("name").take(rows), spending["us"][rows])
+    codes, steps = names.codes.astype(np.int64) + 1, len(ranks)
+    size = len(names.names) + 1
+    cells = codes * steps + place[rows]
+    us = np.bincount(cells, weights=spending["us"][rows], minlength=size * steps).reshape(size, steps)
+    calls = np.bincount(cells, weights=np.nan_to_num(spending["calls"][rows]), minlength=size * steps)
+    mean = us.sum(1) / ranks.sum()
+    count = calls.reshape(size, steps).sum(1) / ranks.sum()
+    spread = (us / ranks).std(1, ddof=1) if steps > 1 else np.full(size, np.nan)
+    there = np.flatnonzero(np.bincount(codes, minlength=size) > 0)
+    order = there[np.lexsort((-mean[there], there == 0))]
+    return [
+        Spent(
+            part=part,
+            name="" if code == 0 else names.names[code - 1] or "",
+            us=_digits(mean[code]),
+            spread_us=_digits(spread[code]) if steps > 1 else None,
+            count=_digits(count[code]) if code else None,
+        )
+        for code in order.tolist()
+    ]
+
+
+def _bounded(names: Texts, us: Array) -> Texts:
+    """The names, those beyond the largest ones missing."""
+    total = np.bincount(names.codes + 1, weights=us, minlength=len(names.names) + 1)[1:]
+    kept = np.zeros(len(total) + 1, bool)
+    kept[np.argsort(-total, kind="stable")[:MOST_NAMES]] = True
+    return Texts(np.where(kept[names.codes], names.codes, -1).astype(np.int32), names.names)
+
+
+def _steps(overlaps: Table[Overlap], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
+    names = ("span_us", "compute_us", "exposed_comm_us", "free_us")
+    means = [np.bincount(of, weights=np.nan_to_num(overlaps[name]), minlength=len(steps)) / ranks for name in names]
+    return tuple(
+        StepSplit(
+            step=None if step == MISSING else step,
+            step_us=_digits(span),
+            compute_us=_digits(compute),
+            exposed_comm_us=_digits(comm),
+            free_us=_digits(free),
+        )
+        for step, span, compute, comm, free in zip(
+            steps.tolist()[:MOST_STEPS], *(mean.tolist() for mean in means), strict=False
+        )
+    )
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.9g}")

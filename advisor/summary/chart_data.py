@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the charts of a report draw: small tables about the run, bounded in size, made from facts once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
+from advisor.facts.profile import AnyTable, Profile
+from advisor.facts.table import Array, Table
+from advisor.messages.errors import FactMissing
+from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit
+
+TOP_OPERATORS = 20
+MOST_RANKS = 1024
+MOST_CELLS = 4096
+MOST_LINKS = 4096
+"""All pairs of 64 ranks; of more, the slowest link between each block of ranks and each other one is kept."""
+BINS_PER_DECADE = 3
+
+
+def exhibits(profile: Profile) -> tuple[Exhibit, ...]:
+    """Every exhibit whose facts were recorded and that has something to show."""
+    made = []
+    for kind, fact, draw in EXHIBITS:
+        try:
+            table = profile.table(fact)
+        except FactMissing:
+            continue  # the outcomes of the rules that read this fact say what to record
+        rows = draw(table, profile)
+        if rows.rows:
+            made.append(Exhibit(kind=kind, rows=rows))
+    return tuple(made)
+
+
+def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
+    """The mean step over all ranks and steps; None without any step whose split is known."""
+    overlaps = _known(overlaps)
+    if not len(overlaps):
+        return None
+    slowest_rank, slowest_us = _slowest(overlaps)
+    mean = {name: _mean(overlaps.floats(name)) for name in Overlap.columns() if name.endswith("_us")}
+    return TimeSplit(
+        step_us=mean["span_us"] or 0.0,
+        compute_us=mean["compute_us"] or 0.0,
+        exposed_comm_us=mean["exposed_comm_us"] or 0.0,
+        overlapped_us=mean["overlapped_us"] or 0.0,
+        free_us=mean["free_us"] or 0.0,
+        copy_us=mean["copy_us"],
+        event_wait_us=mean["event_wait_us"],
+        slowest_rank=slowest_rank,
+        slowest_us=slowest_us,
+    )
+
+
+def step_us(overlaps: Table[Overlap]) -> float:
+    """The mean step over all ranks and steps whose time is known, µs; 0 without any."""
+    return _mean(_known(overlaps).floats("span_us")) or 0.0
+
+
+def _slowest(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
+    """The rank with the longest mean step, and that step in µs; nothing with fewer than two ranks."""
+    groups, (ranks,) = _groups(overlaps["rank"])
+    if len(ranks) < 2:  # noqa: PLR2004 - one rank is not compared with itself
+        return None, None
+    spans = _group_mean(overlaps.floats("span_us"), groups, len(ranks))
+    slowest = int(np.argmax(spans))
+    return int(ranks[slowest]), float(spans[slowest])
+
+
+def slack(overlaps: Table[Overlap]) -> dict[int, float]:
+    """By rank: how much more of a step it spends in communication that nothing hides than the rank that spends least.
+
+    Ranks end their steps together; who waits least is who the others wait for.
+    """
+    groups, (ranks,) = _groups(overlaps["rank"])
+    exposed = _group_mean(overlaps.floats("exposed_comm_us"), groups, len(ranks))
+    found = np.flatnonzero(np.isfinite(exposed))
+    waited = exposed[found] - exposed[found].min(initial=np.inf)
+    return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
+
+
+def _known(overlaps: Table[Overlap]) -> Table[Overlap]:
+    """The steps whose split is known: not those that lack kernels."""
+    return overlaps.take(np.isfinite(overlaps["span_us"]))
+
+
+def _time_split_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
+    overlaps = _known(overlaps)
+    groups, (ranks,) = _groups(overlaps["rank"])
+    stages = _first(overlaps["stage"], groups, len(ranks))
+    names = ("compute_us", "exposed_comm_us", "free_us")
+    columns = [_group_mean(overlaps.floats(name), groups, len(ranks)) for name in names]
+    return _rows((("rank", ""), ("stage", ""), *((n, "us") for n in names)), (ranks, stages, *columns), MOST_RANKS)
+
+
+def _idle_rows(gaps: Table[Gap], profile: Profile) -> Rows:
+    """Idle time per cause and step, mean over the ranks, longest first."""
+    causes = gaps.texts("cause")
+    overlaps = profile.table(Overlap)
+    rank_steps = max(int((~overlaps.texts("source").isin(["recorded", "incomplete"])).sum()), 1)
+    known = causes.codes >= 0
+    total = (
+        np.bincount(causes.codes[known], gaps.floats("duration_us")[known], minlength=len(causes.names)) / rank_steps
+    )
+    order = np.argsort(-total, kind="stable")
+    cells = [(causes.names[i], float(total[i])) for i in order.tolist() if total[i] > 0]
+    return Rows(columns=(Head(name="cause"), Head(name="us", unit="us")), rows=tuple(cells), total=len(cells))
+
+
+def _latency_rows(dispatches: Table[Dispatch], _: Profile) -> Rows:
+    """Histogram of launch latencies in thirds of a decade; the first bin takes everything up to 1 µs."""
+    values = dispatches.floats("latency_us")
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return _rows((), (), 0)
+    bins = np.maximum(np.ceil(np.log10(np.maximum(values, 1.0)) * BINS_PER_DECADE).astype(np.int64), 0)
+    counts = np.bincount(bins)
+    edges = 10 ** (np.arange(len(counts)) / BINS_PER_DECADE)
+    lower = np.concatenate([[0.0], edges[:-1]])
+    return _rows((("from_us", "us"), ("to_us", "us"), ("launches", "count")), (lower, edges, counts), len(counts))
+
+
+def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
+    """The operator types with most device time per step, mean over the ranks."""
+    types = operators.texts("op_type")
+    groups, (codes, cores) = _groups(types.codes, operators.texts("core").codes)
+    ranks = max(len(np.unique(operators["rank"])), 1)
+    us = np.bincount(groups, operators.floats("total_us"), minlength=len(codes)) / ranks
+    calls = np.bincount(groups, operators.floats("calls"), minlength=len(codes)) / ranks
+    order = np.argsort(-us, kind="stable")
+    names, core_names = (*types.names, None), (*operators.texts("core").names, None)
+    cells = [(names[codes[i]], core_names[cores[i]], float(us[i]), float(calls[i])) for i in order[:TOP_OPERATORS]]
+    heads = (Head(name="op_type"), Head(name="core"), Head(name="us", unit="us"), Head(name="calls", unit="count"))
+    return Rows(columns=heads, rows=tuple(cells), total=len(codes))
+
+
+def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
+    ordered = _known(overlaps).sorted_by("rank", "step")
+    heads = (("rank", ""), ("step", ""), ("span_us", "us"))
+    return _rows(heads, (ordered["rank"], ordered["step"], ordered.floats("span_us")), MOST_CELLS)
+
+
+def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
+    names = (("source", ""), ("target", ""), ("link", ""), ("bandwidth_gbps", "GB/s"), ("size_bytes", "B"))
+    heads = tuple(Head(name=name, unit=unit) for name, unit in names)
+    kept = _slowest_links(links)
+    cells = zip(
+        _plain(kept["source"]),
+        _plain(kept["target"]),
+        kept.texts("link").values(),
+        _plain(kept.floats("bandwidth_gbps")),
+        _plain(kept.floats("size_bytes")),
+        strict=True,
+    )
+    return Rows(columns=heads, rows=tuple(cells), total=len(links))
+
+
+def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
+    """All links; of too many, the slowest of each kind from one block of neighbouring ranks to another.
+
+    Blocks are as small as the bound allows, and of 2, 4, 8 … ranks, so that they end where nodes do.
+    """
+    speed, kind = links.floats("bandwidth_gbps"), links.texts("link").codes
+    order = np.argsort(speed, kind="stable")  # what has no bandwidth comes last
+    kept, size = np.arange(len(links)), 2
+    while len(kept) > MOST_LINKS and size < np.iinfo(np.int32).max:
+        blocks = np.stack([kind, links["source"] // size, links["target"] // size], axis=1)[order]
+        _, first = np.unique(blocks, axis=0, return_index=True)
+        kept, size = np.sort(order[first]), size * 2
+    return links.take(kept[:MOST_LINKS])
+
+
+Draw = Callable[[AnyTable, Profile], Rows]
+EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], Draw], ...] = (
+    ("time_split", Overlap, _time_split_rows),
+    ("idle_causes", Gap, _idle_rows),
+    ("launch_latency", Dispatch, _latency_rows),
+    ("operators", OperatorShare, _operator_rows),
+    ("rank_steps", Overlap, _rank_step_rows),
+    ("links", LinkUse, _link_rows),
+)
+
+
+def _groups(*keys: Array) -> tuple[Array, tuple[Array, ...]]:
+    """Per row the number of its group, and per group its keys; groups in ascending order of the keys."""
+    if len(keys) == 1:
+        distinct, inverse = np.unique(keys[0], return_inverse=True)
+        return inverse, (distinct,)
+    pairs, inverse = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
+    return inverse.reshape(-1), tuple(pairs[:, i] for i in range(len(keys)))
+
+
+def _group_mean(values: Array, groups: Array, count: int) -> Array:
+    """The mean of each group over the values that are there; NaN where none is."""
+    there = np.isfinite(values)
+    totals = np.bincount(groups[there], values[there], minlength=count)
+    numbers = np.bincount(groups[there], minlength=count)
+    return np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
+
+
+def _first(values: Array, groups: Array, count: int) -> Array:
+    out = np.full(count, MISSING, np.int64)
+    out[groups[::-1]] = values[::-1]
+    return out
+
+
+def _mean(values: Array) -> float | None:
+    there = values[np.isfinite(values)]
+    return float(there.mean()) if len(there) else None
+
+
+def _plain(values: Array) -> list[Scalar]:
+    if values.dtype == np.float64:
+        return [value if math.isfinite(value) else None for value in values.tolist()]
+    return [None if value == MISSING else value for value in values.tolist()]
+
+
+def _rows(heads: Iterable[tuple[str, str]], columns: Sequence[Array], limit: int) -> Rows:
+    cells = tuple(zip(*(_plain(column[:limit]) for column in columns), strict=True))
+    total = len(columns[0]) if columns else 0
+    return Rows(columns=tuple(Head(name=name, unit=unit) for name, unit in heads), rows=cells, total=total)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small courtesies of the command line: slips of the pen, standard input, completion, exit codes of rule tests."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.commands import COMMANDS
+from advisor.cli.main import main
+from advisor.release import VERSION
+
+CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "report.json"
+    assert main(["diagnose", str(CASE), "-q", "-o", str(path)]) == 0
+    return path
+
+
+def given_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes()), "utf-8"))
+
+
+def wrong_use(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    return capsys.readouterr().err
+
+
+def test_the_short_word_for_the_version_answers_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["-V"])
+    assert capsys.readouterr().out == f"advisor {VERSION}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["diagnos", "x"], "diagnose"),
+        (["comapre", "a", "b"], "compare"),
+        (["rules", "lst"], "list"),
+        (["check", "x", "--basline", "y"], "--baseline"),
+        (["verify", "a", "b", "--findings=1"], "--finding"),
+        (["diagnose", "x", "--fail-on", "hihg"], "high"),
+        (["rules", "list", "--langage", "en"], "--lang"),
+    ],
+)
+def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
+    words: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"did you mean `{meant}`?" in wrong_use(words, capsys)
+
+
+def test_a_path_without_a_command_is_answered_with_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "advisor diagnose" in wrong_use([str(CASE)], capsys)
+
+
+def test_what_is_nothing_like_a_command_is_answered_with_all(capsys: pytest.CaptureFixture[str]) -> None:
+    said = wrong_use(["zzzz"], capsys)
+    assert "did you mean" not in said
+    assert all(name in said for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["render", "check", "bot", "compare", "verify"])
+def test_a_report_is_read_from_the_standard_input(
+    command: str, saved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = {
+        "render": (["render", "-"], 0),
+        "check": (["check", str(saved), "--baseline", "-"], 0),
+        "bot": (["bot", "-", "--dry-run"], 0),
+        "compare": (["compare", "-", str(saved)], 0),
+        "verify": (["verify", str(saved), "-"], 1),
+    }[command]
+    given_in(saved, monkeypatch)
+    assert main([*words[0], "--lang", "en"]) == words[1]
+    assert capsys.readouterr().out
+
+
+def test_the_standard_input_is_read_once_and_holds_a_report(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    given_in(saved, monkeypatch)
+    assert main(["compare", "-", "-", "--lang", "en"]) == 2
+    assert "only once" in capsys.readouterr().err
+    (tmp_path / "x").write_text("no report", "utf-8")
+    given_in(tmp_path / "x", monkeypatch)
+    assert main(["render", "-"]) == 3
+
+
+def test_diagnosing_a_report_points_to_what_writes_it_again(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diagnose", str(saved), "--lang", "en"]) == 2
+    said = capsys.readouterr().err
+    assert "is a saved diagnosis" in said
+    assert f"advisor render {saved}" in said
+
+
+def test_failing_cases_end_with_one_and_wrong_rules_with_two(tmp_path: Path) -> None:
+    assert main(["rules", "new", "acme/mine", "--dir", str(tmp_path)]) == 0
+    path = tmp_path / "acme" / "mine.yaml"
+    right = path.read_text("utf-8")
+    path.write_text(re.sub(r"severity: (medium|high)", "severity: critical", right), "utf-8")
+    assert main(["rules", "test", str(tmp_path)]) == 1
+    path.write_text(re.sub(r"(?m)^when: .*$", "when: step_usa > 1", right), "utf-8")
+    assert main(["rules", "test", str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(shell: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(name in script for name in (*COMMANDS, "baseline", "fail-on"))
+    if shutil.which(shell):
+        (tmp_path / "script").write_text(script, "utf-8")
+        subprocess.run([shell, "-n", str(tmp_path / "script")], check=True)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_offers_what_fits(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["completion", "bash"]) == 0
+    (tmp_path / "script").write_text(capsys.readouterr().out, "utf-8")
+    ask = "source ./script; COMP_WORDS=(advisor check x --base); COMP_CWORD=3; _shtab_advisor; echo ${COMPREPLY[@]}"
+    said = subprocess.run(["bash", "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["--baseline"]

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from comparison_samples import diagnosis, finding, measure, outcome
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.cli.main import main
+from advisor.comparison import compare
+from advisor.comparison.verification import Verification, Verifications, named, verify, verify_all
+from advisor.messages.errors import UsageError
+from advisor.model.findings import Diagnosis
+
+IDLE = "host/idle"
+SHORTER = (800.0, 810.0, 790.0)
+
+
+def verified(before: Diagnosis, after: Diagnosis, name: str = IDLE) -> Verification:
+    return verify(compare(before, after), name)
+
+
+def test_a_finding_that_is_gone_and_a_step_that_won_it_keep_the_promise() -> None:
+    found = verified(diagnosis(finding(us=200)), diagnosis(steps=SHORTER, free_us=10))
+    assert (found.result, found.promised_us, found.freed_us, found.won_us) == ("kept", 200, 200, 200)
+
+
+def test_what_is_still_left_to_win_is_not_counted_as_won() -> None:
+    after = diagnosis(finding(us=110, share=0.12), steps=(910.0, 920.0, 900.0), free_us=100)
+    found = verified(diagnosis(finding(us=200)), after)
+    assert (found.result, found.freed_us) == ("partly", 90)
+
+
+def test_nothing_moved_is_not_kept_and_growth_is_worse() -> None:
+    assert verified(diagnosis(finding()), diagnosis(finding())).result == "not kept"
+    assert verified(diagnosis(finding(us=100)), diagnosis(finding(us=300))).result == "worse"
+
+
+def test_a_step_that_got_longer_keeps_no_promise() -> None:
+    found = verified(diagnosis(finding(us=200)), diagnosis(steps=(1200.0, 1210.0, 1190.0)))
+    assert (found.result, found.won_us) == ("partly", -200)
+
+
+def test_a_step_that_something_else_made_shorter_keeps_no_promise() -> None:
+    """The finding lost 60 of its 200 µs; the other 240 by which the step is shorter are not its own."""
+    after = diagnosis(finding(us=140, share=0.2), steps=(700.0, 705.0, 695.0), free_us=140)
+    found = verified(diagnosis(finding(us=200)), after)
+    assert (found.status, found.result) == ("better", "partly")
+    assert (found.won_us, found.freed_us, found.explained_us) == (300, 60, 60)
+
+
+def test_a_finding_that_the_fix_did_not_touch_explains_nothing_of_a_shorter_step() -> None:
+    before = diagnosis(finding(us=200), finding("comm/late", us=100, share=0.2))
+    after = diagnosis(finding("comm/late", us=120, share=0.25), steps=SHORTER, free_us=10)
+    found = verified(before, after, "comm/late")
+    assert (found.status, found.result, found.freed_us, found.explained_us) == ("same", "not kept", 0, 0)
+    assert found.won_us == 200
+
+
+def test_all_findings_of_the_first_capture_are_verified_in_their_order() -> None:
+    before = diagnosis(finding(us=200), finding("comm/late", us=100), finding("compute/casts", us=50))
+    after = diagnosis(
+        finding("comm/late", us=100),
+        outcomes=(outcome("compute/casts", "skipped"),),
+        steps=SHORTER,
+        free_us=10,
+    )
+    found = verify_all(compare(before, after))
+    assert [(one.rule, one.status) for one in found.findings] == [
+        ("host/idle", "gone"),
+        ("comm/late", "same"),
+        ("compute/casts", "not comparable"),
+    ]
+    assert [one.explained_us for one in found.findings] == [200, 0, None]
+    assert found.worked
+    assert Verifications.model_validate_json(found.to_json()) == found
+
+
+def test_a_fix_beside_which_a_finding_got_worse_did_not_work() -> None:
+    before = diagnosis(finding(us=200), finding("comm/late", us=100))
+    after = diagnosis(finding("comm/late", us=300))
+    assert not verify_all(compare(before, after)).worked
+    assert not verify_all(compare(before, before)).worked
+
+
+def test_what_was_not_looked_at_cannot_be_told() -> None:
+    found = verified(diagnosis(finding()), diagnosis(outcomes=(outcome(IDLE, "skipped"),)))
+    assert (found.result, found.freed_us) == ("not known", None)
+    assert found.reasons
+
+
+def test_other_findings_that_grew_are_named() -> None:
+    after = diagnosis(finding("comm/late", us=190))
+    found = verified(diagnosis(finding(us=200)), after)
+    assert [change.rule for change in found.against] == ["comm/late"]
+
+
+def test_a_finding_without_a_promise_is_judged_by_what_it_measures() -> None:
+    found = verified(diagnosis(finding(us=0)), diagnosis(quiet=(measure(share=0.01),)))
+    assert (found.result, found.promised_us) == ("kept", 0)
+    assert (found.metrics[0].before, found.metrics[0].after) == (0.3, 0.01)
+
+
+def test_a_finding_is_named_by_fingerprint_its_beginning_or_its_rule() -> None:
+    one = diagnosis(finding(), finding("comm/late"))
+    own = one.findings[0]
+    for name in (own.fingerprint, own.fingerprint[:6], own.rule):
+        assert named(one, name) == own
+
+
+@pytest.mark.parametrize("name", ["nothing", "abc", "0" * 16, ""])
+def test_an_unknown_name_is_answered_with_those_that_exist(name: str) -> None:
+    one = diagnosis(finding())
+    with pytest.raises(UsageError, match=one.findings[0].fingerprint):
+        named(one, name)
+    with pytest.raises(UsageError, match="no findings at all"):
+        named(diagnosis(), name)
+
+
+@given(st.floats(1, 900), st.floats(0, 900), st.floats(300, 2000))
+def test_more_is_never_freed_than_was_promised(promised: float, left: float, step: float) -> None:
+    after = diagnosis(*([finding(us=left)] if left else []), steps=(step, step + 1))
+    found = verified(diagnosis(finding(us=promised)), after)
+    assert found.freed_us is not None
+    assert found.freed_us <= found.promised_us
+    assert found.explained_us is not None
+    assert 0 <= found.explained_us <= max(found.freed_us, 0)
+    assert found.explained_us <= max(found.won_us or 0, 0)
+    assert found.result != "kept" or found.freed_us >= 0.75 * promised
+    assert Verification.model_validate_json(found.to_json()) == found
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> tuple[Path, Path]:
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    before.write_text(diagnosis(finding(us=200)).to_json(), "utf-8")
+    after.write_text(diagnosis(finding("comm/late", us=190), steps=SHORTER).to_json(), "utf-8")
+    return before, after
+
+
+def test_the_command_says_what_was_promised_and_won(
+    saved: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, data = tmp_path / "fix.md", tmp_path / "fix.json"
+    words = ["verify", *map(str, saved), "--finding", IDLE, "--lang", "en", "-o", str(report), "-o", str(data)]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "Fixed: the promise was kept." in said
+    assert "200 µs" in said
+    assert "comm/late" in said
+    assert "# Fixed: the promise was kept." in report.read_text("utf-8")
+    assert json.loads(data.read_text("utf-8"))["result"] == "kept"
+
+
+def test_without_a_name_the_command_verifies_all_that_was_found(
+    saved: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, data = tmp_path / "fix.md", tmp_path / "fix.json"
+    assert main(["verify", *map(str, saved), "--lang", "en", "-o", str(report), "-o", str(data)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 gone" in said
+    assert "New or worse beside it" in said
+    assert "comm/late" in said
+    assert "host/idle" in report.read_text("utf-8")
+    assert [one["rule"] for one in json.loads(data.read_text("utf-8"))["findings"]] == ["host/idle"]
+    before, _ = map(str, saved)
+    assert main(["verify", before, before, "--lang", "zh"]) == 1
+    assert "不变" in capsys.readouterr().out
+
+
+def test_a_capture_without_findings_has_nothing_that_was_not_fixed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "fine.json").write_text(diagnosis().to_json(), "utf-8")
+    assert main(["verify", str(tmp_path / "fine.json"), str(tmp_path / "fine.json"), "--lang", "en"]) == 0
+    assert "nothing to verify" in capsys.readouterr().out
+
+
+def test_the_command_speaks_chinese(saved: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", *map(str, saved), "--finding", IDLE, "--lang", "zh"]) == 0
+    assert "修复有效" in capsys.readouterr().out
+
+
+def test_a_fix_that_did_nothing_ends_with_1(saved: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    before, _ = map(str, saved)
+    assert main(["verify", before, before, "--finding", IDLE, "--lang", "en", "-q"]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_an_unknown_finding_is_wrong_use(saved: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", *map(str, saved), "--finding", "host/idel", "--lang", "en"]) == 2
+    assert "name one of" in capsys.readouterr().err
+
+
+def test_what_programs_read_is_not_mixed_with_what_people_read(
+    saved: tuple[Path, Path], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["verify", *map(str, saved), "--finding", IDLE, "--lang", "en", "-o", "json:-"]) == 0
+    said = capsysbinary.readouterr()
+    assert json.loads(said.out)["result"] == "kept"
+    assert b"the promise was kept" in said.err

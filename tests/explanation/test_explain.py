@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation says what the diagnosis says, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from advisor.explanation import explain
+from advisor.explanation.asked import asked
+from advisor.facts.profile import Profile
+from advisor.messages.errors import UsageError
+from advisor.messages.text import LANGUAGES
+from advisor.model.explanation import Case, Check, Explanation
+from advisor.model.findings import Diagnosis
+from advisor.policy.settings import Settings
+from advisor.report.explanation.markdown import document
+from advisor.rules.bind import Rule
+from advisor.rules.catalog import Catalog
+from advisor.shipped import shipped
+
+
+def told(rule: Rule, diagnosis: Diagnosis, profile: Profile | None = None, rows: int = 10) -> Explanation:
+    return explain(diagnosis.rule(rule.id), rule, diagnosis, profile=profile, rows=rows)
+
+
+def conditions(case: Case, decides: str = "when") -> list[Check]:
+    return [check for check in case.checks if check.decides == decides]
+
+
+def test_what_fired_meets_its_conditions_and_what_stayed_quiet_does_not(
+    catalog: Catalog, diagnosis: Diagnosis, profile: Profile
+) -> None:
+    for rule in catalog.rules:
+        for case in told(rule, diagnosis, profile).cases:
+            held = [check.holds for check in conditions(case)]
+            joined = any if " or " in rule.when.source else all
+            if case.finding is not None:
+                assert joined(held), rule.id
+            elif " or " not in rule.when.source:
+                assert not all(held), rule.id
+
+
+def test_the_severity_of_a_finding_is_that_of_the_first_condition_that_holds(
+    catalog: Catalog, diagnosis: Diagnosis, profile: Profile
+) -> None:
+    for rule in catalog.rules:
+        for case in told(rule, diagnosis, profile).cases:
+            levels = [check.level for check in conditions(case, "severity") if check.holds]
+            if case.finding is not None:
+                assert case.finding.severity.name == (levels[0] if levels else rule.severity[-1][0].name)
+
+
+def test_a_saved_diagnosis_tells_nothing_else_than_the_capture(
+    catalog: Catalog, diagnosis: Diagnosis, saved: Diagnosis, profile: Profile
+) -> None:
+    for rule in catalog.rules:
+        pairs = zip(told(rule, diagnosis, profile).cases, told(rule, saved).cases, strict=True)
+        for whole, part in pairs:
+            assert whole.fingerprint == part.fingerprint
+            for known, kept in zip(whole.checks, part.checks, strict=True):
+                assert kept.holds in (None, known.holds), (rule.id, known, kept)
+            for one, other in zip(whole.terms, part.terms, strict=True):
+                assert other.value is None or other.value == pytest.approx(one.value), (rule.id, one, other)
+
+
+def test_with_the_capture_every_value_of_a_finding_is_known(
+    catalog: Catalog, diagnosis: Diagnosis, profile: Profile
+) -> None:
+    explanation = told(catalog.by_id["host/free-time"], diagnosis, profile)
+    (case,) = explanation.cases
+    assert [term.name for term in case.terms] == [
+        "rank", "free_us_per_step", "total_us", "free_share", "copies_us", "uncopied_us"
+    ]  # fmt: skip
+    assert all(term.value is not None for term in case.terms)
+    assert case.worth is not None and case.finding is not None
+    values = {term.name: term.value for term in case.worth.terms}
+    expected = float(values["uncopied_us"] or 0) - float(values["reachable"] or 0) * float(values["total_us"] or 0)
+    assert case.worth.at_place_us == pytest.approx(expected, rel=1e-6)
+    assert case.worth.saving == case.finding.saving
+
+
+def test_what_only_rows_can_tell_is_looked_up_in_the_capture(
+    catalog: Catalog, diagnosis: Diagnosis, profile: Profile
+) -> None:
+    rule = catalog.by_id["ranks/slow-compute-rank"]
+    assert "mean(span_us)" in rule.when.source
+    for case in told(rule, diagnosis, profile).cases:
+        (check,) = [check for check in conditions(case) if "mean(span_us)" in check.text]
+        assert check.right is not None and check.holds is not None
+
+
+def test_as_many_rows_are_shown_as_asked_for(catalog: Catalog, diagnosis: Diagnosis, profile: Profile) -> None:
+    rule = catalog.by_id["host/python-bound"]
+    few, many = (told(rule, diagnosis, profile, rows).cases[0].rows for rows in (1, 1000))
+    assert few is not None and many is not None
+    assert len(few.rows) == 1 and few.total == many.total == len(many.rows) > 1
+
+
+def test_a_rule_without_an_excerpt_shows_rows_of_the_columns_it_reads(
+    catalog: Catalog, diagnosis: Diagnosis, profile: Profile
+) -> None:
+    bare = [rule for rule in catalog.rules if rule.excerpt is None]
+    shown = [case.rows for rule in bare for case in told(rule, diagnosis, profile).cases if case.finding is not None]
+    assert shown and any(rows is not None and rows.rows for rows in shown)
+
+
+def test_links_are_those_of_the_finding(catalog: Catalog, diagnosis: Diagnosis) -> None:
+    case = told(catalog.by_id["host/late-launches"], diagnosis).cases[0]
+    assert case.finding is not None
+    assert tuple(link.fingerprint for link in case.causes) == case.finding.causes
+    assert tuple(link.fingerprint for link in case.symptoms) == case.finding.symptoms
+    assert case.number == 1 + diagnosis.findings.index(case.finding)
+
+
+def test_a_moved_threshold_says_what_it_was_and_who_moved_it(tmp_path: Path, profile: Profile) -> None:
+    from advisor.pipeline import diagnose
+
+    path = tmp_path / "advisor.yaml"
+    path.write_text("rules:\n  host/free-time:\n    params:\n      normal: 0.15\n", "utf-8")
+    moves = Settings.read(path)
+    catalog = Catalog.load([shipped("rules")], moves).select(["host/free-time"])
+    diagnosis, (rule,) = diagnose(profile, catalog), catalog.rules
+    explanation = explain(diagnosis.rule(rule.id), rule, diagnosis, settings=moves)
+    moved = {one.name: one for one in explanation.thresholds if one.overridden}
+    assert moved.keys() == {"normal"}
+    assert (moved["normal"].value, moved["normal"].shipped) == (0.15, 0.1)
+    assert moved["normal"].where == f"{path.as_posix()}:4:7"
+    (check,) = conditions(explanation.cases[0])
+    assert check.right == 0.15
+
+
+def test_a_rule_that_is_not_at_hand_is_explained_from_what_was_saved(saved: Diagnosis) -> None:
+    info = saved.rule("host/free-time")
+    explanation = explain(info, None, saved)
+    assert explanation.logic is None and explanation.notes
+    assert explanation.cases[0].finding is not None and explanation.cases[0].checks == ()
+
+
+def test_an_explanation_reads_back_as_it_was_written(catalog: Catalog, diagnosis: Diagnosis, profile: Profile) -> None:
+    for rule in catalog.rules:
+        explanation = told(rule, diagnosis, profile)
+        assert Explanation.model_validate_json(explanation.to_json()) == explanation
+
+
+def test_a_finding_is_found_by_how_its_fingerprint_begins(catalog: Catalog, diagnosis: Diagnosis) -> None:
+    for finding in diagnosis.findings:
+        found = asked("", finding.fingerprint[:6].upper(), diagnosis, catalog)
+        assert (found.info.id, found.fingerprint) == (finding.rule, finding.fingerprint)
+
+
+@pytest.mark.parametrize(
+    ("rule", "finding", "message"),
+    [
+        ("", "", "neither a rule nor a finding"),
+        ("host/free-tme", "", "did you mean `host/free-time`?"),
+        ("", "abc", "too short"),
+        ("", "zzzzzz", "no finding `zzzzzz`"),
+        ("io/data-loader", "1c36e9", "no finding `1c36e9` of rule `io/data-loader`"),
+    ],
+)
+def test_what_is_not_there_is_said_with_what_is(
+    rule: str, finding: str, message: str, catalog: Catalog, diagnosis: Diagnosis
+) -> None:
+    with pytest.raises(UsageError) as trouble:
+        asked(rule, finding, diagnosis, catalog)
+    assert message in str(trouble.value)
+    assert trouble.value.say("zh") != trouble.value.say("en")
+
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.text(max_size=3), st.floats(), st.integers(), st.integers(-(10**400), 10**400)
+)
+
+
+@given(data=st.data())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_saved_diagnosis_says_is_explained(data: st.DataObject, catalog: Catalog, saved: Diagnosis) -> None:
+    finding = data.draw(st.sampled_from(saved.findings))
+    evidence = tuple(item.model_copy(update={"value": data.draw(scalars)}) for item in finding.evidence)
+    rule = catalog.by_id[finding.rule]
+    subject = {key: data.draw(scalars) for key in rule.for_each}
+    odd = finding.model_copy(update={"evidence": evidence, "subject": subject})
+    explanation = explain(saved.rule(rule.id), rule, saved.model_copy(update={"findings": (odd,)}))
+    assert len(explanation.cases[0].checks) == len(explain(saved.rule(rule.id), rule, saved).cases[0].checks)
+    for language in LANGUAGES:
+        assert document(explanation, language)

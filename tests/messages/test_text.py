@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from advisor.messages.text import Text, fill
+
+
+def test_a_folded_line_leaves_no_blank_between_chinese_characters() -> None:
+    assert Text(en="a b", zh="设备 空闲， 等待 host 下发").zh == "设备空闲，等待 host 下发"
+
+
+def test_half_a_text_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        Text.model_validate({"en": "only one"})
+    with pytest.raises(ValidationError):
+        Text(en="both", zh="")
+
+
+def test_holes_of_both_languages_are_named_once() -> None:
+    assert Text(en="{a} of {b}", zh="{b} 中的 {c}").holes() == ("a", "b", "c")
+
+
+def test_filling_takes_values_literally_and_leaves_unknown_holes_to_be_seen() -> None:
+    assert fill("{a} and {b} and {missing}", {"a": "{b}", "b": r"\1"}) == r"{b} and \1 and {missing}"
+
+
+def test_a_run_without_steps_is_never_said_to_have_one() -> None:
+    text = Text(en="{per_step} lost, {share} of {each_step}", zh="{each_step}损失 {share}，占{the_step}")
+    assert text.say("en") == "Per step lost, {share} of each step"
+    assert text.say("en", stepped=False) == "In the captured window lost, {share} of the captured window"
+    assert text.say("zh") == "每步损失 {share}，占单步"
+    assert text.say("zh", stepped=False) == "整个窗口损失 {share}，占采集窗口"
+    assert text.holes() == ("share",)

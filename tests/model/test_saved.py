@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was written before is read again as it was; what cannot be calculated with is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.messages.errors import InputError
+from advisor.model.findings import Diagnosis, TimeSplit
+from advisor.model.run import Run
+from advisor.model.saved import saved_diagnosis
+
+SPLIT = TimeSplit(step_us=1.5, compute_us=1.0, exposed_comm_us=0.0, overlapped_us=0.0, free_us=0.5)
+
+
+@pytest.mark.parametrize("name", ["prof", "NaN 1e999 Infinity", "\ud800 and \udcff", "\\ud800", "é 中"])
+def test_a_diagnosis_comes_back_whatever_its_names(name: str, tmp_path: Path) -> None:
+    made = Diagnosis(run=Run(name=name), split=SPLIT)
+    (tmp_path / "a.json").write_bytes(made.to_json().encode("utf-8", "backslashreplace"))
+    assert saved_diagnosis(tmp_path / "a.json") == made
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused_in_one_sentence(number: str, tmp_path: Path) -> None:
+    made = json.loads(Diagnosis(run=Run(), split=SPLIT).to_json())
+    text = json.dumps(made).replace("1.5", number)
+    (tmp_path / "a.json").write_text(text, "utf-8")
+    with pytest.raises(InputError, match="a number that is none") as refused:
+        saved_diagnosis(tmp_path / "a.json")
+    assert "非数值" in refused.value.say("zh")

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import rule_texts
+
+from advisor.messages.errors import RuleError
+from advisor.model.findings import Severity
+from advisor.policy.settings import Settings
+from advisor.rules.catalog import Catalog
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> Path:
+    for name in ("host/idle", "host/busy", "comm/slow"):
+        rule_texts.write(tmp_path / "rules", name)
+    return tmp_path / "rules"
+
+
+def load(rules: Path, text: str) -> Catalog:
+    path = rules.parent / "advisor.yaml"
+    path.write_text(text, encoding="utf-8")
+    return Catalog.load([rules], Settings.read(path))
+
+
+def told(rules: Path, text: str) -> str:
+    with pytest.raises(RuleError) as caught:
+        load(rules, text)
+    return "\n".join(str(mistake).split("advisor.yaml:", 1)[1] for mistake in caught.value.mistakes)
+
+
+def test_rules_are_turned_off_one_by_one_and_by_category(rules: Path) -> None:
+    assert [r.id for r in load(rules, "rules: {host/idle: off}").rules] == ["comm/slow", "host/busy"]
+    assert [r.id for r in load(rules, "rules: {host/*: off}").rules] == ["comm/slow"]
+    assert [r.id for r in load(rules, "rules: {'*': off, host/busy: on}").rules] == ["host/busy"]
+    assert len(load(rules, "").rules) == 3
+
+
+def test_an_exact_id_keeps_what_a_pattern_turned_off_on(rules: Path) -> None:
+    text = "rules:\n  host/idle: {params: {tolerated: 0.3}}\n  host/*: off\n  host/busy: on"
+    assert [r.id for r in load(rules, text).rules] == ["comm/slow", "host/busy"]
+
+
+def test_thresholds_and_severities_change_and_nothing_else(rules: Path) -> None:
+    text = "rules:\n  host/idle: {params: {tolerated: 0.15}, severity: critical}\n  host/*: {severity: low}"
+    busy, idle = load(rules, text).rules[1:]
+    assert idle.params["tolerated"].value == 0.15
+    assert idle.params["tolerated"].overridden
+    assert idle.severity == ((Severity.critical, None),)
+    assert busy.severity == ((Severity.low, None),)
+    assert not busy.params["tolerated"].overridden
+    before = Catalog.load([rules]).by_id["host/idle"]
+    assert (idle.when.source, idle.let.keys(), idle.explains) == (
+        before.when.source,
+        before.let.keys(),
+        before.explains,
+    )
+
+
+def test_defaults_of_the_command_line_are_read(rules: Path) -> None:
+    path = rules.parent / "advisor.yaml"
+    path.write_text("language: zh\nfail_on: high\n", encoding="utf-8")
+    settings = Settings.read(path)
+    assert (settings.language, settings.level) == ("zh", Severity.high)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (
+            "rules:\n  host/idel: off",
+            "2:3: unknown rule `host/idel`\n    host/idel: off\n    ^\n    hint: did you mean `host/idle`?",
+        ),
+        (
+            "rules:\n  host/idle: {params: {tolerate: 1}}",
+            "2:24: `host/idle` has no param `tolerate`\n    host/idle: {params: {tolerate: 1}}\n"
+            "                         ^\n    hint: did you mean `tolerated`?",
+        ),
+        (
+            "rules: {hots/*: off}",
+            "1:9: no rule matches `hots/*`\n    rules: {hots/*: off}\n            ^\n    hint: did you mean `host/*`?",
+        ),
+    ],
+)
+def test_unknown_names_come_with_a_suggestion(rules: Path, text: str, what: str) -> None:
+    assert told(rules, text) == what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rules: {host/idle: {when: 'true'}}",
+        "rules: {host/idle: {severity: worse}}",
+        "rules: {host/idle: {params: {tolerated: high}}}",
+        "rules: {host/idle: {params: {tolerated: true}}}",
+        "rules: {host/idle: {params: 5}}",
+        "rules: {host/idle: 5}",
+        "rules: {host/*: {params: {tolerated: 1}}}",
+        "rules: [host/idle]",
+        "rulez: {}",
+        "language: fr",
+        "fail_on: never",
+        "- 1",
+    ],
+)
+def test_what_is_no_setting_is_refused(rules: Path, text: str) -> None:
+    assert told(rules, text)
+
+
+def test_settings_made_without_a_file_are_checked_too(rules: Path) -> None:
+    from advisor.policy.settings import Override
+
+    with pytest.raises(RuleError, match="unknown rule `host/none`"):
+        Catalog.load([rules], Settings({"host/none": Override(off=True)}))
+
+
+@pytest.mark.parametrize(("written", "name"), [("910b3", "Ascend910B3"), ("910_9392", "Ascend910_9392")])
+def test_the_chip_is_known_however_it_is_written(rules: Path, written: str, name: str) -> None:
+    load(rules, f"chip: {written}")
+    assert Settings.read(rules.parent / "advisor.yaml").chip == name
+
+
+@pytest.mark.parametrize("wrong", ["910B9", "[910B3]", "910", "{a: b}"])
+def test_a_chip_that_does_not_exist_is_a_mistake_with_its_line(rules: Path, wrong: str) -> None:
+    said = told(rules, f"language: en\nchip: {wrong}")
+    assert said.startswith("2:7: ")
+    assert "unknown chip" in said or "`chip` is a text" in said

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing formats on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.messages.errors import UsageError
+from advisor.report import check_output, check_outputs
+from tests.report.formats.formats_samples import FORMATS
+
+CASE = Path(__file__).parents[3] / "corpus" / "host-bound-2-ranks"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The diagnosis of the checked-in capture, as JSON."""
+    path = tmp_path_factory.mktemp("saved") / "report.json"
+    assert main(["diagnose", str(CASE), "-o", str(path), "-q"]) == 0
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "path"),
+    [
+        ("a.sarif", "sarif", "a.sarif"),
+        ("a.SARIF.json", "sarif", "a.SARIF.json"),
+        ("a.junit.xml", "junit", "a.junit.xml"),
+        ("a.codequality.json", "codequality", "a.codequality.json"),
+        ("gl-code-quality-report.json", "codequality", "gl-code-quality-report.json"),
+        ("a.rdjson", "rdjson", "a.rdjson"),
+        ("a.jsonl", "jsonl", "a.jsonl"),
+        ("a.csv", "csv", "a.csv"),
+        ("a.json", "json", "a.json"),
+        ("sarif.json", "json", "sarif.json"),
+        ("sarif:out.json", "sarif", "out.json"),
+        ("github:-", "github", "-"),
+        ("html:a.htm", "html", "a.htm"),
+        ("json:csv:x", "json", "csv:x"),
+        ("./sarif:x.csv", "csv", "sarif:x.csv"),
+    ],
+)
+def test_the_longest_ending_or_the_word_before_the_colon_chooses(words: str, name: str, path: str) -> None:
+    output = check_output(words)
+    assert (output.writer.name, str(output.path)) == (name, path)
+
+
+@pytest.mark.parametrize("words", ["report.xml", "-", "sarif:", "no-format:x", "C:report"])
+def test_what_names_no_format_is_told_which_there_are(words: str) -> None:
+    with pytest.raises(UsageError, match=r"FORMAT:FILE, where FORMAT is one of html, .*sarif"):
+        check_output(words)
+
+
+@pytest.mark.parametrize("outputs", [("sarif:-", "csv:-"), ("a.csv", "sarif:./a.csv"), ("a.md", "a.md")])
+def test_two_reports_never_share_a_place(outputs: tuple[str, ...], saved: Path) -> None:
+    with pytest.raises(UsageError, match="two reports are to be written to"):
+        check_outputs(outputs, saved)
+
+
+@pytest.mark.parametrize("command", ["diagnose", "render"])
+def test_every_format_comes_out_of_one_command(command: str, saved: Path, tmp_path: Path) -> None:
+    outputs = [f"-o{name}:{tmp_path / name}" for name in FORMATS]
+    assert main([command, str(CASE if command == "diagnose" else saved), *outputs, "-q"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == set(FORMATS)
+    assert all(path.stat().st_size > 300 for path in tmp_path.iterdir())
+
+
+def test_what_goes_to_the_standard_output_stands_there_alone(
+    saved: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert main(["render", str(saved), "-o", "sarif:-", "--lang", "zh"]) == 0
+    told = capsysbinary.readouterr()
+    assert json.loads(told.out)["version"] == "2.1.0"
+    assert "首要问题" in told.err.decode("utf-8")
+
+
+def test_people_are_told_when_findings_have_no_place_and_not_when_they_have(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = ["-o", str(tmp_path / "r.sarif"), "--lang", "en"]
+    main(["render", str(saved), *output])
+    assert "--anchor" in capsys.readouterr().err
+    main(["render", str(saved), *output, "--anchor", "train.py:3"])
+    assert capsys.readouterr().err == ""
+    main(["render", str(saved), *output, "-q"])
+    assert capsys.readouterr().err == ""
+    main(["render", str(saved), "-o", str(tmp_path / "r.csv"), "--lang", "en"])
+    assert capsys.readouterr().err == ""
+
+
+def test_recorded_lines_are_written_relative_to_the_source_code(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "model.py").write_text("\n" * 100)
+    out = tmp_path / "r.jsonl"
+    for root, anchor, expected in (
+        (tmp_path / "src", "main.py", ("model.py", 80)),
+        (tmp_path, "main.py", ("main.py", 1)),
+    ):
+        assert main(["render", str(saved), "-q", "-o", str(out), "--source-root", str(root), "--anchor", anchor]) == 0
+        lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+        (found,) = ((line["file"], line["line"]) for line in lines if line.get("rule") == "host/python-bound")
+        assert found == expected
+
+
+def test_a_root_that_is_not_there_is_told_before_the_work(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["diagnose", str(CASE), "--source-root", "no-such-folder"])
+    assert "no folder `no-such-folder`" in capsys.readouterr().err
+
+
+def test_a_format_is_never_written_into_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inside = next(CASE.glob("*_ascend_pt")) / "out"
+    assert main(["diagnose", str(CASE), "-o", f"sarif:{inside}"]) == 2
+    assert "captures are never written to" in capsys.readouterr().err
+    assert not inside.exists()
+
+
+def test_drawing_starts_for_html_alone() -> None:
+    from advisor.cli.outputs import chart_renderer
+
+    for words, wanted in (
+        ("a.html", True),
+        ("html:a", True),
+        ("A.HTML", True),
+        ("sarif:a.html", False),
+        ("a.sarif", False),
+    ):
+        with chart_renderer([words]) as charts:
+            assert charts.wanted == wanted
+
+
+def test_a_comparison_is_written_for_programs_with_what_became_of_each_finding(saved: Path, tmp_path: Path) -> None:
+    before = json.loads(saved.read_bytes())
+    gone = [finding for finding in before["findings"] if finding["rule"] != "host/synchronising-calls"]
+    (tmp_path / "before.json").write_text(json.dumps({**before, "findings": gone}), "utf-8")
+    outputs = [f"-o{name}:{tmp_path / name}" for name in FORMATS if name != "csv"]
+    assert main(["compare", str(tmp_path / "before.json"), str(saved), *outputs, "-q", "--anchor", "train.py"]) == 0
+    (run,) = json.loads((tmp_path / "sarif").read_bytes())["runs"]
+    states = {result["ruleId"]: result.get("baselineState") for result in run["results"]}
+    assert states.pop("host/synchronising-calls") == "new"
+    assert set(states.values()) == {"unchanged"}
+    assert all(result["locations"] for result in run["results"])

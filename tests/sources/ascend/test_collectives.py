@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.collectives import COLLECTIVES
+from advisor.sources.ascend.reading import Members
+from tests.sources.traces import captured, event, lane, of, thread
+
+GROUP = "11022204950826225271"
+DETAILS = """Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us)
+50,hcom_allReduce__271_0_1,hcom_allReduce_,{core},100.500\t,80.25,0
+50,aclnnAdd_Add,Add,AI_VECTOR_CORE,90.000,1,0
+"""
+TIMES = {
+    "Start Timestamp(us)": 100.5,
+    "Elapse Time(ms)": 0.08025,
+    "Transit Time(ms)": 0.01,
+    "Wait Time(ms)": 0.02,
+    "Synchronization Time(ms)": 0.015,
+    "Idle Time(ms)": 0.05025,
+}
+TRACE = (
+    lane(15, "HCCL"),
+    thread(15, 0, "Group 0 Communication"),
+    thread(15, 1, "Plane 0"),
+    event(
+        "hcom_allReduce__271_0_1",
+        "100.500",
+        80.25,
+        pid=15,
+        tid=0,
+        args={"data_type": "FP32", "alg_type": "MESH-RING", "count": 1000},
+    ),
+    event("Memcpy", "101.000", 5.0, pid=15, tid=1),
+)
+
+
+def told(step: str = "step50") -> str:
+    entry = {"Communication Time Info": TIMES, "Communication Bandwidth Info": {}}
+    return json.dumps(
+        {step: {"p2p": {}, "collective": {f"hcom_allReduce__271_0_1@{GROUP}": entry, "Total Op Info": entry}}}
+    )
+
+
+@pytest.mark.parametrize("core", ["HCCL", "COMMUNICATION", "N/A"])
+def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str) -> None:
+    folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core=core), communication=told())
+    folder.groups = {GROUP: Members("dp", (0, 1))}
+    assert of(COLLECTIVES.text, folder) == [
+        {
+            "rank": 3,
+            "step": 50,
+            "name": "hcom_allReduce__271_0_1",
+            "op": "allReduce",
+            "group": GROUP,
+            "group_kind": "dp",
+            "p2p": False,
+            "start_ns": 100_500,
+            "elapse_us": 80.25,
+            "transit_us": 10.0,
+            "wait_us": 20.0,
+            "sync_us": 15.0,
+            "idle_us": 50.25,
+            "size_bytes": 4000.0,
+            "dtype": "FP32",
+            "algorithm": "MESH-RING",
+        }
+    ]
+
+
+def test_at_level0_the_group_is_the_one_of_the_run_that_ends_in_the_digits_of_the_name(tmp_path: Path) -> None:
+    folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core="HCCL"))
+    (unknown,) = of(COLLECTIVES.text, folder)
+    assert (unknown["group"], unknown["transit_us"], unknown["size_bytes"]) == ("271", None, 4000.0)
+    folder.groups = {GROUP: Members("tp", (0, 1)), "5": Members("pp", (0, 2))}
+    (known,) = of(COLLECTIVES.text, folder)
+    assert (known["group"], known["group_kind"]) == (GROUP, "tp")
+
+
+def test_without_a_table_of_kernels_the_timeline_says_when_and_without_it_the_communication_file(
+    tmp_path: Path,
+) -> None:
+    (seen,) = of(COLLECTIVES.text, captured(tmp_path, TRACE, communication=told()))
+    assert (seen["start_ns"], seen["elapse_us"], seen["wait_us"], seen["size_bytes"]) == (100_500, 80.25, 20.0, 4000.0)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (row,) = of(COLLECTIVES.text, captured(alone, communication=told()))
+    assert (row["start_ns"], row["elapse_us"], row["step"], row["size_bytes"]) == (100_500, 80.25, 50, None)
+
+
+def test_a_start_is_the_one_the_launch_ends_at_though_the_table_cuts_off_a_nanosecond(tmp_path: Path) -> None:
+    table = DETAILS.format(core="HCCL").replace("100.500", "100.499")
+    (row,) = of(COLLECTIVES.text, captured(tmp_path, TRACE, kernel_details=table))
+    assert (row["start_ns"], row["size_bytes"]) == (100_500, 4000.0)
+
+
+@pytest.mark.parametrize("op", ["send", "receive", "batchSendRecv"])
+def test_sends_and_receives_are_point_to_point(tmp_path: Path, op: str) -> None:
+    table = DETAILS.format(core="HCCL").replace("allReduce", op)
+    (row,) = of(COLLECTIVES.text, captured(tmp_path, kernel_details=table))
+    assert (row["op"], row["p2p"]) == (op, True)
+
+
+def test_a_capture_without_any_of_the_files_has_no_collectives(tmp_path: Path) -> None:
+    with pytest.raises(FactMissing):
+        of(COLLECTIVES.text, captured(tmp_path))

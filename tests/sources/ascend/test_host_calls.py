@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.host_calls import HOST_CALLS
+from tests.sources.traces import Json, captured, event, lane, of
+
+SPELLED = [
+    (event("aten::add", "1.000", cat="cpu_op"), "operator", "aten::add"),
+    (event("ProfilerStep#5", "1.000", cat="cpu_op"), "step", "ProfilerStep#5"),
+    (event("Optimizer.step#SGD.step", "1.000", cat="cpu_op"), "optimizer", "Optimizer.step#SGD.step"),
+    (
+        event("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "1.000", cat="cpu_op"),
+        "data_loader",
+        "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+    ),
+    (event("Enqueue", "1.000", cat="enqueue"), "enqueue", "Enqueue"),
+    (event("Enqueue@aclnnAdd", "1.000", cat="enqueue"), "enqueue", "aclnnAdd"),
+    (event("Dequeue@aclnnAdd", "1.000", cat="dequeue"), "dequeue", "aclnnAdd"),
+    (event("main.py(3): step@home", "1.000", cat="python_function"), "python", "main.py(3): step@home"),
+    (event("GC", "1.000", cat="GC"), "gc", "GC"),
+    (event("AscendCL@aclrtMemcpy", "1.000"), "acl", "aclrtMemcpy"),
+    (event("Node@launch", "1.000"), "node", "launch"),
+    (event("Hccl@Launch_Ffts", "1.000"), "hccl", "Launch_Ffts"),
+    (event("Communication@Launch_Ffts", "1.000"), "hccl", "Launch_Ffts"),
+    (event("Runtime@StreamSynchronize", "1.000"), "runtime", "StreamSynchronize"),
+]
+
+
+@pytest.mark.parametrize(("found", "kind", "name"), SPELLED, ids=lambda part: part if isinstance(part, str) else "")
+def test_calls_have_the_kind_and_name_of_their_layer(tmp_path: Path, found: Json, kind: str, name: str) -> None:
+    (row,) = of(HOST_CALLS.text, captured(tmp_path, [found]))
+    assert (row["kind"], row["name"]) == (kind, name)
+
+
+def test_what_runs_on_the_device_is_no_host_call(tmp_path: Path) -> None:
+    trace = [lane(1, "Ascend Hardware"), event("aclnnAdd_Add", "1.000", args={"Task Type": "AI_CORE"})]
+    with pytest.raises(FactMissing):
+        of(HOST_CALLS.text, captured(tmp_path, trace))
+
+
+def test_both_ends_of_the_task_queue_share_a_connection(tmp_path: Path) -> None:
+    queue = {"correlation_id": 8230}
+    trace = [
+        event("Enqueue", "1.000", cat="enqueue", args=queue),
+        event("Dequeue@x", "2.000", cat="dequeue", args=queue),
+    ]
+    rows = of(HOST_CALLS.text, captured(tmp_path, trace))
+    assert [row["connection"] for row in rows] == [8230, 8230]

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.device_tasks import DEVICE_TASKS
+from advisor.sources.ascend.kernels import KERNELS, is_communication, type_of_name
+from advisor.sources.ascend.reading import Folder
+from tests.sources.traces import arrow, captured, event, lane, of, thread
+
+LEVEL0 = """Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
+50,aclnnMatmul_MatMulV3Common_MatMulV3,N/A,N/A,1736405443881410.320\t,50.621,0,0
+50,hcom_allReduce__868_0_1,N/A,HCCL,1736405443909176.934\t,72994.438,0,0
+"""
+
+
+def test_level0_says_nothing_it_does_not_know(tmp_path: Path) -> None:
+    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=LEVEL0))
+    assert row["op_type"] == "MatMulV3"
+    assert row["start_ns"] == 1736405443881410320
+    assert (row["rank"], row["step"], row["duration_us"]) == (3, 50, 50.621)
+    unknown = ("core", "stream", "op_state", "blocks", "input_shapes", "mac_share", "cube_share")
+    assert {name: row[name] for name in unknown} == dict.fromkeys(unknown)
+
+
+def test_shapes_lose_the_quotes_they_are_written_in_and_block_num_is_block_dim(tmp_path: Path) -> None:
+    table = 'Name,Start Time(us),Duration(us),Block Num,Input Shapes\nk,1.000,2,20,"""4096,1024;4096"""\n'
+    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=table))
+    assert (row["input_shapes"], row["blocks"], row["step"]) == ("4096,1024;4096", 20, None)
+
+
+def test_a_share_is_the_larger_of_both_kinds_of_core_and_chips_without_two_kinds_have_one_name(tmp_path: Path) -> None:
+    split = "Name,Start Time(us),Duration(us),aic_mte2_ratio,aiv_mte2_ratio,cube_utilization(%)\nk,1,2,0.25,0.5,80\n"
+    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=split))
+    assert (row["mte2_share"], row["cube_share"], row["mac_share"]) == (0.5, 0.8, None)
+    one = "Name,Start Time(us),Duration(us),mac_ratio,vec_ratio\nk,1,2,0.25,N/A\n"
+    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=one))
+    assert (row["mac_share"], row["vector_share"]) == (0.25, None)
+
+
+@pytest.mark.parametrize("name", ["hcom_allReduce__1_0_1", "allreduceAicpuKernel", "allgather_AivKernel_0"])
+def test_kernels_of_collectives_are_no_kernels_of_the_model(name: str) -> None:
+    assert is_communication(name)
+
+
+def test_kernels_of_the_model_are_no_communication() -> None:
+    assert not is_communication("aclnnAdd_AddAiCore_Add")
+
+
+@pytest.mark.parametrize(
+    ("name", "op_type"),
+    [
+        ("aclnnMatmul_MatMulV3Common_MatMulV3", "MatMulV3"),
+        ("trans_TransData_0", "TransData"),
+        ("Conv2DBackpropInput5", "Conv2DBackpropInput"),
+        ("ReduceSum7", "ReduceSum"),
+        ("matmul_kernel", "kernel"),
+        ("7", "7"),
+        ("_", "_"),
+    ],
+)
+def test_the_type_of_an_operator_is_in_its_name(name: str, op_type: str) -> None:
+    assert type_of_name(name) == op_type
+
+
+def test_without_a_table_of_kernels_the_timeline_shows_them(tmp_path: Path) -> None:
+    trace = [
+        lane(1, "Python"),
+        lane(7, "CANN"),
+        lane(9, "Ascend Hardware"),
+        thread(9, 2, "Stream 2"),
+        event("ProfilerStep#4", "100.000", 50.0, pid=1, cat="cpu_op"),
+        event("Node@launch", "110.000", 5.0, pid=7),
+        event("aclnnAdd_AddAiCore_Add", "120.000", 3.5, pid=9, tid=2, args={"Task Type": "AI_CORE"}),
+        event("EVENT_WAIT", "130.000", 3.5, pid=9, tid=2, args={"Task Type": "EVENT_WAIT_SQE"}),
+        *arrow(8, (7, 1, "111.000"), (9, 2, "120.000")),
+    ]
+    (row,) = of(KERNELS.text, captured(tmp_path, trace))
+    assert (row["op_type"], row["stream"], row["step"], row["duration_us"]) == ("Add", 2, 4, 3.5)
+
+
+def test_kernels_to_which_the_timeline_gives_no_type_are_kernels(tmp_path: Path) -> None:
+    """CANN of early 2024 calls the type of all tasks but those of the AI CPU `Other`."""
+    trace = [
+        lane(9, "Ascend Hardware"),
+        *(
+            event(name, f"{at}.000", pid=9, tid=2, args={"Task Type": kind})
+            for at, (name, kind) in enumerate(
+                [
+                    ("aclnnAdd_AddAiCore_Add", "Other"),
+                    ("MatMul12", "Other"),
+                    ("aclnnReduceSum_CastAiCpu_Cast", "AI_CPU"),
+                    ("EVENT_RECORD", "Other"),
+                    ("MEMCPY_ASYNC", "Other"),
+                    ("allreduceAicpuKernel", "Other"),
+                ],
+                10,
+            )
+        ),
+    ]
+    rows = of(KERNELS.text, captured(tmp_path, trace))
+    assert [(row["op_type"], row["core"]) for row in rows] == [("Add", None), ("MatMul", None), ("Cast", "AI_CPU")]
+
+
+def test_rows_of_no_type_in_the_table_of_kernels_are_kernels(tmp_path: Path) -> None:
+    table = "Name,Accelerator Core,Start Time(us),Duration(us)\nAdd_1,Other,1.000,2\nAdd_2,AI_CORE,4.000,2\n"
+    assert [row["core"] for row in of(KERNELS.text, captured(tmp_path, kernel_details=table))] == ["Other", "AI_CORE"]
+
+
+def test_tasks_of_no_type_in_the_database_are_kernels_where_it_lists_them(tmp_path: Path) -> None:
+    path = tmp_path / "profiler.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STRING_IDS(id INT, value TEXT);
+            INSERT INTO STRING_IDS VALUES (1, 'Other'), (2, 'Add_1'), (3, 'Add');
+            CREATE TABLE TASK(startNs INT, endNs INT, globalTaskId INT, taskType INT, streamId INT);
+            INSERT INTO TASK VALUES (1000, 3000, 7, 1, 2), (4000, 4500, 8, 1, 2);
+            CREATE TABLE COMPUTE_TASK_INFO(name INT, globalTaskId INT, taskType INT, opType INT);
+            INSERT INTO COMPUTE_TASK_INFO VALUES (2, 7, 1, 3);
+        """)
+    folder = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    assert [(row["op_type"], row["duration_us"]) for row in of(KERNELS.database, folder)] == [("Add", 2.0)]
+    assert [row["kind"] for row in of(DEVICE_TASKS.database, folder)] == ["kernel", "mark"]
+
+
+def test_without_both_there_are_no_kernels(tmp_path: Path) -> None:
+    with pytest.raises(FactMissing):
+        of(KERNELS.text, captured(tmp_path))

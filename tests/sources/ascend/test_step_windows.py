@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.facts import read_table
+from advisor.facts.base import MISSING
+from advisor.facts.observed import StepWindow
+from advisor.facts.table import Table
+from advisor.sources.ascend.attribution import steps_of
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.step_windows import STEP_WINDOWS
+from advisor.sources.ascend.steps import _marked, numbered_steps
+from tests.sources.traces import captured, event, of
+
+Task = tuple[int, int, int]
+
+
+def test_steps_are_numbered_as_the_job_numbers_them(tmp_path: Path) -> None:
+    trace = [
+        event("ProfilerStep#12", "20.000", 5.0, cat="cpu_op"),
+        event("ProfilerStep#11", "10.000", 10.0, cat="cpu_op"),
+        event("ProfilerStep#x", "1.000", 1.0, cat="cpu_op"),
+        event("aten::add", "1.000", 1.0, cat="cpu_op"),
+    ]
+    rows = of(STEP_WINDOWS.text, captured(tmp_path, trace))
+    assert [(row["step"], row["start_ns"], row["end_ns"]) for row in rows] == [
+        (11, 10_000, 20_000),
+        (12, 20_000, 25_000),
+    ]
+
+
+def test_steps_are_known_where_the_timeline_is_all_there_is(tmp_path: Path) -> None:
+    trace = [
+        event("ProfilerStep#12", "20.000", 5.0, cat="cpu_op"),
+        event("ProfilerStep#11", "10.000", 10.0, cat="cpu_op"),
+        event("ProfilerStep#x", "1.000", 1.0, cat="cpu_op"),
+        event("my ProfilerStep#9", "1.000", 1.0, cat="cpu_op"),
+    ]
+    assert numbered_steps(captured(tmp_path, trace)) == (11, 12)
+    assert numbered_steps(Folder(rank=0, root=tmp_path, output=tmp_path)) == ()
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 10**18 - 1), max_size=6), st.integers(1, 40))
+def test_marks_of_steps_are_found_wherever_a_text_is_cut(steps: list[int], length: int) -> None:
+    text = b",".join(b'{"name": "ProfilerStep#%d"}' % step for step in steps)
+    parts = (text[at : at + length] for at in range(0, len(text), length))
+    assert {int(number) for number in _marked(parts)} == set(steps)
+
+
+def windows(borders: list[int]) -> Table[StepWindow]:
+    steps = np.arange(1, len(borders))
+    return Table.build(
+        StepWindow, rank=np.zeros(len(steps)), step=steps, start_ns=np.array(borders[:-1]), end_ns=np.array(borders[1:])
+    )
+
+
+def plain(borders: list[int], tasks: list[Task], asked: int) -> int:
+    """The step of a moment, one step after the other, the way the profiler goes about it."""
+    for step, (start, end) in enumerate(itertools.pairwise(borders), 1):
+        launched = sorted(task for task in tasks if start <= task[0] <= end)
+        if not launched:
+            continue
+        first = min(task[1] for task in launched if task[0] == launched[0][0])
+        last = max(task[2] for task in launched if task[0] == launched[-1][0])
+        if first <= asked <= max(last, end):
+            return step
+    return MISSING
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.integers(1, 20), min_size=1, max_size=5),
+    st.lists(st.tuples(st.integers(0, 100), st.integers(0, 20), st.integers(0, 20)), max_size=15),
+    st.lists(st.integers(0, 140), min_size=1, max_size=10),
+)
+def test_a_moment_belongs_to_the_first_step_whose_tasks_last_over_it(
+    lengths: list[int], tasks: list[Task], asked: list[int]
+) -> None:
+    borders = np.cumsum([5, *lengths]).tolist()
+    placed = [(host, host + delay, host + delay + took) for host, delay, took in tasks]
+    host, start, end = (np.array([task[i] for task in placed], np.int64) for i in range(3))
+    found = steps_of(windows(borders), host, start, end, np.array(asked))
+    expected = [plain(borders, placed, moment) for moment in asked]
+    assert found.tolist() == expected
+
+
+def test_a_job_that_never_called_step_has_no_steps() -> None:
+    moments = np.array([1, 2])
+    none = read_table(StepWindow, "rank step start_ns end_ns")
+    assert steps_of(none, moments, moments, moments, moments).tolist() == [MISSING, MISSING]

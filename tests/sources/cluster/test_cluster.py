@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cluster_analysis_output as the source of a run."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from advisor.facts.base import Fact
+from advisor.facts.observed import Collective, Damage, Group, Kernel, Link, RankCapture, StepTime, Transfer
+from advisor.messages.errors import FactMissing, InputError
+from advisor.sources import open_input
+
+Capture = Callable[..., Path]
+HEADINGS = "Step,Type,Index,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble\n"
+ROWS = (
+    "2,rank,0,10,1,0,1,4,15,0\n2,rank,1,11,1,0,1,4,15,0\n2,rank,2,30,1,0,1,4,35,5\n2,rank,3,31,1,0,1,4,35,5\n"
+    '2,stage,"(0, 1)",11,1,0,1,4,15,0\n2,stage,"(2, 3)",31,1,0,1,4,35,5\n'
+)
+TIMES = {"Start Timestamp(us)": 1695115378810042.5, "Elapse Time(ms)": 3, "Wait Time(ms)": 1, "Transit Time(ms)": 2}
+SENT = {"HCCS": {"Size Distribution": {"1": [2, 0.5]}}, "SDMA": {"Size Distribution": {"1": [2, 0.5]}}}
+OPERATORS = [(0, "hcom_allReduce__1_0", "77"), (1, "hcom_allReduce__1_0", "77"), (1, "hcom_send__1_0", "88")]
+INFO = {"Communication Time Info": TIMES, "Communication Bandwidth Info": SENT}
+
+
+@pytest.fixture
+def summary(tmp_path: Path) -> Path:
+    folder = tmp_path / "cluster_analysis_output"
+    folder.mkdir()
+    (folder / "cluster_step_trace_time.csv").write_text(HEADINGS + ROWS)
+    operators = {"hcom_allReduce__1_0@77": {"0": INFO, "1": INFO}, "Total Op Info": {"0": INFO}}
+    content = {"(0, 1)": {"step2": operators}, "p2p": {"step2": {"hcom_send__1_0@88": {"1": INFO}}}}
+    (folder / "cluster_communication.json").write_text(json.dumps(content))
+    matrix = {"p2p": {"step2": {"hcom_send__1_0@88": {"1-3": {"Transport Type": "RDMA", "Transit Size(MB)": 2}}}}}
+    (folder / "cluster_communication_matrix.json").write_text(json.dumps(matrix))
+    return folder
+
+
+def test_ranks_stages_and_steps_come_from_the_step_times(summary: Path) -> None:
+    run, sources = open_input(summary)
+    assert (run.ranks, run.steps, run.world_size) == ((0, 1, 2, 3), (2,), 4)
+    assert run.parallel.stages == ((0, 1), (2, 3))
+    assert run.parallel.source == "cluster"
+    assert {capture.source for capture in run.captures} == {"cluster"}
+    rows = sources[0].read(StepTime).rows()
+    assert [(row["rank"], row["stage"], row["compute_us"]) for row in rows] == [
+        (0, 0, 10),
+        (1, 0, 11),
+        (2, 1, 30),
+        (3, 1, 31),
+    ]
+
+
+def test_communication_is_given_per_rank(summary: Path) -> None:
+    _, (source,) = open_input(summary)
+    rows = source.read(Collective).rows()
+    assert [(row["rank"], row["op"], row["p2p"], row["elapse_us"], row["wait_us"]) for row in rows] == [
+        (0, "allReduce", False, 3000.0, 1000.0),
+        (1, "allReduce", False, 3000.0, 1000.0),
+        (1, "send", True, 3000.0, 1000.0),
+    ]
+    assert [row["link"] for row in source.read(Transfer).rows()] == ["HCCS"] * 3
+    assert [(row["rank"], row["source"], row["target"]) for row in source.read(Link).rows()] == [(1, 1, 3)]
+
+
+def test_the_ranks_a_collective_is_listed_under_are_its_group(summary: Path) -> None:
+    _, (source,) = open_input(summary)
+    assert [(row["group"], row["rank"]) for row in source.read(Group).rows()] == [("77", 0), ("77", 1)]
+
+
+def test_what_a_summary_cannot_hold_is_missing(summary: Path) -> None:
+    _, (source,) = open_input(summary)
+    with pytest.raises(FactMissing):
+        source.read(Kernel)
+    assert len(source.read(RankCapture)) == 4
+    assert len(source.read(Damage)) == 0
+
+
+def test_damage_of_a_summary_is_told(summary: Path) -> None:
+    (summary / "cluster_communication.json").write_text('{"(0, 1)": {')
+    _, (source,) = open_input(summary)
+    with pytest.raises(FactMissing) as caught:
+        source.read(Collective)
+    assert caught.value.unreadable == ("cluster_communication.json",)
+    assert [row["kind"] for row in source.read(Damage).rows()] == ["unreadable"]
+
+
+@pytest.mark.parametrize("content", ["", HEADINGS, "x", HEADINGS + "2,rank,x,1,1,1,1,1,1,1\n"])
+def test_a_summary_without_a_rank_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "cluster_step_trace_time.csv").write_text(content)
+    with pytest.raises(InputError):
+        open_input(tmp_path)
+
+
+def fill(connection: sqlite3.Connection, table: str, columns: str, rows: list[tuple[object, ...]]) -> None:
+    connection.execute(f"CREATE TABLE {table} ({columns})")
+    marks = ",".join("?" * len(rows[0]))
+    connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """The summary above as cluster_analysis.db."""
+    folder = tmp_path / "as_database"
+    folder.mkdir()
+    connection = sqlite3.connect(folder / "cluster_analysis.db")
+    steps = (
+        "step,type,index,computing,communication_not_overlapped,overlapped,communication,free,stage,bubble,preparing"
+    )
+    rows = [line.split(",") for line in ROWS.replace('"(0, 1)"', "(0; 1)").replace('"(2, 3)"', "(2; 3)").splitlines()]
+    sheet = [(*row[:2], row[2].replace(";", ","), *map(float, row[3:]), None) for row in rows]
+    fill(connection, "ClusterStepTraceTime", steps.replace("index", '"index"'), sheet)
+    times = "step,rank_id,hccl_op_name,group_name,start_timestamp,elapsed_time,transit_time,wait_time,"
+    times += "synchronization_time,idle_time"
+    start = TIMES["Start Timestamp(us)"]
+    done = [("step2", r, n, g, start, 3, 2, 1, None, None) for r, n, g in OPERATORS]
+    fill(connection, "ClusterCommunicationTime", times, [*done, ("step2", 0, "Total Op Info", "77", 0, 9, 9, 9, 9, 9)])
+    packets = "step,rank_id,hccl_op_name,group_name,band_type,package_size,count,total_duration"
+    sent = [("step2", r, n, g, link, 1, 2, 0.5) for r, n, g in OPERATORS for link in ("HCCS", "SDMA")]
+    fill(connection, "ClusterCommunicationBandwidth", packets, sent)
+    pairs = "step,hccl_op_name,group_name,src_rank,dst_rank,transport_type,transit_size,transit_time"
+    fill(connection, "ClusterCommunicationMatrix", pairs, [("step2", "hcom_send__1_0", "88", 1, 3, "RDMA", 2, None)])
+    named = "type,rank_set,group_name,group_id,pg_name"
+    fill(connection, "CommunicationGroupMapping", named, [("collective", "(0,1)", "77", "x", "")])
+    connection.commit()
+    connection.close()
+    return folder
+
+
+@pytest.mark.parametrize("fact", [StepTime, Collective, Transfer, Link, Group, RankCapture])
+def test_the_database_of_a_summary_holds_the_same(fact: type[Fact], summary: Path, database: Path) -> None:
+    (text_run, (text,)), (run, (source,)) = open_input(summary), open_input(database)
+    assert source.read(fact).rows() == text.read(fact).rows()
+    assert run.model_dump(exclude={"name"}) == text_run.model_dump(exclude={"name"})
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"SQLite format 3\0" + b"\xff" * 2000])
+def test_a_database_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "cluster_analysis.db").write_bytes(content)
+    for path in (tmp_path, tmp_path / "cluster_analysis.db"):
+        with pytest.raises(InputError):
+            open_input(path)
+
+
+def test_captures_win_over_the_summary_beside_them(capture: Capture, tmp_path: Path, summary: Path) -> None:
+    for rank in capture("text", case="healthy").glob("*_ascend_pt"):
+        (tmp_path / rank.name).symlink_to(rank, target_is_directory=True)
+    run, sources = open_input(tmp_path)
+    assert len(sources) == 4
+    assert any(note.startswith("cluster_summary=") for note in run.notes)
+    assert {c.source for c in run.captures} == {"text"}
+
+
+def test_the_real_summary_has_two_stages_of_eight(real_data: Path) -> None:
+    run, (source,) = open_input(real_data / "msinsight_server_testdata" / "cluster_analysis_output")
+    assert run.parallel.stages == (tuple(range(8)), tuple(range(8, 16)))
+    steps = source.read(StepTime)
+    assert len(steps) == 16
+    shares = steps["exposed_comm_us"] / (steps["compute_us"] + steps["exposed_comm_us"] + steps["free_us"])
+    assert 0.49 < shares.min() < shares.max() < 0.59
+    assert (steps["bubble_us"][8:] > 0).all()

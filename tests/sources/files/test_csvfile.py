@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text tables: headings by meaning, exact numbers, damage counted and placed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import OperatorMemory
+from advisor.facts.table import Values
+from advisor.sources.files import csvfile
+from advisor.sources.files.cells import exact_ns
+from advisor.sources.files.damage_notes import Note, Notes, Unreadable
+
+HEADINGS = {
+    "name": ("Name",),
+    "size_bytes": ("Size",),
+    "allocated_ns": ("Allocation Time",),
+    "released_ns": ("Release Time", "End"),
+}
+
+
+def read(path: Path, content: bytes | str, *required: str) -> tuple[dict[str, Values], tuple[Note, ...]]:
+    """The columns of a file with this content, and what was wrong with it."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    notes = Notes()
+    columns = csvfile.read(path, OperatorMemory.columns(), HEADINGS, notes, required)
+    return columns, notes.all()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "operator_memory.csv"
+
+
+def test_units_in_headings_convert(file: Path) -> None:
+    for unit, factor in (("KB", 1024), ("MB", 1024**2), ("B", 1), ("GB", 1024**3)):
+        columns, notes = read(file, f"Name,Size({unit})\nx,1.5\n")
+        assert columns["size_bytes"].tolist() == [1.5 * factor]  # type: ignore[union-attr]
+        assert not notes
+
+
+def test_headings_are_found_in_any_case_and_spacing(file: Path) -> None:
+    columns, _ = read(file, "\ufeff NAME ,SIZE  (kb), allocation   time(US)\nx,1,2\n")
+    assert sorted(columns) == ["allocated_ns", "name", "size_bytes"]
+    assert columns["allocated_ns"].tolist() == [2000]  # type: ignore[union-attr]
+
+
+def test_brackets_that_are_no_unit_belong_to_the_name() -> None:
+    found = csvfile.heading("Communication(Not Overlapped)")
+    assert (found.name, found.unit) == ("communication(not overlapped)", "")
+
+
+def test_a_later_spelling_is_used_when_the_first_is_absent(file: Path) -> None:
+    columns, _ = read(file, "Name,End(us)\nx,3\n")
+    assert columns["released_ns"].tolist() == [3000]  # type: ignore[union-attr]
+
+
+def test_of_two_equal_headings_the_first_counts(file: Path) -> None:
+    columns, _ = read(file, "Name,Size(KB),Size(KB)\nx,1,2\n")
+    assert columns["size_bytes"].tolist() == [1024]  # type: ignore[union-attr]
+
+
+def test_absolute_times_keep_every_nanosecond(file: Path) -> None:
+    columns, _ = read(file, "Name,Allocation Time(us)\nx,1736405443756384.123\t\n")
+    assert columns["allocated_ns"].tolist() == [1736405443756384123]  # type: ignore[union-attr]
+
+
+def test_not_collected_is_missing_and_no_damage(file: Path) -> None:
+    columns, notes = read(file, "Name,Size(KB),Allocation Time(us)\nN/A,N/A,\n,nan,N/A\n")
+    assert columns["name"].values() == [None, None]  # type: ignore[union-attr]
+    assert np.isnan(columns["size_bytes"]).all()  # type: ignore[arg-type]
+    assert columns["allocated_ns"].tolist() == [MISSING, MISSING]  # type: ignore[union-attr]
+    assert not notes
+
+
+def test_cells_of_several_lines_and_inner_quotes_are_one_cell(file: Path) -> None:
+    columns, notes = read(file, 'Name,Size(KB)\r\n"a;\r\nb",1\r\n"""32,3""",2\r\n')
+    assert columns["name"].values() == ["a;\r\nb", '"32,3"']  # type: ignore[union-attr]
+    assert not notes
+
+
+@pytest.mark.parametrize("cell", ["-5", "inf", "1e999", "x", "1,5x", "\0", "--1", "1.2.3", "0x10"])
+def test_an_impossible_size_is_missing_counted_and_placed(file: Path, cell: str) -> None:
+    columns, notes = read(file, f'Name,Size(KB)\na,1\nb,"{cell}"\nc,3\n')
+    assert columns["size_bytes"].tolist()[::2] == [1024, 3072]  # type: ignore[union-attr]
+    assert np.isnan(columns["size_bytes"][1])  # type: ignore[index]
+    assert [(note.place, note.rows, note.share) for note in notes] == [("row 3", 1, 1 / 3)]
+
+
+def test_rows_with_too_few_or_too_many_cells_are_left_out_counted_and_placed(file: Path) -> None:
+    columns, notes = read(file, "Name,Size(KB)\na,1\nb\nc,3\nd,4,5\n")
+    assert columns["name"].values() == ["a", "c"]  # type: ignore[union-attr]
+    assert [(note.place, note.rows, note.share) for note in notes] == [("row 3", 2, 0.5)]
+
+
+def test_places_count_the_rows_that_were_left_out(file: Path) -> None:
+    _, notes = read(file, "Name,Size(KB)\na\nb\nc,x\n")
+    assert [note.place for note in notes if "Size" in note.what] == ["row 4"]
+
+
+def test_rows_without_a_required_value_are_left_out_and_counted(file: Path) -> None:
+    columns, notes = read(file, "Name,Size(KB)\na,\nb,2\n", "size_bytes")
+    assert columns["name"].values() == ["b"]  # type: ignore[union-attr]
+    assert [(note.place, note.rows) for note in notes] == [("row 2", 1)]
+
+
+def test_a_file_without_a_required_column_is_unreadable(file: Path) -> None:
+    with pytest.raises(Unreadable, match="has no column `Size`"):
+        read(file, "Name\na\n", "size_bytes")
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_unreadable(file: Path, content: bytes) -> None:
+    with pytest.raises(Unreadable, match="is empty"):
+        read(file, content)
+
+
+def test_a_folder_in_the_place_of_a_file_is_unreadable(tmp_path: Path) -> None:
+    notes = Notes()
+    with pytest.raises(Unreadable):
+        csvfile.read(tmp_path, OperatorMemory.columns(), HEADINGS, notes)
+    assert [note.kind for note in notes.all()] == ["unreadable"]
+
+
+@pytest.mark.parametrize("content", [b"Name,Size(KB)", b"Name,Size(KB)\n", b"Name,Size(KB)\r\n"])
+def test_headings_alone_are_a_table_without_rows(file: Path, content: bytes) -> None:
+    columns, notes = read(file, content)
+    assert {name: len(values) for name, values in columns.items()} == {"name": 0, "size_bytes": 0}
+    assert not notes
+
+
+def test_a_quote_that_is_never_closed_is_told(file: Path) -> None:
+    _, notes = read(file, 'Name,Size(KB)\na,1\nb,"2\nc,3\n')
+    assert "truncated" in {note.kind for note in notes}
+
+
+def with_long_cell(lines: int) -> str:
+    return "Name,Size(KB)\n" + "a,1\n" * 3000 + '"' + "x\n" * lines + '",2\nc,3\n'
+
+
+def test_a_cell_longer_than_a_block_is_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csvfile, "BLOCK_BYTES", 1024)
+    columns, notes = read(file, with_long_cell(5000))
+    assert len(columns["name"]) == 3002
+    assert not notes
+
+
+def test_a_cell_without_end_ends_the_reading_not_the_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csvfile, "BLOCK_BYTES", 1024)
+    columns, notes = read(file, with_long_cell(50_000))
+    assert 1000 < len(columns["name"]) <= 3000
+    assert [note.kind for note in notes] == ["truncated"]
+
+
+def test_names_in_other_encodings_are_read(file: Path) -> None:
+    columns, notes = read(file, b"Name,Size(KB)\n" + "算子".encode("gbk") + b",1\n\xff\xfe\xfd,2\n")
+    assert columns["name"].values()[0] == "算子"  # type: ignore[union-attr]
+    assert len(columns["name"]) == 2
+    assert not notes
+
+
+def test_numbers_written_by_other_tools_are_read(file: Path) -> None:
+    columns, _ = read(file, "Name,Size(KB),Allocation Time(us)\nx,1e3,1.7364e15\n")
+    assert columns["size_bytes"].tolist() == [1024e3]  # type: ignore[union-attr]
+    assert columns["allocated_ns"].tolist() == [1736400000000000000]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e99999999", "9223372036854776", "x", ""])
+def test_no_text_is_too_strange_for_an_exact_time(text: str) -> None:
+    assert exact_ns(text) is None
+
+
+@pytest.mark.parametrize("cell", ["9999999999999999999", "9223372036854776", "18446744073709551.616"])
+def test_times_beyond_64_bits_are_damage_not_another_time(file: Path, cell: str) -> None:
+    columns, notes = read(file, f"Name,Allocation Time(us)\nx,{cell}\ny,2\n")
+    assert columns["allocated_ns"].tolist() == [MISSING, 2000]  # type: ignore[union-attr]
+    assert [note.place for note in notes] == ["row 2"]
+
+
+@pytest.mark.parametrize("unit", ["ns", "ms", "s"])
+def test_times_in_other_units_are_exact_too(file: Path, unit: str) -> None:
+    whole = {"ns": "1736405443756384123", "ms": "1736405443756.384123", "s": "1736405443.756384123"}[unit]
+    columns, _ = read(file, f"Name,Allocation Time({unit})\nx,{whole}\t\ny,\n")
+    assert columns["allocated_ns"].tolist() == [1736405443756384123, MISSING]  # type: ignore[union-attr]
+
+
+def test_a_time_below_zero_is_not_known() -> None:
+    assert exact_ns("-1") == MISSING
+
+
+@given(st.lists(st.decimals(0, 8999999999999999, places=3), min_size=1, max_size=20))
+@settings(max_examples=50)
+def test_times_equal_their_decimal_text(tmp_path_factory: pytest.TempPathFactory, times: list[Decimal]) -> None:
+    rows = "".join(f"x,{time:f}\t\n" for time in times)
+    columns, notes = read(tmp_path_factory.mktemp("t") / "f.csv", "Name,Allocation Time(us)\n" + rows)
+    assert columns["allocated_ns"].tolist() == [int(time * 1000) for time in times]  # type: ignore[union-attr]
+    assert not notes
+
+
+_CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=12)
+
+
+@given(st.lists(st.tuples(_CELL, _CELL), max_size=12))
+@settings(max_examples=60)
+def test_rows_are_those_of_a_plain_csv_reader(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]]
+) -> None:
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+    writer.writerow(["Name", "Size(KB)"])
+    writer.writerows(rows)
+    columns, _ = read(tmp_path_factory.mktemp("t") / "f.csv", out.getvalue())
+    expected = [name.strip() for name, _ in rows]
+    found = [name or "" for name in columns["name"].values()]  # type: ignore[union-attr]
+    nothing = {"", "N/A", "n/a", "NA", "None", "null"}
+    assert found == ["" if name in nothing else name for name in expected]
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=60)
+def test_no_bytes_raise_anything_but_unreadable(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("t") / "f.csv"
+    try:
+        read(path, b"Name,Size(KB),Allocation Time(us)\n" + content)
+        read(path, content)
+    except Unreadable as wrong:
+        assert wrong.file == "f.csv"
+
+
+def test_reading_does_not_import_pandas(file: Path) -> None:
+    file.write_text("Name,Size(KB),Allocation Time(us)\nx,1,2\n")
+    code = (
+        "import sys; from pathlib import Path; from advisor.sources.files import csvfile\n"
+        "from advisor.sources.files.damage_notes import Notes; from advisor.facts.observed import OperatorMemory\n"
+        f"csvfile.read(Path({str(file)!r}), OperatorMemory.columns(), {HEADINGS!r}, Notes())\n"
+        "assert 'pandas' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

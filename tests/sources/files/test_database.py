@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.facts.base import MISSING
+from advisor.sources.files import database
+from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.database import Database, match, open_readonly
+
+Cell = int | float | str | None
+
+
+def made(path: Path, script: str) -> Path:
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    connection.close()
+    return path
+
+
+def opened(path: Path) -> Database:
+    notes = Notes()
+    return Database(open_readonly(path, notes), path.name, notes)
+
+
+def one_column(path: Path, cells: list[Cell]) -> Database:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE T(x)")
+    connection.executemany("INSERT INTO T VALUES (?)", [(cell,) for cell in cells])
+    connection.commit()
+    connection.close()
+    return opened(path)
+
+
+NUMBERS = st.none() | st.integers(MISSING + 1, 2**63 - 1)
+
+
+@settings(max_examples=40)
+@given(st.lists(NUMBERS, max_size=40), st.integers(1, 7))
+def test_whole_numbers_arrive_exactly_whatever_the_block(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[Cell], block: int
+) -> None:
+    found = one_column(tmp_path_factory.mktemp("d") / "x.db", cells)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "BLOCK", block)
+        values = found.integers("T", {"x": ["x"]})["x"]
+    assert values.tolist() == [MISSING if cell is None else cell for cell in cells]
+    assert not len(found.notes)
+
+
+@settings(max_examples=40)
+@given(st.lists(NUMBERS | st.text(max_size=5) | st.floats(), min_size=1, max_size=20), st.integers(1, 7))
+def test_cells_of_any_kind_never_end_the_reading(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[Cell], block: int
+) -> None:
+    cells = [cell.replace("\0", "") if isinstance(cell, str) else cell for cell in cells]
+    found = one_column(tmp_path_factory.mktemp("d") / "x.db", cells)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "BLOCK", block)
+        values = found.integers("T", {"x": ["x"]})["x"]
+    assert len(values) == len(cells)
+    for value, cell in zip(values.tolist(), cells, strict=True):
+        if isinstance(cell, int):
+            assert value == cell
+
+
+def test_times_kept_as_text_are_read_to_the_nanosecond(tmp_path: Path) -> None:
+    path = made(
+        tmp_path / "x.db", "CREATE TABLE P(startNs TEXT); INSERT INTO P VALUES ('1736414119641640110'), (NULL);"
+    )
+    assert opened(path).integers("P", {"start": ["startNs"]})["start"].tolist() == [1736414119641640110, MISSING]
+
+
+def test_a_cell_that_is_no_number_is_missing_and_noted(tmp_path: Path) -> None:
+    found = one_column(tmp_path / "x.db", [1, "many", 3])
+    assert found.integers("T", {"x": ["x"]})["x"].tolist() == [1, MISSING, 3]
+    (note,) = found.notes.all()
+    assert (note.place, note.what, note.rows) == ("T row 2", "T.x is no whole number", 1)
+
+
+def test_columns_are_found_by_their_newest_name_and_missing_ones_are_missing(tmp_path: Path) -> None:
+    path = made(tmp_path / "x.db", "CREATE TABLE C(blockDim INT, blockNum INT); INSERT INTO C VALUES (7, 40), (8, 41);")
+    found = opened(path).integers("C", {"blocks": ["blockNum", "blockDim"], "state": ["opState"]})
+    assert found["blocks"].tolist() == [40, 41]
+    assert found["state"].tolist() == [MISSING, MISSING]
+
+
+def test_a_table_that_is_not_there_has_no_fields(tmp_path: Path) -> None:
+    found = opened(made(tmp_path / "x.db", "CREATE TABLE A(x);"))
+    assert found.fields("B") == ()
+    assert found.integers("B", {"x": ["x"]})["x"].tolist() == []
+    assert not len(found.notes)
+
+
+def test_ids_become_texts_and_what_was_not_collected_is_missing(tmp_path: Path) -> None:
+    script = "CREATE TABLE STRING_IDS(id INTEGER PRIMARY KEY, value TEXT);"
+    script += (
+        "INSERT INTO STRING_IDS VALUES (1, 'N/A'), (5, 'MatMul'), (268435456, 'aten::add'), (7, ''), (9, 'MatMul');"
+    )
+    found = opened(made(tmp_path / "x.db", script))
+    texts = found.texts(np.array([5, 268435456, 1, MISSING, 7, 404, 9, 5]))
+    assert texts.values() == ["MatMul", "aten::add", None, None, None, None, "MatMul", "MatMul"]
+    assert len(set(texts.names)) == len(texts.names)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 12) | st.just(MISSING)))
+def test_matching_finds_the_first_place_of_each_key(keys: list[int], wanted: list[int]) -> None:
+    expected = [keys.index(key) if key in keys else -1 for key in wanted]
+    assert match(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all", b"SQLite format 3\0" + b"\xff" * 200])
+def test_what_is_no_database_cannot_be_read_and_is_noted(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.db"
+    path.write_bytes(content)
+    notes = Notes()
+    with pytest.raises(Unreadable):
+        open_readonly(path, notes)
+    assert [note.kind for note in notes.all()] == ["unreadable"]
+
+
+def test_a_database_that_is_cut_off_cannot_be_read_and_is_noted(tmp_path: Path) -> None:
+    one_column(tmp_path / "x.db", list(range(20_000))).connection.close()
+    content = (tmp_path / "x.db").read_bytes()
+    (tmp_path / "x.db").write_bytes(content[: len(content) * 3 // 5])
+    notes = Notes()
+    with pytest.raises(Unreadable):
+        open_readonly(tmp_path / "x.db", notes)
+    assert [note.kind for note in notes.all()] == ["unreadable"]
+
+
+def test_a_damaged_page_keeps_the_rows_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_column(tmp_path / "x.db", list(range(20_000))).connection.close()
+    content = bytearray((tmp_path / "x.db").read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 4096] = b"\xff" * 4096
+    (tmp_path / "x.db").write_bytes(content)
+    monkeypatch.setattr(database, "BLOCK", 500)
+    found = opened(tmp_path / "x.db")
+    values = found.integers("T", {"x": ["x"]})["x"].tolist()
+    assert 0 < len(values) < 20_000
+    assert values == list(range(len(values)))
+    assert [note.kind for note in found.notes.all()] == ["truncated"]
+
+
+@pytest.mark.parametrize("name", ["x.db", "a b%20c?#é.db"])
+def test_reading_leaves_nothing_beside_the_database(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    made(path, "PRAGMA journal_mode=WAL; CREATE TABLE A(x INT); INSERT INTO A VALUES (1);")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    found = opened(path)
+    assert found.integers("A", {"x": ["x"]})["x"].tolist() == [1]
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    found.connection.close()
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_rows_still_in_the_write_ahead_log_are_read_and_the_folder_stays_as_it_is(tmp_path: Path) -> None:
+    live, left = tmp_path / "live", tmp_path / "left"
+    live.mkdir()
+    left.mkdir()
+    writer = sqlite3.connect(live / "x.db")
+    writer.executescript("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; CREATE TABLE A(x INT);")
+    writer.execute("INSERT INTO A VALUES (42)")
+    writer.commit()
+    for suffix in ("", "-wal"):
+        shutil.copy(live / f"x.db{suffix}", left / f"x.db{suffix}")
+    writer.close()
+    before = {file.name: file.read_bytes() for file in left.iterdir()}
+    found = opened(left / "x.db")
+    assert found.integers("A", {"x": ["x"]})["x"].tolist() == [42]
+    found.connection.close()
+    assert {file.name: file.read_bytes() for file in left.iterdir()} == before
+
+
+def test_a_database_of_several_devices_gives_one_ranks_device(tmp_path: Path) -> None:
+    script = (
+        "CREATE TABLE RANK_DEVICE_MAP(rankId INT, deviceId INT); INSERT INTO RANK_DEVICE_MAP VALUES (0, 4), (1, 5);"
+    )
+    script += "CREATE TABLE AICORE_FREQ(deviceId INT, freq INT); INSERT INTO AICORE_FREQ VALUES (4, 800), (5, 1800);"
+    found = opened(made(tmp_path / "x.db", script))
+    wanted = found.integers("AICORE_FREQ", {"freq": ["freq"]}, found.on_device("AICORE_FREQ", 1))
+    assert wanted["freq"].tolist() == [1800]
+    assert found.on_device("AICORE_FREQ", 7) == "1"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole JSON files: what is there is given, wrong types are nothing, no file raises anything but Unreadable."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.sources.files import jsonfile
+from advisor.sources.files.damage_notes import Notes, Unreadable
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def load(path: Path, content: bytes) -> object:
+    path.write_bytes(content)
+    return jsonfile.load(path, Notes())
+
+
+def test_nan_and_infinity_are_accepted(tmp_path: Path) -> None:
+    assert load(tmp_path / "a.json", b'{"a": NaN, "b": -Infinity, "c": 1}') is not None
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b" \n", b"\0\0\0", b"{", b'{"a": 1', b"[" * 200_000, b"\xff\xfe", b"9" * 9000]
+)
+def test_what_is_no_json_is_unreadable_and_noted(tmp_path: Path, content: bytes) -> None:
+    path, notes = tmp_path / "a.json", Notes()
+    path.write_bytes(content)
+    with pytest.raises(Unreadable):
+        jsonfile.load(path, notes)
+    assert [(note.file, note.kind) for note in notes.all()] == [("a.json", "unreadable")]
+
+
+def test_half_a_surrogate_pair_can_still_be_written(tmp_path: Path) -> None:
+    found = load(tmp_path / "a.json", b'{"\\ud800": ["x\\udfff", "\\ud83d\\ude00"]}')
+    assert "\U0001f600" in repr(found).encode("utf-8").decode()
+
+
+@given(VALUES)
+@settings(max_examples=60)
+def test_ways_into_a_value_never_raise(value: object) -> None:
+    assert isinstance(jsonfile.mapping(value), dict)
+    assert isinstance(jsonfile.text(value), str)
+    assert jsonfile.flag(value) in (True, False, None)
+    assert all(isinstance(item, int) for item in jsonfile.integers(value))
+    number = jsonfile.number(value)
+    assert math.isnan(number) or math.isfinite(number)
+    whole = jsonfile.integer(value)
+    assert whole is None or -(1 << 63) < whole < 1 << 63
+
+
+@given(st.integers(-(1 << 63) + 1, (1 << 63) - 1))
+def test_whole_numbers_are_exact(value: int) -> None:
+    assert jsonfile.integer(value) == value
+    assert jsonfile.integer(str(value)) == value

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is found at a path, which rank it is, and what is said about input that cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTime
+from advisor.messages.errors import FactMissing, InputError
+from advisor.sources import Folder, open_input
+from advisor.sources.detect import find
+
+Capture = Callable[..., Path]
+STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n"
+
+
+def make(folder: Path, *, rank: int | None = 0, step: int = 1, end_ns: int = 0, row: str = "") -> Path:
+    """A smallest capture: step times, and profiler_info with a rank and an end."""
+    output = folder / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output / "step_trace_time.csv").write_text(STEPS + (row or f"{step},5,1,0,1,4\n"))
+    info = {"config": {"common_config": {"with_stack": True}}, "end_info": {"collectionTimeEnd": end_ns}}
+    name = "profiler_info.json" if rank is None else f"profiler_info_{rank}.json"
+    (folder / name).write_text(json.dumps(info))
+    return folder
+
+
+def refusal(path: Path) -> InputError:
+    with pytest.raises(InputError) as caught:
+        open_input(path)
+    assert "\n" not in caught.value.what.en
+    assert caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize("export", ["text", "database"])
+def test_a_capture_is_found_from_above_from_within_and_by_its_files(export: str, capture: Capture) -> None:
+    root = capture(export, case="healthy")
+    rank = sorted(root.glob("*_ascend_pt"))[0]
+    output = rank / "ASCEND_PROFILER_OUTPUT"
+    everyone, _ = open_input(root)
+    assert everyone.ranks == (0, 1, 2, 3)
+    for path in (rank, output, *output.iterdir()):
+        run, sources = open_input(path)
+        assert run.ranks == (0,), path
+        assert run.steps == everyone.steps
+        assert len(sources) == 1
+
+
+def test_captures_are_found_some_folders_below(tmp_path: Path) -> None:
+    make(tmp_path / "a" / "b" / "c" / "w_1_20250101000000000_ascend_pt", rank=3)
+    assert open_input(tmp_path)[0].ranks == (3,)
+
+
+def test_links_that_lead_back_are_followed_once(tmp_path: Path) -> None:
+    make(tmp_path / "deep" / "w_ascend_pt", rank=0)
+    (tmp_path / "deep" / "again").symlink_to(tmp_path, target_is_directory=True)
+    run, sources = open_input(tmp_path)
+    assert (run.ranks, len(sources), run.notes) == ((0,), 1, ())
+
+
+def test_ranks_that_are_links_are_captures(tmp_path: Path, capture: Capture) -> None:
+    (tmp_path / "job").mkdir()
+    for rank in sorted(capture("text").glob("*_ascend_pt")):
+        (tmp_path / "job" / rank.name).symlink_to(rank, target_is_directory=True)
+    assert len(find(tmp_path / "job").captures) == len(find(capture("text")).captures) > 1
+
+
+def test_a_link_to_a_folder_above_does_not_lead_to_what_lies_beside(tmp_path: Path) -> None:
+    for name in ("given", "beside"):
+        made = tmp_path / name / f"{name}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        made.mkdir(parents=True)
+        (made / "kernel_details.csv").touch()
+    for name, target in (("up", tmp_path), ("top", Path("/"))):
+        (tmp_path / "given" / name).symlink_to(target, target_is_directory=True)
+    assert [spot.root.name for spot in find(tmp_path / "given").captures] == ["given_ascend_pt"]
+
+
+@pytest.mark.skipif(not os.path.ismount("/proc"), reason="there is no /proc")
+def test_what_processes_have_open_is_not_the_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "kernel_details.csv").touch()
+    monkeypatch.chdir(tmp_path)
+    assert not find(Path(f"/proc/{os.getpid()}")).captures
+    assert len(find(Path("/proc/self/cwd")).captures) == 1
+
+
+def test_a_link_that_leads_nowhere_is_no_capture(tmp_path: Path) -> None:
+    (tmp_path / "x_ascend_pt").symlink_to(tmp_path / "gone", target_is_directory=True)
+    refusal(tmp_path)
+
+
+def test_the_newest_of_several_captures_of_a_rank_is_taken_and_the_others_counted(tmp_path: Path) -> None:
+    make(tmp_path / "h_7_20250101000000000_ascend_pt", step=1)
+    make(tmp_path / "h_7_20250103000000000_ascend_pt", step=3)
+    make(tmp_path / "h_7_20250102000000000_ascend_pt", step=2)
+    run, (source,) = open_input(tmp_path)
+    assert run.steps == (3,)
+    assert "other_captures=2" in run.notes
+    assert source.read(RankCapture).rows()[0]["other_captures"] == 2
+
+
+def test_without_a_time_in_the_name_the_end_of_recording_decides(tmp_path: Path) -> None:
+    make(tmp_path / "a_ascend_pt", step=9, end_ns=2_000)
+    make(tmp_path / "z_ascend_pt", step=8, end_ns=1_000)
+    assert open_input(tmp_path)[0].steps == (9,)
+
+
+def test_processes_without_a_rank_are_numbered_by_name(tmp_path: Path) -> None:
+    for worker in ("hostA_12", "hostA_9", "hostB_12"):
+        make(tmp_path / f"{worker}_20250101000000000_ascend_pt", rank=None)
+    assert open_input(tmp_path)[0].ranks == (0, 1, 2)
+
+
+def test_one_capture_without_a_rank_is_rank_0(tmp_path: Path) -> None:
+    make(tmp_path / "w_ascend_pt", rank=None)
+    assert open_input(tmp_path)[0].ranks == (0,)
+
+
+def test_the_rank_inside_profiler_info_may_be_text(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt", rank=None)
+    (folder / "profiler_info.json").write_text(json.dumps({"rank_id": "5"}))
+    assert open_input(folder)[0].ranks == (5,)
+
+
+def test_a_rank_of_minus_one_is_no_rank(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt", rank=None)
+    (folder / "profiler_info.json").write_text(json.dumps({"rank_id": -1}))
+    assert open_input(folder)[0].ranks == (0,)
+
+
+def test_the_number_of_the_device_is_no_rank(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt", rank=2)
+    sheet = folder / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv"
+    sheet.write_text("Device_id," + STEPS + "6,1,5,1,0,1,4\n")
+    run, (source,) = open_input(folder)
+    assert run.ranks == (2,)
+    assert source.read(StepTime)["rank"].tolist() == [2]
+
+
+def test_a_job_that_never_called_step_has_no_step_numbers(tmp_path: Path) -> None:
+    run, (source,) = open_input(make(tmp_path / "w_ascend_pt", row=",5,1,0,1,4\n"))
+    assert run.steps == ()
+    assert source.read(StepTime)["step"].tolist() == [MISSING]
+    assert source.read(RankCapture).rows()[0]["has_steps"] is False
+
+
+def test_a_capture_that_was_not_stopped_is_incomplete(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    (folder / "profiler_info_0.json").write_text(json.dumps({"config": {"common_config": {}}}))
+    assert open_input(folder)[0].captures[0].complete is False
+
+
+def test_folders_of_captures_travel_to_other_processes(capture: Capture) -> None:
+    _, sources = open_input(capture("text", case="healthy"))
+    source = sources[1]
+    before = source.read(StepTime).rows()
+    again = pickle.loads(pickle.dumps(source))  # noqa: S301 - our own bytes
+    assert isinstance(again, Folder)
+    assert again.read(StepTime).rows() == before
+
+
+def test_pytorch_and_mindspore_are_not_mixed(tmp_path: Path) -> None:
+    make(tmp_path / "w_1_ascend_pt")
+    make(tmp_path / "w_2_ascend_ms", rank=1)
+    assert "mixes" in refusal(tmp_path).what.en
+
+
+def test_mindspore_captures_are_read_like_the_others(tmp_path: Path) -> None:
+    run, _ = open_input(make(tmp_path / "w_2_ascend_ms", rank=1))
+    assert (run.framework, run.ranks) == ("MindSpore", (1,))
+
+
+def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert "does not exist" in refusal(tmp_path / "prof").what.en
+
+
+def test_a_path_the_system_refuses_is_refused(tmp_path: Path) -> None:
+    refusal(tmp_path / ("x" * 5000))
+    refusal(tmp_path / "file" / "below")
+
+
+def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path) -> None:
+    assert "is empty" in refusal(tmp_path).what.en
+
+
+def test_a_foreign_folder_is_described(tmp_path: Path) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"x")
+    assert "photo.jpg" in refusal(tmp_path).what.en
+
+
+def test_an_unparsed_capture_says_how_to_parse_it(tmp_path: Path) -> None:
+    folder = tmp_path / "w_20250101000000000_ascend_pt"
+    (folder / "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP").mkdir(parents=True)
+    (folder / "FRAMEWORK").mkdir()
+    for path in (folder, tmp_path):
+        said = refusal(path)
+        assert "has not been parsed" in said.what.en
+        assert "from torch_npu.profiler.profiler import analyse" in said.hint.en
+
+
+def test_an_unparsed_rank_beside_parsed_ones_is_noted(tmp_path: Path) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    (tmp_path / "w_2_20250101000000000_ascend_pt" / "PROF_000001_20250101000000000_ABC").mkdir(parents=True)
+    assert "unparsed_captures=1" in open_input(tmp_path)[0].notes
+
+
+def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:
+    output = tmp_path / "PROF_000001_20250101000000000_ABC" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (output / "op_summary_20250101000000.csv").write_text("x")
+    assert "msprof, which is not readable yet" in refusal(tmp_path).what.en
+    (output / "op_summary_20250101000000.csv").write_text("")
+    assert "0 bytes" in refusal(output).what.en
+
+
+def test_old_mindspore_output_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "step_trace_raw_0_detail_time.csv").write_text("x")
+    assert "MindSpore Insight" in refusal(tmp_path).what.en
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_gpu_trace_is_recognised_alone_and_in_a_folder(tmp_path: Path, packed: bool) -> None:
+    trace = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{"ph": "X"}]}).encode()
+    path = tmp_path / ("a.pt.trace.json.gz" if packed else "a.pt.trace.json")
+    path.write_bytes(gzip.compress(trace) if packed else trace)
+    for given in (path, tmp_path):
+        assert "Kineto" in refusal(given).what.en
+
+
+def test_a_packed_timeline_is_refused_with_how_to_unpack_it(tmp_path: Path) -> None:
+    trace = gzip.compress(
+        json.dumps([{"ph": "M", "name": "process_name", "args": {"name": "Ascend Hardware"}}]).encode()
+    )
+    for path in (tmp_path / "it's" / "trace_view.json.gz", tmp_path / "out" / "ASCEND_PROFILER_OUTPUT" / "a.json.gz"):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(trace)
+        for given in (path, path.parent):
+            said = refusal(given)
+            assert "packed with gzip" in said.what.en
+            assert said.hint.en.startswith("unpack it first: gunzip -k ")
+    assert "'\"'\"'" in refusal(tmp_path / "it's").hint.en
+
+
+def test_a_packed_file_within_a_capture_is_damage_not_absence(tmp_path: Path) -> None:
+    output = make(tmp_path / "w_ascend_pt") / "ASCEND_PROFILER_OUTPUT"
+    (output / "trace_view.json.gz").write_bytes(gzip.compress(b"[]"))
+    (folder,) = open_input(tmp_path)[1]
+    with pytest.raises(FactMissing, match=r"trace_view\.json\.gz cannot be read"):
+        folder.read(HostCall)
+    assert folder.read(Damage).texts("what").values() == ["is packed; unpack it with gunzip"]
+
+
+def test_a_lone_timeline_is_a_capture_of_one_rank(tmp_path: Path, capture: Capture) -> None:
+    trace = next(capture("text", case="healthy").rglob("trace_view.json"))
+    shutil.copy(trace, tmp_path / "exported.json")
+    run, (source,) = open_input(tmp_path / "exported.json")
+    assert run.ranks == (0,)
+    assert isinstance(source, Folder)
+    assert source.files["trace_view.json"].name == "exported.json"
+
+
+def test_a_lone_database_is_a_capture_of_one_rank(tmp_path: Path, capture: Capture) -> None:
+    database = sorted(capture("database", case="healthy").rglob("ascend_pytorch_profiler_1.db"))[0]
+    shutil.copy(database, tmp_path / "copy.db")
+    run, _ = open_input(tmp_path / "copy.db")
+    assert run.ranks == (1,)
+    assert run.chip
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\0\1\2"])
+def test_a_file_that_is_no_profile_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes(content)
+    refusal(path)
+
+
+def test_names_that_are_no_utf8_do_not_end_the_run(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/w\xff_ascend_pt"
+    make(Path(os.fsdecode(folder)))
+    run, _ = open_input(tmp_path)
+    run.model_dump_json()
+
+
+def test_every_real_folder_ends_in_a_run_or_one_sentence(real_data: Path) -> None:
+    for folder in [real_data, *(path for path in real_data.rglob("*") if path.is_dir())]:
+        try:
+            run, _ = open_input(folder)
+            assert run.ranks, folder
+        except InputError as wrong:
+            assert "\n" not in wrong.what.en, folder
+
+
+def test_stages_follow_from_who_sends_to_whom_when_nothing_else_tells(tmp_path: Path) -> None:
+    for rank in range(4):
+        folder = make(tmp_path / f"h_{rank}_20250101000000000_ascend_pt", rank=rank)
+        sent = {f"hcom_send__1_0_1@{100 + rank % 2}": {}}
+        content = {"step1": {"p2p": sent, "collective": {}}}
+        (folder / "ASCEND_PROFILER_OUTPUT" / "communication.json").write_text(json.dumps(content))
+    run, sources = open_input(tmp_path)
+    assert run.parallel.stages == ((0, 1), (2, 3))
+    assert (run.parallel.pp, run.parallel.source) == (2, "p2p")
+    assert sources[3].read(StepTime)["stage"].tolist() == [1]
+
+
+def test_a_world_without_end_is_no_memory_without_end(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    sizes = {"pipeline_model_parallel_size": 2, "world_size": 1 << 60}
+    (folder / "profiler_metadata.json").write_text(json.dumps({"distributed_args": sizes}))
+    assert open_input(folder)[0].parallel.stages == ()
+
+
+def test_the_chip_is_read_from_what_is_left_of_the_raw_data(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    device = folder / "PROF_000001_20250101000000000_ABC" / "device_0"
+    device.mkdir(parents=True)
+    (device / "info.json.0.done").write_text("")
+    (device / "info.json.0").write_text(json.dumps({"platform_version": "5"}))
+    assert open_input(folder)[0].chip == "Ascend910B"
+
+
+def test_clock_and_cores_are_those_of_the_device_of_the_rank(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    for device, rank, mhz in ((0, 4, "1650"), (1, 0, "1800")):
+        path = folder / "PROF_000001_20250101000000000_ABC" / f"device_{device}" / f"info.json.{device}"
+        path.parent.mkdir(parents=True)
+        about = {"aic_frequency": mhz, "ai_core_num": 24, "aiv_num": 48}
+        path.write_text(json.dumps({"platform_version": "5", "rank_id": rank, "DeviceInfo": [about]}))
+    (row,) = open_input(folder)[1][0].read(Device).rows()
+    assert row == {"rank": 0, "chip": "Ascend910B", "cube_cores": 24, "vector_cores": 48, "nominal_mhz": 1800}
+
+
+@pytest.mark.parametrize("content", ['{"DeviceInfo": "none"}', "[]", '{"DeviceInfo": [{"aic_frequency": "-1"}]}', "{"])
+def test_a_device_that_says_nothing_is_not_known(tmp_path: Path, content: str) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    path = folder / "PROF_000001_20250101000000000_ABC" / "device_0" / "info.json.0"
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    (source,) = open_input(folder)[1]
+    try:
+        assert np.isnan(source.read(Device)["nominal_mhz"]).all()
+    except FactMissing as missing:
+        assert missing.tables == ("devices",)
+
+
+def test_mindspore_writes_0_for_a_job_without_steps(tmp_path: Path) -> None:
+    assert open_input(make(tmp_path / "w_ascend_ms", step=0))[0].steps == ()
+
+
+def test_an_output_without_files_of_results_is_named(tmp_path: Path) -> None:
+    output = tmp_path / "x" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output / "analysis.dat").write_bytes(b"x")
+    for path in (tmp_path, tmp_path / "x", output):
+        assert "without any file of results; it holds analysis.dat" in refusal(path).what.en
+
+
+def test_of_several_devices_in_one_rank_the_first_is_read_and_it_is_said(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    sheet = folder / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv"
+    sheet.write_text("Device_id," + STEPS + "3,1,5,1,0,1,4\n2,1,7,1,0,1,4\n")
+    _, (source,) = open_input(folder)
+    assert source.read(StepTime)["compute_us"].tolist() == [7]
+    assert [row["rows"] for row in source.read(Damage).rows()] == [1]
+
+
+def test_pipes_are_not_opened(tmp_path: Path) -> None:
+    folder = make(tmp_path / "w_ascend_pt")
+    os.mkfifo(folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv")
+    os.mkfifo(folder / "profiler_metadata.json")
+    assert open_input(folder)[0].ranks == (0,)
+    assert "neither a folder nor a file" in refusal(folder / "profiler_metadata.json").what.en

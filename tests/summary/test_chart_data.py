@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.facts import Fact, Profile, Table, read_table
+from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
+from advisor.messages.errors import FactMissing
+from advisor.model.findings import Rows
+from advisor.model.run import Run
+from advisor.summary.chart_data import MOST_LINKS, exhibits, slack, step_us, time_split
+
+F = TypeVar("F", bound=Fact)
+
+
+class Fixed(Profile):
+    """A profile whose tables are given."""
+
+    def __init__(self, *tables: Table[Fact]) -> None:
+        super().__init__(Run(), (), ())
+        self._given = {table.fact: table for table in tables}
+
+    def table(self, fact: type[F]) -> Table[F]:
+        if fact not in self._given:
+            raise FactMissing([fact.table])
+        return self._given[fact]
+
+
+OVERLAPS = """
+rank step stage span_us compute_us exposed_comm_us overlapped_us free_us copy_us
+0    1    0     100     50         30              5             20      2
+0    2    0     200     50         130             5             20      4
+1    1    1     100     70         10              5             20      -
+"""
+
+
+def drawn(kind: str, *tables: Table[Fact]) -> Rows:
+    return next(exhibit.rows for exhibit in exhibits(Fixed(*tables)) if exhibit.kind == kind)
+
+
+def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> None:
+    split = time_split(read_table(Overlap, OVERLAPS))
+    assert split is not None
+    assert split.step_us == pytest.approx(400 / 3)
+    assert split.copy_us == 3
+    assert split.event_wait_us is None
+
+
+def test_the_step_is_the_one_that_is_split_and_the_slowest_rank_is_told_beside_it() -> None:
+    split = time_split(read_table(Overlap, OVERLAPS))
+    assert split is not None
+    assert step_us(read_table(Overlap, OVERLAPS)) == split.step_us
+    assert (split.slowest_rank, split.slowest_us) == (0, 150)
+
+
+def test_without_steps_there_is_nothing_to_split() -> None:
+    assert time_split(Table.empty(Overlap)) is None
+    assert step_us(Table.empty(Overlap)) == 0
+    assert exhibits(Fixed(Table.empty(Overlap))) == ()
+
+
+def test_each_rank_is_drawn_by_its_mean_step_with_its_stage() -> None:
+    rows = drawn("time_split", read_table(Overlap, OVERLAPS)).rows
+    assert rows == ((0, 0, 50, 80, 20), (1, 1, 70, 10, 20))
+
+
+def test_idle_causes_are_per_rank_and_step_longest_first() -> None:
+    gaps = read_table(Gap, "rank step cause duration_us\n0 1 python 6\n0 2 copy 3\n1 1 python 6")
+    assert drawn("idle_causes", gaps, read_table(Overlap, OVERLAPS)).rows == (("python", 4), ("copy", 1))
+
+
+def test_operators_are_means_over_the_ranks() -> None:
+    operators = read_table(
+        OperatorShare,
+        "rank op_type core total_us calls\n0 Cast AIV 10 4\n1 Cast AIV 20 4\n0 MatMul AIC 50 1",
+    )
+    assert drawn("operators", operators).rows == (("MatMul", "AIC", 25, 0.5), ("Cast", "AIV", 15, 4))
+
+
+def test_links_keep_who_speaks_to_whom() -> None:
+    links = read_table(LinkUse, "source target link bandwidth_gbps size_bytes\n0 1 HCCS 18.5 1000")
+    assert drawn("links", links).rows == ((0, 1, "HCCS", 18.5, 1000),)
+
+
+def mesh(ranks: int) -> Table[LinkUse]:
+    """Every rank to every other, one of them slow, one with too few bytes to tell."""
+    pairs = [(a, b) for a in range(ranks) for b in range(ranks) if a != b]
+    speed = [3.0 if pair == (ranks - 2, 1) else float("nan") if pair == (0, 1) else 18.0 for pair in pairs]
+    return Table.build(
+        LinkUse, source=[a for a, _ in pairs], target=[b for _, b in pairs], link=["HCCS"] * len(pairs),
+        bandwidth_gbps=speed, size_bytes=1e8,
+    )  # fmt: skip
+
+
+def test_every_link_of_64_ranks_is_kept() -> None:
+    rows = drawn("links", mesh(64))
+    assert len(rows.rows) == rows.total == 64 * 63
+    assert (0, 1, "HCCS", None, 1e8) in rows.rows
+
+
+@pytest.mark.parametrize("ranks", [65, 200, 256])
+def test_of_more_links_the_slowest_between_neighbours_are_kept(ranks: int) -> None:
+    rows = drawn("links", mesh(ranks))
+    assert len(rows.rows) <= MOST_LINKS
+    assert rows.total == ranks * (ranks - 1)
+    assert (ranks - 2, 1, "HCCS", 3.0, 1e8) in rows.rows
+    assert {int(row[0] or 0) // 8 for row in rows.rows} == set(range((ranks + 7) // 8))
+
+
+@given(st.lists(st.floats(-100, 1e7), min_size=1, max_size=50))
+def test_every_launch_falls_into_one_bin_that_holds_it(latencies: list[float]) -> None:
+    rows = drawn("launch_latency", Table.build(Dispatch, latency_us=latencies)).rows
+    assert sum(int(row[2] or 0) for row in rows) == len(latencies)
+    for low, high, count in rows:
+        inside = [
+            v for v in latencies if float(low or 0) < v <= float(high or 0) * (1 + 1e-12) or (low == 0 and v <= 0)
+        ]
+        assert len(inside) >= int(count or 0) - 1e-9
+
+
+def test_the_rank_with_least_exposed_communication_is_the_one_others_wait_for() -> None:
+    rows = "rank step exposed_comm_us\n0 1 50\n0 2 70\n1 1 10\n1 2 -\n2 1 -"
+    assert slack(read_table(Overlap, rows)) == {0: 50.0, 1: 0.0}
+    assert slack(Table.empty(Overlap)) == {}

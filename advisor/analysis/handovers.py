@@ -10,9 +10,10 @@ from advisor.analysis import replay
 from advisor.analysis.grouping import grouped
 from advisor.analysis.host import CANN
 from advisor.analysis.intervals import Spans, subtract
+from advisor.analysis.launch_modes import lost_us_per_step
 from advisor.analysis.replayed_rank import ReplayedRank
 from advisor.facts.derived import Handover, Holdup, HostKind
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Table
 
 QUEUED = ("enqueue", "dequeue")
 """Kinds of calls that put launches into the task queue of torch_npu, and take them from it."""
@@ -32,17 +33,9 @@ def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Hando
         rank=rank,
         operators=operators,
         handed_over=handed,
-        lost_us=[_lost_us(held, one) for one in rank.tolist()],
+        lost_us=[lost_us_per_step(held, one, "unqueued") for one in rank.tolist()],
     )
     return table.take(operators > 0)
-
-
-def _lost_us(held: Table[Holdup], rank: int) -> float:
-    """Per step of one rank; NaN where nobody knows."""
-    here: Array = held["rank"] == rank
-    lost = held["lost_us"][here & held.texts("cause").isin(["unqueued"])]
-    steps = len(np.unique(held["step"][here]))
-    return float(np.nansum(lost)) / steps if len(lost) and not np.isnan(lost).all() else np.nan
 
 
 def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:

@@ -29,13 +29,13 @@ def launch_modes(settings: Table[Setting], held: Table[Holdup] | None) -> Table[
         name=rows.texts("name"),
         value=rows.texts("value"),
         number=rows["number"],
-        lost_us=[_waiting_us(held, rank) for rank in rows["rank"].tolist()],
+        lost_us=[lost_us_per_step(held, rank, "drain") for rank in rows["rank"].tolist()],
     )
 
 
-def _waiting_us(held: Table[Holdup], rank: int) -> float:
-    """What waits that fetch nothing lose in a step of one rank; NaN where nobody knows."""
+def lost_us_per_step(held: Table[Holdup], rank: int, cause: str) -> float:
+    """What one kind of host cost loses in a step of one rank; NaN where nobody knows."""
     here: Array = held["rank"] == rank
-    lost = held["lost_us"][here & held.texts("cause").isin(["drain"])]
+    lost = held["lost_us"][here & held.texts("cause").isin([cause])]
     steps = len(np.unique(held["step"][here]))
     return float(np.nansum(lost)) / steps if steps and not np.isnan(lost).all() else np.nan

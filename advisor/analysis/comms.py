@@ -123,7 +123,8 @@ def _exposed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> A
 def _computed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
     """Per call: the part of the kernels of its rank and step that began before it; missing where there are none.
 
-    By time or by number, whichever is less: one slow kernel does not move a call to the end of its step.
+    By time or by number, whichever is less: one slow kernel does not move a call to the end of its step. Kernels that
+    took no time do not count.
     """
     share = np.full(len(collectives), np.nan)
     if kernels is None:
@@ -134,11 +135,8 @@ def _computed(collectives: Table[Collective], kernels: Table[Kernel] | None) -> 
     )
     start = np.concatenate([comm.start, compute.start])
     order = np.lexsort((start, cells.of))
-    nothing = np.zeros(len(comm.row))
-    shares = [
-        _done_before(cells, order, np.concatenate([nothing, weight]))
-        for weight in ((compute.end - compute.start).astype(np.float64), np.ones(len(compute.row)))
-    ]
+    nothing, lengths = np.zeros(len(comm.row)), (compute.end - compute.start).astype(np.float64)
+    shares = [_done_before(cells, order, np.concatenate([nothing, weight])) for weight in (lengths, np.sign(lengths))]
     share[comm.row] = np.fmin(*shares)[: len(comm.row)]
     return share
 

@@ -15,7 +15,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 
 _GIB = 1024.0**3
 
@@ -99,8 +100,8 @@ def told_chip(words: str) -> str:
     near, names = nearest_chip(words), chip_names()
     english, chinese = (f"did you mean `{near}`? ", f"是不是 `{near}`？") if near else ("", "")
     raise UsageError(
-        Both(f"unknown chip `{words}`", f"未知的芯片型号 `{words}`"),
-        Both(f"{english}known are {names}", f"{chinese}可用：{names}"),
+        Text(f"unknown chip `{words}`", f"未知的芯片型号 `{words}`"),
+        Text(f"{english}known are {names}", f"{chinese}可用：{names}"),
     )
 
 

@@ -20,7 +20,8 @@ import pytest
 import advisor
 from advisor.cli.main import main
 from advisor.messages import damage
-from advisor.messages.errors import Both, InputError, UsageError, WorkerLost
+from advisor.messages.errors import InputError, UsageError, WorkerLost
+from advisor.messages.text import Text
 
 PACKAGE = Path(advisor.__file__).parent
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -66,7 +67,7 @@ def test_every_damage_that_is_noted_has_its_chinese() -> None:
 @pytest.mark.parametrize(
     "known", [*damage.SENTENCES, *damage.PLACES, *damage.KINDS.values()], ids=lambda known: known.en
 )
-def test_what_is_known_of_damage_keeps_its_holes(known: Both) -> None:
+def test_what_is_known_of_damage_keeps_its_holes(known: Text) -> None:
     holes = re.compile(r"\{\w+\}")
     assert sorted(holes.findall(known.en)) == sorted(holes.findall(known.zh))
     assert CHINESE.search(known.zh)
@@ -81,14 +82,14 @@ def test_a_reason_within_damage_is_said_too() -> None:
 
 
 def test_what_nobody_foresaw_is_quoted_as_words_of_another() -> None:
-    assert damage.told("odd <b>") == Both("other damage: `odd <b>`", "其他问题：`odd <b>`")
+    assert damage.told("odd <b>") == Text("other damage: `odd <b>`", "其他问题：`odd <b>`")
     assert damage.told("cannot be read (odd `b`)").zh == "无法读取（其他原因：`odd 'b'`）"
-    assert damage.because(OSError("odd")) == Both("odd", "其他原因：`odd`")
+    assert damage.because(OSError("odd")) == Text("odd", "其他原因：`odd`")
     assert damage.place("step 1 p2p") is None
 
 
 @pytest.mark.parametrize("known", damage.REASONS, ids=lambda known: known.en)
-def test_every_reason_is_chinese_and_says_nothing_that_is_not_in_the_english(known: Both) -> None:
+def test_every_reason_is_chinese_and_says_nothing_that_is_not_in_the_english(known: Text) -> None:
     holes = re.compile(r"\{(\w+)\}")
     assert set(holes.findall(known.zh)) <= set(holes.findall(known.en))
     assert CHINESE.search(known.zh)
@@ -213,7 +214,7 @@ def test_every_message_for_users_has_chinese_that_is_chinese() -> None:
     wrong = []
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Both" and len(node.args) > 1:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Text" and len(node.args) > 1:
                 english, chinese = map(literal, node.args[:2])
                 if CHINESE.search(english) or (chinese and re.search("[a-z]", english) and not CHINESE.search(chinese)):
                     wrong.append(f"{path.name}:{node.lineno}")
@@ -258,7 +259,7 @@ def test_the_locale_decides_where_nothing_is_asked(
 
 
 @pytest.mark.parametrize(
-    "error", [InputError(Both("a", "甲"), Both("b", "乙")), UsageError(Both("a", "甲")), WorkerLost()]
+    "error", [InputError(Text("a", "甲"), Text("b", "乙")), UsageError(Text("a", "甲")), WorkerLost()]
 )
 def test_an_error_crosses_processes_unchanged(error: InputError) -> None:
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes

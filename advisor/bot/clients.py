@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from advisor.bot import gitcode, gitea, gitee, github, gitlab
 from advisor.bot.forge import Features, Forge, Kind
 from advisor.bot.patience import Patience
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _PART = r"[^\s/?#%\\\x00-\x20\x7f]+"
@@ -58,8 +59,8 @@ def check_repo(kind: Kind, repo: str) -> None:
     fits = _REPO.fullmatch(repo) and not {".", ".."} & set(parts) and (kind == "gitlab" or repo.count("/") == 1)
     if not fits:
         raise UsageError(
-            Both(f"{repo!r} is no repository", f"{repo!r} 不是仓库名"),
-            Both("give --repo owner/name", "请给出 --repo owner/name"),
+            Text(f"{repo!r} is no repository", f"{repo!r} 不是仓库名"),
+            Text("give --repo owner/name", "请给出 --repo owner/name"),
         )
 
 
@@ -75,8 +76,8 @@ def check_address(address: str) -> None:
     )
     if address and not (plain and port_is_sound):
         raise UsageError(
-            Both("--api-url is no web address of an API", "--api-url 不是有效的 API 地址"),
-            Both("give one such as https://gitlab.example.com/api/v4", "例如 https://gitlab.example.com/api/v4"),
+            Text("--api-url is no web address of an API", "--api-url 不是有效的 API 地址"),
+            Text("give one such as https://gitlab.example.com/api/v4", "例如 https://gitlab.example.com/api/v4"),
         )
 
 
@@ -85,7 +86,7 @@ def sound_token(token: str) -> str:
     stripped = token.strip()
     if not _TOKEN.fullmatch(stripped):
         raise UsageError(
-            Both("the token holds characters that no token has", "令牌中含有非法字符"),
-            Both("copy it again, on one line and without quotes", "请重新复制，保持一行且不含引号"),
+            Text("the token holds characters that no token has", "令牌中含有非法字符"),
+            Text("copy it again, on one line and without quotes", "请重新复制，保持一行且不含引号"),
         )
     return stripped

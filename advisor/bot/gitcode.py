@@ -7,7 +7,7 @@ from advisor.bot.forge import Features
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest
-from advisor.messages.errors import Both
+from advisor.messages.text import Text
 
 ADDRESS = "https://api.gitcode.com/api/v5"
 FEATURES = Features(limit=65_535)
@@ -15,7 +15,7 @@ _DOOR = Door(
     forge="GitCode",
     header="Authorization",
     prefix="Bearer ",
-    needs=Both(
+    needs=Text(
         "the personal access token needs read and write on pull requests, and its owner access to the repository",
         "个人访问令牌需要合并请求的读写权限，令牌所有者需能访问该仓库",
     ),

@@ -7,7 +7,7 @@ from advisor.bot.forge import Features
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest
-from advisor.messages.errors import Both
+from advisor.messages.text import Text
 
 ADDRESS = "https://gitea.com/api/v1"
 FEATURES = Features(limit=65_536, status=True)
@@ -15,7 +15,7 @@ _DOOR = Door(
     forge="Gitea",
     header="Authorization",
     prefix="token ",
-    needs=Both(
+    needs=Text(
         "the token needs the scopes write:issue and read:user (with --status also write:repository)",
         "令牌需要 write:issue 和 read:user 权限（--status 另需 write:repository）",
     ),

@@ -7,7 +7,7 @@ from advisor.bot.forge import Features
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest
-from advisor.messages.errors import Both
+from advisor.messages.text import Text
 
 ADDRESS = "https://gitee.com/api/v5"
 FEATURES = Features(limit=65_535)
@@ -15,7 +15,7 @@ _DOOR = Door(
     forge="Gitee",
     header="Authorization",
     prefix="Bearer ",
-    needs=Both(
+    needs=Text(
         "the token needs the permissions pull_requests, notes and user_info",
         "私人令牌需要勾选 pull_requests、notes 和 user_info 权限",
     ),

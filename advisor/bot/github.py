@@ -11,7 +11,8 @@ from advisor.bot.forge import Features, Light
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest
-from advisor.messages.errors import Both, ForgeError
+from advisor.messages.errors import ForgeError
+from advisor.messages.text import Text
 
 ADDRESS = "https://api.github.com"
 FEATURES = Features(limit=65_536, status=True, check=True)
@@ -22,7 +23,7 @@ _DOOR = Door(
     header="Authorization",
     prefix="Bearer ",
     headers={"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"},
-    needs=Both(
+    needs=Text(
         "a workflow needs `permissions: pull-requests: write` (with --status also `statuses: write`, with --check "
         "`checks: write`), another token `Pull requests: read and write`; for pull requests from forks see docs/bot.md",
         "工作流需要 `permissions: pull-requests: write`（--status 另需 `statuses: write`，"

@@ -13,7 +13,8 @@ from advisor.bot.forge import Comment, Features, Light
 from advisor.bot.pages import paged
 from advisor.bot.patience import Patience
 from advisor.bot.rest import Door, Rest, is_gone
-from advisor.messages.errors import Both, ForgeError
+from advisor.messages.errors import ForgeError
+from advisor.messages.text import Text
 
 ADDRESS = "https://gitlab.com/api/v4"
 FEATURES = Features(limit=1_000_000, status=True)
@@ -23,7 +24,7 @@ _DOOR = Door(
     forge="GitLab",
     header="PRIVATE-TOKEN",
     prefix="",
-    needs=Both(
+    needs=Text(
         "use a project or personal access token with the scope api and at least the role Reporter (Developer with "
         "--status); CI_JOB_TOKEN cannot write comments",
         "请使用具有 api 范围、角色不低于 Reporter（--status 需 Developer）的项目或个人访问令牌；"
@@ -94,7 +95,7 @@ class GitLab:
         self._rest.ask("POST", f"{self._project}/statuses/{quote(sha, safe='')}", words | url)
 
     def add_check(self, sha: str, light: Light) -> None:
-        raise trouble.not_offered(self.name, Both("check run", "检查项（check run）"))
+        raise trouble.not_offered(self.name, Text("check run", "检查项（check run）"))
 
 
 def gitlab(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitLab:

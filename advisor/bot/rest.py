@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from advisor.bot import trouble
 from advisor.bot.patience import WORTH_ANOTHER_TRY, Patience, asked_pause, is_limit
-from advisor.messages.errors import Both, ForgeError
+from advisor.messages.errors import ForgeError
+from advisor.messages.text import Text
 from advisor.release import VERSION
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Door(Struct, frozen=True):
     """The header the token goes into."""
     prefix: str
     """What stands before the token there."""
-    needs: Both
+    needs: Text
     """What the token must be allowed to do, and where that is set."""
     headers: Mapping[str, str] = {}
 

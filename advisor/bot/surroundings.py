@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from advisor.bot.forge import Kind
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 
 TOKENS: Mapping[Kind, tuple[str, ...]] = {
     "github": ("GITHUB_TOKEN", "GH_TOKEN"),
@@ -67,15 +68,15 @@ def token_of(kind: Kind, environ: Mapping[str, str]) -> str:
     listed = ", ".join(names)
     if kind == "gitlab" and environ.get("CI_JOB_TOKEN"):
         raise UsageError(
-            Both("CI_JOB_TOKEN cannot write comments on GitLab", "GitLab 的 CI_JOB_TOKEN 不能发表评论"),
-            Both(
+            Text("CI_JOB_TOKEN cannot write comments on GitLab", "GitLab 的 CI_JOB_TOKEN 不能发表评论"),
+            Text(
                 "make a project access token with the scope api and hand it over as the masked variable GITLAB_TOKEN",
                 "请创建具有 api 范围的项目访问令牌，并以掩码变量 GITLAB_TOKEN 传入",
             ),
         )
     raise UsageError(
-        Both("there is no token to comment with", "缺少发表评论所需的令牌"),
-        Both(
+        Text("there is no token to comment with", "缺少发表评论所需的令牌"),
+        Text(
             f"set one of {listed}; see docs/bot.md. --dry-run needs none",
             f"请设置 {listed} 之一，见 docs/bot.md；--dry-run 不需要令牌",
         ),

@@ -38,14 +38,15 @@ def refuse_saved(path: Path) -> None:
     kind = written_by_advisor(path)
     if not kind:
         return
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
 
-    called = Both("a saved comparison", "已保存的对比结果")
+    called = Text("a saved comparison", "已保存的对比结果")
     if kind == "diagnosis":
-        called = Both("a saved diagnosis", "已保存的诊断结果")
+        called = Text("a saved diagnosis", "已保存的诊断结果")
     raise UsageError(
-        Both(f"{path} is {called.en}, not a capture", f"{path} 是{called.zh}，不是采集数据"),
-        Both(f"write it again with: advisor render {path}", f"可用以下命令重新输出：advisor render {path}"),
+        Text(f"{path} is {called.en}, not a capture", f"{path} 是{called.zh}，不是采集数据"),
+        Text(f"write it again with: advisor render {path}", f"可用以下命令重新输出：advisor render {path}"),
     )
 
 
@@ -54,9 +55,9 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     run, told = profile.run, arguments.chip
     if f"untold_chip={told}" not in run.notes or getattr(arguments, "quiet", False):
         return
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
 
-    said = Both(
+    said = Text(
         f"the capture names {run.chip}, which counts: not {told}, as it was told",
         f"采集数据中的芯片型号为 {run.chip}，以其为准，忽略指定的 {told}",
     )

@@ -14,8 +14,7 @@ from advisor.cli.arguments import PROJECT_FILE, SETTINGS_FILE
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.messages.errors import Both
-    from advisor.messages.text import Language
+    from advisor.messages.text import Language, Text
     from advisor.policy.settings import Settings
     from advisor.rules.catalog import Catalog
 
@@ -37,11 +36,12 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
 def _read_settings(arguments: argparse.Namespace) -> Settings | None:
     path: Path | None = getattr(arguments, "config", None)
     if path is not None and not path.is_file():
-        from advisor.messages.errors import Both, UsageError
+        from advisor.messages.errors import UsageError
+        from advisor.messages.text import Text
 
         raise UsageError(
-            Both(f"{path} does not exist", f"{path} 不存在"),
-            Both(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
+            Text(f"{path} does not exist", f"{path} 不存在"),
+            Text(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
         )
     if path is None:
         path = _nearest(arguments)
@@ -64,9 +64,9 @@ def _nearest(arguments: argparse.Namespace) -> Path | None:
         return None
     shown = Path(os.path.relpath(found, here))
     if found.parent != here and not getattr(arguments, "quiet", False):
-        from advisor.messages.errors import Both
+        from advisor.messages.text import Text
 
-        said = Both(f"settings from {shown.as_posix()}", f"使用的配置文件：{shown.as_posix()}")
+        said = Text(f"settings from {shown.as_posix()}", f"使用的配置文件：{shown.as_posix()}")
         print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
     arguments.config = shown
     return shown
@@ -107,12 +107,13 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
     catalog = Catalog.load([shipped("rules"), *rule_folders(own)] if own else [shipped("rules")], settings)
     if not only:
         return catalog
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
 
     chosen = catalog.select(only)
     if not chosen.rules:
         patterns = ", ".join(only)
-        raise UsageError(Both(f"no rule matches {patterns}", f"没有规则匹配 {patterns}"), listed())
+        raise UsageError(Text(f"no rule matches {patterns}", f"没有规则匹配 {patterns}"), listed())
     return chosen
 
 
@@ -122,23 +123,24 @@ def rule_folders(given: Sequence[Path]) -> list[Path]:
     Raises:
         UsageError: One of them does not exist.
     """
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
     from advisor.shipped import shipped
 
     for folder in given:
         if not folder.exists():
             raise UsageError(
-                Both(f"{folder} does not exist", f"{folder} 不存在"),
-                Both("give a folder of rule files", "请给出存放规则文件的目录"),
+                Text(f"{folder} does not exist", f"{folder} 不存在"),
+                Text("give a folder of rule files", "请给出存放规则文件的目录"),
             )
     return list(given) or [shipped("rules")]
 
 
-def listed() -> Both:
+def listed() -> Text:
     """Where to see which rules there are."""
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
 
-    return Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
+    return Text("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
 
 
 def language_of(asked: str | None) -> Language:

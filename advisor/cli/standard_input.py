@@ -30,12 +30,13 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
         return
     from tempfile import TemporaryDirectory
 
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
 
     if len(asking) > 1:
         raise UsageError(
-            Both("the standard input can be read only once", "标准输入只能读取一次"),
-            Both("give one of the two as a file", "请将其中之一改为文件"),
+            Text("the standard input can be read only once", "标准输入只能读取一次"),
+            Text("give one of the two as a file", "请将其中之一改为文件"),
         )
     with TemporaryDirectory(prefix="advisor-") as folder:
         file = Path(folder, "stdin.json")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
 from advisor.messages.text import Text
 from advisor.model.comparison import Change, Comparison, Metric, Shift, Status
 from advisor.model.findings import ConfidenceName, Diagnosis, Finding, Scalar
@@ -160,12 +160,12 @@ def named(diagnosis: Diagnosis, name: str) -> Finding:
     there = found or diagnosis.findings
     listed = ", ".join(f"{finding.fingerprint} {finding.rule}" for finding in there[:10]) + (" …" if there[10:] else "")
     if found:
-        trouble = Both(f"`{name}` names {len(found)} findings", f"`{name}` 对应 {len(found)} 个问题")
+        trouble = Text(f"`{name}` names {len(found)} findings", f"`{name}` 对应 {len(found)} 个问题")
     else:
-        trouble = Both(f"the first capture has no finding `{name}`", f"修改前的采集中没有问题 `{name}`")
+        trouble = Text(f"the first capture has no finding `{name}`", f"修改前的采集中没有问题 `{name}`")
     if not there:
-        raise UsageError(trouble, Both("it has no findings at all", "其中没有发现任何问题"))
-    raise UsageError(trouble, Both(f"name one of: {listed}", f"请指定其中之一：{listed}"))
+        raise UsageError(trouble, Text("it has no findings at all", "其中没有发现任何问题"))
+    raise UsageError(trouble, Text(f"name one of: {listed}", f"请指定其中之一：{listed}"))
 
 
 def _result(change: Change, promised: float, step: Shift | None) -> Result:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, RuleInfo
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog, unknown_rule
@@ -42,8 +43,8 @@ def asked(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, catalog: 
     found = {one.fingerprint: one.rule for one in diagnosis.findings} if diagnosis is not None else {}
     there = f": {_listed(found, found)}" if found else ""
     raise UsageError(
-        Both("neither a rule nor a finding is named", "未指定规则或问题"),
-        Both(
+        Text("neither a rule nor a finding is named", "未指定规则或问题"),
+        Text(
             f"name a rule such as host/free-time, or a finding with --finding{there}",
             f"请给出规则（例如 host/free-time），或用 --finding 指定问题{there.replace(': ', '：')}",
         ),
@@ -68,8 +69,8 @@ def _finding(start: str, rule_id: str, diagnosis: Diagnosis | None, catalog: Cat
     """The fingerprint that begins like this, and its rule."""
     if diagnosis is None:
         raise UsageError(
-            Both("a finding is looked up in a diagnosis, and none is given", "查找问题需要一份诊断，但未给出"),
-            Both("give the capture, or a saved report with --in", "请给出采集目录，或用 --in 给出已保存的报告"),
+            Text("a finding is looked up in a diagnosis, and none is given", "查找问题需要一份诊断，但未给出"),
+            Text("give the capture, or a saved report with --in", "请给出采集目录，或用 --in 给出已保存的报告"),
         )
     former = catalog.by_id.get(rule_id)
     ids = {rule_id, former.id} if former is not None else {rule_id}
@@ -81,8 +82,8 @@ def _finding(start: str, rule_id: str, diagnosis: Diagnosis | None, catalog: Cat
         return name, names[name]
     if found:
         raise UsageError(
-            Both(f"several findings begin with `{start}`", f"有多个问题以 `{start}` 开头"),
-            Both(f"give more of it: {_listed(found, names)}", f"请多给几位：{_listed(found, names)}"),
+            Text(f"several findings begin with `{start}`", f"有多个问题以 `{start}` 开头"),
+            Text(f"give more of it: {_listed(found, names)}", f"请多给几位：{_listed(found, names)}"),
         )
     raise _unknown_finding(start, rule_id, names)
 
@@ -90,12 +91,12 @@ def _finding(start: str, rule_id: str, diagnosis: Diagnosis | None, catalog: Cat
 def _unknown_finding(start: str, rule_id: str, names: Mapping[str, str]) -> UsageError:
     if len(start.strip()) < SHORTEST and names:
         return UsageError(
-            Both(f"`{start}` is too short for a finding", f"`{start}` 太短，无法确定问题"),
-            Both(f"give at least {SHORTEST} characters of it", f"请至少给出 {SHORTEST} 位"),
+            Text(f"`{start}` is too short for a finding", f"`{start}` 太短，无法确定问题"),
+            Text(f"give at least {SHORTEST} characters of it", f"请至少给出 {SHORTEST} 位"),
         )
     here = (f" of rule `{rule_id}`", f"规则 `{rule_id}` 的") if rule_id else ("", "")
-    hint = Both(f"there are {_listed(names, names)}", f"现有：{_listed(names, names)}") if names else None
-    return UsageError(Both(f"no finding `{start}`{here[0]}", f"没有{here[1]}问题 `{start}`"), hint)
+    hint = Text(f"there are {_listed(names, names)}", f"现有：{_listed(names, names)}") if names else None
+    return UsageError(Text(f"no finding `{start}`{here[0]}", f"没有{here[1]}问题 `{start}`"), hint)
 
 
 def _names(diagnosis: Diagnosis) -> dict[str, str]:

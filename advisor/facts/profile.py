@@ -15,7 +15,8 @@ from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
-from advisor.messages.errors import Both, FactMissing, UsageError
+from advisor.messages.errors import FactMissing, UsageError
+from advisor.messages.text import Text
 from advisor.model.run import Run
 
 F = TypeVar("F", bound=Fact)
@@ -280,11 +281,11 @@ def named(name: str) -> type[Fact]:
     near = get_close_matches(name, FACTS, 1)
     listed = ", ".join(FACTS)
     meant = (
-        Both(f"did you mean `{near[0]}`?", f"是不是 `{near[0]}`？")
+        Text(f"did you mean `{near[0]}`?", f"是不是 `{near[0]}`？")
         if near
-        else Both(f"known: {listed}", f"可用：{listed}")
+        else Text(f"known: {listed}", f"可用：{listed}")
     )
-    raise UsageError(Both(f"no table `{name}`", f"没有表 `{name}`"), meant)
+    raise UsageError(Text(f"no table `{name}`", f"没有表 `{name}`"), meant)
 
 
 @cache

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from advisor.facts.profile import Profile
 from advisor.mcp_server.roots import Given, Roots
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis
 from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.pipeline import diagnose, open_profile
@@ -70,8 +71,8 @@ class Opened:
         profile = self.seen(words, progress).profile
         if profile is None:
             raise UsageError(
-                Both("a saved diagnosis has no tables", "保存的诊断中没有数据表"),
-                Both("give the capture it was made from", "请给出生成它的采集目录"),
+                Text("a saved diagnosis has no tables", "保存的诊断中没有数据表"),
+                Text("give the capture it was made from", "请给出生成它的采集目录"),
             )
         return profile
 

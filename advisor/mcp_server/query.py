@@ -16,7 +16,8 @@ from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, environment
 from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table, Texts
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.run import Run
 from advisor.rules.source import nearest
@@ -111,11 +112,11 @@ class _Answer:
             raise _no_name(name, (*self.fact.columns(), *self.bound))
         if self.grouped and kind.per_row and name not in self.query.by:
             raise UsageError(
-                Both(
+                Text(
                     f"`{name}` has one value per row, and there is one row per group",
                     f"`{name}` 逐行取值，而结果按组给出",
                 ),
-                Both("name an aggregate of it in `let`", "请在 `let` 中对它做聚合"),
+                Text("name an aggregate of it in `let`", "请在 `let` 中对它做聚合"),
             )
         return kind
 
@@ -139,8 +140,8 @@ class _Answer:
         found = compile_expr(text, self.scope)
         if self.grouped and found.type.per_row:
             raise UsageError(
-                Both("`sort` has one value per row, and there is one row per group", "`sort` 逐行取值，而结果按组给出"),
-                Both("sort by a key or by an aggregate", "请按分组键或聚合值排序"),
+                Text("`sort` has one value per row, and there is one row per group", "`sort` 逐行取值，而结果按组给出"),
+                Text("sort by a key or by an aggregate", "请按分组键或聚合值排序"),
             )
         value = found.run(self.frame)
         value = value if self.grouped or found.type.per_row else self.frame.spread(value)
@@ -180,8 +181,8 @@ def _condition(text: str, scope: Scope) -> Compiled:
     found = compile_expr(text, scope)
     if found.type.kind != "bool":
         raise UsageError(
-            Both(f"`where` is a condition, not {found.type}", f"`where` 应为条件，而不是 {found.type}"),
-            Both("compare something, such as `duration_us > 100`", "请写成比较，例如 `duration_us > 100`"),
+            Text(f"`where` is a condition, not {found.type}", f"`where` 应为条件，而不是 {found.type}"),
+            Text("compare something, such as `duration_us > 100`", "请写成比较，例如 `duration_us > 100`"),
         )
     return found
 
@@ -189,16 +190,16 @@ def _condition(text: str, scope: Scope) -> Compiled:
 def _refuse_too_much(query: Query) -> None:
     if not 1 <= query.limit <= MOST_ROWS:
         raise UsageError(
-            Both(f"`limit` is {query.limit}", f"`limit` 为 {query.limit}"),
-            Both(
+            Text(f"`limit` is {query.limit}", f"`limit` 为 {query.limit}"),
+            Text(
                 f"ask for 1 to {MOST_ROWS} rows; `total` says how many there are",
                 f"可取 1 到 {MOST_ROWS} 行，总行数见 `total`",
             ),
         )
     if len(query.by) + len(query.let) + len(query.columns) > MOST_NAMES:
         raise UsageError(
-            Both(f"more than {MOST_NAMES} columns, keys and values", f"列、分组键与取值超过 {MOST_NAMES} 个"),
-            Both("ask for fewer at a time", "请分几次查询"),
+            Text(f"more than {MOST_NAMES} columns, keys and values", f"列、分组键与取值超过 {MOST_NAMES} 个"),
+            Text("ask for fewer at a time", "请分几次查询"),
         )
 
 
@@ -209,18 +210,18 @@ def _check_names(query: Query, fact: type[Fact]) -> None:
             raise _no_name(name, columns)
         if columns[name].store == "float" or columns[name].unit:
             raise UsageError(
-                Both(f"`{name}` is measured", f"`{name}` 是测量值"),
-                Both("group by names, ranks, steps or flags", "请按名称、rank、step 或标志分组"),
+                Text(f"`{name}` is measured", f"`{name}` 是测量值"),
+                Text("group by names, ranks, steps or flags", "请按名称、rank、step 或标志分组"),
             )
     for name in query.let:
         if not name.isidentifier() or name.startswith("_") or name in RESERVED or name in columns or name in RUN_SCOPE:
             raise UsageError(
-                Both(f"`{name}` is no free name", f"`{name}` 不能用作名称"),
-                Both("choose another name for the value", "请换一个名称"),
+                Text(f"`{name}` is no free name", f"`{name}` 不能用作名称"),
+                Text("choose another name for the value", "请换一个名称"),
             )
 
 
 def _no_name(name: str, known: Iterable[str]) -> UsageError:
     listed = tuple(known)
     hint = nearest(name, listed) or f"known here: {', '.join(listed)}"
-    return UsageError(Both(f"no column or value `{name}`", f"没有列或取值 `{name}`"), Both(hint, hint))
+    return UsageError(Text(f"no column or value `{name}`", f"没有列或取值 `{name}`"), Text(hint, hint))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from advisor.messages.errors import Both, InputError, UsageError
+from advisor.messages.errors import InputError, UsageError
+from advisor.messages.text import Text
 from advisor.model.saved import is_saved
 
 MOST_ENTRIES = 500_000
@@ -38,8 +39,8 @@ class Roots:
         for folder in folders:
             if not folder.is_dir():
                 raise UsageError(
-                    Both(f"{folder} is no folder", f"{folder} 不是目录"),
-                    Both("give --root a folder of captures", "--root 请给出存放采集数据的目录"),
+                    Text(f"{folder} is no folder", f"{folder} 不是目录"),
+                    Text("give --root a folder of captures", "--root 请给出存放采集数据的目录"),
                 )
         self.folders = tuple(folder.resolve() for folder in folders)
 
@@ -65,8 +66,8 @@ class Roots:
         if not inside:
             raise self._outside()
         raise InputError(
-            Both(f"{words} does not exist", f"{words} 不存在"),
-            Both("paths count from the folders of this server", "路径相对于服务的目录"),
+            Text(f"{words} does not exist", f"{words} 不存在"),
+            Text("paths count from the folders of this server", "路径相对于服务的目录"),
         )
 
     def _holds(self, real: Path) -> bool:
@@ -75,8 +76,8 @@ class Roots:
     def _outside(self) -> InputError:
         listed = ", ".join(map(str, self.folders))
         return InputError(
-            Both("the path lies outside of the folders that may be read", "路径不在允许读取的目录之内"),
-            Both(f"they are {listed}; --root allows more", f"允许的目录：{listed}；可用 --root 增加"),
+            Text("the path lies outside of the folders that may be read", "路径不在允许读取的目录之内"),
+            Text(f"they are {listed}; --root allows more", f"允许的目录：{listed}；可用 --root 增加"),
         )
 
     def _stamp(self, path: Path) -> str:
@@ -100,8 +101,8 @@ class Roots:
                 count += 1
                 if count > MOST_ENTRIES:
                     raise InputError(
-                        Both(f"more than {MOST_ENTRIES:,} files", f"文件超过 {MOST_ENTRIES:,} 个"),
-                        Both("give a folder further down", "请给出更下层的目录"),
+                        Text(f"more than {MOST_ENTRIES:,} files", f"文件超过 {MOST_ENTRIES:,} 个"),
+                        Text("give a folder further down", "请给出更下层的目录"),
                     )
                 real = self._entered(entry)
                 if real is None:

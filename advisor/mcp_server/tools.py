@@ -20,8 +20,8 @@ from advisor.mcp_server import answers
 from advisor.mcp_server.answers import spoken
 from advisor.mcp_server.opened import Opened
 from advisor.mcp_server.query import Query, ask
-from advisor.messages.errors import Both, FactMissing, UsageError
-from advisor.messages.text import Language
+from advisor.messages.errors import FactMissing, UsageError
+from advisor.messages.text import Language, Text
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Diagnosis, Spent
 from advisor.policy.settings import Settings
@@ -93,8 +93,8 @@ class Tools:
         if not rules:
             known = ", ".join(sorted({rule.category for rule in self.opened.catalog.rules}))
             raise UsageError(
-                Both(f"no rule matches `{pattern}`", f"没有规则匹配 `{pattern}`"),
-                Both(f"such as `host/*`; categories: {known}", f"例如 `host/*`；类别：{known}"),
+                Text(f"no rule matches `{pattern}`", f"没有规则匹配 `{pattern}`"),
+                Text(f"such as `host/*`; categories: {known}", f"例如 `host/*`；类别：{known}"),
             )
         listed = (
             answers.ListedRule(id=rule.id, status=rule.status, title=rule.title, table=rule.fact.table)
@@ -173,8 +173,8 @@ def lean(diagnosis: Diagnosis) -> Diagnosis:
 def _within(name: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
         raise UsageError(
-            Both(f"`{name}` is {value}", f"`{name}` 为 {value}"),
-            Both(f"1 to {most} can be had at a time", f"可取 1 到 {most}"),
+            Text(f"`{name}` is {value}", f"`{name}` 为 {value}"),
+            Text(f"1 to {most} can be had at a time", f"可取 1 到 {most}"),
         )
 
 

@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from advisor.messages.text import Text
+
 
 class Place(NamedTuple):
     """A spot in a file. Lines and columns count from 1; 0 means unknown."""
@@ -56,21 +58,10 @@ class AdvisorError(Exception):
     """The root of everything this package raises on purpose."""
 
 
-class Both(NamedTuple):
-    """A sentence in English and in Chinese. Unlike `text.Text` it is kept as it is and costs no import."""
-
-    en: str
-    zh: str
-
-    def say(self, language: str) -> str:
-        """The sentence in one language."""
-        return self.zh if language == "zh" else self.en
-
-
 class SpokenError(AdvisorError):
     """Something to tell the user in their language: one sentence, and what to do about it. `str` is the English."""
 
-    def __init__(self, what: Both, hint: Both | None = None) -> None:
+    def __init__(self, what: Text, hint: Text | None = None) -> None:
         self.what, self.hint = what, hint
         super().__init__(what, hint)
 
@@ -95,7 +86,7 @@ class UsageError(SpokenError):
 class ForgeError(SpokenError):
     """A forge cannot be reached or refuses what the bot asks. `status` is its HTTP status, 0 where there was none."""
 
-    def __init__(self, what: Both, hint: Both | None = None, status: int = 0) -> None:
+    def __init__(self, what: Text, hint: Text | None = None, status: int = 0) -> None:
         self.status = status
         super().__init__(what, hint)
 
@@ -158,11 +149,11 @@ class WorkerLost(SpokenError):
 
     def __init__(self) -> None:
         super().__init__(
-            Both(
+            Text(
                 "a worker process was killed, probably for lack of memory",
                 "一个工作进程被系统终止，很可能是内存不足",
             ),
-            Both("try again with --jobs 1", "加 --jobs 1 重试"),
+            Text("try again with --jobs 1", "加 --jobs 1 重试"),
         )
 
     def __reduce__(self) -> tuple[type[WorkerLost], tuple[()]]:

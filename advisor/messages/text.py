@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from annotated_types import MinLen
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -28,26 +29,25 @@ STEP_WORDS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
 _STEP_WORD = re.compile(rf"\{{({'|'.join(STEP_WORDS)})\}}")
 
 
-class Text(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Text:
     """One thing said in English and in Chinese. Both are needed; neither may be empty."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
-    en: str = Field(min_length=1)
-    zh: str = Field(min_length=1)
+    en: Annotated[str, MinLen(1)]
+    zh: Annotated[str, MinLen(1)]
 
-    @field_validator("en", "zh")
-    @classmethod
-    def _one_line(cls, value: str) -> str:
-        """Folded YAML joins lines with a blank, which is wrong between two Chinese characters."""
-        return _BETWEEN_CJK.sub("", value.strip())
+    def unfolded(self) -> Text:
+        """The words as meant: folded YAML joins lines with a blank, which is wrong between two Chinese characters."""
+        return Text(*(_BETWEEN_CJK.sub("", words.strip()) for words in (self.en, self.zh)))
 
-    def say(self, language: Language, *, stepped: bool = True) -> str:
+    def say(self, language: str, *, stepped: bool = True) -> str:
         """The words in one language, `{each_step}` and its like as they are called in a run with or without steps."""
         words = self.zh if language == "zh" else self.en
         if "_step}" not in words:
             return words
-        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]][language][not stepped], words)
+        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]]["zh" if language == "zh" else "en"][not stepped], words)
         return said[0].upper() + said[1:] if words[0] == "{" else said
 
     def holes(self) -> tuple[str, ...]:

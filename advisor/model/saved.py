@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
 
@@ -59,14 +59,14 @@ def saved_comparison(path: Path) -> Comparison:
     Raises:
         InputError: There is none; the message says what is wrong with the file.
     """
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
     from advisor.model.comparison import Comparison
 
-    remedy = Both(
+    remedy = Text(
         "give a .json written by `advisor compare … -o compare.json`",
         "请给出由 `advisor compare … -o compare.json` 写出的 .json 文件",
     )
-    return saved(path, Comparison, Both("a comparison", "对比结果"), remedy)
+    return saved(path, Comparison, Text("a comparison", "对比结果"), remedy)
 
 
 def saved_diagnosis(path: Path) -> Diagnosis:
@@ -75,17 +75,17 @@ def saved_diagnosis(path: Path) -> Diagnosis:
     Raises:
         InputError: There is none; the message says what is wrong with the file.
     """
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
     from advisor.model.findings import Diagnosis
 
-    remedy = Both(
+    remedy = Text(
         "give a .json written by `advisor diagnose … -o report.json`",
         "请给出由 `advisor diagnose … -o report.json` 写出的 .json 文件",
     )
-    return saved(path, Diagnosis, Both("a diagnosis", "诊断结果"), remedy)
+    return saved(path, Diagnosis, Text("a diagnosis", "诊断结果"), remedy)
 
 
-def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
+def saved(path: Path, model: type[Model], called: Text, remedy: Text) -> Model:
     """What a .json file holds, as this model.
 
     Raises:
@@ -94,13 +94,14 @@ def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
     from pydantic import ValidationError
 
     from advisor.messages.damage import because
-    from advisor.messages.errors import Both, InputError
+    from advisor.messages.errors import InputError
+    from advisor.messages.text import Text
 
     try:
         return _read(path.read_bytes(), model)
     except _NoNumber as error:
         raise InputError(
-            Both(
+            Text(
                 f"{path} is not {called.en}: it holds a number that is none ({error})",
                 f"{path} 不是{called.zh}：其中含有非数值（{error}）",
             ),
@@ -108,13 +109,13 @@ def saved(path: Path, model: type[Model], called: Both, remedy: Both) -> Model:
         ) from error
     except OSError as error:
         why = because(error)
-        trouble = Both(f"{path} cannot be read: {why.en}", f"无法读取 {path}：{why.zh}")
+        trouble = Text(f"{path} cannot be read: {why.en}", f"无法读取 {path}：{why.zh}")
         raise InputError(trouble, remedy) from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise InputError(
-            Both(
+            Text(
                 f"{path} is not {called.en}: {where or 'the whole file'}: {first['msg']}",
                 f"{path} 不是{called.zh}：{where or '整个文件'} 的内容不符合格式",
             ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
 from advisor.messages.text import Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint
@@ -77,8 +77,8 @@ def check_bars(fail_on: Sequence[Bar], *, compared: bool) -> None:
         return
     level = asks.severity.name
     raise UsageError(
-        Both(f"`{asks}` needs a baseline to compare with", f"`{asks}` 需要与基线对比，但未给出基线"),
-        Both(
+        Text(f"`{asks}` needs a baseline to compare with", f"`{asks}` 需要与基线对比，但未给出基线"),
+        Text(
             f"give --baseline main.json, or --fail-on {level}",
             f"请用 --baseline main.json 给出基线，或改用 --fail-on {level}",
         ),

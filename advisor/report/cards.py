@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from advisor.messages import damage
-from advisor.messages.errors import Both
 from advisor.messages.text import HOLE, Language, Text
 from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number
 from advisor.model.findings import Rows as Table
@@ -29,7 +28,7 @@ MOST_COLUMNS = 8
 MOST_SPOTS = 8
 MOST_LINKED = 12
 
-_DAMAGE: Mapping[str, Callable[[str], Both | None]] = {
+_DAMAGE: Mapping[str, Callable[[str], Text | None]] = {
     "what": damage.told,
     "place": damage.place,
     "kind": damage.kind,

@@ -8,8 +8,7 @@ from collections import Counter
 from msgspec import Struct
 
 from advisor.messages import damage
-from advisor.messages.errors import Both
-from advisor.messages.text import Language
+from advisor.messages.text import Language, Text
 from advisor.model.findings import Diagnosis, Outcome, Severity
 from advisor.report.cards import Card, Maker, cards, outline
 from advisor.report.headline import Headline, headline
@@ -148,7 +147,7 @@ def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> Vi
     )
 
 
-def _told(known: Both | None, said: str, language: Language) -> Prose:
+def _told(known: Text | None, said: str, language: Language) -> Prose:
     """Words of ours in the language of the report; what came with the file stays as it is."""
     return prose(clean(known.say(language))) if known else code(said)
 

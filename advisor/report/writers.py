@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from advisor.messages.damage import because
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.report.sources import NOWHERE, Location, Sources
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def check_suffix(path: Path, writers: Sequence[Writer] = WRITERS) -> Writer:
     names = ", ".join(writer.name for writer in writers)
     suffix = path.suffix or path.name
     raise UsageError(
-        Both(f"{path}: no report is written as `{suffix}`", f"{path}：不支持 `{suffix}` 格式的报告"),
-        Both(
+        Text(f"{path}: no report is written as `{suffix}`", f"{path}：不支持 `{suffix}` 格式的报告"),
+        Text(
             f"known suffixes are {known}; any other name is written with FORMAT:FILE, where FORMAT is one of {names}",
             f"支持的后缀：{known}；其他文件名请写成 FORMAT:FILE，FORMAT 可取 {names}",
         ),
@@ -188,23 +189,23 @@ def _check_apart(outputs: Sequence[Output]) -> None:
     for output in outputs:
         place = STDOUT if output.is_stdout else output.path.resolve()
         if place in seen:
-            called = Both("the standard output", "标准输出") if output.is_stdout else Both(*[str(output.path)] * 2)
+            called = Text("the standard output", "标准输出") if output.is_stdout else Text(*[str(output.path)] * 2)
             raise UsageError(
-                Both(f"two reports are to be written to {called.en}", f"有两份报告要写到同一处：{called.zh}"),
-                Both("give each a place of its own", "请为每份报告指定不同的位置"),
+                Text(f"two reports are to be written to {called.en}", f"有两份报告要写到同一处：{called.zh}"),
+                Text("give each a place of its own", "请为每份报告指定不同的位置"),
             )
         seen.add(place)
 
 
 def _check_place(path: Path, sources: Sequence[Path]) -> None:
-    another = Both("give another file name", "请换一个文件名")
+    another = Text("give another file name", "请换一个文件名")
     if not path.resolve().parent.is_dir():
-        missing = Both(f"{path}: the folder {path.parent} does not exist", f"{path}：目录 {path.parent} 不存在")
-        raise UsageError(missing, Both("make the folder first", "请先创建该目录"))
+        missing = Text(f"{path}: the folder {path.parent} does not exist", f"{path}：目录 {path.parent} 不存在")
+        raise UsageError(missing, Text("make the folder first", "请先创建该目录"))
     if path.is_dir():
-        raise UsageError(Both(f"{path} is a folder", f"{path} 是目录"), another)
+        raise UsageError(Text(f"{path} is a folder", f"{path} 是目录"), another)
     if any(path.resolve() == source.resolve() for source in sources):
-        raise UsageError(Both(f"{path} is the input", f"{path} 是输入文件"), another)
+        raise UsageError(Text(f"{path} is the input", f"{path} 是输入文件"), another)
 
 
 def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence[str]) -> None:
@@ -217,11 +218,11 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
     for path in (output.path for output in outputs if not output.is_stdout):
         if any(path.resolve().is_relative_to(folder) for folder in folders):
             raise UsageError(
-                Both(
+                Text(
                     f"{path} lies inside the capture, and captures are never written to",
                     f"{path} 位于采集目录内，采集目录不允许写入",
                 ),
-                Both("give a file outside of it", "请把输出写到采集目录之外"),
+                Text("give a file outside of it", "请把输出写到采集目录之外"),
             )
 
 
@@ -272,6 +273,6 @@ def _replace(path: Path, content: bytes) -> None:
         part.unlink(missing_ok=True)
         why = because(error)
         raise UsageError(
-            Both(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}"),
-            Both("give a file in a folder you may write to", "请换到有写权限的目录"),
+            Text(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}"),
+            Text("give a file in a folder you may write to", "请换到有写权限的目录"),
         ) from error

@@ -209,7 +209,7 @@ class _Binder:
                 hint = nearest(shown.threshold, self.written.params)
                 self.wrong((*path, "threshold"), f"unknown param `{shown.threshold}`", hint)
             unit = shown.as_ or ("ns" if kind.unit == MOMENT else kind.unit)
-            label = Text(en=shown.en, zh=shown.zh)
+            label = Text(shown.en, shown.zh).unfolded()
             found.append(Evidence(shown.show, unit, label, shown.as_, shown.threshold))
         return tuple(found)
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from advisor.facts.base import Fact
-from advisor.messages.errors import Both, Mistake, RuleError, UsageError
+from advisor.messages.errors import Mistake, RuleError, UsageError
+from advisor.messages.text import Text
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
 from advisor.rules.skeleton import new_rule
@@ -82,10 +83,10 @@ class Catalog:
 def unknown_rule(rule_id: str, known: Collection[str]) -> UsageError:
     """No rule has this id: which ones come near, or where to see them all."""
     near = get_close_matches(rule_id, known, 3, 0.85) or get_close_matches(rule_id, known, 1)
-    listed = Both("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
+    listed = Text("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
     names = [f"`{name}`" for name in near]
-    meant = Both(f"did you mean {' or '.join(names)}?", f"是不是 {' 或 '.join(names)}？") if near else listed
-    return UsageError(Both(f"no rule `{rule_id}`", f"没有规则 `{rule_id}`"), meant)
+    meant = Text(f"did you mean {' or '.join(names)}?", f"是不是 {' 或 '.join(names)}？") if near else listed
+    return UsageError(Text(f"no rule `{rule_id}`", f"没有规则 `{rule_id}`"), meant)
 
 
 def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from advisor.messages.errors import Mistake
 from advisor.messages.text import Text
@@ -39,7 +39,7 @@ def _words(value: object) -> object:
     return _in_both(value) if isinstance(value, dict) and len(value) == 1 else value  # two keys: one is a slip
 
 
-Words = Annotated[Text, BeforeValidator(_words)]
+Words = Annotated[Text, BeforeValidator(_words), AfterValidator(Text.unfolded)]
 Expression = Annotated[str, BeforeValidator(_as_written), Field(min_length=1)]
 RuleId = Annotated[str, Field(pattern=ID)]
 Level = Literal["info", "low", "medium", "high", "critical"]
@@ -212,7 +212,7 @@ def _bridged(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> d
         parent: Any = bridged
         for step in path[:-1]:
             parent = parent[step]
-        if slip["type"] == "extra_forbidden":
+        if slip["type"] in _UNKNOWN:
             parent.pop(path[-1], None)
         elif path and isinstance(parent, dict) and slip["type"] in ("missing", "string_type", "string_too_short"):
             parent[path[-1]] = "-"
@@ -258,7 +258,7 @@ def _told(document: Document, path: Path_, entry: dict[str, Any]) -> Mistake:
     kind, name = str(entry["type"]), ".".join(map(str, path))
     if kind == "missing":
         return document.mistake(path[:-1], f"`{name}` is missing")
-    if kind == "extra_forbidden":
+    if kind in _UNKNOWN:
         return document.mistake(path, f"unknown key `{path[-1]}`", nearest(str(path[-1]), _keys(path)), key=True)
     if kind == "literal_error":
         given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
@@ -271,12 +271,16 @@ def _told(document: Document, path: Path_, entry: dict[str, Any]) -> Mistake:
     return document.mistake(path, f"`{name}` {_NEEDS.get(kind, str(entry['msg']).lower())}")
 
 
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+"""A key that means nothing, in a model and in a `Text`."""
+
 _NEEDS = {
     "string_type": "is a text (quote it)",
     "string_too_short": "is empty",
     "list_type": "is a list",
     "dict_type": "is a mapping",
     "model_type": "is a mapping",
+    "dataclass_type": "is a mapping",
     "float_type": "is a number",
     "float_parsing": "is a number",
     "int_type": "is a whole number",

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.rules.schema import ID
 
 _SKELETON = """\
@@ -86,7 +87,7 @@ def new_rule(rule_id: str) -> str:
     """
     if not re.fullmatch(ID, rule_id):
         raise UsageError(
-            Both(f"`{rule_id}` is not the id of a rule", f"`{rule_id}` 不是规则 id"),
-            Both("category/name, in small letters with dashes", "格式为 category/name，小写字母加连字符"),
+            Text(f"`{rule_id}` is not the id of a rule", f"`{rule_id}` 不是规则 id"),
+            Text("category/name, in small letters with dashes", "格式为 category/name，小写字母加连字符"),
         )
     return _SKELETON.format(id=rule_id)

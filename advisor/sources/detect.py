@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from advisor.messages.errors import Both
+from advisor.messages.text import Text
 
 DEPTH = 5
 """Folders below the input that are looked into."""
@@ -205,16 +205,16 @@ def of_file(path: Path) -> Spot | None:
     return None
 
 
-def described(folder: Path, limit: int = 4) -> Both:
+def described(folder: Path, limit: int = 4) -> Text:
     """The first few names in a folder, for a message."""
     try:
         folders, files = _listing(folder)
     except OSError:
-        return Both("nothing that can be listed", "无法列出的内容")
+        return Text("nothing that can be listed", "无法列出的内容")
     names = [f"{name}/" for name in folders] + files
     if not names:
-        return Both("nothing", "空目录")
+        return Text("nothing", "空目录")
     first, more = names[:limit], len(names) - limit
     if more <= 0:
-        return Both(", ".join(first), "、".join(first))
-    return Both(f"{', '.join(first)} and {more} more", f"{'、'.join(first)} 等 {len(names)} 项")
+        return Text(", ".join(first), "、".join(first))
+    return Text(f"{', '.join(first)} and {more} more", f"{'、'.join(first)} 等 {len(names)} 项")

@@ -13,7 +13,8 @@ from typing import Any
 
 from advisor.facts.profile import Source
 from advisor.messages.damage import because
-from advisor.messages.errors import Both, InputError
+from advisor.messages.errors import InputError
+from advisor.messages.text import Text
 from advisor.model.run import Parallel, Run
 from advisor.progress import Progress
 from advisor.sources import unsupported
@@ -71,15 +72,15 @@ def _reachable(path: Path) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError:
         raise InputError(
-            Both(f"{shown(path)} does not exist", f"{shown(path)} 不存在"),
-            Both(f"check the path; {unsupported.WANTED.en}", f"请检查路径；{unsupported.WANTED.zh}"),
+            Text(f"{shown(path)} does not exist", f"{shown(path)} 不存在"),
+            Text(f"check the path; {unsupported.WANTED.en}", f"请检查路径；{unsupported.WANTED.zh}"),
         ) from None
     except (OSError, ValueError) as error:
         why = because(error)
-        what = Both(f"{shown(path)} cannot be looked at ({why.en})", f"无法访问 {shown(path)}（{why.zh}）")
+        what = Text(f"{shown(path)} cannot be looked at ({why.en})", f"无法访问 {shown(path)}（{why.zh}）")
         raise InputError(what, unsupported.WANTED) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-        what = Both(f"{shown(path)} is neither a folder nor a file", f"{shown(path)} 既不是目录也不是文件")
+        what = Text(f"{shown(path)} is neither a folder nor a file", f"{shown(path)} 既不是目录也不是文件")
         raise InputError(what, unsupported.WANTED)
 
 
@@ -100,9 +101,9 @@ def _around(path: Path) -> Found:
             raise unsupported.packed(path)
         return Found([Spot(path.parent, path.parent, (path.name,), "trace_view.json")])
     if not start:
-        raise InputError(Both(f"{shown(path)} is empty (0 bytes)", f"{shown(path)} 为空（0 字节）"), unsupported.WANTED)
+        raise InputError(Text(f"{shown(path)} is empty (0 bytes)", f"{shown(path)} 为空（0 字节）"), unsupported.WANTED)
     raise InputError(
-        Both(f"{shown(path)} is no file of an Ascend profile", f"{shown(path)} 不是昇腾 profiling 数据文件"),
+        Text(f"{shown(path)} is no file of an Ascend profile", f"{shown(path)} 不是昇腾 profiling 数据文件"),
         unsupported.WANTED,
     )
 
@@ -117,11 +118,11 @@ def _base(path: Path, found: Found) -> Path:
 def _one_framework(path: Path, found: Found) -> None:
     if any(spot.mindspore for spot in found.captures) and any(spot.pytorch for spot in found.captures):
         raise InputError(
-            Both(
+            Text(
                 f"{shown(path)} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)",
                 f"{shown(path)} 中混有 PyTorch（_ascend_pt）和 MindSpore（_ascend_ms）的采集数据",
             ),
-            Both("give one job at a time", "请一次只给出一个任务的数据"),
+            Text("give one job at a time", "请一次只给出一个任务的数据"),
         )
 
 
@@ -381,10 +382,10 @@ def _run_of_cluster(path: Path, found: Found) -> tuple[Run, list[Source]]:
     summary = _summary(path, found)
     if summary is None or not summary.ranks:
         raise InputError(
-            Both(
+            Text(
                 f"{shown(path)} holds a cluster summary without a readable rank",
                 f"{shown(path)} 的集群分析结果中没有可读取的 rank",
             ),
-            Both("run the cluster analysis again", "请重新执行集群分析"),
+            Text("run the cluster analysis again", "请重新执行集群分析"),
         )
     return summary.run(shown(path.resolve().name)), [summary]

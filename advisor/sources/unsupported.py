@@ -11,7 +11,8 @@ from pathlib import Path
 from shlex import quote
 
 from advisor.messages.damage import told
-from advisor.messages.errors import Both, InputError
+from advisor.messages.errors import InputError
+from advisor.messages.text import Text
 from advisor.sources.detect import DEPTH, Found, described
 from advisor.sources.files.damage_notes import Note
 
@@ -28,7 +29,7 @@ _GPU = (
 )
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
-WANTED = Both(
+WANTED = Text(
     "give a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, or a folder of many ranks",
     "请给出以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT，或包含多个 rank 的目录",
 )
@@ -82,7 +83,7 @@ def refused(path: Path, found: Found) -> InputError:
         return _unparsed(found.unparsed[0])
     if found.legacy:
         return InputError(
-            Both(
+            Text(
                 f"{shown(path)} holds output of the old MindSpore Insight profiler, which is not readable yet",
                 f"{shown(path)} 是旧版 MindSpore Insight profiler 的输出，暂不支持",
             ),
@@ -90,7 +91,7 @@ def refused(path: Path, found: Found) -> InputError:
         )
     if found.raw and not any(map(_holds_data, found.raw)):
         return InputError(
-            Both(
+            Text(
                 f"{shown(path)} holds output of msprof, and every file of it is empty (0 bytes)",
                 f"{shown(path)} 是 msprof 的输出，且所有文件都为空（0 字节）",
             ),
@@ -98,11 +99,11 @@ def refused(path: Path, found: Found) -> InputError:
         )
     if found.raw:
         return InputError(
-            Both(
+            Text(
                 f"{shown(path)} holds output of msprof, which is not readable yet",
                 f"{shown(path)} 是 msprof 的输出，暂不支持",
             ),
-            Both(
+            Text(
                 "record with torch_npu.profiler instead, or give the *_ascend_pt folder if there is one",
                 "请改用 torch_npu.profiler 采集；若已有 *_ascend_pt 目录，请直接给出该目录",
             ),
@@ -124,11 +125,11 @@ def _unparsed(folder: Path) -> InputError:
         f"python -c \"from {module}.profiler.profiler import analyse; analyse(profiler_path='{shown(folder.parent)}')\""
     )
     return InputError(
-        Both(
+        Text(
             f"{shown(folder)} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
             f"{shown(folder)} 是尚未解析的原始采集数据，缺少 ASCEND_PROFILER_OUTPUT",
         ),
-        Both(f"on a machine with CANN run: {command}", f"请在安装了 CANN 的机器上执行：{command}"),
+        Text(f"on a machine with CANN run: {command}", f"请在安装了 CANN 的机器上执行：{command}"),
     )
 
 
@@ -136,8 +137,8 @@ def packed(path: Path) -> InputError:
     """About a timeline packed with gzip: it is read in pieces from where they lie, which packing hides."""
     command = f"gunzip -k {quote(shown(path))}"
     return InputError(
-        Both(f"{shown(path)} is a timeline packed with gzip", f"{shown(path)} 是用 gzip 压缩的时间线"),
-        Both(f"unpack it first: {command}", f"请先解压：{command}"),
+        Text(f"{shown(path)} is a timeline packed with gzip", f"{shown(path)} 是用 gzip 压缩的时间线"),
+        Text(f"unpack it first: {command}", f"请先解压：{command}"),
     )
 
 
@@ -149,12 +150,12 @@ def _by_content(path: Path, found: Found) -> InputError:
     if found.hollow:
         holds = described(found.hollow[0])
         return InputError(
-            Both(
+            Text(
                 f"{shown(path)} holds an ASCEND_PROFILER_OUTPUT without any file of results; "
                 f"it holds {shown(holds.en)}",
                 f"{shown(path)} 的 ASCEND_PROFILER_OUTPUT 中没有任何结果文件，只有 {shown(holds.zh)}",
             ),
-            Both(
+            Text(
                 "copy the capture again, or parse it again where it was recorded",
                 "请重新拷贝采集目录，或在采集机器上重新解析",
             ),
@@ -163,12 +164,12 @@ def _by_content(path: Path, found: Found) -> InputError:
         return gpu(path)
     if found.unreadable and not found.files:
         return InputError(
-            Both(f"{shown(path)} cannot be listed", f"无法列出 {shown(path)} 的内容"),
-            Both("check the permissions of the folder", "请检查目录权限"),
+            Text(f"{shown(path)} cannot be listed", f"无法列出 {shown(path)} 的内容"),
+            Text("check the permissions of the folder", "请检查目录权限"),
         )
     if not found.files:
         return InputError(
-            Both(
+            Text(
                 f"{shown(path)} is empty: no file in it or in {DEPTH} levels of folders below",
                 f"{shown(path)} 为空：该目录及其下 {DEPTH} 层子目录中没有文件",
             ),
@@ -176,7 +177,7 @@ def _by_content(path: Path, found: Found) -> InputError:
         )
     holds = described(path)
     return InputError(
-        Both(
+        Text(
             f"{shown(path)} holds no Ascend profile; it holds {shown(holds.en)}",
             f"{shown(path)} 中没有昇腾 profiling 数据，只有 {shown(holds.zh)}",
         ),
@@ -187,11 +188,11 @@ def _by_content(path: Path, found: Found) -> InputError:
 def gpu(path: Path) -> InputError:
     """About a trace of a GPU."""
     return InputError(
-        Both(
+        Text(
             f"{shown(path)} is a trace of the PyTorch profiler on a GPU or CPU (Kineto), which is not readable yet",
             f"{shown(path)} 是 PyTorch profiler 在 GPU 或 CPU 上采集的 trace（Kineto），暂不支持",
         ),
-        Both(
+        Text(
             "give an Ascend profile: " + WANTED.en.removeprefix("give "),
             "请给出昇腾 profiling 数据：" + WANTED.zh.removeprefix("请给出"),
         ),
@@ -202,24 +203,24 @@ def hollow(path: Path, sizes: Sequence[int], notes: Sequence[Note], databases: b
     """About captures that hold no measurement at all: the sizes of their files, and the damage met in them."""
     return InputError(
         _what_is_there(shown(path), sizes, notes, databases),
-        Both(
+        Text(
             "record again, or copy the capture again from the machine where it was recorded",
             "请重新采集，或从采集机器上重新拷贝",
         ),
     )
 
 
-def _what_is_there(name: str, sizes: Sequence[int], notes: Sequence[Note], databases: bool) -> Both:
+def _what_is_there(name: str, sizes: Sequence[int], notes: Sequence[Note], databases: bool) -> Text:
     if not any(sizes):
         files = "its one file" if len(sizes) == 1 else f"each of its {len(sizes)} files"
-        return Both(
+        return Text(
             f"{name} holds nothing: {files} of results is empty (0 bytes)",
             f"{name} 没有数据：{len(sizes)} 个结果文件均为空（0 字节）",
         )
     if databases and not notes:
-        return Both(f"{name} holds a database with tables but without rows", f"{name} 中的数据库只有表结构，没有数据行")
-    nothing = Both(f"{name} holds no measurement that can be read", f"{name} 中没有可读取的性能数据")
+        return Text(f"{name} holds a database with tables but without rows", f"{name} 中的数据库只有表结构，没有数据行")
+    nothing = Text(f"{name} holds no measurement that can be read", f"{name} 中没有可读取的性能数据")
     if not notes:
         return nothing
     why = told(notes[0].what)
-    return Both(f"{nothing.en}: {notes[0].file} {why.en}", f"{nothing.zh}：{notes[0].file} {why.zh}")
+    return Text(f"{nothing.en}: {notes[0].file} {why.en}", f"{nothing.zh}：{notes[0].file} {why.zh}")

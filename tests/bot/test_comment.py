@@ -138,7 +138,7 @@ def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
 @settings(max_examples=25, phases=FOUND)
 def test_nothing_in_a_saved_diagnosis_acts(given_names: tuple[str, ...]) -> None:
     """A .json can be written by anybody: ids and texts of rules may hold anything too."""
-    text = Text.model_construct(en=given_names[0] or "x", zh=given_names[-1] or "x")
+    text = Text(en=given_names[0] or "x", zh=given_names[-1] or "x")
     rule = CONVERSION.model_copy(
         update={"id": given_names[0], "title": text, "why": text, "fix": (CONVERSION.fix[0].model_copy(update={
             "do": text, "run": given_names[-1], "code": given_names[0]}),)}

@@ -282,9 +282,9 @@ class Shelf:
 
 
 def _gone() -> ForgeError:
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
 
-    return ForgeError(Both("gone", "不存在"), None, 404)
+    return ForgeError(Text("gone", "不存在"), None, 404)
 
 
 @given(st.lists(st.integers(1, 8), max_size=4, unique=True), st.booleans())

@@ -151,18 +151,19 @@ def _check(arguments: argparse.Namespace) -> None:
         UsageError: One of them cannot.
     """
     from advisor.bot.sticky import NAME
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
     from advisor.report.cards import web_address
 
     if arguments.name and not NAME.fullmatch(arguments.name):
         raise UsageError(
-            Both(f"--name {arguments.name!r} cannot be a name", f"--name {arguments.name!r} 不能用作名称"),
-            Both("use letters, digits and single . _ -", "请使用字母、数字以及单个的 . _ -"),
+            Text(f"--name {arguments.name!r} cannot be a name", f"--name {arguments.name!r} 不能用作名称"),
+            Text("use letters, digits and single . _ -", "请使用字母、数字以及单个的 . _ -"),
         )
     if arguments.report_url and not web_address(arguments.report_url):
         raise UsageError(
-            Both("--report-url is no web address", "--report-url 不是网址"),
-            Both("give one that begins with https://", "请给出以 https:// 开头的网址"),
+            Text("--report-url is no web address", "--report-url 不是网址"),
+            Text("give one that begins with https://", "请给出以 https:// 开头的网址"),
         )
 
 
@@ -176,19 +177,19 @@ def _forge(arguments: argparse.Namespace, around: Surroundings) -> Forge:
     from advisor.bot import trouble
     from advisor.bot.clients import FEATURES, forge_client
     from advisor.bot.surroundings import token_of
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
 
     kind = around.kind
     if kind is None:
-        raise trouble.unknown(Both("forge", "平台"), "--forge")
+        raise trouble.unknown(Text("forge", "平台"), "--forge")
     if not around.repo:
-        raise trouble.unknown(Both("repository", "仓库"), "--repo owner/name")
+        raise trouble.unknown(Text("repository", "仓库"), "--repo owner/name")
     if (arguments.status or arguments.check) and not around.sha:
-        raise trouble.unknown(Both("commit", "提交"), "--sha")
+        raise trouble.unknown(Text("commit", "提交"), "--sha")
     if arguments.check and not FEATURES[kind].check:
-        raise trouble.not_offered(kind, Both("check run", "检查项（check run）"))
+        raise trouble.not_offered(kind, Text("check run", "检查项（check run）"))
     if arguments.status and not FEATURES[kind].status:
-        raise trouble.not_offered(kind, Both("commit status", "提交状态"))
+        raise trouble.not_offered(kind, Text("commit status", "提交状态"))
     token = token_of(kind, os.environ)
     number = around.number or _number(kind, around, token)
     _warn_of_plain(around.api_url, arguments)
@@ -216,7 +217,7 @@ def _number(kind: Kind, around: Surroundings, token: str) -> int:
     from advisor.bot import trouble
     from advisor.bot.clients import check_address, check_repo, sound_token
     from advisor.bot.github import pull_of
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
 
     if kind == "github" and around.head:
         check_repo(kind, around.repo)
@@ -225,17 +226,17 @@ def _number(kind: Kind, around: Surroundings, token: str) -> int:
         found = pull_of(around.repo, head=around.head, sha=around.sha, token=token, address=around.api_url)
         if found is not None:
             return found
-    raise trouble.unknown(Both("pull request", "合并请求"), "--pr N")
+    raise trouble.unknown(Text("pull request", "合并请求"), "--pr N")
 
 
 def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
     from urllib.parse import urlsplit
 
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
 
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        warning = Both(
+        warning = Text(
             f"the token travels unencrypted to {parts.netloc}; use https where there is a choice",
             f"令牌将以明文发送到 {parts.netloc}；如有可能请使用 https",
         )
@@ -272,14 +273,14 @@ def _saved_verdict(path: Path) -> Verdict:
     Raises:
         InputError: There is none.
     """
-    from advisor.messages.errors import Both
+    from advisor.messages.text import Text
     from advisor.model.verdict import Verdict
 
-    remedy = Both(
+    remedy = Text(
         "give a file written by `advisor check … -o gate.verdict.json`",
         "请给出由 `advisor check … -o gate.verdict.json` 写出的文件",
     )
-    return saved(path, Verdict, Both("a verdict", "门禁结论"), remedy)
+    return saved(path, Verdict, Text("a verdict", "门禁结论"), remedy)
 
 
 def _write(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:

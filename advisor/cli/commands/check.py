@@ -104,7 +104,8 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
     Raises:
         UsageError: It is no severity, or asks for what changed without a baseline.
     """
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
     from advisor.policy.gate import ALONE, CHANGED, check_bars
     from advisor.policy.policy import bars
 
@@ -112,8 +113,8 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
         said = bars(asked.split(",")) if asked is not None else settings.fail_on if settings else None
     except ValueError as error:
         raise UsageError(
-            Both(f"--fail-on: `{error}` is no severity", f"--fail-on：`{error}` 不是严重程度"),
-            Both(
+            Text(f"--fail-on: `{error}` is no severity", f"--fail-on：`{error}` 不是严重程度"),
+            Text(
                 "give none, info, low, medium, high or critical; with a baseline also new:high or worse:high",
                 "可取 none、info、low、medium、high、critical；给出基线时还可写 new:high 或 worse:high",
             ),

@@ -48,19 +48,20 @@ def _write(path: Path, text: str) -> None:
         UsageError: It is there, or cannot be written.
     """
     from advisor.messages.damage import because
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
 
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
         raise UsageError(
-            Both(f"{path} exists already", f"{path} 已存在"),
-            Both("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
+            Text(f"{path} exists already", f"{path} 已存在"),
+            Text("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
         ) from None
     except OSError as error:
         why = because(error)
-        raise UsageError(Both(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}")) from error
+        raise UsageError(Text(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}")) from error
 
 
 def _schema() -> str:

@@ -56,21 +56,23 @@ def _here() -> Path:
     Raises:
         UsageError: It is the top of the disk or the home folder, as where a desktop starts its programs.
     """
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
 
     here = Path.cwd()
     if here in (Path(here.anchor), Path(os.path.expanduser("~"))):
         raise UsageError(
-            Both(f"{here} is too wide to be read by default", f"默认开放 {here} 范围过大"),
-            Both("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
+            Text(f"{here} is too wide to be read by default", f"默认开放 {here} 范围过大"),
+            Text("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
         )
     return here
 
 
 def _missing() -> UsageError:
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
 
     return UsageError(
-        Both("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
-        Both('install it: pip install "ascend-advisor[mcp]"', '请安装：pip install "ascend-advisor[mcp]"'),
+        Text("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
+        Text('install it: pip install "ascend-advisor[mcp]"', '请安装：pip install "ascend-advisor[mcp]"'),
     )

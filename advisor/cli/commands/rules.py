@@ -73,15 +73,16 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    from advisor.messages.errors import Both, UsageError
+    from advisor.messages.errors import UsageError
+    from advisor.messages.text import Text
     from advisor.rules.catalog import new_rule
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"
     text = new_rule(arguments.id)
     if target.exists():
         raise UsageError(
-            Both(f"{target} exists already", f"{target} 已存在"),
-            Both("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
+            Text(f"{target} exists already", f"{target} 已存在"),
+            Text("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ from advisor.report.words import WORDS as OF_REPORTS
 
 
 def _t(en: str, zh: str) -> Text:
-    return Text.model_construct(en=en, zh=zh)
+    return Text(en, zh)
 
 
 WORDS: Mapping[str, Text] = {

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-from advisor.messages.errors import Both, UsageError
+from advisor.messages.errors import UsageError
+from advisor.messages.text import Text
 from advisor.report.comparison.grids import LONGEST_CELL, Grid, grids
 from advisor.report.comparison.tables import title
 from advisor.report.comparison.view import View, view
@@ -68,8 +69,8 @@ def library() -> Any:
         import xlsxwriter
     except ImportError as error:
         raise UsageError(
-            Both("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
-            Both(
+            Text("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
+            Text(
                 "pip install 'ascend-advisor[xlsx]', or give a .csv", "pip install 'ascend-advisor[xlsx]'，或改用 .csv"
             ),
         ) from error

@@ -9,7 +9,7 @@ from advisor.messages.text import Language, Text, fill
 
 
 def _t(en: str, zh: str) -> Text:
-    return Text.model_construct(en=en, zh=zh)
+    return Text(en, zh)
 
 
 WORDS: Mapping[str, Text] = {

@@ -10,7 +10,7 @@ from advisor.report.comparison.words import say as of_comparisons
 
 
 def _t(en: str, zh: str) -> Text:
-    return Text.model_construct(en=en, zh=zh)
+    return Text(en, zh)
 
 
 WORDS: Mapping[str, Text] = {

@@ -15,7 +15,7 @@ from advisor.chips import agreed
 from advisor.facts.base import Fact
 from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, OperatorCall, Setting, StepWindow
-from advisor.facts.profile import Derivation, Found, Profile, Source
+from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
@@ -75,7 +75,9 @@ def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[F
     if catalog is None:
         profile.prepare_events()
     else:
-        profile.prepare([*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, *also])
+        from advisor.engine.wanted import wanted_by
+
+        profile.prepare([*wanted_by(catalog.rules), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, *also])
     return exhibits(profile)
 
 
@@ -86,8 +88,9 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.merge import merge
     from advisor.engine.partial import with_ranks_left_out
     from advisor.engine.rank import ranked
+    from advisor.engine.wanted import wanted_by
 
-    profile.prepare([*catalog.facts(), *ALWAYS])
+    profile.prepare([*wanted_by(catalog.rules), *ALWAYS])
     _place_in_time(profile)
     waited = slack(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else {}
     findings: list[Finding] = []
@@ -132,9 +135,6 @@ def _workers(jobs: int | None, sources: Sequence[Source]) -> int:
     if jobs is None and sum(source.size_bytes for source in sources) < POOL_WORTH_BYTES:
         return 1
     return max(1, min(jobs or os.cpu_count() or 1, len(sources)))
-
-
-RankFacts = dict[type[Fact], Found]
 
 
 class _Spread(Struct, frozen=True):

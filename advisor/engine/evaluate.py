@@ -27,6 +27,7 @@ from advisor.expr.settings import ENVIRONMENT, Environment, asked, environment
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
+from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
@@ -42,6 +43,14 @@ class ProfileLike(Protocol):
 
     def table(self, fact: type[F]) -> Table[F]:
         """The rows of a fact.
+
+        Raises:
+            FactMissing: It was not recorded.
+        """
+        ...
+
+    def selected(self, selection: Selection) -> Selected:
+        """The rows of a fact that a selection wants.
 
         Raises:
             FactMissing: It was not recorded.

@@ -18,9 +18,10 @@ from msgspec.structs import replace
 
 from advisor.engine.excerpt import worst_hits
 from advisor.engine.hit import Hit
-from advisor.expr.compile import Compiled
-from advisor.expr.frame import TRUE, Frame
+from advisor.expr.compile import Compiled, Scope, compile_expr
+from advisor.expr.frame import TRUE, Frame, column_scope, group
 from advisor.facts.base import MISSING, Fact, Moment
+from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Occurrence
@@ -47,6 +48,14 @@ class Tables(Protocol):
         """
         ...
 
+    def selected(self, selection: Selection) -> Selected:
+        """The rows of a fact that a selection wants.
+
+        Raises:
+            FactMissing: It was not recorded.
+        """
+        ...
+
 
 class _Events(Struct, frozen=True):
     """Rows of an event table, each with the finding it belongs to; an event may belong to several."""
@@ -63,7 +72,7 @@ def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]
     if wanted is None or not hits:
         return list(hits)
     try:
-        table = profile.table(wanted.fact) if wanted.by else frame.table
+        table = _events_of(rule, wanted, profile) if wanted.by else frame.table
     except FactMissing:  # what is missing only says when, not whether
         return list(hits)
     if table is None or wanted.fact.moment is None:
@@ -78,6 +87,22 @@ def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]
     places = [(hits[number].rank, hits[number].step) for number in worst.values()]
     found = dict(zip(worst.values(), _worst_by_finding(table, wanted.fact.moment, events, places), strict=True))
     return [replace(hit, occurrences=found[number]) if number in found else hit for number, hit in enumerate(hits)]
+
+
+def worst_events(rule: Rule) -> WorstEvents | None:
+    """Which events a rule wants of a heavy table, whatever it finds; None where it wants the table or none."""
+    wanted = rule.occurrences
+    if wanted is None or not wanted.selectable:
+        return None
+    where, order = (None if part is None else part.source for part in (wanted.where, wanted.order))
+    apart = {"rank", *rule.for_each} & {"rank", "step"} & wanted.fact.columns().keys()
+    by = dict.fromkeys((*(theirs for _, theirs in wanted.by), *sorted(apart)))
+    return WorstEvents(wanted.fact, tuple(by), where, order, tuple(sorted(wanted.names)))
+
+
+def _events_of(rule: Rule, wanted: Occurrences, profile: Tables) -> Table[Any]:
+    selection = worst_events(rule)
+    return profile.table(wanted.fact) if selection is None else profile.selected(selection).rows
 
 
 def _own_events(wanted: Occurrences, frame: Frame, finding: Array, rule: Rule) -> _Events:
@@ -182,6 +207,43 @@ def _value_per_row(compiled: Compiled, frame: Frame) -> Array:
     return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
 
 
+class WorstEvents(Struct, frozen=True):
+    """The events of a rank that may be among the worst of some finding: of those with the same keys, the first ones."""
+
+    fact: type[Fact]
+    by: tuple[str, ...]
+    where: str | None
+    order: str | None
+    names: tuple[str, ...]
+    """The columns in `where` and `order`."""
+
+    def select(self, table: Table[Any]) -> Selected:
+        """The worst events of each combination of keys, those without a time left out."""
+        moment = self.fact.moment
+        assert moment is not None  # noqa: S101 - a rule without times of its events is refused
+        lasted = np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
+        frame = Frame(table).keep(_is_timed(table[moment.start], lasted))
+        scope = Scope(column_scope(self.fact))
+        if self.where is not None:
+            frame = frame.keep(_value_per_row(compile_expr(self.where, scope), frame) == TRUE)
+        rows = frame.index
+        assert rows is not None  # noqa: S101 - keep() numbers the rows
+        order = np.zeros(len(rows)) if self.order is None else _value_per_row(compile_expr(self.order, scope), frame)
+        order = np.nan_to_num(order.astype(np.float64), nan=np.inf)
+        cells, _ = group(frame, self.by)
+        worst = np.lexsort((table[moment.start][rows], table[moment.rank][rows], -lasted[rows], order, cells))
+        within = np.arange(len(rows)) - np.searchsorted(cells[worst], cells[worst], "left")
+        chosen = np.sort(rows[worst[within < MOST]])
+        used = (*self.by, *self.names, moment.start, moment.lasts, moment.end, moment.rank, "step", *moment.name)
+        return Selected(table.take(chosen).only(used), np.ones(len(chosen), np.int64))
+
+
+def _is_timed(start: Array, lasted_us: Array) -> Array:
+    """Which events have a time that can be: recorded, and not of another age."""
+    timed: Array = (start > 0) & (start < _LATEST_NS) & (lasted_us >= 0)
+    return timed
+
+
 # The worst of them
 
 
@@ -195,7 +257,7 @@ def _worst_by_finding(
     """The worst events of each finding, those without a time left out; `places` is where each finding is worst."""
     start = table[moment.start][events.row]
     lasted = np.nan_to_num(_durations_us(table, moment, events.row))
-    timed = (start > 0) & (start < _LATEST_NS) & (lasted >= 0)
+    timed = _is_timed(start, lasted)
     ties = (-lasted, table[moment.rank][events.row], start)
     keys = [np.nan_to_num(key.astype(np.float64), nan=np.inf) for key in (*events.order, *ties[:2])] + [start]
     here = np.flatnonzero(timed)

@@ -14,6 +14,7 @@ from advisor.engine.hit import Hit, RuleResult
 from advisor.engine.merge import with_worst
 from advisor.engine.rank import ranked
 from advisor.facts.base import Fact
+from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, Mistake
 from advisor.model.findings import Finding
@@ -42,6 +43,14 @@ class Tables:
         if fact not in self._tables:
             raise FactMissing([fact.table])
         return cast("Table[F]", self._tables[fact])
+
+    def selected(self, selection: Selection) -> Selected:
+        """Rows of a table that was given.
+
+        Raises:
+            FactMissing: It was not.
+        """
+        return selection.select(self.table(selection.fact))
 
 
 def prove_all(catalog: Catalog) -> dict[str, list[str]]:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints, overl
 from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage
+from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.text import Text
@@ -46,11 +47,10 @@ class Source(Protocol):
         ...
 
 
-Found = AnyTable | FactMissing
-Wanted = tuple[type[Fact], ...]
-Gather = Callable[
-    [Callable[["Source"], dict[type[Fact], Found]], Sequence["Source"]], Iterable[dict[type[Fact], Found]]
-]
+Wanted = type[Fact] | Selection
+Found = AnyTable | Selected | FactMissing
+RankFacts = dict[Wanted, Found]
+Gather = Callable[[Callable[["Source"], RankFacts], Sequence["Source"]], Iterable[RankFacts]]
 """How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
 
 
@@ -64,7 +64,7 @@ class Profile:
         self._sources = tuple(sources)
         self._makers = {makes(derivation): derivation for derivation in derivations}
         self._gather = gather
-        self._found: dict[type[Fact], Found] = {}
+        self._found: RankFacts = {}
 
     @property
     def size_bytes(self) -> int:
@@ -90,10 +90,17 @@ class Profile:
         asked = named(fact) if isinstance(fact, str) else fact
         if asked not in self._found:
             self.prepare([asked])
-        found = self._found[asked]
-        if isinstance(found, FactMissing):
-            raise found
-        return found
+        return cast("AnyTable", _there(self._found[asked]))
+
+    def selected(self, selection: Selection) -> Selected:
+        """The rows of a table that a selection wants, over all ranks; the others stay where they were read.
+
+        Raises:
+            FactMissing: The table was not recorded on any rank, or something it is derived from was not.
+        """
+        if selection not in self._found:
+            self.prepare([selection])
+        return cast("Selected", _there(self._found[selection]))
 
     def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
         """The observed facts that a fact rests on; itself when it is observed."""
@@ -103,25 +110,25 @@ class Profile:
         ranks, steps = len(self.run.ranks), len(self.run.steps)
         return f"<profile {self.run.name!r}: {ranks} ranks, {steps} steps>"
 
-    def prepare(self, facts: Iterable[type[Fact]]) -> None:
-        """Reads and derives these facts in one pass over the ranks, so that each file is read once.
+    def prepare(self, wanted: Iterable[Wanted]) -> None:
+        """Reads and derives these facts and selections in one pass over the ranks, so that each file is read once.
 
         Asking for everything that will be wanted at once is what keeps memory at the size of the largest rank.
         """
-        wanted = [fact for fact in dict.fromkeys(facts) if fact not in self._found]
-        per_rank = [f for f in self._closure(wanted) if not f.across_ranks and f not in self._found]
+        left = [asked for asked in dict.fromkeys(wanted) if asked not in self._found]
+        per_rank = [asked for asked in dict.fromkeys(self._closure(left)) if asked not in self._found]
         if per_rank:
             # damage comes to light while other facts are read, so it is asked for last
-            ordered = tuple(sorted(per_rank, key=lambda fact: fact is Damage))
+            ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
             threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
             known = dict(self._found) if self.single else {}
             work = _RankWork(self.run, self._makers, ordered, known, threads)
             parts = list(self._gather(work, self._sources))
-            for fact in ordered:
-                self._found[fact] = _joined(fact, [part[fact] for part in parts])
-        for fact in wanted:
-            if fact.across_ranks:
-                _resolve(fact, self.run, self._makers, self._found, _cannot_read)
+            for asked in ordered:
+                self._found[asked] = _joined(asked, [part[asked] for part in parts])
+        for asked in left:
+            if _fact_of(asked).across_ranks:
+                _resolve(_fact_of(asked), self.run, self._makers, self._found, _cannot_read)
 
     def prepare_events(self) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
@@ -133,21 +140,32 @@ class Profile:
         resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
         self.prepare([*resting, *(root for fact in resting for root in behind[fact] if _of_events(root))])
 
-    def _closure(self, wanted: Iterable[type[Fact]]) -> Iterator[type[Fact]]:
-        """The rank-wise facts that must be collected for these: themselves, or what an across-ranks fact needs."""
-        for fact in wanted:
-            if not fact.across_ranks:
-                yield fact
+    def _closure(self, wanted: Iterable[Wanted]) -> Iterator[Wanted]:
+        """What must be collected rank by rank for these: themselves, or what an across-ranks fact needs."""
+        for asked in wanted:
+            if isinstance(asked, type) and asked.across_ranks:
+                yield from self._closure(need for need, _ in needs(self._makers[asked]).values() if need is not None)
             else:
-                yield from self._closure(need for need, _ in needs(self._makers[fact]).values() if need is not None)
+                yield asked
 
 
-def _joined(fact: type[Fact], parts: Sequence[Found]) -> Found:
-    tables = [part for part in parts if isinstance(part, Table)]
-    if tables or not parts:
-        return Table.concat(fact, tables)
+def _there(found: Found) -> AnyTable | Selected:
+    if isinstance(found, FactMissing):
+        raise found
+    return found
+
+
+def _fact_of(asked: Wanted) -> type[Fact]:
+    return asked if isinstance(asked, type) else asked.fact
+
+
+def _joined(asked: Wanted, parts: Sequence[Found]) -> Found:
     missing = [part for part in parts if isinstance(part, FactMissing)]
-    return FactMissing.joined(missing)
+    if missing and len(missing) == len(parts):
+        return FactMissing.joined(missing)
+    if isinstance(asked, type):
+        return Table.concat(asked, [part for part in parts if isinstance(part, Table)])
+    return Selected.concat([part for part in parts if isinstance(part, Selected)])
 
 
 class _RankWork:
@@ -161,37 +179,43 @@ class _RankWork:
         self,
         run: Run,
         makers: Mapping[type[Fact], Derivation],
-        wanted: Wanted,
-        known: Mapping[type[Fact], Found],
+        wanted: tuple[Wanted, ...],
+        known: Mapping[Wanted, Found],
         threads: int,
     ) -> None:
         self.run, self.makers, self.wanted, self.known, self.threads = run, makers, wanted, known, threads
 
-    def __call__(self, source: Source) -> dict[type[Fact], Found]:
-        found: dict[type[Fact], Found] = dict(self.known)
-        needed = {fact: _roots(fact, self.makers) for fact in self.wanted}
+    def __call__(self, source: Source) -> RankFacts:
+        found: RankFacts = dict(self.known)
+        needed = {asked: _roots(_fact_of(asked), self.makers) for asked in self.wanted}
         events = {root for roots in needed.values() for root in roots if _of_events(root)}
         for fact in sorted(events, key=lambda root: root.table):
             _resolve(fact, self.run, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
             self._side_by_side(source, found)
-        todo = sorted(self.wanted, key=lambda fact: (fact is Damage, not any(root.heavy for root in needed[fact])))
-        for done, fact in enumerate(todo, 1):
-            _resolve(fact, self.run, self.makers, found, source.read)
+        todo = sorted(self.wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
+        for done, asked in enumerate(todo, 1):
+            self._collect(asked, found, source)
             kept = {*self.wanted, *(root for later in todo[done:] for root in needed[later])}
-            for root in [root for root in found if root.observed and root not in kept]:
+            for root in [root for root in found if _fact_of(root).observed and root not in kept]:
                 del found[root]
-        return {fact: found[fact] for fact in self.wanted}
+        return {asked: found[asked] for asked in self.wanted}
 
-    def _side_by_side(self, source: Source, found: dict[type[Fact], Found]) -> None:
+    def _collect(self, asked: Wanted, found: RankFacts, source: Source) -> None:
+        table = _resolve(_fact_of(asked), self.run, self.makers, found, source.read)
+        if not isinstance(asked, type) and asked not in found:
+            found[asked] = asked.select(table) if isinstance(table, Table) else table
+
+    def _side_by_side(self, source: Source, found: RankFacts) -> None:
         """Derives beside each other what rests on events, in threads: numpy sorts and searches without the lock.
 
         Files are read here; each thread then makes one table from tables that are there.
         """
         from concurrent.futures import ThreadPoolExecutor
 
-        heavy = [f for f in self.wanted if not f.observed and any(root.heavy for root in _roots(f, self.makers))]
+        derived = {fact for fact in map(_fact_of, self.wanted) if not fact.observed}
+        heavy = [fact for fact in derived if any(root.heavy for root in _roots(fact, self.makers))]
         left = {fact for asked in heavy for fact in _behind(asked, self.makers)}
         for fact in sorted((fact for fact in left if fact.observed), key=lambda fact: fact.table):
             _resolve(fact, self.run, self.makers, found, source.read)
@@ -231,7 +255,7 @@ def _resolve(
     fact: type[Fact],
     run: Run,
     makers: Mapping[type[Fact], Derivation],
-    found: dict[type[Fact], Found],
+    found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
 ) -> Found:
     """The table of a fact, read or derived, remembered in `found`; a FactMissing where it cannot be had."""
@@ -250,7 +274,7 @@ def _derive(
     fact: type[Fact],
     run: Run,
     makers: Mapping[type[Fact], Derivation],
-    found: dict[type[Fact], Found],
+    found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
 ) -> AnyTable:
     arguments: dict[str, object] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -51,6 +51,12 @@ class Texts(Struct, frozen=True):
 
     def take(self, where: Array) -> Texts:
         return Texts(self.codes[where], self.names)
+
+    def in_use(self) -> Texts:
+        """The same texts without names that no row has."""
+        used = np.unique(self.codes[self.codes >= 0])
+        codes = np.where(self.codes >= 0, np.searchsorted(used, self.codes), -1)
+        return Texts(codes.astype(np.int32), tuple(self.names[code] for code in used.tolist()))
 
     @classmethod
     def of(cls, values: Iterable[str | None]) -> Texts:
@@ -120,8 +126,8 @@ class Table(Generic[F]):
         if len(parts) == 1:
             return parts[0]
         data: dict[str, Values] = {}
-        for name, column in fact.columns().items():
-            if column.store == "text":
+        for name in parts[0]._data:
+            if fact.columns()[name].store == "text":
                 data[name] = Texts.concat([part.texts(name) for part in parts])
             else:
                 data[name] = np.concatenate([part[name] for part in parts])
@@ -158,6 +164,11 @@ class Table(Generic[F]):
         """The rows at these positions, or where a mask is true."""
         return Table(self.fact, {n: v.take(where) if isinstance(v, Texts) else v[where] for n, v in self._data.items()})
 
+    def only(self, names: Collection[str]) -> Table[F]:
+        """The same rows with these columns alone, holding nothing else; other columns cannot be asked for."""
+        kept = {name: values for name, values in self._data.items() if name in names}
+        return Table(self.fact, {n: v.in_use() if isinstance(v, Texts) else v for n, v in kept.items()})
+
     def sorted_by(self, *names: str) -> Table[F]:
         """Rows in ascending order of these columns, the first one leading; equal rows keep their order."""
         return self.take(np.lexsort([self[n] for n in reversed(names)]))
@@ -171,7 +182,7 @@ class Table(Generic[F]):
     def rows(self, limit: int | None = None) -> list[dict[str, object]]:
         """Rows as plain values, None where missing; for tests, excerpts and people, not for a million rows."""
         head = self if limit is None or limit >= len(self) else self.take(np.arange(limit))
-        lists = {name: head._plain(name) for name in self.fact.columns()}
+        lists = {name: head._plain(name) for name in self._data}
         return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
 
     def _plain(self, name: str) -> list[object]:

@@ -32,6 +32,11 @@ class Occurrences:
         """Every name its expressions use."""
         return frozenset[str]().union(*(part.names for part in (self.where, self.order) if part is not None))
 
+    @property
+    def selectable(self) -> bool:
+        """Whether the worst events can be chosen rank by rank: those of a heavy table, told by its columns alone."""
+        return bool(self.by) and self.fact.heavy and self.names <= self.fact.columns().keys()
+
 
 class Binding(Protocol):
     """What collects the mistakes of a rule and compiles its expressions."""

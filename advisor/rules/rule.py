@@ -119,8 +119,9 @@ class Rule:
 
     @property
     def wanted(self) -> tuple[type[Fact], ...]:
-        """Every table the rule reads; without that of its occurrences it does, and knows no times."""
-        also = self.occurrences.fact if self.occurrences is not None else self.fact
+        """Every table the rule reads whole; without that of its occurrences it does, and knows no times."""
+        whole = self.occurrences is not None and not self.occurrences.selectable
+        also = self.occurrences.fact if self.occurrences is not None and whole else self.fact
         return tuple(dict.fromkeys((*self.facts, also)))
 
     @property

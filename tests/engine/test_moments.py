@@ -13,12 +13,13 @@ from rule_texts import IDLE, made
 
 from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
-from advisor.engine.moments import MOST, with_occurrences
+from advisor.engine.moments import MOST, with_occurrences, worst_events
 from advisor.engine.placed import placed
 from advisor.engine.prove import Tables
 from advisor.facts.base import Fact
 from advisor.facts.derived import Gap, Holdup, HoldupCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
+from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Finding, Occurrence, Place
 from advisor.rules.bind import Rule
@@ -192,6 +193,51 @@ def test_the_events_are_those_a_plain_loop_over_all_pairs_finds(tmp_path_factory
     others = sorted((event for event in wanted if event not in nearest), key=lambda event: event[1:])
     got = [(-one.duration_us, one.rank, one.start_ns) for f in findings for one in f.occurrences]
     assert got == [event[1:] for event in sorted([*nearest, *others[: MOST - len(nearest)]])]
+
+
+class Whole(Tables):
+    """Gives whole tables where a selection is asked for."""
+
+    def selected(self, selection: Selection) -> Selected:
+        table = self.table(selection.fact)
+        return Selected(table, np.ones(len(table), np.int64))
+
+
+class ByRank(Tables):
+    """Chooses in each rank by itself, as the processes that read ranks do."""
+
+    def selected(self, selection: Selection) -> Selected:
+        table = self.table(selection.fact)
+        return Selected.concat([selection.select(table.take(table["rank"] == rank)) for rank in (0, 1)])
+
+
+many = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(1, 2), st.integers(0, 40), st.integers(0, 3), st.sampled_from("ab-")),
+    max_size=120,
+)
+SOUGHT = (
+    "occurrences: {in: gaps}",
+    "occurrences: {in: gaps, by: [rank, step]}",
+    'occurrences: {in: gaps, by: [step], where: cause == "a"}',
+    "occurrences: {in: gaps, by: [rank], order: -duration_us}",
+)
+
+
+@given(spans=spans, events=many, words=st.sampled_from(SOUGHT), keys=st.sampled_from(["[rank]", "[rank, step]", "[]"]))
+@settings(deadline=None)
+def test_events_chosen_rank_by_rank_are_those_of_the_whole_table(
+    tmp_path_factory: Any, spans: Any, events: Any, words: str, keys: str
+) -> None:
+    body = IDLE.replace("for_each: [rank]", f"for_each: {keys}") + "rows: {columns: [step], order: free_us}\n"
+    rule = made(tmp_path_factory.mktemp("rules"), body=body + words + "\n")
+    rows = [f"{rank} {step} {start} {us} {cause}" for rank, step, start, us, cause in events]
+    gaps = read_table(Gap, "\n".join(["rank step start_ns duration_us cause", *rows]))
+    split = "\n".join(["rank step free_us", *(f"{r} {'-' if s is None else s} {us}" for r, s, us in spans)])
+    tables = {Gap: gaps, Overlap: read_table(Overlap, split)}
+    run = run_of("", range(2))
+    assert worst_events(rule) is not None
+    chosen, whole = (evaluate(rule, kind(tables), run) for kind in (ByRank, Whole))
+    assert [hit.occurrences for hit in chosen.hits] == [hit.occurrences for hit in whole.hits]
 
 
 def _away(worst: Place | None, rank: int, step: int | None) -> int:

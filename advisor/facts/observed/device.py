@@ -95,8 +95,8 @@ class Frequency(Fact):
     """AI Core frequency from one moment on."""
 
     table = "frequencies"
+    heavy = True
     moment = Moment("time_ns", name=())
-    among_events = True
     record_with = NPU
 
     rank: Rank

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What rules want to be read: tables as a whole, and of those that have a row for each event, the worst rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from advisor.engine.moments import worst_events
+from advisor.facts.profile import Wanted
+from advisor.rules.bind import Rule
+
+
+def wanted_by(rules: Iterable[Rule]) -> tuple[Wanted, ...]:
+    """Everything these rules want, each once."""
+    return tuple(dict.fromkeys(asked for rule in rules for asked in _wanted(rule)))
+
+
+def _wanted(rule: Rule) -> tuple[Wanted, ...]:
+    events = worst_events(rule)
+    return (*rule.wanted, *([events] if events is not None else []))

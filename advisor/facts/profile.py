@@ -32,7 +32,10 @@ Derivation = Callable[..., AnyTable]
 class Source(Protocol):
     """One capture (or one cluster summary): reads the facts it holds."""
 
-    size_bytes: int
+    @property
+    def size_bytes(self) -> int:
+        """How much input there is to read."""
+        ...
 
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact.

@@ -26,7 +26,7 @@ def test_the_clock_of_a_base_is_the_highest_that_was_recorded_and_stays_when_it_
     capture = Capture("rank1_ascend_pt", 1, events)
     keep_device_info([capture])
     folder = _written(capture, tmp_path / capture.name)
-    (device,) = DEVICES.text(Folder(rank=1, root=folder, output=folder / OUTPUT)).rows()
+    (device,) = DEVICES.ways["text"](Folder(rank=1, root=folder, output=folder / OUTPUT)).rows()
     assert (device["rank"], device["nominal_mhz"], device["chip"]) == (1, 1650, "Ascend910B")
     assert read_capture(folder).beside == capture.beside
 

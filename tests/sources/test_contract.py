@@ -13,7 +13,10 @@ import pytest
 from advisor.facts.base import Fact
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources import READINGS, Reading, open_input
+from advisor.sources import open_input
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.readings import READINGS
+from advisor.sources.reading import Reading
 
 Capture = Callable[..., Path]
 LEVELS = (0, 1, 2)
@@ -75,7 +78,7 @@ def same(a: object, b: object) -> bool:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.fact.table)
-def test_text_equals_database(reading: Reading[Any], level: int, capture: Capture) -> None:
+def test_text_equals_database(reading: Reading[Folder, Any], level: int, capture: Capture) -> None:
     name = reading.fact.table
     text, database = (table(capture(export, level), reading.fact) for export in ("text", "database"))
     if text is None or database is None:

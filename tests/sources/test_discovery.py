@@ -17,8 +17,11 @@ import pytest
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTime
 from advisor.messages.errors import FactMissing, InputError
-from advisor.sources import Folder, open_input
+from advisor.sources import open_input
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.detect import find
+from advisor.sources.families import FAMILIES
+from advisor.sources.family import Candidate
 
 Capture = Callable[..., Path]
 STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n"
@@ -62,6 +65,10 @@ def test_captures_are_found_some_folders_below(tmp_path: Path) -> None:
     assert open_input(tmp_path)[0].ranks == (3,)
 
 
+def captures(path: Path) -> list[Candidate]:
+    return find(path, FAMILIES).of("Ascend", "capture")
+
+
 def test_links_that_lead_back_are_followed_once(tmp_path: Path) -> None:
     make(tmp_path / "deep" / "w_ascend_pt", rank=0)
     (tmp_path / "deep" / "again").symlink_to(tmp_path, target_is_directory=True)
@@ -73,7 +80,7 @@ def test_ranks_that_are_links_are_captures(tmp_path: Path, capture: Capture) -> 
     (tmp_path / "job").mkdir()
     for rank in sorted(capture("text").glob("*_ascend_pt")):
         (tmp_path / "job" / rank.name).symlink_to(rank, target_is_directory=True)
-    assert len(find(tmp_path / "job").captures) == len(find(capture("text")).captures) > 1
+    assert len(captures(tmp_path / "job")) == len(captures(capture("text"))) > 1
 
 
 def test_a_link_to_a_folder_above_does_not_lead_to_what_lies_beside(tmp_path: Path) -> None:
@@ -83,15 +90,15 @@ def test_a_link_to_a_folder_above_does_not_lead_to_what_lies_beside(tmp_path: Pa
         (made / "kernel_details.csv").touch()
     for name, target in (("up", tmp_path), ("top", Path("/"))):
         (tmp_path / "given" / name).symlink_to(target, target_is_directory=True)
-    assert [spot.root.name for spot in find(tmp_path / "given").captures] == ["given_ascend_pt"]
+    assert [spot.root.name for spot in captures(tmp_path / "given")] == ["given_ascend_pt"]
 
 
 @pytest.mark.skipif(not os.path.ismount("/proc"), reason="there is no /proc")
 def test_what_processes_have_open_is_not_the_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "kernel_details.csv").touch()
     monkeypatch.chdir(tmp_path)
-    assert not find(Path(f"/proc/{os.getpid()}")).captures
-    assert len(find(Path("/proc/self/cwd")).captures) == 1
+    assert not captures(Path(f"/proc/{os.getpid()}"))
+    assert len(captures(Path("/proc/self/cwd"))) == 1
 
 
 def test_a_link_that_leads_nowhere_is_no_capture(tmp_path: Path) -> None:

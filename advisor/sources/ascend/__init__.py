@@ -1,2 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Captures of the Ascend PyTorch Profiler and of the MindSpore Profiler: one module per fact, exports side by side."""
+"""What the profilers of PyTorch and MindSpore for Ascend write: one module per fact, its exports side by side."""
+
+from __future__ import annotations
+
+from advisor.sources.ascend.detect import NAME, detect, inner
+from advisor.sources.ascend.opening import open_captures
+from advisor.sources.ascend.refusals import WANTED, refuse
+from advisor.sources.family import Family
+
+ASCEND = Family(NAME, detect, open_captures, wanted=WANTED, inner=inner, refuse=refuse)

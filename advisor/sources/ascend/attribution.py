@@ -25,9 +25,8 @@ def steps_in_database(folder: Folder, asked_ns: Array) -> Array:
 
 def steps_in_timeline(folder: Folder, asked_ns: Array) -> Array:
     """The step of device moments, from the timeline; missing when the job never called step()."""
-    assert STEP_WINDOWS.text and LAUNCHES.text  # noqa: S101 - both are declared with a text way
     try:
-        windows, launches = STEP_WINDOWS.text(folder), LAUNCHES.text(folder)
+        windows, launches = STEP_WINDOWS.ways["text"](folder), LAUNCHES.ways["text"](folder)
     except FactMissing:
         return np.full(len(asked_ns), MISSING, np.int64)
     starts = launches["device_start_ns"]
@@ -39,9 +38,8 @@ _Known = tuple[Table[StepWindow], Array, Array, Array]
 
 def _known_in_database(folder: Folder) -> _Known:
     database = folder.database()
-    assert STEP_WINDOWS.database  # noqa: S101 - declared with a database way
     try:
-        windows = STEP_WINDOWS.database(folder)
+        windows = STEP_WINDOWS.ways["database"](folder)
     except FactMissing:
         windows = Table.empty(StepWindow)
     tasks = launched(database, folder.rank)

@@ -10,12 +10,13 @@ from advisor.facts.observed import ApiTotal, Damage, Kernel, MemoryUse, Operator
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.detect import TEXT_FILES
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.settings import LEVELS, recorded
 from advisor.sources.ascend.sqltable import rows
 from advisor.sources.ascend.steps import numbered_steps
-from advisor.sources.detect import TEXT_FILES
-from advisor.sources.unsupported import head, is_trace
+from advisor.sources.files.heads import head, is_trace
+from advisor.sources.reading import Reading
 
 
 def source_of(folder: Folder) -> str:
@@ -97,5 +98,5 @@ def damages(folder: Folder) -> Table[Damage]:
     return folder.notes.table(folder.rank, folder.name)
 
 
-RANK_CAPTURES = Reading(RankCapture, text=_capture, database=_capture)
-DAMAGES = Reading(Damage, text=damages, database=damages)
+RANK_CAPTURES = Reading(RankCapture, {"text": _capture, "database": _capture})
+DAMAGES = Reading(Damage, {"text": damages, "database": damages})

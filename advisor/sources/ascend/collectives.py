@@ -24,11 +24,12 @@ from advisor.sources.ascend.attribution import steps_in_database, steps_in_timel
 from advisor.sources.ascend.communication import Entry, entries, is_p2p, microseconds, op_of, step_number
 from advisor.sources.ascend.groups import communicator
 from advisor.sources.ascend.kernels import COMMUNICATION_CORES, details
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, records
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database
 from advisor.sources.files.jsonfile import inside, number
+from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
     from advisor.sources.files.timeline import Timeline
@@ -332,4 +333,4 @@ def _told(calls: Iterable[Call], known: Mapping[_Key, Split]) -> Iterator[Call]:
         yield call if split is None else replace(call, split=split)
 
 
-COLLECTIVES = Reading(Collective, text=_text, database=_database)
+COLLECTIVES = Reading(Collective, {"text": _text, "database": _database})

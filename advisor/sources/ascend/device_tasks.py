@@ -13,8 +13,9 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, match, pick
+from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
     from advisor.sources.files.timeline import Timeline
@@ -265,4 +266,4 @@ def _either(first: Texts, second: Texts) -> Texts:
     return Texts(np.where(codes[0] < 0, codes[1], codes[0]).astype(np.int32), tuple(index))
 
 
-DEVICE_TASKS = Reading(DeviceTask, text=_text, database=_database)
+DEVICE_TASKS = Reading(DeviceTask, {"text": _text, "database": _database})

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from advisor.facts.observed import Device
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import rows
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import inside, integer, load, mapping, number, text
+from advisor.sources.reading import Reading
 
 CHIPS: Mapping[str, str] = {
     "0": "Ascend310",
@@ -69,4 +70,4 @@ def _read(folder: Folder) -> Table[Device]:
     )
 
 
-DEVICES = Reading(Device, text=_read, database=_read)
+DEVICES = Reading(Device, {"text": _read, "database": _read})

@@ -9,7 +9,8 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Frequency
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.reading import Reading
 
 
 def _text(folder: Folder) -> Table[Frequency]:
@@ -34,4 +35,4 @@ def _table(folder: Folder, time_ns: Array, mhz: Array) -> Table[Frequency]:
     return Table.build(Frequency, rank=rank, time_ns=time_ns[good], mhz=mhz[good]).sorted_by("time_ns")
 
 
-FREQUENCIES = Reading(Frequency, text=_text, database=_database)
+FREQUENCIES = Reading(Frequency, {"text": _text, "database": _database})

@@ -11,8 +11,10 @@ from advisor.facts.observed import Group
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
-from advisor.sources.ascend.reading import Folder, Members, Reading
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.family import Members
 from advisor.sources.files.jsonfile import inside, integer, integers, mapping, text
+from advisor.sources.reading import Reading
 
 KINDS: Mapping[str, str] = {
     "default_group": "world",
@@ -177,4 +179,4 @@ def _known(folder: Folder) -> Table[Group]:
     return table(folder.groups) if folder.carries_groups else Table.empty(Group)
 
 
-GROUPS = Reading(Group, text=_known, database=_known)
+GROUPS = Reading(Group, {"text": _known, "database": _known})

@@ -9,8 +9,9 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database
+from advisor.sources.reading import Reading
 
 BY_CATEGORY = {
     "cpu_op": "operator",
@@ -188,4 +189,4 @@ def _calls(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -
     )
 
 
-HOST_CALLS = Reading(HostCall, text=_text, database=_database)
+HOST_CALLS = Reading(HostCall, {"text": _text, "database": _database})

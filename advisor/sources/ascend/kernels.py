@@ -14,10 +14,11 @@ from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams, tasks
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database, match, pick
+from advisor.sources.reading import Reading
 
 DETAILS = "kernel_details.csv"
 
@@ -268,4 +269,4 @@ def _counter(database: Database, counter: int, task: Array) -> Array:
     return pick(values, match(ids, task), np.nan)
 
 
-KERNELS = Reading(Kernel, text=_text, database=_database)
+KERNELS = Reading(Kernel, {"text": _text, "database": _database})

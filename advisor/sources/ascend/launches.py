@@ -12,8 +12,9 @@ from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, tasks, waits_and_marks
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, match, pick
+from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
     from advisor.sources.files.timeline import Timeline
@@ -136,4 +137,4 @@ def launched(database: Database, rank: int) -> dict[str, Array]:
     return found
 
 
-LAUNCHES = Reading(Launch, text=_text, database=_database)
+LAUNCHES = Reading(Launch, {"text": _text, "database": _database})

@@ -16,9 +16,11 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import Entry, entries, microseconds, op_of, size_bytes, step_number
 from advisor.sources.ascend.groups import communicator
-from advisor.sources.ascend.reading import Folder, Members, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, records
+from advisor.sources.family import Members
 from advisor.sources.files.jsonfile import inside, text
+from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
 _PAIR = re.compile(r"^(\d{1,9})-(\d{1,9})$")
@@ -158,4 +160,4 @@ def _cells(rank: int, record: tuple[object, ...]) -> Iterator[Cell]:
     return of_entry(entry, rank)
 
 
-LINKS = Reading(Link, text=_text, database=_database)
+LINKS = Reading(Link, {"text": _text, "database": _database})

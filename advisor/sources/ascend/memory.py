@@ -11,9 +11,10 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, select
 from advisor.sources.files import csvfile
+from advisor.sources.reading import Reading
 
 F = TypeVar("F", MemoryUse, ModuleMemory, OperatorMemory, L2Cache)
 
@@ -64,7 +65,7 @@ def _of_rank(folder: Folder, table: Table[F]) -> Table[F]:
     return table.having(rank=folder.rank)
 
 
-MEMORY_USES = Reading(MemoryUse, text=_uses_text, database=_uses_database)
+MEMORY_USES = Reading(MemoryUse, {"text": _uses_text, "database": _uses_database})
 
 
 def _modules_text(folder: Folder) -> Table[ModuleMemory]:
@@ -97,7 +98,7 @@ def _named(ids: Array, names: dict[int, str]) -> Texts:
     return Texts(np.where(ids == MISSING, -1, codes).astype(np.int32), texts)
 
 
-MODULE_MEMORY = Reading(ModuleMemory, text=_modules_text, database=_modules_database)
+MODULE_MEMORY = Reading(ModuleMemory, {"text": _modules_text, "database": _modules_database})
 
 _OPERATOR_HEADINGS = {
     "name": ("Name",),
@@ -126,7 +127,7 @@ def _operators_database(folder: Folder) -> Table[OperatorMemory]:
     return _of_rank(folder, table.having(**times))
 
 
-OPERATOR_MEMORY = Reading(OperatorMemory, text=_operators_text, database=_operators_database)
+OPERATOR_MEMORY = Reading(OperatorMemory, {"text": _operators_text, "database": _operators_database})
 
 
 def _cache_text(folder: Folder) -> Table[L2Cache]:
@@ -142,4 +143,4 @@ def _cache_text(folder: Folder) -> Table[L2Cache]:
     return _of_rank(folder, Table.build(L2Cache, **columns))
 
 
-L2_CACHE = Reading(L2Cache, text=_cache_text)
+L2_CACHE = Reading(L2Cache, {"text": _cache_text})

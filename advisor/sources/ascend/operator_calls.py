@@ -10,9 +10,10 @@ from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import OPERATOR
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import csvfile
 from advisor.sources.files.database import Database
+from advisor.sources.reading import Reading
 
 DETAILS = "operator_details.csv"
 HEADINGS = {
@@ -141,4 +142,4 @@ def _stacks(database: Database, ids: Array) -> Texts:
     return Texts(np.array(codes, np.int32)[inverse], tuple(index))
 
 
-OPERATOR_CALLS = Reading(OperatorCall, text=_text, database=_database)
+OPERATOR_CALLS = Reading(OperatorCall, {"text": _text, "database": _database})

@@ -6,7 +6,8 @@ from __future__ import annotations
 from advisor.facts.observed import OverlapTrack
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.reading import Reading
 
 _NAMES = ("Computing", "Communication(Not Overlapped)", "Free")
 _TYPES = (0, 2, 3)
@@ -48,4 +49,4 @@ def _table(folder: Folder, compute: float, exposed: float, free: float) -> Table
     )
 
 
-OVERLAP_TRACKS = Reading(OverlapTrack, text=_text, database=_database)
+OVERLAP_TRACKS = Reading(OverlapTrack, {"text": _text, "database": _database})

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading: where each export keeps one fact, side by side; Folder: the capture of one rank they read from.
-
-A way (text or database) is a function of the folder. It returns a table — an empty one says "looked, there is
-none" — or raises `FactMissing` (this export does not hold it) or `Unreadable` (the file is there but cannot be
-read; the damage has been noted). Nothing else may leave it, whatever the files hold.
-"""
+"""Description: the capture of one rank, as it is known before it is read; Folder: the same, opened."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from advisor.facts.base import Fact
 from advisor.facts.observed import Damage
@@ -20,11 +15,13 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
 from advisor.progress import Progress, silent
+from advisor.sources.family import Members
 from advisor.sources.files import timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import NOBODY, Database, open_readonly, rows_there
 from advisor.sources.files.rows_read import TIMES_READ, RowsRead
 from advisor.sources.files.timeline import Timeline
+from advisor.sources.reading import Reading, read_best
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,6 +33,9 @@ T = TypeVar("T")
 
 SMALL_ROWS = 256
 """Tables of up to so many rows are remembered; they weigh less than a page of a file."""
+
+EXPORTS = ("database", "text")
+"""What the profilers export, the better one first."""
 
 ABOUT = ("profiler_info.json", "profiler_metadata.json")
 """Files about the recording itself; a database export has them too."""
@@ -60,40 +60,21 @@ class Shelf:
         self._owner = None
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
-    """One communication group: what it is for (tp, pp, dp …; empty when unknown) and its global ranks in order."""
-
-    kind: str
-    ranks: tuple[int, ...]
-
-
-@dataclass(eq=False)
-class Folder:
-    """The capture of one rank: its files by name, and what has been opened of them."""
+@dataclass(frozen=True, eq=False)
+class Description:
+    """The capture of one rank, known before a table of it is read: which files it has, and its place in the run."""
 
     rank: int
     root: Path
     """The `*_ascend_pt` folder, or the folder of a lone file."""
     output: Path
     """Its ASCEND_PROFILER_OUTPUT."""
-    readings: Sequence[Reading[Any]] = ()
-    """How each fact is read; of what is not among them `read` knows nothing."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Text files by name, such as `kernel_details.csv`; `profiler_info.json` and `profiler_metadata.json` too."""
     databases: Mapping[str, Path] = field(default_factory=dict)
     """`profiler` (ascend_pytorch_profiler*.db) and `analysis` (analysis.db), where they are there."""
-    level: str | None = None
-    """`Level_none`, `Level0`, `Level1`, `Level2`; None when not recorded."""
     name: str = ""
     """How damage names the folder: its path relative to the input, empty when it is the input."""
-    notes: Notes = field(default_factory=Notes)
-    jobs: int = 1
-    """Processes that may decode its timeline."""
-    progress: Progress = silent
-    """Told how much of the timeline is decoded, in bytes, or of the databases read; only for the only folder."""
-    rows_read: RowsRead | None = None
-    """Counts for `progress` what is read of the databases."""
     size_bytes: int = 0
     groups: Mapping[str, Members] = field(default_factory=dict)
     """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
@@ -103,10 +84,6 @@ class Folder:
     """The parallel layout of the run."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
-    shelf: Shelf = field(default_factory=Shelf)
-    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
-    _small: dict[type[Fact], Table[Any]] = field(default_factory=dict, repr=False)
-    """Small tables read before: opening the input asks for some that rules ask for again."""
 
     @property
     def exports_text(self) -> bool:
@@ -132,12 +109,38 @@ class Folder:
         there = name not in self.files and (self.output / f"{name}.gz").is_file()
         return (f"{name}.gz",) if there else ()
 
+
+@dataclass
+class Kept:
+    """What has been opened or read of a capture."""
+
+    decoded: dict[str, Any] = field(default_factory=dict)
+    small: dict[type[Fact], Table[Any]] = field(default_factory=dict)
+    """Small tables read before: opening the input asks for some that rules ask for again."""
+    rows_read: RowsRead | None = None
+    """Counts for `progress` what is read of the databases."""
+
+
+@dataclass(frozen=True, eq=False)
+class Folder(Description):
+    """An opened capture: all that describes it, how its facts are read, and what of it is open now."""
+
+    readings: Sequence[Reading[Folder, Any]] = ()
+    """How each fact is read; of what is not among them `read` knows nothing."""
+    notes: Notes = field(default_factory=Notes)
+    jobs: int = 1
+    """Processes that may decode its timeline."""
+    progress: Progress = silent
+    """Told how much of the timeline is decoded, in bytes, or of the databases read; only for the only folder."""
+    shelf: Shelf = field(default_factory=Shelf)
+    _kept: Kept = field(default_factory=Kept, repr=False)
+
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What `make` gives, made once and kept until `release`: a decoded file that several facts need."""
-        if name not in self._kept:
+        if name not in self._kept.decoded:
             self.shelf.take(self)
-            self._kept[name] = make()
-        return cast("T", self._kept[name])
+            self._kept.decoded[name] = make()
+        return cast("T", self._kept.decoded[name])
 
     def timeline(self) -> Timeline:
         """The decoded trace_view.json.
@@ -175,10 +178,10 @@ class Folder:
         """What tells of the rows read of the databases; where nobody listens, none are counted."""
         if self.progress is silent:
             return NOBODY
-        if self.rows_read is None:
+        if self._kept.rows_read is None:
             times = {table: many for which in self.databases for table, many in TIMES_READ[which].items()}
-            self.rows_read = RowsRead(self.progress, self._rows_there(), times)
-        return self.rows_read
+            self._kept.rows_read = RowsRead(self.progress, self._rows_there(), times)
+        return self._kept.rows_read
 
     def _rows_there(self) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -195,10 +198,10 @@ class Folder:
     def release(self) -> None:
         """Let go of everything that was opened or decoded; reading again opens it again."""
         for which in ("profiler", "analysis"):
-            connection = self._kept.get(f"database {which}")
+            connection = self._kept.decoded.get(f"database {which}")
             if connection is not None:
                 connection.close()
-        self._kept.clear()
+        self._kept.decoded.clear()
 
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact, from the database where it holds them, else from the text files.
@@ -206,46 +209,13 @@ class Folder:
         Raises:
             FactMissing: Neither holds it, or what holds it cannot be read.
         """
-        if fact in self._small:
-            return self._small[fact]
-        table = self._first(fact)
+        if fact in self._kept.small:
+            return self._kept.small[fact]
+        table = read_best(self.readings, fact, self, EXPORTS if self.databases else EXPORTS[1:])
         if len(table) <= SMALL_ROWS and fact is not Damage:
-            self._small[fact] = table
+            self._kept.small[fact] = table
         return table
 
-    def _first(self, fact: type[F]) -> Table[F]:
-        """What the best way gives that gives any rows."""
-        empty: Table[F] | None = None
-        unreadable: list[str] = []
-        for way in self._ways(fact):
-            try:
-                table = way(self)
-            except FactMissing as missing:
-                unreadable += missing.unreadable
-            except Unreadable as wrong:
-                unreadable.append(wrong.file)
-            else:
-                if len(table):
-                    return table
-                empty = table if empty is None else empty
-        if empty is None:
-            raise FactMissing([fact.table], unreadable)
-        return empty
-
-    def _ways(self, fact: type[F]) -> list[Callable[[Folder], Table[F]]]:
-        """How to read a fact of this folder, the better way first."""
-        found = [reading for reading in self.readings if reading.fact is fact]
-        ways = [reading.database for reading in found if self.databases] + [reading.text for reading in found]
-        return [way for way in ways if way is not None]
-
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_kept": {}, "shelf": Shelf(), "progress": silent, "rows_read": None}
-
-
-@dataclass(frozen=True)
-class Reading(Generic[F]):
-    """One fact, and how each export gives it."""
-
-    fact: type[F]
-    text: Callable[[Folder], Table[F]] | None = None
-    database: Callable[[Folder], Table[F]] | None = None
+        kept = Kept(small=self._kept.small)
+        return {**self.__dict__, "_kept": kept, "shelf": Shelf(), "progress": silent}

@@ -12,11 +12,12 @@ from msgspec import Struct
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import flag, inside, integer, mapping, text
+from advisor.sources.reading import Reading
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")
 _NUMBERS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
@@ -169,4 +170,4 @@ def _read(folder: Folder) -> Table[Setting]:
     return Table.build(Setting, rank=folder.rank, kind=kinds, name=names, value=values, number=numbers)
 
 
-SETTINGS = Reading(Setting, text=_read, database=_read)
+SETTINGS = Reading(Setting, {"text": _read, "database": _read})

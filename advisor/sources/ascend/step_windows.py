@@ -11,7 +11,8 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.reading import Reading
 
 STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 
@@ -40,4 +41,4 @@ def _table(folder: Folder, step: Array, start: Array, end: Array) -> Table[StepW
     return Table.build(StepWindow, rank=rank, step=step, start_ns=start, end_ns=end).sorted_by("start_ns", "step")
 
 
-STEP_WINDOWS = Reading(StepWindow, text=_text, database=_database)
+STEP_WINDOWS = Reading(StepWindow, {"text": _text, "database": _database})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StepTime: step_trace_time.csv and StepTraceTime. Both hold µs, whatever the documents say."""
+"""StepTime: step_trace_time.csv and StepTraceTime. Text hold µs, whatever the documents say."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, records, rows, select
 from advisor.sources.files import csvfile
+from advisor.sources.reading import Reading
 
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
 _LONGEST_MARK = len('"ProfilerStep#"') + 18
@@ -88,7 +89,7 @@ def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:
     )
 
 
-STEP_TIMES = Reading(StepTime, text=_text, database=_database)
+STEP_TIMES = Reading(StepTime, {"text": _text, "database": _database})
 
 
 def numbered_steps(folder: Folder) -> tuple[int, ...]:

@@ -10,8 +10,9 @@ import numpy as np
 from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import csvfile
+from advisor.sources.reading import Reading
 
 _AMOUNTS = {
     "calls": ("Count",),
@@ -54,7 +55,7 @@ def _operators_database(folder: Folder) -> Table[OperatorTotal]:
     return known
 
 
-OPERATOR_TOTALS = Reading(OperatorTotal, text=_operators_text, database=_operators_database)
+OPERATOR_TOTALS = Reading(OperatorTotal, {"text": _operators_text, "database": _operators_database})
 
 
 def _apis_text(folder: Folder) -> Table[ApiTotal]:
@@ -90,7 +91,7 @@ def _apis_database(folder: Folder) -> Table[ApiTotal]:
     return table.take(table.texts("level").isin(_API_TYPES.values()))
 
 
-API_TOTALS = Reading(ApiTotal, text=_apis_text, database=_apis_database)
+API_TOTALS = Reading(ApiTotal, {"text": _apis_text, "database": _apis_database})
 
 
 def _rank(folder: Folder, rows: Sequence[object]) -> Array:

@@ -15,9 +15,10 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import Entry, entries, microseconds, op_of, size_bytes, step_number
 from advisor.sources.ascend.groups import communicator
-from advisor.sources.ascend.reading import Folder, Reading
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, records
 from advisor.sources.files.jsonfile import inside, mapping, number
+from advisor.sources.reading import Reading
 
 BANDWIDTHS = "Communication Bandwidth Info"
 SUMS = frozenset({"SDMA"})
@@ -106,4 +107,4 @@ def _row(rank: int, record: tuple[object, ...]) -> Iterator[Moved]:
         )
 
 
-TRANSFERS = Reading(Transfer, text=_text, database=_database)
+TRANSFERS = Reading(Transfer, {"text": _text, "database": _database})

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from advisor.sources.ascend.groups import MOST_RANKS, Sizes
-from advisor.sources.ascend.reading import Folder, Members
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import rows
+from advisor.sources.family import Members
 
 _PAIR = re.compile(rb'"(\d{1,7})-(\d{1,7})"\s*:')
 _MATRIX = "SELECT MAX(CAST(src_rank AS INTEGER)), MAX(CAST(dst_rank AS INTEGER)) FROM CommAnalyzerMatrix"

@@ -18,16 +18,23 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import groups, links, transfers
 from advisor.sources.ascend.communication import Entry, microseconds, of_cluster, op_of, ranks_of
-from advisor.sources.ascend.reading import Folder, Members
+from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.steps import HEADINGS, REQUIRED
 from advisor.sources.cluster import analysis_database
-from advisor.sources.detect import CLUSTER_DATABASE, CLUSTER_FILES
+from advisor.sources.family import Members
 from advisor.sources.files import csvfile, jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import inside, mapping
 
 F = TypeVar("F", bound=Fact)
 
+CLUSTER_FILES = (
+    "cluster_step_trace_time.csv",
+    "cluster_communication.json",
+    "cluster_communication_matrix.json",
+    "communication_group.json",
+)
+CLUSTER_DATABASE = "cluster_analysis.db"
 TIMES = "Communication Time Info"
 _TEXT = Column("Kind or index of a row.", "text")
 _COLUMNS = {**StepTime.columns(), "type": _TEXT, "index": _TEXT}

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.collectives import COLLECTIVES
-from advisor.sources.ascend.reading import Members
+from advisor.sources.family import Members
 from tests.sources.traces import captured, event, lane, of, thread
 
 GROUP = "11022204950826225271"
@@ -49,9 +50,9 @@ def told(step: str = "step50") -> str:
 
 @pytest.mark.parametrize("core", ["HCCL", "COMMUNICATION", "N/A"])
 def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str) -> None:
-    folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core=core), communication=told())
-    folder.groups = {GROUP: Members("dp", (0, 1))}
-    assert of(COLLECTIVES.text, folder) == [
+    capture = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core=core), communication=told())
+    folder = replace(capture, groups={GROUP: Members("dp", (0, 1))})
+    assert of(COLLECTIVES.ways["text"], folder) == [
         {
             "rank": 3,
             "step": 50,
@@ -75,37 +76,37 @@ def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str
 
 def test_at_level0_the_group_is_the_one_of_the_run_that_ends_in_the_digits_of_the_name(tmp_path: Path) -> None:
     folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core="HCCL"))
-    (unknown,) = of(COLLECTIVES.text, folder)
+    (unknown,) = of(COLLECTIVES.ways["text"], folder)
     assert (unknown["group"], unknown["transit_us"], unknown["size_bytes"]) == ("271", None, 4000.0)
-    folder.groups = {GROUP: Members("tp", (0, 1)), "5": Members("pp", (0, 2))}
-    (known,) = of(COLLECTIVES.text, folder)
+    groups = {GROUP: Members("tp", (0, 1)), "5": Members("pp", (0, 2))}
+    (known,) = of(COLLECTIVES.ways["text"], replace(folder, groups=groups))
     assert (known["group"], known["group_kind"]) == (GROUP, "tp")
 
 
 def test_without_a_table_of_kernels_the_timeline_says_when_and_without_it_the_communication_file(
     tmp_path: Path,
 ) -> None:
-    (seen,) = of(COLLECTIVES.text, captured(tmp_path, TRACE, communication=told()))
+    (seen,) = of(COLLECTIVES.ways["text"], captured(tmp_path, TRACE, communication=told()))
     assert (seen["start_ns"], seen["elapse_us"], seen["wait_us"], seen["size_bytes"]) == (100_500, 80.25, 20.0, 4000.0)
     alone = tmp_path / "alone"
     alone.mkdir()
-    (row,) = of(COLLECTIVES.text, captured(alone, communication=told()))
+    (row,) = of(COLLECTIVES.ways["text"], captured(alone, communication=told()))
     assert (row["start_ns"], row["elapse_us"], row["step"], row["size_bytes"]) == (100_500, 80.25, 50, None)
 
 
 def test_a_start_is_the_one_the_launch_ends_at_though_the_table_cuts_off_a_nanosecond(tmp_path: Path) -> None:
     table = DETAILS.format(core="HCCL").replace("100.500", "100.499")
-    (row,) = of(COLLECTIVES.text, captured(tmp_path, TRACE, kernel_details=table))
+    (row,) = of(COLLECTIVES.ways["text"], captured(tmp_path, TRACE, kernel_details=table))
     assert (row["start_ns"], row["size_bytes"]) == (100_500, 4000.0)
 
 
 @pytest.mark.parametrize("op", ["send", "receive", "batchSendRecv"])
 def test_sends_and_receives_are_point_to_point(tmp_path: Path, op: str) -> None:
     table = DETAILS.format(core="HCCL").replace("allReduce", op)
-    (row,) = of(COLLECTIVES.text, captured(tmp_path, kernel_details=table))
+    (row,) = of(COLLECTIVES.ways["text"], captured(tmp_path, kernel_details=table))
     assert (row["op"], row["p2p"]) == (op, True)
 
 
 def test_a_capture_without_any_of_the_files_has_no_collectives(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
-        of(COLLECTIVES.text, captured(tmp_path))
+        of(COLLECTIVES.ways["text"], captured(tmp_path))

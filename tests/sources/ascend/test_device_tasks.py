@@ -34,7 +34,7 @@ KINDS = [
 @pytest.mark.parametrize(("name", "task_type", "kind"), KINDS)
 def test_tasks_are_told_apart_by_name_and_type(tmp_path: Path, name: str, task_type: str, kind: str) -> None:
     trace = [lane(9, "Ascend Hardware"), event(name, "1.000", pid=9, tid=2, args={"Task Type": task_type})]
-    (row,) = of(DEVICE_TASKS.text, captured(tmp_path, trace))
+    (row,) = of(DEVICE_TASKS.ways["text"], captured(tmp_path, trace))
     assert (row["kind"], row["stream"]) == (kind, 2)
 
 
@@ -51,7 +51,7 @@ def test_copies_say_how_much_and_where_to(
 ) -> None:
     args = {"Task Type": "PCIE_DMA_SQE", "Physic Stream Id": 5, **size, **words}
     trace = [lane(9, "Ascend Hardware"), event("MEMCPY_ASYNC", "1.000", pid=9, tid=2, args=args)]
-    (row,) = of(DEVICE_TASKS.text, captured(tmp_path, trace))
+    (row,) = of(DEVICE_TASKS.ways["text"], captured(tmp_path, trace))
     assert (row["size_bytes"], row["direction"], row["stream"]) == (1168, direction, 5)
 
 
@@ -61,18 +61,17 @@ def test_a_copy_below_level2_has_no_size_and_only_on_the_chip_a_direction(tmp_pa
         event("MEMCPY_ASYNC", "1.000", pid=9, args={"Task Type": "PCIE_DMA_SQE"}),
         event("MEMCPY_ASYNC", "2.000", pid=9, args={"Task Type": "SDMA_SQE"}),
     ]
-    rows = of(DEVICE_TASKS.text, captured(tmp_path, trace))
+    rows = of(DEVICE_TASKS.ways["text"], captured(tmp_path, trace))
     assert [(row["size_bytes"], row["direction"]) for row in rows] == [(None, None), (None, "d2d")]
 
 
 def test_no_connection_is_missing(tmp_path: Path) -> None:
     args = {"Task Type": "AI_CORE", "connection_id": 4294967295}
-    (row,) = of(
-        DEVICE_TASKS.text, captured(tmp_path, [lane(9, "Ascend Hardware"), event("k", "1.000", pid=9, args=args)])
-    )
+    trace = [lane(9, "Ascend Hardware"), event("k", "1.000", pid=9, args=args)]
+    (row,) = of(DEVICE_TASKS.ways["text"], captured(tmp_path, trace))
     assert row["connection"] is None
 
 
 def test_a_timeline_without_a_device_has_no_tasks(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
-        of(DEVICE_TASKS.text, captured(tmp_path, [event("aten::add", "1.000", cat="cpu_op")]))
+        of(DEVICE_TASKS.ways["text"], captured(tmp_path, [event("aten::add", "1.000", cat="cpu_op")]))

@@ -15,5 +15,5 @@ def test_frequencies_come_in_the_order_of_time_and_other_counters_are_left_out(t
         {**counter, "ts": "30.000", "args": {"MHz": "fast"}},
         {**counter, "name": "HBM 0/Read", "ts": "15.000", "args": {"Read(MB/s)": 0.0}},
     ]
-    rows = of(FREQUENCIES.text, captured(tmp_path, trace))
+    rows = of(FREQUENCIES.ways["text"], captured(tmp_path, trace))
     assert [(row["time_ns"], row["mhz"]) for row in rows] == [(10_000, 1800.0), (20_000, 800.0)]

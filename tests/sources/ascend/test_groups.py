@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.sources.ascend import groups
 from advisor.sources.ascend.groups import Sizes, chained, communicator, from_cluster, kind_of, parallel, recorded
-from advisor.sources.ascend.reading import Members
+from advisor.sources.family import Members
 
 
 def test_a_communicator_hashes_as_hccl_names_it() -> None:

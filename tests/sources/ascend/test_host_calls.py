@@ -33,14 +33,14 @@ SPELLED = [
 
 @pytest.mark.parametrize(("found", "kind", "name"), SPELLED, ids=lambda part: part if isinstance(part, str) else "")
 def test_calls_have_the_kind_and_name_of_their_layer(tmp_path: Path, found: Json, kind: str, name: str) -> None:
-    (row,) = of(HOST_CALLS.text, captured(tmp_path, [found]))
+    (row,) = of(HOST_CALLS.ways["text"], captured(tmp_path, [found]))
     assert (row["kind"], row["name"]) == (kind, name)
 
 
 def test_what_runs_on_the_device_is_no_host_call(tmp_path: Path) -> None:
     trace = [lane(1, "Ascend Hardware"), event("aclnnAdd_Add", "1.000", args={"Task Type": "AI_CORE"})]
     with pytest.raises(FactMissing):
-        of(HOST_CALLS.text, captured(tmp_path, trace))
+        of(HOST_CALLS.ways["text"], captured(tmp_path, trace))
 
 
 def test_both_ends_of_the_task_queue_share_a_connection(tmp_path: Path) -> None:
@@ -49,5 +49,5 @@ def test_both_ends_of_the_task_queue_share_a_connection(tmp_path: Path) -> None:
         event("Enqueue", "1.000", cat="enqueue", args=queue),
         event("Dequeue@x", "2.000", cat="dequeue", args=queue),
     ]
-    rows = of(HOST_CALLS.text, captured(tmp_path, trace))
+    rows = of(HOST_CALLS.ways["text"], captured(tmp_path, trace))
     assert [row["connection"] for row in rows] == [8230, 8230]

@@ -20,7 +20,7 @@ LEVEL0 = """Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait 
 
 
 def test_level0_says_nothing_it_does_not_know(tmp_path: Path) -> None:
-    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=LEVEL0))
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=LEVEL0))
     assert row["op_type"] == "MatMulV3"
     assert row["start_ns"] == 1736405443881410320
     assert (row["rank"], row["step"], row["duration_us"]) == (3, 50, 50.621)
@@ -30,16 +30,16 @@ def test_level0_says_nothing_it_does_not_know(tmp_path: Path) -> None:
 
 def test_shapes_lose_the_quotes_they_are_written_in_and_block_num_is_block_dim(tmp_path: Path) -> None:
     table = 'Name,Start Time(us),Duration(us),Block Num,Input Shapes\nk,1.000,2,20,"""4096,1024;4096"""\n'
-    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=table))
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=table))
     assert (row["input_shapes"], row["blocks"], row["step"]) == ("4096,1024;4096", 20, None)
 
 
 def test_a_share_is_the_larger_of_both_kinds_of_core_and_chips_without_two_kinds_have_one_name(tmp_path: Path) -> None:
     split = "Name,Start Time(us),Duration(us),aic_mte2_ratio,aiv_mte2_ratio,cube_utilization(%)\nk,1,2,0.25,0.5,80\n"
-    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=split))
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=split))
     assert (row["mte2_share"], row["cube_share"], row["mac_share"]) == (0.5, 0.8, None)
     one = "Name,Start Time(us),Duration(us),mac_ratio,vec_ratio\nk,1,2,0.25,N/A\n"
-    (row,) = of(KERNELS.text, captured(tmp_path, kernel_details=one))
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=one))
     assert (row["mac_share"], row["vector_share"]) == (0.25, None)
 
 
@@ -80,7 +80,7 @@ def test_without_a_table_of_kernels_the_timeline_shows_them(tmp_path: Path) -> N
         event("EVENT_WAIT", "130.000", 3.5, pid=9, tid=2, args={"Task Type": "EVENT_WAIT_SQE"}),
         *arrow(8, (7, 1, "111.000"), (9, 2, "120.000")),
     ]
-    (row,) = of(KERNELS.text, captured(tmp_path, trace))
+    (row,) = of(KERNELS.ways["text"], captured(tmp_path, trace))
     assert (row["op_type"], row["stream"], row["step"], row["duration_us"]) == ("Add", 2, 4, 3.5)
 
 
@@ -103,13 +103,14 @@ def test_kernels_to_which_the_timeline_gives_no_type_are_kernels(tmp_path: Path)
             )
         ),
     ]
-    rows = of(KERNELS.text, captured(tmp_path, trace))
+    rows = of(KERNELS.ways["text"], captured(tmp_path, trace))
     assert [(row["op_type"], row["core"]) for row in rows] == [("Add", None), ("MatMul", None), ("Cast", "AI_CPU")]
 
 
 def test_rows_of_no_type_in_the_table_of_kernels_are_kernels(tmp_path: Path) -> None:
     table = "Name,Accelerator Core,Start Time(us),Duration(us)\nAdd_1,Other,1.000,2\nAdd_2,AI_CORE,4.000,2\n"
-    assert [row["core"] for row in of(KERNELS.text, captured(tmp_path, kernel_details=table))] == ["Other", "AI_CORE"]
+    rows = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=table))
+    assert [row["core"] for row in rows] == ["Other", "AI_CORE"]
 
 
 def test_tasks_of_no_type_in_the_database_are_kernels_where_it_lists_them(tmp_path: Path) -> None:
@@ -124,10 +125,10 @@ def test_tasks_of_no_type_in_the_database_are_kernels_where_it_lists_them(tmp_pa
             INSERT INTO COMPUTE_TASK_INFO VALUES (2, 7, 1, 3);
         """)
     folder = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
-    assert [(row["op_type"], row["duration_us"]) for row in of(KERNELS.database, folder)] == [("Add", 2.0)]
-    assert [row["kind"] for row in of(DEVICE_TASKS.database, folder)] == ["kernel", "mark"]
+    assert [(row["op_type"], row["duration_us"]) for row in of(KERNELS.ways["database"], folder)] == [("Add", 2.0)]
+    assert [row["kind"] for row in of(DEVICE_TASKS.ways["database"], folder)] == ["kernel", "mark"]
 
 
 def test_without_both_there_are_no_kernels(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
-        of(KERNELS.text, captured(tmp_path))
+        of(KERNELS.ways["text"], captured(tmp_path))

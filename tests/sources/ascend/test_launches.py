@@ -22,7 +22,7 @@ def test_a_moment_inside_node_launch_stands_for_the_whole_call(tmp_path: Path) -
         event("Node@launch", "12.500", 9.0, pid=CANN, tid=5),
         *arrow(HUGE, (CANN, 4, "13.000"), (DEVICE, 2, "40.000")),
     ]
-    (row,) = of(LAUNCHES.text, captured(tmp_path, trace))
+    (row,) = of(LAUNCHES.ways["text"], captured(tmp_path, trace))
     assert row == {
         "rank": 3,
         "thread": 4,
@@ -40,7 +40,7 @@ def test_a_copy_is_launched_by_the_call_that_begins_there(tmp_path: Path) -> Non
         *arrow(5, (CANN, 4, "10.000"), (DEVICE, 2, "40.000")),
         *arrow(6, (CANN, 4, "10.000"), (GROUPS, 0, "41.000")),
     ]
-    copy, collective = of(LAUNCHES.text, captured(tmp_path, trace))
+    copy, collective = of(LAUNCHES.ways["text"], captured(tmp_path, trace))
     assert (copy["host_start_ns"], copy["host_end_ns"], copy["stream"]) == (10_000, 12_000, 2)
     assert (collective["device_start_ns"], collective["stream"]) == (41_000, None)
 
@@ -49,7 +49,7 @@ def test_one_start_may_have_several_ends_and_ids_beyond_64_bits_are_told_apart(t
     start, first = arrow(HUGE, (CANN, 1, "1.000"), (DEVICE, 2, "5.000"))
     _, second = arrow(HUGE, (CANN, 1, "1.000"), (DEVICE, 2, "6.000"))
     trace = [*LANES, start, first, second, *arrow(5, (CANN, 1, "2.000"), (DEVICE, 2, "7.000"))]
-    rows = of(LAUNCHES.text, captured(tmp_path, trace))
+    rows = of(LAUNCHES.ways["text"], captured(tmp_path, trace))
     assert [(row["host_start_ns"], row["device_start_ns"]) for row in rows] == [
         (1_000, 5_000),
         (1_000, 6_000),
@@ -59,22 +59,22 @@ def test_one_start_may_have_several_ends_and_ids_beyond_64_bits_are_told_apart(t
 
 def test_level0_keeps_the_moment_of_a_start_on_a_lane_without_a_name(tmp_path: Path) -> None:
     trace = [lane(DEVICE, "Ascend Hardware"), *arrow(5, (3089232096, 4, "13.000"), (DEVICE, 2, "40.000"))]
-    (row,) = of(LAUNCHES.text, captured(tmp_path, trace))
+    (row,) = of(LAUNCHES.ways["text"], captured(tmp_path, trace))
     assert (row["thread"], row["host_start_ns"], row["host_end_ns"]) == (None, 13_000, None)
 
 
 def test_an_end_without_a_start_is_no_launch(tmp_path: Path) -> None:
     start, _ = arrow(5, (CANN, 1, "1.000"), (DEVICE, 2, "5.000"))
     _, end = arrow(6, (CANN, 1, "1.000"), (DEVICE, 2, "5.000"))
-    assert of(LAUNCHES.text, captured(tmp_path, [*LANES, start, end])) == []
+    assert of(LAUNCHES.ways["text"], captured(tmp_path, [*LANES, start, end])) == []
 
 
 def test_arrows_to_events_are_no_launches(tmp_path: Path) -> None:
     wait = event("EVENT_WAIT", "5.000", 1.0, pid=DEVICE, tid=2, args={"Task Type": "EVENT_WAIT_SQE"})
     trace = [*LANES, wait, *arrow(5, (CANN, 1, "1.000"), (DEVICE, 2, "5.000"))]
-    assert of(LAUNCHES.text, captured(tmp_path, trace)) == []
+    assert of(LAUNCHES.ways["text"], captured(tmp_path, trace)) == []
 
 
 def test_a_timeline_without_arrows_has_no_launches(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
-        of(LAUNCHES.text, captured(tmp_path, LANES))
+        of(LAUNCHES.ways["text"], captured(tmp_path, LANES))

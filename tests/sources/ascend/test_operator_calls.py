@@ -21,7 +21,7 @@ TABLE = (
 
 
 def test_lists_lose_their_line_breaks_and_empty_ones_are_missing(tmp_path: Path) -> None:
-    first, second = of(OPERATOR_CALLS.text, captured(tmp_path, operator_details=TABLE))
+    first, second = of(OPERATOR_CALLS.ways["text"], captured(tmp_path, operator_details=TABLE))
     assert (first["input_shapes"], first["call_stack"]) == ("2,3;4", "a.py(1): f;b.py(2): g")
     assert (first["host_self_us"], first["host_total_us"], first["device_self_us"]) == (1.5, 2.5, 3.0)
     assert (second["input_shapes"], second["call_stack"]) == (None, None)

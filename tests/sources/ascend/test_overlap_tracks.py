@@ -25,17 +25,17 @@ LANE = (
 
 def test_the_track_of_the_timeline_is_summed_up_by_its_names(tmp_path: Path) -> None:
     trace = [lane(3, "Overlap Analysis"), *LANE, event("Computing", "50.000", 90.0, pid=1, cat="user_annotation")]
-    (row,) = of(OVERLAP_TRACKS.text, captured(tmp_path, trace))
+    (row,) = of(OVERLAP_TRACKS.ways["text"], captured(tmp_path, trace))
     assert row == {"rank": 3, "compute_us": 10.0, "exposed_comm_us": 7.0, "free_us": 4.5}
 
 
 def test_a_timeline_without_the_track_or_cut_off_has_no_sums(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
-        of(OVERLAP_TRACKS.text, captured(tmp_path, [event("k", "1.000")]))
+        of(OVERLAP_TRACKS.ways["text"], captured(tmp_path, [event("k", "1.000")]))
     path = write(tmp_path / "trace_view.json", LANE)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(FactMissing):
-        of(OVERLAP_TRACKS.text, Folder(rank=0, root=tmp_path, output=tmp_path, files={path.name: path}))
+        of(OVERLAP_TRACKS.ways["text"], Folder(rank=0, root=tmp_path, output=tmp_path, files={path.name: path}))
 
 
 def test_the_table_of_the_database_says_the_same(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_table_of_the_database_says_the_same(tmp_path: Path) -> None:
                 (4, 0, 15500, 20000, 3);
         """)
     folder = Folder(rank=3, root=tmp_path, output=tmp_path, databases={"profiler": path})
-    (row,) = of(OVERLAP_TRACKS.database, folder)
+    (row,) = of(OVERLAP_TRACKS.ways["database"], folder)
     assert row == {"rank": 3, "compute_us": 10.0, "exposed_comm_us": 7.0, "free_us": 4.5}
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from advisor.facts.observed import Damage, Kernel, L2Cache, OperatorTotal, RankCapture, StepTime
 from advisor.messages.errors import FactMissing
-from advisor.sources import Folder, open_input
-from advisor.sources.ascend.reading import Shelf
+from advisor.sources import open_input
+from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.files.damage_notes import Notes
 
 Capture = Callable[..., Path]

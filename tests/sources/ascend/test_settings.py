@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from advisor.facts.observed import Setting
-from advisor.sources import READINGS
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.readings import READINGS
 from advisor.sources.ascend.settings import recorded, value_number
 
 

@@ -28,7 +28,7 @@ def test_steps_are_numbered_as_the_job_numbers_them(tmp_path: Path) -> None:
         event("ProfilerStep#x", "1.000", 1.0, cat="cpu_op"),
         event("aten::add", "1.000", 1.0, cat="cpu_op"),
     ]
-    rows = of(STEP_WINDOWS.text, captured(tmp_path, trace))
+    rows = of(STEP_WINDOWS.ways["text"], captured(tmp_path, trace))
     assert [(row["step"], row["start_ns"], row["end_ns"]) for row in rows] == [
         (11, 10_000, 20_000),
         (12, 20_000, 25_000),

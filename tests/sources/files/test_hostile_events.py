@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources import READINGS
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.ascend.readings import READINGS
 from advisor.sources.files.damage_notes import Unreadable
 
 EVENTS = tuple(reading for reading in READINGS if reading.fact.heavy or reading.fact.among_events)
@@ -86,7 +86,7 @@ def test_a_database_of_anything_is_read_or_refused(
     connection.close()
     folder = Folder(rank=0, root=root, output=root, databases={"profiler": path})
     for reading in EVENTS:
-        give_or_say(reading.database, folder)
+        give_or_say(reading.ways.get("database"), folder)
     folder.release()
 
 
@@ -132,14 +132,14 @@ def test_a_timeline_of_anything_is_read_or_refused(
     path.write_text(json.dumps(events), encoding="utf-8")
     folder = Folder(rank=0, root=root, output=root, files={path.name: path})
     for reading in EVENTS:
-        give_or_say(reading.text, folder)
+        give_or_say(reading.ways.get("text"), folder)
 
 
 def test_the_emptied_and_tiny_databases_give_tables_or_reasons(real_data: Path) -> None:
     for path in sorted((real_data / "msinsight_server_testdata").rglob("*.db")):
         folder = Folder(rank=0, root=path.parent, output=path.parent, databases={"profiler": path, "analysis": path})
         for reading in EVENTS:
-            give_or_say(reading.database, folder)
+            give_or_say(reading.ways.get("database"), folder)
         folder.release()
 
 
@@ -147,5 +147,5 @@ def test_timelines_of_other_years_give_tables_or_reasons(real_data: Path) -> Non
     for path in sorted(real_data.rglob("trace_view.json")):
         folder = Folder(rank=0, root=path.parent, output=path.parent, files={"trace_view.json": path})
         for reading in EVENTS:
-            give_or_say(reading.text, folder)
+            give_or_say(reading.ways.get("text"), folder)
         assert not len(folder.notes), path

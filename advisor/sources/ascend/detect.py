@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the profilers of PyTorch and MindSpore for Ascend write, told by the names of files and folders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.sources.family import Candidate
+from advisor.sources.files.heads import head, is_gpu_trace, is_packed, is_trace
+from advisor.sources.listing import Listing
+
+NAME = "Ascend"
+"""The family."""
+
+TEXT_FILES = (
+    "step_trace_time.csv",
+    "kernel_details.csv",
+    "trace_view.json",
+    "communication.json",
+    "communication_matrix.json",
+    "op_statistic.csv",
+    "api_statistic.csv",
+    "operator_details.csv",
+    "memory_record.csv",
+    "operator_memory.csv",
+    "npu_module_mem.csv",
+    "l2_cache.csv",
+)
+OUTPUT = "ASCEND_PROFILER_OUTPUT"
+PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
+ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
+PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
+_RAW = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+")
+_LEGACY = re.compile(
+    r"^(step_trace_raw_.*_detail_time\.csv|aicore_intermediate_.*_type\.csv|minddata_pipeline_raw_.*\.csv"
+    r"|framework_raw_.*\.csv|ascend_cluster_analyse_.*\.csv)$"
+)
+_MSPROF_FILE = re.compile(r"^(op_summary|msprof|op_statistic|task_time)_.*\d\.(csv|json|db)$")
+_WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", "mindstudio_profiler_output"})
+_ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot(Candidate):
+    """Where one capture lies: its folder, the folder of its output, and the files there by name."""
+
+    output: Path = Path()
+    names: tuple[str, ...] = ()
+    stands_for: str = ""
+    """For a lone file with a name of its own: `trace_view.json` or `profiler`, what it is."""
+
+    @property
+    def mindspore(self) -> bool:
+        """Whether MindSpore made it, by the names of folder and database."""
+        found = (PROFILER_DATABASE.match(name) for name in self.names)
+        return self.root.name.endswith("_ascend_ms") or any(m and m[1] == "mindspore" for m in found)
+
+    @property
+    def pytorch(self) -> bool:
+        """Whether PyTorch made it, by the names of folder and database."""
+        found = (PROFILER_DATABASE.match(name) for name in self.names)
+        return self.root.name.endswith("_ascend_pt") or any(m and m[1] == "pytorch" for m in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign(Candidate):
+    """Output of a profiler of Ascend that is not read: `msprof`, or `insight` for the old one of MindSpore Insight."""
+
+    tool: str = ""
+
+
+def detect(listing: Listing) -> Iterator[Candidate]:
+    """What a folder, or the one file that was given of it, holds of an Ascend profile."""
+    if listing.asked:
+        yield from _of_file(listing)
+        return
+    folder, files = listing.folder, listing.files
+    if is_output(files):
+        yield Spot(_root(folder), output=folder, names=files)
+    elif folder.name == OUTPUT:
+        yield Candidate(folder, kind="hollow")
+    elif OUTPUT not in listing.folders and any(_RAW.match(name) for name in listing.folders):
+        parsed_by_framework = folder.name.endswith(("_ascend_pt", "_ascend_ms")) or "FRAMEWORK" in listing.folders
+        yield Candidate(folder, kind="unparsed") if parsed_by_framework else _msprof(folder)
+    elif any(_MSPROF_FILE.match(name) for name in files) or _RAW.match(folder.name):
+        yield _msprof(folder)
+    if any(_LEGACY.match(name) for name in files):
+        yield Foreign(folder, kind="foreign", tool="insight")
+
+
+def _msprof(folder: Path) -> Foreign:
+    return Foreign(folder, kind="foreign", tool="msprof")
+
+
+def _root(output: Path) -> Path:
+    return output.parent if output.name == OUTPUT else output
+
+
+def _of_file(listing: Listing) -> Iterator[Spot]:
+    """The capture a single file belongs to; a lone trace or database is a capture of its own."""
+    folder, name = listing.folder, listing.asked
+    if name in listing.files and is_output([name]):
+        yield Spot(_root(folder), output=folder, names=listing.files)
+    elif name.endswith(".db"):
+        yield Spot(folder, output=folder, names=(name,), stands_for="profiler")
+    elif is_ascend_trace(head(folder / name)) and not is_packed(folder / name):
+        yield Spot(folder, output=folder, names=(name,), stands_for="trace_view.json")
+
+
+def inner(listing: Listing) -> frozenset[str]:
+    """The folders of a capture: inside of it only its output is of interest, and inside of that nothing."""
+    if is_output(listing.files):
+        return frozenset(listing.folders)
+    if OUTPUT not in listing.folders:
+        return frozenset()
+    return frozenset(name for name in listing.folders if _RAW.match(name) or name in _WITHIN_A_CAPTURE)
+
+
+def is_output(files: Iterable[str]) -> bool:
+    """Whether these are the files of a parsed capture."""
+    return any(name in TEXT_FILES or name in ANALYSIS_DATABASES or PROFILER_DATABASE.match(name) for name in files)
+
+
+def is_ascend_trace(start: bytes) -> bool:
+    """Whether this is the start of a timeline as torch_npu writes it."""
+    return is_trace(start) and (any(mark in start for mark in _ASCEND) or not is_gpu_trace(start))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cluster summaries: recognised by their files, opened where there is no capture, asked where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from advisor.facts.profile import Source
+from advisor.messages.errors import InputError
+from advisor.messages.text import Text
+from advisor.model.run import Run
+from advisor.sources.ascend.detect import OUTPUT, is_output
+from advisor.sources.cluster.summary import CLUSTER_DATABASE, CLUSTER_FILES, ClusterSummary
+from advisor.sources.family import Candidate, Input, Job
+from advisor.sources.listing import Listing, shown, shown_relative
+
+NAME = "cluster summary"
+
+
+def is_cluster(files: Iterable[str]) -> bool:
+    """Whether these are the files of a cluster summary; the groups alone say too little."""
+    return any(name in CLUSTER_FILES[:3] or name == CLUSTER_DATABASE for name in files)
+
+
+def detect(listing: Listing) -> Iterator[Candidate]:
+    """The summary in a folder, or that to which the one given file belongs."""
+    files = [listing.asked] if listing.asked else listing.files
+    if is_cluster(files) and not is_output(files) and (listing.asked or listing.folder.name != OUTPUT):
+        yield Candidate(listing.folder, kind="summary")
+
+
+def tell_job(candidate: Candidate) -> Job:
+    """Ranks, groups and stages of the whole job, for captures beside the summary."""
+    summary = ClusterSummary(candidate.root)
+    return Job(summary.ranks, summary.groups, summary.stages)
+
+
+def open_summary(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
+    """The run of a cluster summary alone, and the one source of all its ranks.
+
+    Raises:
+        InputError: It names no rank.
+    """
+    folder, path = candidates[0].root, given.path
+    summary = ClusterSummary(folder, shown_relative(folder, path) if path.is_dir() else "")
+    if not summary.ranks:
+        raise InputError(
+            Text(
+                f"{shown(path)} holds a cluster summary without a readable rank",
+                f"{shown(path)} 的集群分析结果中没有可读取的 rank",
+            ),
+            Text("run the cluster analysis again", "请重新执行集群分析"),
+        )
+    return summary.run(shown(path.resolve().name)), [summary]

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a family of sources is: how what one profiler writes is recognised, opened, and refused.
+
+A family has a folder beside this module and a line in `families`. A folder that may hold a profile is listed; the
+first family that recognises anything there has it. All captures of a family below the input are opened together, for
+which ranks a job had, and who stood where, is told by all of them and by no single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from advisor.facts.profile import Source
+from advisor.messages.errors import InputError
+from advisor.messages.text import Text
+from advisor.model.run import Run
+from advisor.progress import Progress, silent
+from advisor.sources.listing import Listing
+
+Kind = Literal["capture", "summary", "unparsed", "foreign", "hollow"]
+"""What was recognised: a capture of one rank or more; a summary of a whole job, which is opened where there is no
+capture; recorded data that nobody parsed; output of a tool that is not read; output without a single file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something a family recognises, and the folder it is known by. Families add what they need to open it."""
+
+    root: Path
+    kind: Kind = field(default="capture", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """One communication group: what it is for (tp, pp, dp …; empty when unknown) and its global ranks in order."""
+
+    kind: str
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a summary beside the captures tells of the whole job."""
+
+    ranks: tuple[int, ...] = ()
+    groups: Mapping[str, Members] = field(default_factory=dict)
+    stages: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What is opened: the path as it was given, and what is known and wanted of all that lies there."""
+
+    path: Path
+    job: Job = field(default_factory=Job)
+    jobs: int | None = None
+    """Processes that may decode a single capture; None for as many as there are cores."""
+    progress: Progress = silent
+
+
+@dataclass
+class Found:
+    """Everything of interest below a path."""
+
+    candidates: dict[str, list[Candidate]] = field(default_factory=dict)
+    """What each family recognised, by the name of the family."""
+    json: list[Path] = field(default_factory=list)
+    """Files that may be traces of somebody else."""
+    unreadable: list[Path] = field(default_factory=list)
+    """Folders that cannot be listed."""
+    files: int = 0
+
+    def of(self, family: str, kind: Kind) -> list[Candidate]:
+        """What one family recognised of one kind, in the order of the walk."""
+        return [candidate for candidate in self.candidates.get(family, ()) if candidate.kind == kind]
+
+    def count(self, kind: Kind) -> int:
+        """How many things of one kind were recognised by whatever family."""
+        return sum(len(self.of(family, kind)) for family in self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What one profiler writes: three functions and what to ask people for.
+
+    `detect` says what a listed folder, or the one file that was given of it, holds of this family. `open` makes of
+    its captures, in order of their folder, or of its summary, the run and its sources: the run is complete before the
+    first table is read.
+    """
+
+    name: str
+    detect: Callable[[Listing], Iterable[Candidate]]
+    open: Callable[[Sequence[Candidate], Input], tuple[Run, list[Source]]]
+    wanted: Text | None = None
+    """What to give, as a request; None where people never begin with it."""
+    inner: Callable[[Listing], frozenset[str]] = lambda _: frozenset()
+    """The folders of a listed one in which nothing else is to be looked for: there may be thousands."""
+    refuse: Callable[[Path, Found], InputError | None] = lambda *_: None
+    """Why nothing below a path is a readable capture, where the family knows what lies there."""
+    job: Callable[[Candidate], Job] = lambda _: Job()
+    """What a summary tells captures beside it."""

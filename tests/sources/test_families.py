@@ -45,8 +45,8 @@ class Listed:
 
 def kernels_listed(capture: Listed) -> Table[Kernel]:
     rows = json.loads(capture.path.read_text())
-    columns = {name: [row[name] for row in rows] for name in ("start_ns", "end_ns", "op_type")}
-    return Table.build(Kernel, rank=0, step=1, name=columns["op_type"], core="SM", **columns)
+    columns = {name: [row[name] for row in rows] for name in ("start_ns", "duration_us", "op_type")}
+    return Table.build(Kernel, rank=0, step=1, core="SM", **columns)
 
 
 READINGS: tuple[Reading[Listed, Any], ...] = (Reading(Kernel, {"json": kernels_listed}),)
@@ -68,7 +68,7 @@ PRETEND = Family("Pretend", detect, open_listed, wanted=Text("give a folder with
 
 @pytest.fixture
 def listed(tmp_path: Path) -> Path:
-    rows = [{"start_ns": 1000 * n, "end_ns": 1000 * n + 900, "op_type": "gemm"} for n in range(50)]
+    rows = [{"start_ns": 1000 * n, "duration_us": 0.9, "op_type": "gemm"} for n in range(50)]
     (tmp_path / "kernels.json").write_text(json.dumps(rows))
     return tmp_path
 

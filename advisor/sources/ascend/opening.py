@@ -201,6 +201,7 @@ def _opened(
     if not readable:
         raise _nothing(given.path, folders)
     if len(folders) == 1:
+        folders[0].release()
         folders = [replace(folders[0], jobs=given.jobs or os.cpu_count() or 1, progress=given.progress)]
     return folders, steps
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StepTime: step_trace_time.csv and StepTraceTime. Text hold µs, whatever the documents say."""
+"""StepTime: step_trace_time.csv and StepTraceTime. Both hold µs, whatever the documents say."""
 
 from __future__ import annotations
 

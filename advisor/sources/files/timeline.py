@@ -88,7 +88,7 @@ class Payloads(Struct, frozen=True):
 
 
 class Links(Struct, frozen=True):
-    """Text ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
+    """Both ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
 
     high: Array
     low: Array

@@ -175,15 +175,20 @@ def _rule_words(rule: Rule, language: Language) -> Iterator[str]:
     if info.fix:
         yield f"### {_say('fix', language)}\n"
         for number, step in enumerate(info.fix, 1):
-            yield f"{number}. {step.do.say(language)}"
+            yield f"{number}. {_set_back(step.do.say(language), '   ')}"
             if step.run or step.code:
                 code = fill(step.run or step.code, {}).strip().replace("\n", "\n   ")
                 yield f"\n   ```{'sh' if step.run else 'python'}\n   {code}\n   ```"
             if step.care:
-                yield f"\n   > {step.care.say(language)}"
+                yield f"\n   > {_set_back(step.care.say(language), '   > ')}"
         yield ""
     if info.assumes:
         yield f"### {_say('save', language)}\n\n{info.assumes.say(language)}\n"
+
+
+def _set_back(text: str, margin: str) -> str:
+    """Markdown of several lines as it stands inside a list or a quotation."""
+    return text.replace("\n", f"\n{margin}")
 
 
 _QUERY_KEYS = ("applies_when", "for_each", "in", "where", "let", "when", "severity", "explains", "saving", "confidence")

@@ -17,6 +17,7 @@ from advisor.engine.prove import prove
 from advisor.model.comparison import Tolerance
 from advisor.policy.policy_file import BUDGETS, SECTIONS
 from advisor.policy.settings import TOP_LEVEL, Settings
+from advisor.report.rule_text import rule_text
 from advisor.rules.catalog import Catalog
 from advisor.shipped import shipped
 
@@ -39,12 +40,23 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
-    rule, _, remedy, _ = blocks("docs/writing-rules.md", "yaml")
+    rule, _, _, remedy, _ = blocks("docs/writing-rules.md", "yaml")
     path = tmp_path / "acme" / "slow-embedding.yaml"
     path.parent.mkdir()
     path.write_text(re.sub(r"^fix:\n(?:[ -].*\n)+", lambda _: remedy, rule, flags=re.M), "utf-8")
     (loaded,) = Catalog.load([tmp_path]).rules
     assert loaded.settings == {"TASK_QUEUE_ENABLE"}
+
+
+def test_the_text_of_the_guide_fits_into_its_rule_and_passes_the_lint(tmp_path: Path) -> None:
+    rule, why, *_ = blocks("docs/writing-rules.md", "yaml")
+    path = tmp_path / "acme" / "slow-embedding.yaml"
+    path.parent.mkdir()
+    path.write_text(re.sub(r"^why:\n(?: .*\n)+", lambda _: why, rule, flags=re.M), "utf-8")
+    assert main(["rules", "lint", str(tmp_path)]) == 0
+    (loaded,) = Catalog.load([tmp_path]).rules
+    kinds = [type(block).__name__ for block in rule_text(loaded.why.en)]
+    assert kinds == ["Paragraph", "Listing", "Grid", "Paragraph"]
 
 
 def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from msgspec import Struct
 from advisor.bot.entries import Entries, Entry, safe, said
 from advisor.bot.sticky import mark
 from advisor.bot.words import say
+from advisor.messages.markup import web_address
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
-from advisor.report.cards import web_address
 from advisor.report.headline import first_findings, time_sentence
 from advisor.report.headline import headline as answer_of
 from advisor.report.prose import Piece, clean, code, prose, words

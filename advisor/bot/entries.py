@@ -9,17 +9,20 @@ signs are parted from what follows, and no line begins with text of either kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.bot.words import say
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Saving
+from advisor.report.blocks import followed_by, led_by, with_prose
 from advisor.report.cards import Card, cards, outline
-from advisor.report.markdown import words
 from advisor.report.prose import Piece, Prose, clean, code, prose
+from advisor.report.renderers.markdown import indented, item_lines, words
 from advisor.report.words import SEVERITIES
 from advisor.report.words import say as report_word
 from advisor.units import show
@@ -47,7 +50,21 @@ class Entry(Struct, frozen=True):
 
 def safe(pieces: Prose) -> str:
     """Markdown of some text in which no forge finds anything to link, to mention or to do."""
-    return words(tuple(piece if piece.code else Piece(_REFERENCES.sub("\u200b", piece.text)) for piece in pieces))
+    return words(harmless(pieces))
+
+
+def harmless(pieces: Prose) -> Prose:
+    """The text with links as their addresses, and with nothing that a forge takes for a reference."""
+    unlinked = (part for url, linked in groupby(pieces, key=lambda piece: piece.url) for part in _unlinked(url, linked))
+    broken = [piece if piece.code else replace(piece, text=_REFERENCES.sub("\u200b", piece.text)) for piece in unlinked]
+    begins_command = broken and broken[0].text.startswith("/")
+    return (Piece("\u200b"), *broken) if begins_command else tuple(broken)
+
+
+def _unlinked(url: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
+    yield from (replace(piece, url="") for piece in pieces)
+    if url:
+        yield from (Piece(" "), Piece(url, code=True))
 
 
 def said(text: str) -> str:
@@ -73,9 +90,10 @@ class Entries:
             return entry
         first = card.actions[0]
         command = next((line for line in first.run.splitlines() if line.strip()), "")
-        run = f" {safe(code(command))}" if command else ""
-        step = f"  - {said(say('first_step', self.language))}{report_word('colon', self.language)}{safe(first.do)}{run}"
-        return Entry((*entry.lines, step), entry.key)
+        word = Piece(say("first_step", self.language) + report_word("colon", self.language))
+        run = (Piece(" "), *code(command)) if command else ()
+        step = item_lines("-", with_prose(followed_by(led_by((word,), first.do), run), harmless))
+        return Entry((*entry.lines, *indented(step, 2)), entry.key)
 
     def short(self, fingerprint: str, *, suppressed: bool = False) -> Entry:
         """One line."""

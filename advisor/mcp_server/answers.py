@@ -12,6 +12,7 @@ from advisor.messages.text import Language, Text
 from advisor.model.comparison import Change, Moved, Shift
 from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName, Rows, Spent, TimeSplit, Unread
 from advisor.model.run import Run
+from advisor.report.blocks import plain_text
 from advisor.report.cards import Card
 from advisor.report.prose import flat
 
@@ -166,9 +167,9 @@ def found(card: Card, finding: Finding) -> Found:
     return Found(
         number=card.number,
         title=flat(card.title),
-        why=flat(card.why),
+        why=plain_text(card.why),
         saving=card.saving,
         finding=finding,
-        fix=tuple(Remedy(do=flat(a.do), run=a.run, code=a.code, care=flat(a.care)) for a in card.actions),
+        fix=tuple(Remedy(do=plain_text(a.do), run=a.run, code=a.code, care=plain_text(a.care)) for a in card.actions),
         assumes=flat(card.assumes),
     )

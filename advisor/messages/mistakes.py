@@ -166,6 +166,10 @@ SENTENCES: tuple[Text, ...] = (
     Text("`{name}` needs a column of numbers, found {given}", "`{name}` 需要数值列，实为 {given}"),
     Text("`{name}` needs a column of text, found {given}", "`{name}` 需要文本列，实为 {given}"),
     Text("`{name}` of absolute times means nothing", "对绝对时间求 `{name}` 没有意义"),
+    # texts
+    Text("raw HTML is shown as it stands: `{given}`", "原始 HTML 会原样显示：`{given}`"),
+    Text("pictures are not shown: `{given}`", "不支持图片：`{given}`"),
+    Text("no link is made to `{given}`", "不会生成指向 `{given}` 的链接"),
 )
 
 HINTS: tuple[Text, ...] = (
@@ -178,6 +182,10 @@ HINTS: tuple[Text, ...] = (
     Text("write {given}, without `_` or `,`", "写作 {given}，不带 `_` 与 `,`"),
     Text("a share lies between 0 and 1, or 0% and 100%", "占比在 0 到 1 或 0% 到 100% 之间"),
     Text("write it out", "请直接写出内容"),
+    Text(
+        "write Markdown: a placeholder as `code`, links to https:// or http:// and without holes",
+        "请使用 Markdown：占位符写成 `code`，链接以 https:// 或 http:// 开头且不含花括号变量",
+    ),
     Text("save the file as UTF-8", "请将文件保存为 UTF-8"),
     Text("first on line {n}", "首次出现在第 {n} 行"),
     Text("first in {given}", "首次定义于 {given}"),

@@ -13,8 +13,8 @@ from annotated_types import MinLen
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 
-_CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
-_BETWEEN_CJK = re.compile(f"(?<=[{_CJK}]) +(?=[{_CJK}])")
+CJK = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
+_BETWEEN_CJK = re.compile(f"(?<=[{CJK}]) +(?=[{CJK}])")
 HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 """A name in braces, to be filled in."""
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")

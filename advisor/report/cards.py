@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from advisor.messages import damage
+from advisor.messages.markup import web_address
 from advisor.messages.text import HOLE, Language, Text
 from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number
 from advisor.model.findings import Rows as Table
 from advisor.model.findings import Step as Remedy
+from advisor.report.blocks import Blocks
 from advisor.report.columns import COLUMNS
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
+from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.symptoms import folded_under, symptoms
 from advisor.report.when import When, whens
@@ -77,10 +79,10 @@ class Where(Struct, frozen=True):
 class Action(Struct, frozen=True):
     """One step of the remedy."""
 
-    do: Prose
+    do: Blocks
     run: str = ""
     code: str = ""
-    care: Prose = ()
+    care: Blocks = ()
 
 
 class Source(Struct, frozen=True):
@@ -112,7 +114,7 @@ class Card(Struct, frozen=True):
     confidence: str
     confidence_word: str
     title: Prose
-    why: Prose
+    why: Blocks
     subject: tuple[tuple[Prose, Prose], ...]
     saving: str
     saving_time: str
@@ -174,7 +176,19 @@ def saved(us: float, share: float, stepped: bool, language: Language, *, at_most
 
 def outline(info: RuleInfo, language: Language) -> Prose:
     """A rule's title where nothing was found: its holes are left open."""
-    return prose(HOLE.sub("…", info.title.say(language)))
+    title = info.title.say(language)
+    return prose(title, _left_open(title))
+
+
+def open_text(text: Text, language: Language) -> Blocks:
+    """What a rule says where nothing was found: its holes are left open."""
+    said = text.say(language)
+    return rule_text(said, _left_open(said))
+
+
+def _left_open(text: str) -> Mapping[str, Piece]:
+    """What stands in the holes of a text where nothing is known."""
+    return dict.fromkeys(HOLE.findall(text), Piece("…"))
 
 
 class Maker:
@@ -213,7 +227,7 @@ class Maker:
             confidence=finding.confidence.name,
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=self.title(finding),
-            why=prose(info.why.say(self.language, stepped=self.stepped), holes),
+            why=rule_text(info.why.say(self.language, stepped=self.stepped), holes),
             subject=tuple((self.label(key, info), self.cell(value, key, "")) for key, value in finding.subject.items()),
             saving=phrase,
             saving_time=time,
@@ -233,7 +247,7 @@ class Maker:
             is_folded=name in self.folded,
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
-            assumes=prose(info.assumes.say(self.language, stepped=self.stepped), holes)
+            assumes=rule_sentence(info.assumes.say(self.language, stepped=self.stepped), holes)
             if info.assumes and finding.saving.us > 0
             else (),
             references=tuple(Source(prose(item.title), web_address(item.url)) for item in info.references),
@@ -297,7 +311,7 @@ class Maker:
             label=self.label(item.name, info),
             value=self.cell(item.value, item.name, unit),
             threshold="" if item.threshold is None else self.number(item.threshold, unit),
-            basis=prose(param.basis.say(self.language)) if param else (),
+            basis=rule_sentence(param.basis.say(self.language)) if param else (),
             overridden=bool(param and param.overridden),
         )
 
@@ -307,7 +321,7 @@ class Maker:
             Measure(
                 label=self.label(param.name, info),
                 value=words(self.number(param.value, param.unit)),
-                basis=prose(param.basis.say(self.language)),
+                basis=rule_sentence(param.basis.say(self.language)),
                 overridden=param.overridden,
             )
             for param in info.params
@@ -359,24 +373,14 @@ class Maker:
         )
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, Piece]) -> Action:
-        care = prose(step.care.say(self.language, stepped=self.stepped), holes) if step.care else ()
+        care = rule_text(step.care.say(self.language, stepped=self.stepped), holes) if step.care else ()
         run, code = (clean_block(command, _bare(finding)) for command in (step.run, step.code))
-        return Action(prose(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
+        return Action(rule_text(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
 
 
 def anchor(finding: Finding, number: int) -> str:
     """The id of a finding inside a page: its fingerprint, so that a link stays good from run to run."""
     return f"f-{finding.fingerprint}" if _ANCHOR.fullmatch(finding.fingerprint) else f"f-no-{number}"
-
-
-def web_address(url: str) -> str:
-    """The address if it is one of the web, else nothing: a rule file may hold any scheme."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    good = parts.scheme in ("http", "https") and parts.netloc and not re.search(r"[\s\x00-\x20\"'<>`]", url)
-    return url if good else ""
 
 
 def _values(finding: Finding) -> dict[str, Scalar]:

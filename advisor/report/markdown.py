@@ -1,67 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Markdown report, for issues and pull requests: verdict first, and nothing from a profile is markup.
-
-Names and values from a profile only ever stand in code spans and code blocks, where no format reads them. All other
-text is escaped, and words that a forge would turn into mentions or links are broken with a zero-width blank.
-"""
+"""The Markdown report, for issues and pull requests: verdict first."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis
+from advisor.report.blocks import lead, led_by
 from advisor.report.cards import Card, Excerpt, Measure
-from advisor.report.prose import Piece, Prose
+from advisor.report.prose import Piece
+from advisor.report.renderers.markdown import (
+    block_lines,
+    bullets,
+    code_block,
+    heading,
+    indented,
+    item_lines,
+    plain,
+    span,
+    table,
+    words,
+)
 from advisor.report.view import View, view
 from advisor.report.when import When
 from advisor.report.words import say
 
 MOST_MOMENTS = 3
-_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
-_FIRST = re.compile(r"^(\s*(?:\d{1,9}(?=[.)](?:\s|$)))?)([-+=.)])")
-"""What makes a list, a rule or a heading of the line it begins."""
-_LINKS = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bmailto)(?=:)|(?<=\w@)", re.IGNORECASE)
 
 
 def document(diagnosis: Diagnosis, language: Language) -> str:
     """The report as one GitHub-flavoured Markdown document."""
     return "\n".join(_lines(view(diagnosis, language))).rstrip() + "\n"
-
-
-def plain(text: str) -> str:
-    """Text that Markdown shows as it is: no emphasis, links, mentions or HTML."""
-    marked = _MARKS.sub(lambda mark: f"\\{mark[0]}", _LINKS.sub("\u200b", text))
-    return _FIRST.sub(r"\1\\\2", marked)
-
-
-def span(text: str, in_table: bool = False) -> str:
-    """A code span, fenced with more backticks than it holds."""
-    fence = "`" * (_longest_run(text) + 1)
-    # A bar ends a cell even inside a code span, and parsers disagree on a bar behind a backslash: that one is broken.
-    inner = text.replace("\\|", "\\¦").replace("|", "\\|") if in_table else text
-    edge = " " if inner[:1] in "` " or inner[-1:] in "` " else ""
-    return f"{fence}{edge}{inner}{edge}{fence}" if inner else ""
-
-
-def block(text: str, info: str = "") -> list[str]:
-    """A fenced code block."""
-    fence = "`" * max(_longest_run(text) + 1, 3)
-    return [f"{fence}{info}", *text.splitlines(), fence]
-
-
-def words(pieces: Prose, in_table: bool = False) -> str:
-    """Pieces of text: code as spans, the rest escaped."""
-    return "".join(_piece(piece, in_table) for piece in pieces).strip()
-
-
-def _piece(piece: Piece, in_table: bool) -> str:
-    return span(piece.text, in_table) if piece.code else plain(piece.text)
-
-
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
 
 
 def _lines(shown: View) -> Iterable[str]:
@@ -95,7 +65,7 @@ def _headline(shown: View) -> Iterable[str]:
         yield f"**{plain(said.label)}**{colon}{words(said.first.title)}{won}"
         if said.first.actions:
             yield ""
-            yield f"**{plain(say('next_step', shown.language))}**{colon}{words(said.first.actions[0].do)}"
+            yield f"**{plain(say('next_step', shown.language))}**{colon}{words(lead(said.first.actions[0].do))}"
     else:
         yield plain(said.says)
     yield ""
@@ -148,8 +118,7 @@ def _card(card: Card, language: Language) -> Iterable[str]:
     confidence = f"{plain(say('confidence', language))}{colon}{card.confidence_word}"
     yield " · ".join([card.severity_word, plain(card.category_word), confidence, span(card.rule), plain(card.saving)])
     yield ""
-    yield words(card.why)
-    yield ""
+    yield from block_lines(card.why)
     for name, links in (
         ("caused_by", card.causes),
         ("same_time", card.folds),
@@ -219,15 +188,16 @@ def _fix(card: Card, language: Language) -> Iterable[str]:
     yield f"**{plain(say('fix', language))}**"
     yield ""
     for number, action in enumerate(card.actions, 1):
-        indent = " " * (len(str(number)) + 2)
-        yield f"{number}. {words(action.do)}"
+        indent = len(str(number)) + 2
+        yield from item_lines(f"{number}.", action.do)
         for text, info in ((action.run, "sh"), (action.code, "")):
             if text:
                 yield ""
-                yield from (indent + line for line in block(text, info))
+                yield from indented(code_block(text, info), indent)
         if action.care:
             yield ""
-            yield f"{indent}{plain(say('care', language))}{say('colon', language)}{words(action.care)}"
+            care = Piece(say("care", language) + say("colon", language))
+            yield from indented(block_lines(led_by((care,), action.care)), indent)
         yield ""
 
 
@@ -299,25 +269,3 @@ def _unread(shown: View) -> Iterable[str]:
     if shown.more_unread:
         yield plain(say("more_unread", language, count=shown.more_unread))
         yield ""
-
-
-def heading(text: str) -> Iterable[str]:
-    """A heading of a part."""
-    yield f"## {plain(text)}"
-    yield ""
-
-
-def bullets(lines: Iterable[str]) -> Iterable[str]:
-    """A list."""
-    yield from (f"- {line}" for line in lines)
-    yield ""
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> Iterable[str]:
-    """A table of cells that are Markdown already."""
-    right = [*numeric, *[False] * (len(heads) - len(numeric))]
-    yield f"| {' | '.join(heads)} |"
-    yield f"| {' | '.join('---:' if number else '---' for number in right)} |"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""

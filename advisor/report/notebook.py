@@ -20,7 +20,7 @@ from advisor.report.cards import cards
 from advisor.report.comparison.view import view as view_of_comparison
 from advisor.report.comparison.words import column
 from advisor.report.comparison.words import say as say_compared
-from advisor.report.pages import tied
+from advisor.report.renderers.html import HtmlBlocks, tied
 from advisor.report.view import view
 from advisor.report.words import say
 from advisor.shipped import shipped
@@ -44,6 +44,10 @@ LOOK: Mapping[str, str] = {
     "opacity:0.75",
     "code": "background:none;color:inherit;padding:0;font-size:0.95em;overflow-wrap:anywhere",
 }
+IN_PLACE = HtmlBlocks(
+    {"code": LOOK["code"], "p": LOOK["line"], "table": LOOK["table"], "th": LOOK["head"], "td": LOOK["cell"]}
+)
+"""What blocks look like where there is no style sheet."""
 COLOURS: Mapping[str, str] = {
     "compute": "#3987c7",
     "comm": "#d97b29",
@@ -112,6 +116,8 @@ def _environment(language: Language) -> Environment:
         lstrip_blocks=True,
     )
     made.filters["tied"] = tied
+    made.filters["words"] = IN_PLACE.words
+    made.filters["item"] = IN_PLACE.item
     made.globals["say"] = lambda name, **holes: say(name, language, **holes)
     made.globals.update(colon=say("colon", language), look=LOOK, colours=COLOURS)
     return made

@@ -5,24 +5,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.report.charts.specs import Chart
+from advisor.report.renderers.html import HtmlBlocks, tied, unbroken
 from advisor.report.words import say
 from advisor.shipped import shipped
 
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
-
-_BLANKS = re.compile(r"(\s+)")
-LONGEST_WHOLE = 44
-"""Characters of code that fit on the line of a phone; a longer word has to break somewhere."""
+LOOK_OF_PAGE = HtmlBlocks()
 
 
 class Figure(Struct, frozen=True):
@@ -63,23 +59,6 @@ class Page:
         return f"<!--{self._secret} {kind}-->"
 
 
-def tied(text: str) -> str:
-    """Numbers and their units with a blank at which no line breaks."""
-    return _UNIT.sub("\u00a0", text)
-
-
-def unbroken(text: str) -> Markup:
-    """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line."""
-    parts = (
-        _whole(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word) for word in _BLANKS.split(text)
-    )
-    return Markup("").join(parts)
-
-
-def _whole(word: str) -> Markup:
-    return Markup('<span class="unbroken">{}</span>').format(word)
-
-
 def _environment(language: Language, known: Mapping[str, object]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(shipped("templates")),
@@ -91,8 +70,9 @@ def _environment(language: Language, known: Mapping[str, object]) -> Environment
     )
     environment.filters["tied"] = tied
     environment.filters["unbroken"] = unbroken
+    environment.filters["words"] = LOOK_OF_PAGE.words
+    environment.filters["item"] = LOOK_OF_PAGE.item
     environment.globals["say"] = lambda name, **values: say(name, language, **values)
-    environment.globals["longest_whole"] = LONGEST_WHOLE
     environment.globals["colon"] = say("colon", language)
     environment.globals["language"] = language
     environment.globals.update(known)

@@ -8,10 +8,13 @@ Here such text becomes visible, bounded pieces; each writer then escapes the pie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from advisor.messages.markup import code_span_parser
 from advisor.messages.text import HOLE, fill, literal
 
 LONGEST = 160
@@ -35,6 +38,10 @@ class Piece(Struct, frozen=True):
 
     text: str
     code: bool = False
+    strong: bool = False
+    emphasis: bool = False
+    url: str = ""
+    """Where it leads; an address of the web, or nothing."""
 
 
 Prose = tuple[Piece, ...]
@@ -52,25 +59,29 @@ def clean(text: object, longest: int = LONGEST) -> str:
     return _seen(_BREAKS.sub(" ", line))
 
 
-def clean_block(text: str, values: Mapping[str, str] | None = None) -> str:
-    """Several lines with `{name}` holes filled, each without invisible characters: commands and code of a remedy."""
-    lines = fill(text, values or {}).strip("\n").splitlines()
+def clean_block(text: str, values: Mapping[str, str] | None = None, *, holes: bool = True) -> str:
+    """Several lines, each without invisible characters: commands and code. `{name}` holes are filled if there are."""
+    lines = (fill(text, values or {}) if holes else text).strip("\n").splitlines()
     return "\n".join(_seen(line).replace("\t", "    ") for line in lines)
 
 
 def prose(words: str, values: Mapping[str, Piece] | None = None) -> Prose:
     """Words with `code` between backticks and `{name}` holes filled; a value never changes how the rest is read."""
-    parts = words.split("`")
-    paired = len(parts) % 2 == 1
-    pieces: list[Piece] = []
-    for index, part in enumerate(parts):
-        pieces += _filled(part, paired and index % 2 == 1, values or {})
-    return _joined(pieces)
+    if "`" not in words:
+        return joined(filled(words, Piece(""), values or {}))
+    spans = code_span_parser().parseInline(words)[0].children or ()
+    return joined(
+        piece for one in spans for piece in filled(one.content, Piece("", one.type == "code_inline"), values or {})
+    )
 
 
 def flat(pieces: Iterable[Piece]) -> str:
-    """The text alone."""
-    return "".join(piece.text for piece in pieces)
+    """The text alone; a link with its address behind it."""
+    return "".join(
+        f"{text} ({url})" if url and text != url else text
+        for url, linked in groupby(pieces, key=lambda piece: piece.url)
+        if (text := "".join(piece.text for piece in linked))
+    )
 
 
 def code(text: object, longest: int = LONGEST) -> Prose:
@@ -89,24 +100,17 @@ def _seen(line: str) -> str:
     return line
 
 
-def _filled(part: str, is_code: bool, values: Mapping[str, Piece]) -> list[Piece]:
-    pieces = []
-    for index, text in enumerate(HOLE.split(part)):
-        if index % 2 == 0:
-            pieces.append(Piece(_seen(_BREAKS.sub(" ", literal(text))), is_code))
+def filled(words: str, style: Piece, values: Mapping[str, Piece]) -> Iterator[Piece]:
+    """Words in one style with `{name}` holes filled by values, which stay what they are."""
+    for at, text in enumerate(HOLE.split(words)):
+        if at % 2 == 0:
+            yield replace(style, text=_seen(_BREAKS.sub(" ", literal(text))))
         else:
             value = values.get(text, Piece(f"{{{text}}}"))
-            pieces.append(Piece(value.text, value.code or is_code))
-    return pieces
+            yield replace(style, text=value.text, code=value.code or style.code)
 
 
-def _joined(pieces: Iterable[Piece]) -> Prose:
-    joined: list[Piece] = []
-    for piece in pieces:
-        if not piece.text:
-            continue
-        if joined and joined[-1].code == piece.code:
-            joined[-1] = Piece(joined[-1].text + piece.text, piece.code)
-        else:
-            joined.append(piece)
-    return tuple(joined)
+def joined(pieces: Iterable[Piece]) -> Prose:
+    """The pieces that say something; neighbours of one style are one piece."""
+    alike = groupby(filter(lambda piece: piece.text, pieces), key=lambda piece: replace(piece, text=""))
+    return tuple(replace(style, text="".join(piece.text for piece in same)) for style, same in alike)

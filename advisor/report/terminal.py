@@ -11,19 +11,22 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from advisor.messages.markup import web_address
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, RuleInfo
-from advisor.report.cards import Card, outline, web_address
+from advisor.report.blocks import lead
+from advisor.report.cards import Card, outline
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.headline import Headline
-from advisor.report.prose import Prose, clean, clean_block, flat, prose
+from advisor.report.prose import clean, clean_block, flat, prose
+from advisor.report.renderers.terminal import WIDEST, assembled, beginning, code_lines, hanging, renderables
+from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.time_split import TimePart
 from advisor.report.view import View, view
 from advisor.report.words import rules, say
 from advisor.units import show
 
-WIDEST = 100
 COLOURS = {"compute": "cyan", "comm": "dark_orange", "idle": "bright_black"}
 _SIGNS = {"compute": "█", "comm": "▓", "idle": "░"}
 """Without colour the parts are still told apart."""
@@ -97,7 +100,7 @@ def _leading(said: Headline, language: Language) -> Text:
     if said.kind == "fix" or not said.first.actions:
         return line
     return _apart(
-        line, Text.assemble(f"{say('next_step', language)}{colon}", assembled(said.first.actions[0].do)), language
+        line, Text.assemble(f"{say('next_step', language)}{colon}", assembled(lead(said.first.actions[0].do))), language
     )
 
 
@@ -158,15 +161,9 @@ def _finding(card: Card, language: Language) -> Iterable[RenderableType]:
         yield Padding(Flow(Text(worst, style="dim")), (0, 0, 0, 4))
     if card.actions:
         action = card.actions[0]
-        yield Padding(hanging(Text.assemble(("→ ", "green"), assembled(action.do)), 2), (0, 0, 0, 4))
+        yield Padding(beginning(Text("→ ", "green"), action.do), (0, 0, 0, 4))
         if action.run or action.code:
-            yield _code(action.run or action.code)
-
-
-def _code(block: str) -> Text:
-    """Commands and code, indented. Each line stays whole: broken inside a flag or a name it could not be copied."""
-    lines = "\n".join(f"{' ' * 6}{line}" for line in block.splitlines())
-    return Text(lines, style="cyan", no_wrap=True, overflow="ignore")
+            yield code_lines(action.run or action.code)
 
 
 def _unchecked(shown: View) -> Iterable[RenderableType]:
@@ -203,7 +200,7 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
         (info.id, "bold"), ("" if info.status == "stable" else f"  {say(info.status, language)}", "yellow")
     )
     yield assembled(outline(info, language), "bold")
-    yield Group(Text(), Flow(assembled(prose(info.why.say(language)))))
+    yield Group(Text(), *renderables(rule_text(info.why.say(language))))
     if logic:
         yield Group(Text(), Text(say("logic", language), style="bold"), _logic(logic))
     if info.params:
@@ -211,14 +208,12 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
     if info.fix:
         yield Group(Text(), Text(say("fix", language), style="bold"))
     for number, step in enumerate(info.fix, 1):
-        yield hanging(Text.assemble(f"{number:>2}  ", assembled(prose(step.do.say(language)))), 4)
+        yield beginning(f"{number:>2}  ", rule_text(step.do.say(language)))
         if step.run or step.code:
-            yield _code(clean_block(step.run or step.code))
+            yield code_lines(clean_block(step.run or step.code))
         if step.care:
-            care = Text.assemble(
-                (say("care", language) + say("colon", language), "yellow"), assembled(prose(step.care.say(language)))
-            )
-            yield Padding(Flow(care), (0, 0, 0, 4))
+            care = Text(say("care", language) + say("colon", language), "yellow")
+            yield Padding(Group(*renderables(rule_text(step.care.say(language)), care)), (0, 0, 0, 4))
     if info.references:
         yield Group(Text(), Text(say("references", language), style="bold"))
     for item in info.references:
@@ -243,19 +238,5 @@ def _params(info: RuleInfo, language: Language) -> Table:
     for param in info.params:
         own = f" ({say('overridden', language)})" if param.overridden else ""
         value = Text(show(param.value, param.unit) + own)
-        table.add_row(Text(param.name), value, Flow(assembled(prose(param.basis.say(language)))))
+        table.add_row(Text(param.name), value, Flow(assembled(rule_sentence(param.basis.say(language)))))
     return table
-
-
-def hanging(text: Text, indent: int) -> Table:
-    """Text whose further lines begin below its words, not below its number."""
-    table = Table.grid(padding=0)
-    table.add_column(width=indent, no_wrap=True)
-    table.add_column()
-    table.add_row(text[:indent], Flow(text[indent:]))
-    return table
-
-
-def assembled(pieces: Prose, style: str = "") -> Text:
-    """Pieces as they are: what stands in them is never read as markup."""
-    return Text.assemble(*((piece.text, f"{style} italic".strip() if piece.code else style) for piece in pieces))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from advisor.messages.text import Language, Text
+from advisor.report.blocks import one_line
 from advisor.report.cards import Card, cards
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.grids import LONGEST_CELL
@@ -105,7 +106,7 @@ def _finding(card: Card, one: Finding) -> tuple[Scalar, ...]:
         one.saving.us,
         one.saving.share,
         card.places[0].place if card.places else None,
-        flat(card.actions[0].do) if card.actions else None,
+        one_line(card.actions[0].do) if card.actions else None,
         card.rule,
         clean(card.fingerprint),
     )

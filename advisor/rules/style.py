@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from advisor.messages.errors import Mistake
+from advisor.messages.markup import refused
 from advisor.rules.bind import Rule
 from advisor.rules.cases import given
 from advisor.rules.schema import cases
@@ -31,6 +32,7 @@ def check(rule: Rule, document: Document, directory: Path, known: Collection[str
     yield from _thresholds(rule, document)
     yield from _units(rule, document)
     yield from _languages(rule, document)
+    yield from _markup((), document.data, document)
     if ours:
         yield from _untranslated((), document.data, document)
     for number, name in enumerate(rule.explains):
@@ -125,6 +127,28 @@ def _languages(rule: Rule, document: Document) -> Iterator[Mistake]:
             yield document.mistake((key, "zh"), f"`{key}.zh` holds no Chinese")
         if text.zh != text.en and _CHINESE.search(text.en):
             yield document.mistake((key, "en"), f"`{key}.en` holds Chinese")
+
+
+_REFUSED: Mapping[str, str] = {
+    "html": "raw HTML is shown as it stands: `{given}`",
+    "picture": "pictures are not shown: `{given}`",
+    "link": "no link is made to `{given}`",
+}
+_MARKED_UP = ("why", "do", "care", "assumes", "basis")
+"""Keys whose texts are Markdown."""
+
+
+def _markup(path: Path_, data: object, document: Document) -> Iterator[Mistake]:
+    """Raw HTML, pictures and links that no report makes."""
+    entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for name, one in entries:
+        if path[-1:] and path[-1] in _MARKED_UP and isinstance(one, str):
+            for found in refused(one):
+                what = _REFUSED[found.kind].replace("{given}", found.given)
+                hint = "write Markdown: a placeholder as `code`, links to https:// or http:// and without holes"
+                yield document.mistake((*path, name), what, hint, column=found.at)
+        elif name != "tests":
+            yield from _markup((*path, name), one, document)
 
 
 def _untranslated(path: Path_, data: object, document: Document) -> Iterator[Mistake]:

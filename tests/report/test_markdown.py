@@ -10,8 +10,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import EXPOSED, HOSTILE, rich
 
-from advisor.report.markdown import block, document, plain, span
+from advisor.report.markdown import document
 from advisor.report.prose import clean, clean_block
+from advisor.report.renderers.markdown import code_block, plain, span
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
@@ -66,7 +67,7 @@ def test_a_code_span_shows_the_text_it_was_given(text: str) -> None:
 @settings(max_examples=60)
 def test_a_code_block_cannot_be_left(text: str) -> None:
     text = clean_block(text)
-    (token,) = PARSER.parse("\n".join(block(text)))
+    (token,) = PARSER.parse("\n".join(code_block(text)))
     assert token.type == "fence"
     assert token.content.rstrip("\n") == "\n".join(text.splitlines()).rstrip("\n")
 

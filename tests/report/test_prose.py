@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.report.cards import web_address
+from advisor.messages.markup import web_address
 from advisor.report.prose import LONGEST, Piece, clean, clean_block, flat, prose
 
 anything = st.text(st.characters(codec=None, categories=None), max_size=400)

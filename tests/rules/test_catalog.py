@@ -13,6 +13,7 @@ from advisor.engine.prove import prove
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.messages.errors import RuleError, UsageError
+from advisor.messages.mistakes import chinese, tell
 from advisor.rules import style
 from advisor.rules.catalog import Catalog, lint, new_rule
 from advisor.rules.editor_schema import json_schema
@@ -192,3 +193,31 @@ def test_the_schema_accepts_every_shipped_rule_and_refuses_a_slip() -> None:
 
 def test_the_shipped_rules_are_clean() -> None:
     assert [str(mistake) for mistake in lint([shipped("rules")])] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("Set <name> first.", "raw HTML is shown as it stands: `<name>`"),
+        ("![a](https://a.example/b.png)", "pictures are not shown: `https://a.example/b.png`"),
+        ("[a](javascript:alert)", "no link is made to `javascript:alert`"),
+        ("Ask <mailto:a@b.example>.", "no link is made to `mailto:a@b.example`"),
+        ("[a](https://a.example/{rank})", "no link is made to `https://a.example/{rank}`"),
+    ],
+)
+def test_the_lint_refuses_what_no_report_shows_in_both_languages(tmp_path: Path, text: str, what: str) -> None:
+    path = rule_texts.write(tmp_path)
+    path.write_text(path.read_text("utf-8").replace("do: {en: Do it., ", f"do: {{en: '{text}', "), "utf-8")
+    (mistake,) = lint([tmp_path])
+    assert mistake.what == what
+    assert mistake.source[mistake.caret :].startswith(("<", "[", "!", "javascript", "https", "mailto"))
+    assert "hint: write Markdown" in tell(mistake, "en")
+    assert "提示：请使用 Markdown" in tell(mistake, "zh")
+    assert chinese(what)
+
+
+def test_the_lint_lets_markdown_pass(tmp_path: Path) -> None:
+    path = rule_texts.write(tmp_path)
+    text = "- *one*, see [a](https://a.example/b_c)\\n- `<two>`\\n\\n| a |\\n|---|\\n| b |"
+    path.write_text(path.read_text("utf-8").replace("do: {en: Do it., ", f'do: {{en: "{text}", '), "utf-8")
+    assert told(tmp_path) == []

@@ -152,8 +152,8 @@ def _check(arguments: argparse.Namespace) -> None:
     """
     from advisor.bot.sticky import NAME
     from advisor.messages.errors import UsageError
+    from advisor.messages.markup import web_address
     from advisor.messages.text import Text
-    from advisor.report.cards import web_address
 
     if arguments.name and not NAME.fullmatch(arguments.name):
         raise UsageError(

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
+from advisor.report.blocks import led_by
 from advisor.report.comparison.items import Group, Item, Value
 from advisor.report.comparison.tables import Sheet
 from advisor.report.comparison.view import Entry, View, view
 from advisor.report.comparison.words import say
-from advisor.report.markdown import bullets, heading, plain, span, table, words
+from advisor.report.prose import Piece
+from advisor.report.renderers.markdown import bullets, heading, indented, item_lines, plain, span, table, words
 
 _ROWS = 15
 """Rows of each table: enough for a comment; spreadsheets hold the others."""
@@ -126,7 +128,8 @@ def _item(item: Item, folded: bool, language: Language) -> Iterable[str]:
     for value in () if folded else item.values:
         yield f"  - {_value(value, language)}"
     if item.status in ("new", "worse") and item.card and item.card.actions:
-        yield f"  - {plain(say('fix', language))}{say('colon', language)}{words(item.card.actions[0].do)}"
+        fix = Piece(say("fix", language) + say("colon", language))
+        yield from indented(item_lines("-", led_by((fix,), item.card.actions[0].do)), 2)
 
 
 def _value(value: Value, language: Language) -> str:

@@ -19,8 +19,8 @@ from advisor.report.comparison.view import Entry, View, view
 from advisor.report.comparison.words import say
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
-from advisor.report.prose import Prose, clean, flat
-from advisor.report.terminal import WIDEST
+from advisor.report.prose import clean, flat
+from advisor.report.renderers.terminal import WIDEST, assembled, renderables
 
 _STYLES = {"worse": "red", "slower": "red", "better": "green", "faster": "green", "new": "red", "gone": "green"}
 _COLOURS = {"compute": "cyan", "comm": "dark_orange", "idle": "bright_black"}
@@ -66,7 +66,7 @@ def _verdict(shown: View) -> Iterable[Text]:
     verdict, between = shown.verdict, " " if shown.language == "en" else ""
     text = Text(verdict.says, style="bold")
     if verdict.mainly:
-        text = Text.assemble(text, between, _text(verdict.mainly))
+        text = Text.assemble(text, between, assembled(verdict.mainly))
     yield text
     yield Text(verdict.findings)
     yield Text(verdict.sure, style="dim")
@@ -104,7 +104,7 @@ def _moved_row(one: Entry, language: Language) -> tuple[Text, ...]:
     style = "dim" if one.noisy else "red" if one.us > 0 else "green"
     noisy = say("aside", language, words=say("within_noise", language)) if one.noisy else ""
     count = f"  {one.count}" if "→" in one.count else ""
-    name = Text.assemble(_text(one.name), (count + noisy, "dim"))
+    name = Text.assemble(assembled(one.name), (count + noisy, "dim"))
     return Text(one.delta, style=style), Text(one.part, style=_COLOURS.get(one.key, "")), name, Text()
 
 
@@ -122,7 +122,7 @@ def _changes(group: Changes, top: int, language: Language) -> Iterable[Renderabl
         more = " …" if group.count > top else ""
         yield Flow(Text.assemble(head, "  ", (names + more, "dim")))
         if group.status == "not-comparable" and group.items[0].reason:
-            yield Padding(Flow(_text(group.items[0].reason, "dim")), (0, 0, 0, 4))
+            yield Padding(Flow(assembled(group.items[0].reason, "dim")), (0, 0, 0, 4))
         return
     yield head
     for item in group.items[:top]:
@@ -132,18 +132,18 @@ def _changes(group: Changes, top: int, language: Language) -> Iterable[Renderabl
 
 
 def _item(item: Item, language: Language) -> Iterable[RenderableType]:
-    yield Padding(Flow(_text(item.title, "bold")), (0, 0, 0, 2))
+    yield Padding(Flow(assembled(item.title, "bold")), (0, 0, 0, 2))
     parts = (item.severity_words, item.saving, said(item.values[:1], language))
     line = "  ".join(part for part in parts if part)
     yield Padding(Flow(Text.assemble(line, (f"  {item.rule}", "dim"))), (0, 0, 0, 4))
     if item.status in ("new", "worse") and item.card and item.card.actions:
-        action = Text.assemble(("→ ", "green"), _text(item.card.actions[0].do))
-        yield Padding(Flow(action), (0, 0, 0, 4))
+        action = renderables(item.card.actions[0].do, Text("→ ", "green"))
+        yield Padding(Group(*action), (0, 0, 0, 4))
 
 
 def _notes(shown: View) -> Iterable[RenderableType]:
     for note in shown.notes:
-        yield Padding(Flow(_text(note)), (0, 0, 0, 2))
+        yield Padding(Flow(assembled(note)), (0, 0, 0, 2))
 
 
 def _written(paths: Sequence[Path], language: Language) -> Iterable[RenderableType]:
@@ -153,7 +153,3 @@ def _written(paths: Sequence[Path], language: Language) -> Iterable[RenderableTy
         for together in filter(None, some):
             files = say("comma", language).join(clean(path, 4096) for path in together)
             yield Flow(Text.assemble((f"{say(name, language)}{say('colon', language)}", "bold"), files))
-
-
-def _text(pieces: Prose, style: str = "") -> Text:
-    return Text.assemble(*((piece.text, f"{style} italic".strip() if piece.code else style) for piece in pieces))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from advisor.messages.text import Language
 from advisor.model.explanation import Explanation
 from advisor.report.explanation.view import Explained, Grid, Part, explained
-from advisor.report.markdown import bullets, plain, span, table, words
+from advisor.report.renderers.markdown import block_lines, bullets, plain, span, table, words
 
 
 def document(explanation: Explanation, language: Language) -> str:
@@ -23,8 +23,7 @@ def _lines(shown: Explained) -> Iterator[str]:
     yield ""
     yield f"**{words(shown.title)}**"
     yield ""
-    yield words(shown.why)
-    yield ""
+    yield from block_lines(shown.why)
     below = False
     for part in shown.parts:
         below = below or part.leads

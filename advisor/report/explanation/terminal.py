@@ -16,8 +16,8 @@ from advisor.model.explanation import Explanation
 from advisor.report.console import terminal
 from advisor.report.explanation.view import Explained, Grid, Part, explained
 from advisor.report.flow import Flow
-from advisor.report.prose import Prose, clean
-from advisor.report.terminal import WIDEST
+from advisor.report.prose import clean
+from advisor.report.renderers.terminal import WIDEST, assembled, renderables
 from advisor.report.words import say
 
 
@@ -34,20 +34,20 @@ def print_explanation(
 
 def _blocks(shown: Explained) -> Iterator[RenderableType]:
     yield Text.assemble((shown.rule, "bold"), (f"  {shown.status}" if shown.status else "", "yellow"))
-    yield Flow(_text(shown.title, "bold"))
-    yield Group(Text(), Flow(_text(shown.why)))
+    yield Flow(assembled(shown.title, "bold"))
+    yield Group(Text(), *renderables(shown.why))
     for part in shown.parts:
         yield Group(Text(), *_part(part))
 
 
 def _part(part: Part) -> Iterator[RenderableType]:
-    yield Flow(_text(part.title, "bold cyan" if part.leads else "bold"))
+    yield Flow(assembled(part.title, "bold cyan" if part.leads else "bold"))
     for said in part.said:
-        yield Padding(Flow(_text(said)), (0, 0, 0, 2))
+        yield Padding(Flow(assembled(said)), (0, 0, 0, 2))
     if part.grid is not None:
         yield Padding(_grid(part.grid), (0, 0, 0, 2))
     for item in part.listed:
-        yield Padding(Flow(_text(item)), (0, 0, 0, 2))
+        yield Padding(Flow(assembled(item)), (0, 0, 0, 2))
 
 
 def _grid(grid: Grid) -> Table:
@@ -56,10 +56,5 @@ def _grid(grid: Grid) -> Table:
     for head, numeric in zip(grid.heads, right, strict=True):
         table.add_column(head, header_style="dim", justify="right" if numeric else "left")
     for row in grid.rows:
-        table.add_row(*(_text(cell) for cell in row))
+        table.add_row(*(assembled(cell) for cell in row))
     return table
-
-
-def _text(pieces: Prose, style: str = "") -> Text:
-    """Pieces as they are: what stands in them is never read as markup."""
-    return Text.assemble(*((piece.text, f"{style} italic".strip() if piece.code else style) for piece in pieces))

@@ -7,15 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from advisor.messages.text import HOLE, Language, Text
+from advisor.messages.text import Language
 from advisor.model.explanation import Case, Check, Explanation, Linked, Logic, Term, Threshold, Worth
 from advisor.model.findings import CodeLine, Diagnosis, Finding, Rows, Scalar
 from advisor.model.run import Run
-from advisor.report.cards import Maker, outline, saved
+from advisor.report.blocks import Blocks
+from advisor.report.cards import Maker, open_text, outline, saved
 from advisor.report.columns import COLUMNS
 from advisor.report.explanation.words import WORDS, tell
 from advisor.report.places import spots
 from advisor.report.prose import Piece, Prose, clean, code, prose, words
+from advisor.report.rule_text import rule_sentence
 from advisor.report.sources import named_line
 from advisor.report.when import whens
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, known, say
@@ -50,7 +52,7 @@ class Explained(Struct, frozen=True):
     rule: str
     status: str
     title: Prose
-    why: Prose
+    why: Blocks
     parts: tuple[Part, ...]
 
 
@@ -74,13 +76,9 @@ class _Maker:
             rule=clean(info.id),
             status="" if info.status == "stable" else say(info.status, language),
             title=outline(info, language),
-            why=self._open(info.why),
+            why=open_text(info.why, language),
             parts=tuple(self._parts(most)),
         )
-
-    def _open(self, text: Text) -> Prose:
-        """Words of the rule, where no finding fills their holes."""
-        return prose(HOLE.sub("…", text.say(self.language)))
 
     def _parts(self, most: int) -> Iterator[Part]:
         explanation = self.explanation
@@ -133,7 +131,9 @@ class _Maker:
         return say("comma", self.language).join(names)
 
     def _thresholds(self, thresholds: Sequence[Threshold]) -> Part:
-        rows = tuple((code(one.name), self._threshold(one), prose(one.basis.say(self.language))) for one in thresholds)
+        rows = tuple(
+            (code(one.name), self._threshold(one), rule_sentence(one.basis.say(self.language))) for one in thresholds
+        )
         heads = (tell("name", self.language), say("value", self.language), say("basis", self.language))
         return Part(words(tell("thresholds", self.language)), (), Grid(heads, rows))
 
@@ -269,7 +269,7 @@ class _Maker:
         said = (
             self.told("worth_place", expression=Piece(clean(worth.expression, 4096), code=True), us=at_place),
             words(tell("worth_all", language, saving=phrase, across=across)),
-            prose(tell("assumes", language, words=worth.assumes.say(language)), holes),
+            rule_sentence(tell("assumes", language, words=worth.assumes.say(language)), holes),
         )
         rows = tuple((code(term.name), self._value(term)) for term in worth.terms)
         heads = (tell("name", language), say("value", language))

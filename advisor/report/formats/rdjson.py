@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from advisor.report.cards import web_address
+from advisor.messages.markup import web_address
 from advisor.report.formats.blind import RULE, nothing_checked
 from advisor.report.formats.results import Level, Result, open_results, stand_in
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.model.findings import Finding, Severity
+from advisor.report.blocks import one_line
 from advisor.report.cards import Card, cards
 from advisor.report.formats.wording import told
 from advisor.report.prose import clean, flat
@@ -63,7 +64,7 @@ class Result(Struct, frozen=True):
             *([_pair(say("seen_at", language), _places(card), language)] if card.places else []),
             *([_pair(say("called_from", language), self.recorded, language)] if self.recorded else []),
             *([_pair(say("caused_by", language), flat(card.causes[0].title), language)] if card.causes else []),
-            *([_pair(say("first_fix", language), flat(card.actions[0].do), language)] if card.actions else []),
+            *([_pair(say("first_fix", language), one_line(card.actions[0].do), language)] if card.actions else []),
             *([accepted(self.suppression, language)] if self.suppression else []),
         ]
         return tuple(said)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from advisor.messages.text import HOLE, Language, Text
+from advisor.messages.markup import web_address
+from advisor.messages.text import Language, Text
 from advisor.model.findings import Finding, RuleInfo, Step
-from advisor.report.cards import outline, web_address
-from advisor.report.markdown import block, plain, words
-from advisor.report.prose import Prose, clean, clean_block, flat, prose
+from advisor.report.blocks import led_by, plain_text
+from advisor.report.cards import open_text, outline
+from advisor.report.prose import Piece, clean, clean_block, flat
+from advisor.report.renderers.markdown import block_lines, code_block, indented, item_lines, plain
 from advisor.report.words import say
 
 
@@ -32,7 +34,7 @@ def title(info: RuleInfo, language: Language) -> str:
 
 def why(info: RuleInfo, language: Language) -> str:
     """Why to care."""
-    return flat(_open(info.why, language)) or clean(info.id)
+    return plain_text(open_text(info.why, language)) or clean(info.id)
 
 
 def text(info: RuleInfo, language: Language) -> str:
@@ -42,7 +44,7 @@ def text(info: RuleInfo, language: Language) -> str:
 
 def markdown(info: RuleInfo, language: Language) -> str:
     """Why to care, what to do with the commands, and where to read more."""
-    lines = [words(_open(info.why, language)), ""]
+    lines = list(block_lines(open_text(info.why, language)))
     if info.fix:
         lines += [f"**{plain(say('fix', language))}**", ""]
         for number, step in enumerate(info.fix, 1):
@@ -53,22 +55,20 @@ def markdown(info: RuleInfo, language: Language) -> str:
 
 def _steps(info: RuleInfo, language: Language) -> Iterable[str]:
     for number, step in enumerate(info.fix, 1):
-        yield f"{number}. {flat(_open(step.do, language))}"
+        yield f"{number}. {plain_text(open_text(step.do, language))}"
         for command in (step.run, step.code):
             if command:
                 yield "\n".join(f"    {line}" for line in clean_block(command).splitlines())
 
 
 def _step(number: int, step: Step, language: Language) -> list[str]:
-    lines = [f"{number}. {words(_open(step.do, language))}"]
+    lines = list(item_lines(f"{number}.", open_text(step.do, language)))
     for command, info in ((step.run, "bash"), (step.code, "python")):
         if command:
-            lines += ["", *(f"   {line}" for line in block(clean_block(command), info))]
+            lines += ["", *indented(code_block(clean_block(command), info), 3)]
     if step.care:
-        lines += [
-            "",
-            f"   *{plain(say('care', language))}{say('colon', language)}* {words(_open(step.care, language))}",
-        ]
+        care = Piece(say("care", language) + say("colon", language).rstrip(), emphasis=True)
+        lines += ["", *indented(block_lines(led_by((care, Piece(" ")), open_text(step.care, language))), 3)]
     return [*lines, ""]
 
 
@@ -76,7 +76,3 @@ def _references(info: RuleInfo, language: Language) -> list[str]:
     known = [(item.title, web_address(item.url)) for item in info.references]
     links = [f"- [{plain(clean(name))}]({url.replace(')', '%29').replace('(', '%28')})" for name, url in known if url]
     return [f"**{plain(say('references', language))}**", "", *links] if links else []
-
-
-def _open(said: Text, language: Language) -> Prose:
-    return prose(HOLE.sub("…", said.say(language)))

@@ -11,10 +11,11 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from advisor.report.blocks import one_line
 from advisor.report.formats.blind import RULE, nothing_checked
 from advisor.report.formats.results import Result, results
 from advisor.report.places import runs
-from advisor.report.prose import clean, flat
+from advisor.report.prose import clean
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
@@ -35,7 +36,7 @@ _COLUMNS: Mapping[str, Callable[[Result, Language], Cell]] = {
     "subject": lambda result, _: _subject(result),
     "ranks": lambda result, language: _numbers(result, "rank", language),
     "steps": lambda result, language: _numbers(result, "step", language),
-    "first_fix": lambda result, _: flat(result.card.actions[0].do) if result.card.actions else None,
+    "first_fix": lambda result, _: one_line(result.card.actions[0].do) if result.card.actions else None,
     "file": lambda result, _: result.location.file if result.location else None,
     "line": lambda result, _: result.location.line if result.location else None,
     "status": lambda result, _: result.change.status if result.change else None,

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from advisor.report.blocks import one_line
 from advisor.report.formats.results import Result, results
 from advisor.report.prose import flat
 from advisor.report.when import named
@@ -105,7 +106,7 @@ def _event(one: Occurrence, result: Result, lane: int, reported: Reported) -> Ev
             "fingerprint": result.finding.fingerprint,
             "severity": result.finding.severity.name,
             "saving": card.saving,
-            "first step": flat(card.actions[0].do) if card.actions else "",
+            "first step": one_line(card.actions[0].do) if card.actions else "",
             "step": one.step,
         },
     }

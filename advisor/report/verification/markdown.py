@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from advisor.comparison.verification import Verification, Verifications
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
-from advisor.report.markdown import bullets, heading, plain, span, table, words
+from advisor.report.renderers.markdown import bullets, heading, plain, span, table, words
 from advisor.report.verification.view import Row, Summary, View, summary, view
 from advisor.report.verification.words import say
 

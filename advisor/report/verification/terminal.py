@@ -16,7 +16,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
-from advisor.report.terminal import WIDEST, assembled, hanging
+from advisor.report.renderers.terminal import WIDEST, assembled, hanging
 from advisor.report.verification.view import Summary, View, summary, view
 from advisor.report.verification.words import say
 

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What documents are made of, whatever format they are written in: paragraphs, lists, tables, code, quotations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from advisor.report.prose import Piece, Prose, flat
+
+
+class Paragraph(Struct, frozen=True):
+    """One or more sentences."""
+
+    said: Prose
+
+
+class Listing(Struct, frozen=True):
+    """A list; numbered from `start` on where there is one."""
+
+    items: tuple[Blocks, ...]
+    start: int | None = None
+
+    def marked(self) -> Iterator[tuple[str, Blocks]]:
+        """Each item with what stands before it: its number, or nothing."""
+        for at, item in enumerate(self.items):
+            yield "" if self.start is None else f"{self.start + at}.", item
+
+
+class Code(Struct, frozen=True):
+    """Commands or code, with the name of their language where it is known."""
+
+    text: str
+    language: str = ""
+
+
+class Grid(Struct, frozen=True):
+    """A table; `numeric` says which columns stand to the right."""
+
+    heads: tuple[Prose, ...]
+    rows: tuple[tuple[Prose, ...], ...]
+    numeric: tuple[bool, ...] = ()
+
+    @property
+    def right(self) -> tuple[bool, ...]:
+        """Of each column whether it stands to the right."""
+        return (*self.numeric, *[False] * (len(self.heads) - len(self.numeric)))
+
+
+class Quote(Struct, frozen=True):
+    """What is set apart from the text around it."""
+
+    blocks: Blocks
+
+
+Block = Paragraph | Listing | Code | Grid | Quote
+Blocks = tuple[Block, ...]
+
+
+def paragraph(*pieces: Piece) -> Blocks:
+    """One paragraph, or nothing where nothing is said."""
+    return (Paragraph(pieces),) if pieces else ()
+
+
+def lead(blocks: Blocks) -> Prose:
+    """The first paragraph: what is said where there is room for a line."""
+    return next((block.said for block in blocks if isinstance(block, Paragraph)), ())
+
+
+def led_by(words: Prose, blocks: Blocks) -> Blocks:
+    """The blocks with these words before all others."""
+    if blocks and isinstance(blocks[0], Paragraph):
+        return (Paragraph((*words, *blocks[0].said)), *blocks[1:])
+    return (*paragraph(*words), *blocks)
+
+
+def followed_by(blocks: Blocks, words: Prose) -> Blocks:
+    """The blocks with these words after all others."""
+    if blocks and isinstance(blocks[-1], Paragraph):
+        return (*blocks[:-1], Paragraph((*blocks[-1].said, *words)))
+    return (*blocks, *paragraph(*words))
+
+
+def with_prose(blocks: Blocks, change: Callable[[Prose], Prose]) -> Blocks:
+    """The blocks with all that is said in them changed."""
+    return tuple(_with_prose(block, change) for block in blocks)
+
+
+def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
+    match block:
+        case Paragraph():
+            return Paragraph(change(block.said))
+        case Listing():
+            return replace(block, items=tuple(with_prose(item, change) for item in block.items))
+        case Grid():
+            rows = tuple(tuple(map(change, row)) for row in block.rows)
+            return replace(block, heads=tuple(map(change, block.heads)), rows=rows)
+        case Quote():
+            return Quote(with_prose(block.blocks, change))
+        case Code():
+            return block
+
+
+def one_line(blocks: Blocks) -> str:
+    """All that is said, in one line."""
+    return " ".join(plain_lines(blocks))
+
+
+def plain_text(blocks: Blocks) -> str:
+    """All that is said, for programs that show plain text."""
+    return "\n".join(plain_lines(blocks))
+
+
+def plain_lines(blocks: Blocks) -> Iterator[str]:
+    """Every paragraph, line of code and row of a table as a line; what stands in a list is marked and set back."""
+    for block in blocks:
+        match block:
+            case Paragraph():
+                yield flat(block.said)
+            case Listing():
+                for mark, item in block.marked():
+                    first, *others = [*plain_lines(item), ""]
+                    yield f"{mark or '-'} {first}"
+                    yield from (f"  {line}" for line in others if line)
+            case Code():
+                yield from block.text.splitlines()
+            case Grid():
+                yield from (" | ".join(map(flat, row)) for row in (block.heads, *block.rows))
+            case Quote():
+                yield from plain_lines(block.blocks)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks as HTML: everything that is said is escaped, and only what blocks are made of becomes an element."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+
+from markupsafe import Markup, escape
+
+from advisor.report.blocks import Block, Blocks, Code, Grid, Listing, Paragraph, Quote
+from advisor.report.prose import Piece, Prose
+
+LONGEST_WHOLE = 44
+"""Characters of code that fit on the line of a phone; a longer word has to break somewhere."""
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
+_BLANKS = re.compile(r"(\s+)")
+
+
+class HtmlBlocks:
+    """Writes blocks as HTML, in the look of a page; `styles` by element where no style sheet is at hand."""
+
+    def __init__(self, styles: Mapping[str, str] | None = None) -> None:
+        self._styles = styles
+
+    def words(self, pieces: Prose) -> Markup:
+        """Pieces of text: words, code, emphasis and links."""
+        return _together(
+            self._linked(_together(map(self._piece, linked)), url)
+            for url, linked in groupby(pieces, key=lambda piece: piece.url)
+        )
+
+    def blocks(self, blocks: Blocks) -> Markup:
+        """Every block as an element of its own."""
+        return _together(map(self._block, blocks))
+
+    def item(self, blocks: Blocks) -> Markup:
+        """What stands in an item of a list or in a cell: a first paragraph needs no element."""
+        if blocks and isinstance(blocks[0], Paragraph):
+            return self.words(blocks[0].said) + self.blocks(blocks[1:])
+        return self.blocks(blocks)
+
+    def _block(self, block: Block) -> Markup:
+        match block:
+            case Paragraph():
+                return self._element("p", self.words(block.said))
+            case Listing():
+                items = _together(self._element("li", self.item(item)) for item in block.items)
+                if block.start is None:
+                    return self._element("ul", items)
+                return self._element("ol", items, Markup(' start="{}"').format(block.start) if block.start != 1 else "")
+            case Code():
+                return self._element("pre", self._element("code", self._code(block.text)), ' tabindex="0"')
+            case Grid():
+                return self._grid(block)
+            case Quote():
+                return self._element("blockquote", self.blocks(block.blocks))
+
+    def _grid(self, grid: Grid) -> Markup:
+        heads = _together(
+            self._element("th", self.words(head), Markup(' scope="col"') + _numeric(right))
+            for head, right in zip(grid.heads, grid.right, strict=True)
+        )
+        rows = _together(
+            self._element(
+                "tr",
+                _together(
+                    self._element("td", self.words(cell), _numeric(right))
+                    for cell, right in zip(row, grid.right, strict=False)
+                ),
+            )
+            for row in grid.rows
+        )
+        inner = self._element("thead", self._element("tr", heads)) + self._element("tbody", rows)
+        return Markup('<div class="scroll">{}</div>').format(self._element("table", inner))
+
+    def _piece(self, piece: Piece) -> Markup:
+        if piece.code:
+            width = "unbroken" if len(piece.text) <= LONGEST_WHOLE else "long"
+            shown = self._element("code", escape(piece.text), Markup(' class="{}"').format(width))
+        else:
+            shown = escape(tied(piece.text))
+        for name, asked in (("em", piece.emphasis), ("strong", piece.strong)):
+            shown = self._element(name, shown) if asked else shown
+        return shown
+
+    def _linked(self, text: Markup, url: str) -> Markup:
+        if not url:
+            return text
+        return Markup('<a href="{}" rel="noopener noreferrer nofollow" target="_blank">{}</a>').format(url, text)
+
+    def _code(self, text: str) -> Markup:
+        return unbroken(text) if self._styles is None else escape(text)
+
+    def _element(self, name: str, inner: Markup, attributes: str = "") -> Markup:
+        """An element; where there is no style sheet its look stands in place."""
+        if self._styles is not None:
+            attributes = Markup(' style="{}"').format(self._styles[name]) if name in self._styles else ""
+        return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup(attributes), inner)  # noqa: S704 - our own
+
+
+def tied(text: str) -> str:
+    """Numbers and their units with a blank at which no line breaks."""
+    return _UNIT.sub("\u00a0", text)
+
+
+def unbroken(text: str) -> Markup:
+    """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line."""
+    return _together(
+        _whole(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word) for word in _BLANKS.split(text)
+    )
+
+
+def _whole(word: str) -> Markup:
+    return Markup('<span class="unbroken">{}</span>').format(word)
+
+
+def _numeric(right: bool) -> Markup:
+    return Markup(' class="n"') if right else Markup("")
+
+
+def _together(parts: Iterable[Markup]) -> Markup:
+    return Markup("").join(parts)

@@ -17,7 +17,7 @@ import advisor
 import corpus
 from advisor.bot.comment import render
 from advisor.messages.text import LANGUAGES, Language
-from advisor.model.findings import Diagnosis
+from advisor.model.findings import Diagnosis, Finding, Scalar
 from advisor.report.html import page
 from advisor.report.markdown import document
 from advisor.report.terminal import print_diagnosis
@@ -67,6 +67,8 @@ def outputs(diagnosis: Diagnosis, language: Language) -> Iterator[tuple[str, str
 def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
     assert_split_adds_up(diagnosis)
     assert_nothing_is_more_than_the_step(diagnosis)
+    assert_shares_are_of_the_step_that_is_named(diagnosis)
+    assert_each_call_has_one_spelling(diagnosis)
     for language in LANGUAGES:
         step = step_of(diagnosis)
         head = view(diagnosis, language).headline
@@ -124,6 +126,49 @@ def assert_nothing_is_more_than_the_step(diagnosis: Diagnosis) -> None:
         for item in finding.evidence:
             is_share = item.name.endswith("_share") and (labels[finding.rule].get(item.name) or item.unit) == "share"
             assert not is_share or not isinstance(item.value, float) or item.value <= 1 + 1e-6, (finding.rule, item)
+
+
+RECORDED_COLLECTIVE = re.compile(r"hcom_(\w+?)__[\d_]+")
+
+
+def assert_each_call_has_one_spelling(diagnosis: Diagnosis) -> None:
+    """A call is never named in two ways that differ in capitals, or by the track it was recorded on."""
+    names = [one for finding in diagnosis.findings for one in names_of(finding) if isinstance(one, str)]
+    kinds = {RECORDED_COLLECTIVE.sub(r"\1", name) for name in names}
+    spelled: dict[str, set[str]] = {}
+    for kind in kinds:
+        spelled.setdefault(kind.rsplit("@", 1)[-1].casefold(), set()).add(kind)
+    assert not [ways for ways in spelled.values() if len(ways) > 1]
+
+
+def names_of(finding: Finding) -> Iterator[Scalar]:
+    yield from finding.subject.values()
+    yield from (item.value for item in finding.evidence)
+    yield from (event.name for event in finding.occurrences)
+    yield from (value for row in (finding.excerpt.rows if finding.excerpt else ()) for value in row)
+
+
+SHARE_OF_STEP = re.compile(r"\{(\w+_share)\}[^,.{}]*\{(?:each|the)_step\}")
+UNEVEN = 0.05
+
+
+def assert_shares_are_of_the_step_that_is_named(diagnosis: Diagnosis) -> None:
+    """A share in a title and its time agree over the step of the rank, and that step is said where it is another."""
+    titles = {info.id: info.title.en for info in diagnosis.rules}
+    mean = diagnosis.run.step_us
+    for finding in diagnosis.findings:
+        shares = SHARE_OF_STEP.findall(titles[finding.rule])
+        measured = {item.name: item.value for item in finding.evidence}
+        own = finding.step_us or mean
+        for share in shares:
+            us = measured.get(share.replace("_share", "_us"))
+            if us is not None and mean > 0:
+                assert measured[share] == pytest.approx(us / own, rel=0.01), (finding.rule, share)
+        named = bool(shares) and abs(own - mean) > UNEVEN * mean
+        for language in LANGUAGES:
+            card = next(c for c in view(diagnosis, language).cards if c.fingerprint == finding.fingerprint)
+            said = "".join(piece.text for piece in card.title)
+            assert (show(own, "us") in said) >= named, said
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -126,7 +126,7 @@ def _one(compiled: Compiled, frame: Frame) -> int:
 
 
 def _steps_of_ranks(profile: ProfileLike, run: Run) -> tuple[Array, Array] | None:
-    """The ranks, ascending, and the mean step of each, µs, at least that of the run; None where one stands for all."""
+    """The ranks, ascending, and the mean step of each, µs; None where one stands for all."""
     if len(run.ranks) < 2 or run.step_us <= 0:  # noqa: PLR2004 - a single rank has no other step
         return None
     try:
@@ -136,11 +136,11 @@ def _steps_of_ranks(profile: ProfileLike, run: Run) -> tuple[Array, Array] | Non
     known = np.flatnonzero(~np.isnan(steps.floats("span_us")))
     ranks, of = np.unique(steps["rank"][known], return_inverse=True)
     means = np.bincount(of, weights=steps.floats("span_us")[known]) / np.bincount(of)
-    return (ranks, np.maximum(means, run.step_us)) if len(ranks) else None
+    return (ranks, means) if len(ranks) else None
 
 
 def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> Array:
-    """Per group the step that times are held against: the mean, or that of its rank where it is longer."""
+    """Per group the step that times are held against: that of its rank, the mean of all where it is not known."""
     ranks, us = steps
     at = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
     found: Array = np.where(ranks[at] == rank, us[at], step_us)
@@ -150,7 +150,7 @@ def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> 
 def _grouped(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) -> Frame:
     """The same rows in groups, with the keys and every `let` named.
 
-    Where ranks are told apart, what is seen on a rank whose step is longer than the mean is a part of that step.
+    Where ranks are told apart, what is seen on a rank is a part of its own step.
     """
     codes, keys = group(frame, rule.for_each)
     groups = len(next(iter(keys.values()))) if keys else 1
@@ -229,6 +229,7 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
     saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
     restated = _time_per_step(rule.symptom, frame, run, fired)
     fix = _applying(rule, frame, fired)
+    steps = _own_steps(frame, fired)
     limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
     return [
         Hit(
@@ -245,9 +246,16 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
             ),
             values={name: values[name][i] for name in values},
             fix=fix[i],
+            step_us=steps[i],
         )
         for i in range(len(fired))
     ]
+
+
+def _own_steps(frame: Frame, fired: Array) -> list[float | None]:
+    """The step of the rank of each of these groups, µs; None where the mean of the run stands for all."""
+    steps = np.asarray(frame.named["step_us"])
+    return [None] * len(fired) if steps.ndim == 0 else [float(f"{one:.9g}") for one in steps[fired].tolist()]
 
 
 def _elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:

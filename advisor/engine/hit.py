@@ -30,6 +30,8 @@ class Hit(Struct, frozen=True):
     """Every `let` with one value per group, for the rule's own tests."""
     fix: tuple[int, ...] | None = None
     """Which steps of the remedy apply here, counted from 0; None for all."""
+    step_us: float | None = None
+    """The mean step of its rank, µs; None where one stands for all."""
     excerpt: Rows | None = None
     """Made only for the worst hit of a subject."""
     occurrences: tuple[Occurrence, ...] = ()

@@ -44,6 +44,7 @@ def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple
         restated=_restated(hits),
         subject=worst.subject,
         seen=tuple(dict.fromkeys(hit.place for hit in hits)),
+        step_us=worst.step_us,
         evidence=worst.evidence,
         excerpt=worst.excerpt,
         occurrences=worst.occurrences,

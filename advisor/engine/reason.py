@@ -132,7 +132,7 @@ def _files_not_given(sought: Iterable[Value], run: Run) -> Lost:
 def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
     activities = {*(capture.activities or ())}
     on: Mapping[Text, bool] = {
-        NPU: "NPU" in activities,
+        NPU: capture.device_recorded,
         BOTH: activities >= {"CPU", "NPU"},
         LEVEL1: capture.level in ("Level1", "Level2"),
         MEMORY: capture.profile_memory is True,

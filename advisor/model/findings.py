@@ -149,6 +149,8 @@ class Finding(_Model):
     """Stable keys only, such as `{"op_type": "TransData"}`; empty for the run as a whole."""
     seen: tuple[Place, ...] = ()
     """Every rank, stage and step, worst first."""
+    step_us: float | None = None
+    """The mean step of the rank of the worst place, of which shares in the evidence are; None where it is the run's."""
     evidence: tuple[Evidence, ...] = ()
     """Taken at the worst place."""
     excerpt: Rows | None = None

@@ -54,6 +54,13 @@ class Capture(_Model):
     size_bytes: int = 0
 
     @property
+    def device_recorded(self) -> bool:
+        """Whether the device was recorded: the profiler says so, or it wrote totals of what the device ran."""
+        if self.activities is not None:
+            return "NPU" in self.activities
+        return self.source.startswith("text") and "op_statistic.csv" not in self.absent
+
+    @property
     def lost(self) -> tuple[str, ...]:
         """Files with events that are absent although what they hold was recorded."""
         return tuple(name for name in self.absent if _HOLDS.get(name, "") in (self.activities or ()))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from msgspec import Struct
 
@@ -21,6 +21,7 @@ from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, 
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.symptoms import folded_under, symptoms
+from advisor.report.time_split import UNEVEN
 from advisor.report.when import When, whens
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
 from advisor.units import show
@@ -203,6 +204,7 @@ class Maker:
         self.findings = {finding.fingerprint: finding for finding in diagnosis.findings}
         self.symptoms, self.folded = symptoms(diagnosis), folded_under(diagnosis)
         self.many_ranks = len(diagnosis.run.ranks) > 1
+        self.step_us = diagnosis.run.step_us
 
     def card(self, number: int, finding: Finding) -> Card:
         info = self.rule(finding)
@@ -258,11 +260,23 @@ class Maker:
         template = self.rule(finding).title.say(self.language, stepped=self.stepped)
         rank = finding.seen[0].rank if finding.seen else None
         measured = set(HOLE.findall(template))
-        if rank is None or not self.many_ranks or not measured or "rank" in measured:
-            return prose(template, self.holes(finding))
+        title = prose(template, self.holes(finding))
+        if rank is None or not self.many_ranks or not measured:
+            return title
         count = len({place.rank for place in finding.seen})
-        name = "of_rank" if count == 1 else "of_worst_rank"
-        return (*prose(template, self.holes(finding)), Piece(say(name, self.language, rank=rank, count=count)))
+        named = [] if "rank" in measured else [say("of_rank", self.language, rank=rank)]
+        worst = [say("worst_of", self.language, count=count)] if named and count > 1 else []
+        notes = [*named, *self.own_step(finding, measured), *worst]
+        joined = say("comma", self.language).join(notes)
+        return (*title, Piece(say("noted", self.language, notes=joined))) if notes else title
+
+    def own_step(self, finding: Finding, measured: Collection[str]) -> list[str]:
+        """The step of its rank, where a title holds a share and that step is not the one the report speaks of."""
+        mean, own = self.step_us, finding.step_us
+        shares = {item.name for item in finding.evidence if item.unit == "share"} & set(measured)
+        if own is None or not shares or abs(own - mean) <= UNEVEN * mean:
+            return []
+        return [say("own_step" if self.stepped else "own_window", self.language, time=show(own, "us"))]
 
     def rule(self, finding: Finding) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""

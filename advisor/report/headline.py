@@ -14,7 +14,7 @@ from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Seve
 from advisor.report.cards import Card, Maker, saved
 from advisor.report.prose import Piece, Prose, code, words
 from advisor.report.symptoms import folded_under, symptoms
-from advisor.report.time_split import TimePart
+from advisor.report.time_split import UNEVEN, TimePart
 from advisor.report.words import CATEGORIES, known, say
 from advisor.units import show
 
@@ -23,8 +23,6 @@ WORTH_SHARE = 0.03
 3.35 s in published MindFormers profiles), and the FSDP2 tuning guide of MindSpeed-LLM asks no questions below it."""
 LEAST_SHARE = 0.005
 """Below this part of the step nothing is called the next gain: it is the part that shares are rounded to."""
-UNEVEN = 0.05
-"""From this difference on the slowest rank is named beside the mean: MindStudio's analysis calls that uneven."""
 MUCH = 0.10
 """An unexplained part of the step above this is said beside a cause that is smaller than it: free or exposed time above
 10 % calls for attention in the tuning guides of MindStudio and MindSpeed-LLM."""

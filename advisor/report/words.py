@@ -65,8 +65,11 @@ WORDS: Mapping[str, Text] = {
     "of_window": _t("{share} of the window", "占窗口 {share}"),
     "about": _t("about", "约"),
     "at_most": _t("at most", "至多"),
-    "of_rank": _t(" (rank {rank})", "（rank {rank}）"),
-    "of_worst_rank": _t(" (rank {rank}, worst of {count})", "（rank {rank}，{count} 张卡中最严重）"),
+    "noted": _t(" ({notes})", "（{notes}）"),
+    "of_rank": _t("rank {rank}", "rank {rank}"),
+    "worst_of": _t("worst of {count}", "{count} 张卡中最严重"),
+    "own_step": _t("whose step takes {time}", "该卡单步 {time}"),
+    "own_window": _t("whose window takes {time}", "该卡窗口 {time}"),
     "uneven": _t(
         "{time} (mean of {ranks} ranks; rank {rank} is slowest with {slowest})",
         "{time}（{ranks} 个 rank 的均值，rank {rank} 最慢，{slowest}）",

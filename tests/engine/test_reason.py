@@ -72,6 +72,16 @@ def test_a_file_that_is_not_here_is_not_called_unrecorded(activities: tuple[str,
         assert "缺少 `trace_view.json`（rank 0）：请提供完整目录" in said.zh
 
 
+def test_totals_of_operators_show_that_the_device_was_recorded() -> None:
+    given = ("kernel_details.csv", "trace_view.json")
+    tables_only = Capture(rank=0, path="", source="text", absent=given)
+    said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(tables_only,)))
+    assert said.en == "recorded, but `kernel_details.csv` is absent (rank 0): give the whole folder, or parse it again"
+    nothing = tables_only.model_copy(update={"absent": (*given, "op_statistic.csv")})
+    said = reason.of_missing(FactMissing(["kernels"]), Run(captures=(nothing,)))
+    assert said.en == "not recorded: kernels; record with ProfilerActivity.NPU among the activities"
+
+
 def test_every_table_and_name_of_a_run_is_called_something() -> None:
     assert FACTS.keys() == called.TABLES.keys()
     assert RUN_SCOPE.keys() == called.RUN.keys()

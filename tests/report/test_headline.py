@@ -175,3 +175,18 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
 def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
     (card,) = cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
     assert _flat(card.title) == f"host/python costs 20 %{words}"
+
+
+@pytest.mark.parametrize(
+    ("own", "language", "words"),
+    [
+        (1_080.0, "en", " (rank 1, whose step takes 1.08 ms, worst of 2)"),
+        (920.0, "zh", "（rank 1，该卡单步 920 µs，2 张卡中最严重）"),
+        (1_020.0, "en", " (rank 1, worst of 2)"),
+        (None, "en", " (rank 1, worst of 2)"),
+    ],
+)
+def test_a_title_says_of_which_step_its_share_is(own: float | None, language: Language, words: str) -> None:
+    finding = _finding("host/python", 0.2, ranks=(1, 0)).model_copy(update={"step_us": own})
+    (card,) = cards(_diagnosis(finding), language)
+    assert _flat(card.title).endswith(words)

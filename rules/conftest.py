@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -27,13 +27,11 @@ class RuleModule(pytest.File):
         """Its cases, and what every rule must bear."""
         rule = read_rule(self.path, tests=True)
         if not isinstance(rule, Rule):
-            told = [str(mistake) for mistake in rule]
-            yield Promise.from_parent(self, name="is well formed", proof=lambda: told)
+            yield Promise.from_parent(self, name="is well formed", proof=lambda: rule)
             return
         found, mistakes = cases(source.read(self.path))
         if mistakes:
-            told = [str(mistake) for mistake in mistakes]
-            yield Promise.from_parent(self, name="has well formed cases", proof=lambda: told)
+            yield Promise.from_parent(self, name="has well formed cases", proof=lambda: mistakes)
         for case in found:
             yield Promise.from_parent(self, name=case.name, proof=lambda case=case: prove_case(rule, case))
         yield Promise.from_parent(self, name="is skipped without facts", proof=lambda: prove_without_facts(rule))
@@ -47,7 +45,7 @@ class Broken(Exception):
 class Promise(pytest.Item):
     """Something a rule promises."""
 
-    def __init__(self, *, proof: Callable[[], list[str]], **kwargs: object) -> None:
+    def __init__(self, *, proof: Callable[[], Sequence[object]], **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.proof = proof
 
@@ -55,7 +53,7 @@ class Promise(pytest.Item):
         """Fails with everything that was promised and not kept."""
         wrong = self.proof()
         if wrong:
-            raise Broken("\n".join(wrong))
+            raise Broken("\n".join(map(str, wrong)))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
         """What was promised and not kept, without a traceback into the machinery."""

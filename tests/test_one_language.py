@@ -212,7 +212,7 @@ def test_what_is_said_of_odd_text_tables_is_chinese(content: bytes, tmp_path: Pa
 
 def test_every_message_for_users_has_chinese_that_is_chinese() -> None:
     wrong = []
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(set(PACKAGE.rglob("*.py")) - set(PACKAGE.glob("messages/catalogue/*.py"))):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Text" and len(node.args) > 1:
                 english, chinese = map(literal, node.args[:2])

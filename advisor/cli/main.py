@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import parser
 from advisor.cli.commands import COMMANDS
@@ -18,9 +17,6 @@ from advisor.cli.encodings import prepare_streams
 from advisor.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.standard_input import standard_input
-
-if TYPE_CHECKING:
-    from advisor.messages.errors import AdvisorError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with standard_input(arguments):
             code: int = arguments.run(arguments)
     except AdvisorError as error:
-        print(f"advisor: {_said(error, language_of(getattr(arguments, 'lang', None)))}", file=sys.stderr)
+        print(f"advisor: {error.say(language_of(getattr(arguments, 'lang', None)))}", file=sys.stderr)
         return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - so that closing it at exit finds no pipe
@@ -46,14 +42,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
-
-
-def _said(error: AdvisorError, language: str) -> str:
-    """What went wrong, in one language."""
-    from advisor.messages.errors import RuleError, SpokenError
-
-    if isinstance(error, RuleError):
-        from advisor.messages.mistakes import say
-
-        return say(error, language)
-    return error.say(language) if isinstance(error, SpokenError) else str(error)

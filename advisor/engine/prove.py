@@ -16,7 +16,8 @@ from advisor.engine.rank import ranked
 from advisor.facts.base import Fact
 from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing, Mistake
+from advisor.messages.errors import FactMissing, Mistake, Unclear
+from advisor.messages.message import Message, Value
 from advisor.model.findings import Finding
 from advisor.rules import source
 from advisor.rules.bind import Rule
@@ -26,6 +27,8 @@ from advisor.rules.schema import CaseFile, cases
 from advisor.rules.source import nearest
 
 F = TypeVar("F", bound=Fact)
+Broken = Message | Mistake
+"""What a rule promised and did not keep."""
 
 
 class Tables:
@@ -53,61 +56,66 @@ class Tables:
         return selection.select(self.table(selection.fact))
 
 
-def prove_all(catalog: Catalog) -> dict[str, list[str]]:
+def prove_all(catalog: Catalog) -> dict[str, list[Broken]]:
     """What the rules promised and did not keep, by rule id; rules that keep everything are left out."""
     return {rule.id: wrong for rule in catalog.rules if (wrong := prove(rule))}
 
 
-def prove(rule: Rule) -> list[str]:
+def prove(rule: Rule) -> list[Broken]:
     """What a rule's own cases promised and did not get, and what it does not bear."""
     found, mistakes = cases(source.read(rule.path))
-    told = [str(mistake) for mistake in mistakes]
-    told += [f"{case.name}: {wrong}" for case in found for wrong in prove_case(rule, case)]
-    return told + prove_without_facts(rule) + prove_on_empty_tables(rule)
+    broken = [Message("part", part=case.name, what=wrong) for case in found for wrong in prove_case(rule, case)]
+    return [*mistakes, *broken, *prove_without_facts(rule), *prove_on_empty_tables(rule)]
 
 
-def prove_case(rule: Rule, case: CaseFile) -> list[str]:
+def prove_case(rule: Rule, case: CaseFile) -> list[Message]:
     """What one case promised and did not get."""
     try:
         start = given(case)
-    except ValueError as error:
-        return [f"given: {error}"]
+    except Unclear as unclear:
+        return [Message("part", part="given", what=_hinted(unclear.what, unclear.hint))]
     result = evaluate(rule, Tables(start.tables), start.run)
     got = result.outcome.outcome
     if isinstance(case.expect, str):
-        return [] if got == case.expect else [f"expected {case.expect}, got {_said(result)}"]
+        return [] if got == case.expect else [Message("expected_outcome", wanted=case.expect, got=_got(result))]
     if got != "fired":
-        return [f"expected findings, got {_said(result)}"]
+        return [Message("expected_findings", got=_got(result))]
     pairs = {finding.fingerprint: (finding, hit) for finding, hit in with_worst(result)}
     order = ranked((finding for finding, _ in pairs.values()), Catalog((rule,)))
     found = [pairs[finding.fingerprint] for finding in order]
     if len(found) != len(case.expect):
         listed = "; ".join(str(_values(*pair)) for pair in found[:5])
-        return [f"expected {len(case.expect)} findings, got {len(found)}: {listed}"]
+        counts = {"wanted": len(case.expect), "got": len(found)}
+        return [Message("expected_count", **counts, values=listed)]
     return list(_differences(case.expect, found))
 
 
-def prove_without_facts(rule: Rule) -> list[str]:
+def prove_without_facts(rule: Rule) -> list[Message]:
     """Without any fact a rule is skipped, or does not concern the run."""
     result = evaluate(rule, Tables({}), run_of("rank_count=8"))
     if result.outcome.outcome in ("skipped", "not applicable"):
         return []
-    return [f"without facts: expected skipped, got {_said(result)}"]
+    return [Message("without_facts", got=_got(result))]
 
 
-def prove_on_empty_tables(rule: Rule) -> list[str]:
+def prove_on_empty_tables(rule: Rule) -> list[Message]:
     """On empty tables a rule may say what it likes, as long as it does not break."""
     result = evaluate(rule, Tables({fact: Table.empty(fact) for fact in rule.facts}), run_of("rank_count=8"))
-    return [f"on empty tables: got {_said(result)}"] if result.outcome.outcome == "failed" else []
+    return [Message("on_empty_tables", got=_got(result))] if result.outcome.outcome == "failed" else []
 
 
-def _said(result: RuleResult) -> str:
+def _hinted(what: Message, hint: Message | None) -> Message:
+    return Message("with_hint", what=what, hint=hint) if hint else what
+
+
+def _got(result: RuleResult) -> Value:
     reason, got = result.outcome.reason, result.outcome.outcome
     if got == "fired":
         found = with_worst(result)
-        return f"{len(found)} findings: " + "; ".join(str(_values(*pair)) for pair in found[:3])
+        listed = "; ".join(str(_values(*pair)) for pair in found[:3])
+        return Message("got_findings", count=len(found), values=listed)
     needs = f" [{', '.join(result.outcome.needs)}]" if result.outcome.needs else ""
-    return f"{got} ({reason.en}){needs}" if reason is not None else got
+    return got if reason is None else Message("got_outcome", outcome=got, reason=reason, needs=needs)
 
 
 def _values(finding: Finding, worst: Hit) -> dict[str, object]:
@@ -127,14 +135,15 @@ def _values(finding: Finding, worst: Hit) -> dict[str, object]:
     }
 
 
-def _differences(expected: Sequence[Mapping[str, object]], found: Sequence[tuple[Finding, Hit]]) -> Iterator[str]:
+def _differences(expected: Sequence[Mapping[str, object]], found: Sequence[tuple[Finding, Hit]]) -> Iterator[Message]:
     for number, (want, pair) in enumerate(zip(expected, found, strict=True), 1):
         have = _values(*pair)
         for name, value in want.items():
             if name not in have:
-                yield f"finding {number}: nothing is called `{name}`; {nearest(name, have)}"
+                yield _hinted(Message("finding_lacks", number=number, name=name), nearest(name, have))
             elif not _same(value, have[name]):
-                yield f"finding {number}: {name}: expected {value}, got {have[name]}"
+                values = {"wanted": str(value), "got": str(have[name])}
+                yield Message("finding_differs", number=number, name=name, **values)
 
 
 def _same(want: object, have: object) -> bool:

@@ -71,5 +71,5 @@ def _where(param: Param, rule: Rule, settings: Settings | None) -> str:
     for key in (rule.id, *reversed(rule.formerly)):
         override = settings.rules.get(key)
         if override is not None and param.name in override.params:
-            return str(settings.document.mistake(("rules", key, "params", param.name), "", key=True).place)
+            return str(settings.document.place(("rules", key, "params", param.name), key=True))
     return ""

@@ -38,9 +38,11 @@ from advisor.expr.evaluate import (
     text_test,
 )
 from advisor.expr.language import MOMENT
+from advisor.expr.mismatches import LITERALS, called, expected, mismatch, mistyped
 from advisor.expr.parse import SPLIT, parse
 from advisor.expr.settings import VARIABLE, asking, of_setting
 from advisor.messages.errors import ExprError
+from advisor.messages.message import Message, did_you_mean
 from advisor.units import FACTORS, Kind, Type
 
 
@@ -88,16 +90,17 @@ class _Compiler:
         self.used: set[str] = set()
         self.parts = self.depth = 0
 
-    def fail(self, node: ast.AST, what: str, hint: str = "") -> ExprError:
+    def fail(self, node: ast.AST, what: Message, hint: Message | None = None) -> ExprError:
         offset = getattr(node, "col_offset", 0)
         column = len(self.source.encode()[:offset].decode(errors="ignore"))
-        return ExprError(what.replace(f"number[{MOMENT}]", "absolute time"), self.source, column, hint)
+        return ExprError(what, self.source, column, hint)
 
     def foreign(self, node: ast.AST, part: ast.AST) -> ExprError:
         name = type(part).__name__
-        word = f"`{language.SIGNS[name]}`" if name in language.SIGNS else language.WORDS.get(name, f"`{name.lower()}`")
-        hint = language.INSTEAD_OF_SYNTAX.get(name, "")
-        return self.fail(node, f"{word} is not part of the rule language", hint)
+        sign = f"`{language.SIGNS.get(name, name.lower())}`"
+        word = Message(language.WORDS[name]) if name in language.WORDS else sign
+        hint = Message(language.INSTEAD_OF_SYNTAX[name]) if name in language.INSTEAD_OF_SYNTAX else None
+        return self.fail(node, Message("not_of_language", part=word), hint)
 
     def visit(self, node: ast.expr) -> Found:
         method = _VISITS.get(type(node))
@@ -113,23 +116,21 @@ class _Compiler:
         """Refuses what is too large or too deep, before it is looked at."""
         self.parts += more
         if self.parts > language.MAX_NODES:
-            raise self.fail(node, f"expression has more than {language.MAX_NODES} parts", SPLIT)
+            raise self.fail(node, Message("expression_too_large", limit=language.MAX_NODES), SPLIT)
         if self.depth > language.MAX_DEPTH:
-            raise self.fail(node, f"expression is nested more than {language.MAX_DEPTH} deep", SPLIT)
+            raise self.fail(node, Message("expression_too_deep", limit=language.MAX_DEPTH), SPLIT)
 
     def number(self, node: ast.expr) -> Found:
         """An operand that must be a number, and not an absolute time."""
         found, run = self.wanted(node, "number")
         if found.unit == MOMENT:
-            hint = "take the difference of two of them first"
-            raise self.fail(node, "absolute times can only be compared with and subtracted from each other", hint)
+            raise self.fail(node, Message("only_compared"), Message("take_difference"))
         return found, run
 
     def wanted(self, node: ast.expr, kind: Kind) -> Found:
         found, run = self.visit(node)
         if found.kind != kind:
-            words = {"bool": "a condition", "number": "a number", "text": "a text"}
-            raise self.fail(node, f"expected {words[kind]}, found {found}")
+            raise self.fail(node, expected(kind, found))
         return found, run
 
     def level(self, *parts: Found) -> tuple[bool, list[Evaluate]]:
@@ -141,15 +142,14 @@ class _Compiler:
         value = node.value
         if isinstance(value, str):
             if len(value) > language.MAX_TEXT:
-                raise self.fail(node, f"text is longer than {language.MAX_TEXT} characters")
+                raise self.fail(node, Message("text_too_long", limit=language.MAX_TEXT))
             return Type("text"), constant(value)
         if isinstance(value, bool) or value is None:
             return self.unknown(node, str(value))
         if not isinstance(value, int | float):
-            kind = type(value).__name__
-            raise self.fail(node, f"a {kind} is not part of the rule language")
+            raise self.fail(node, Message("kind_not_of_language", kind=type(value).__name__))
         if abs(value) > language.MAX_NUMBER:
-            raise self.fail(node, "number is larger than 1e18")
+            raise self.fail(node, Message("number_too_large"))
         return Type("number"), constant(float(value))
 
     def on_name(self, node: ast.Name) -> Found:
@@ -171,10 +171,10 @@ class _Compiler:
         known = [*self.scope.names, "true", "false", *FACTORS]
         close = [language.INSTEAD[name]] if name in language.INSTEAD else difflib.get_close_matches(name, known, 1)
         if name in language.FUNCTION_NAMES:
-            hint = f"it is a function: `{next(e.usage for e in language.FUNCTIONS if e.name == name)}`"
+            hint = Message("it_is_a_function", usage=language.USAGE[name])
         else:
-            hint = f"did you mean `{close[0]}`?" if close else "known here: " + ", ".join(self.scope.names)
-        raise self.fail(node, f"unknown name `{name}`", hint)
+            hint = did_you_mean(close) or Message("known_here", names=", ".join(self.scope.names))
+        raise self.fail(node, Message("unknown_name", name=name), hint)
 
     def on_unary(self, node: ast.UnaryOp) -> Found:
         if isinstance(node.op, ast.Not):
@@ -202,23 +202,23 @@ class _Compiler:
 
     def unit(self, node: ast.BinOp, left: Type, right: Type) -> str:
         if MOMENT in (left.unit, right.unit):
-            what = f"cannot combine {left} with {right}"
-            raise self.fail(node, what, "absolute times can only be compared with and subtracted from each other")
+            what = mismatch("cannot_combine", left, right)
+            raise self.fail(node, what, Message("only_compared"))
         if isinstance(node.op, ast.Mult):
             return units.product(left.unit, right.unit)
         if isinstance(node.op, ast.Div):
             return units.quotient(left.unit, right.unit)
-        return self.common(node, left, right, "combine")
+        return self.common(node, left, right, "cannot_combine")
 
-    def common(self, node: ast.expr, left: Type, right: Type, verb: str) -> str:
+    def common(self, node: ast.expr, left: Type, right: Type, refusal: str) -> str:
         unit = units.common(left.unit, right.unit)
         if unit is None:
-            raise self.fail(node, f"cannot {verb} {left} with {right}")
+            raise self.fail(node, mismatch(refusal, left, right))
         return unit
 
     def on_compare(self, node: ast.Compare) -> Found:
         if len(node.ops) != 1:
-            raise self.fail(node, "compare two things at a time", "join with `and`")
+            raise self.fail(node, Message("compare_two"), Message("join_with_and"))
         sign, right_node = node.ops[0], node.comparators[0]
         left = self.visit(node.left)
         if isinstance(sign, ast.In | ast.NotIn):
@@ -227,20 +227,20 @@ class _Compiler:
             raise self.foreign(node, sign)
         right = self.visit(right_node)
         if left[0].kind != right[0].kind:
-            raise self.fail(node, f"cannot compare {left[0]} with {right[0]}")
-        self.common(node, left[0], right[0], "compare")
+            raise self.fail(node, mismatch("cannot_compare", left[0], right[0]))
+        self.common(node, left[0], right[0], "cannot_compare")
         if left[0].kind != "number" and not isinstance(sign, ast.Eq | ast.NotEq):
-            raise self.fail(node, f"a {'text' if left[0].kind == 'text' else 'truth'} has no order")
+            raise self.fail(node, Message("text_has_no_order" if left[0].kind == "text" else "truth_has_no_order"))
         per_row, (a, b) = self.level(left, right)
         return Type("bool", per_row=per_row), comparison(type(sign), left[0].kind, a, b)
 
     def member(self, left: Found, left_node: ast.expr, node: ast.expr, negate: bool) -> Found:
         if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
-            raise self.fail(node, "`in` needs a list of literals", 'such as `in ["a", "b"]`')
+            raise self.fail(node, *LITERALS)
         self.bounded(node, len(node.elts))
         kind = left[0].kind
         if kind == "bool" or left[0].unit == MOMENT:
-            raise self.fail(left_node, f"expected a text or a number, found {left[0]}")
+            raise self.fail(left_node, mistyped("a_text_or_number", left[0]))
         choices = [self.literal(item, kind) for item in node.elts]
         return Type("bool", per_row=left[0].per_row), membership(left[1], choices, negate)
 
@@ -249,10 +249,10 @@ class _Compiler:
         inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
         value = inner.value if isinstance(inner, ast.Constant) else None
         if not isinstance(value, str | int | float) or isinstance(value, bool):
-            raise self.fail(node, "`in` needs a list of literals", 'such as `in ["a", "b"]`')
+            raise self.fail(node, *LITERALS)
         found, _ = self.visit(inner)
         if found.kind != kind or (negative and kind == "text"):
-            raise self.fail(node, f"expected a {kind}, found {found}")
+            raise self.fail(node, expected(kind, found))
         if isinstance(value, str):
             return value
         return -float(value) if negative else float(value)
@@ -262,25 +262,25 @@ class _Compiler:
         then, other = self.visit(node.body), self.visit(node.orelse)
         for part, found in ((node.body, then[0]), (node.orelse, other[0])):
             if found.kind == "text" or found.unit == MOMENT:
-                raise self.fail(part, f"expected a number or a condition, found {found}")
+                raise self.fail(part, mistyped("a_number_or_condition", found))
         if then[0].kind != other[0].kind:
-            raise self.fail(node, f"cannot choose between {then[0]} and {other[0]}")
-        unit = self.common(node, then[0], other[0], "choose between")
+            raise self.fail(node, mismatch("cannot_choose", then[0], other[0]))
+        unit = self.common(node, then[0], other[0], "cannot_choose")
         per_row, runs = self.level(test, then, other)
         return Type(then[0].kind, unit, per_row), choose(*runs)
 
     def on_call(self, node: ast.Call) -> Found:
         if not isinstance(node.func, ast.Name):
-            raise self.fail(node, "only the listed functions can be called")
+            raise self.fail(node, Message("only_listed_functions"))
         name = node.func.id
         if name not in language.FUNCTION_NAMES:
-            raise self.fail(node, f"unknown function `{name}`", language.nearest_function(name))
+            raise self.fail(node, Message("unknown_function", name=name), language.nearest_function(name))
         if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
-            raise self.fail(node, "`*` before an argument is not part of the rule language")
+            raise self.fail(node, Message("no_starred_arguments"))
         if name in language.AGGREGATE_NAMES:
             return self.on_aggregate(name, node)
         if node.keywords:
-            raise self.fail(node, f"`{name}` takes no `{node.keywords[0].arg}=`")
+            raise self.fail(node, Message("takes_no", name=name, keyword=str(node.keywords[0].arg)))
         return self.on_function(name, node)
 
     def on_function(self, name: str, node: ast.Call) -> Found:
@@ -301,11 +301,11 @@ class _Compiler:
             found, run = self.number(node.args[0])
             return found, size(run)
         if len(node.args) <= 1:
-            raise self.fail(node, f"`{name}` takes two or more numbers")
+            raise self.fail(node, Message("takes_two_or_more", name=name))
         parts = [self.number(part) for part in node.args]
         unit = parts[0][0].unit
         for found, _ in parts[1:]:
-            unit = self.common(node, Type("number", unit), found, "compare")
+            unit = self.common(node, Type("number", unit), found, "cannot_compare")
         per_row, runs = self.level(*parts)
         return Type("number", unit, per_row), extreme(name == "least", runs)
 
@@ -314,7 +314,7 @@ class _Compiler:
         found, run = self.wanted(node.args[0], "text")
         needle = node.args[1]
         if not (isinstance(needle, ast.Constant) and isinstance(needle.value, str)):
-            raise self.fail(needle, f"`{name}` needs a literal text")
+            raise self.fail(needle, Message("needs_literal_text", name=name))
         self.on_constant(needle)
         return Type("bool", per_row=found.per_row), text_test(name, run, needle.value)
 
@@ -322,18 +322,17 @@ class _Compiler:
         self.arguments("setting", node, 1)
         name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
         if not isinstance(name, str) or not VARIABLE.fullmatch(name):
-            raise self.fail(node.args[0], "`setting` needs the name of an environment variable", 'setting("X")')
+            raise self.fail(node.args[0], Message("needs_variable"), Message("such_as_alone", example='`setting("X")`'))
         self.used.add(asking(name))
         return Type("text"), of_setting(name)
 
     def arguments(self, name: str, node: ast.Call, many: int) -> None:
         if len(node.args) != many:
-            usage = next(entry.usage for entry in language.FUNCTIONS if entry.name == name)
-            raise self.fail(node, f"`{name}` is written `{usage}`, found {len(node.args)} arguments")
+            raise self.fail(node, Message("is_written", name=name, usage=language.USAGE[name], count=len(node.args)))
 
     def on_aggregate(self, name: str, node: ast.Call) -> Found:
         if self.inside:
-            raise self.fail(node, f"`{name}` stands inside another aggregate", "name the inner one with `let`")
+            raise self.fail(node, Message("inside_another", name=name), Message("name_the_inner"))
         part = self.part(node) if name == "quantile" else None
         if name != "quantile":
             self.arguments(name, node, 0 if name == "count" else 1)
@@ -351,15 +350,15 @@ class _Compiler:
         literal = isinstance(node.args[1], ast.Constant) and isinstance(node.args[1].value, int | float)
         param = isinstance(node.args[1], ast.Name) and not found.per_row
         if not literal and not param:
-            raise self.fail(node.args[1], "`quantile` needs a number between 0 and 1, or a param")
+            raise self.fail(node.args[1], Message("quantile_or_param"))
         if isinstance(node.args[1], ast.Constant) and not 0 <= float(str(node.args[1].value)) <= 1:
-            raise self.fail(node.args[1], "`quantile` needs a number between 0 and 1")
+            raise self.fail(node.args[1], Message("quantile_between"))
         return run
 
     def condition(self, name: str, node: ast.Call) -> Evaluate | None:
         for keyword in node.keywords:
             if keyword.arg != "where" or len(node.keywords) > 1:
-                raise self.fail(node, f"`{name}` takes only `where=`")
+                raise self.fail(node, Message("takes_only_where", name=name))
         if not node.keywords:
             return None
         found, run = self.wanted(node.keywords[0].value, "bool")
@@ -368,16 +367,17 @@ class _Compiler:
     def column(self, name: str, node: ast.expr) -> Found:
         found, run = self.visit(node)
         if not found.per_row:
-            raise self.fail(node, f"`{name}` needs a column, and this is one value per group already")
+            raise self.fail(node, Message("needs_column", name=name))
         texts = name in ("first", "mode", "distinct")
+        what = Message("needs_numbers", name=name, found=called(found))
         if found.kind == "bool":
-            raise self.fail(node, f"`{name}` needs a column of numbers, found {found}", "count with `count(where=…)`")
+            raise self.fail(node, what, Message("count_with_where"))
         if found.kind == "text" and not texts:
-            raise self.fail(node, f"`{name}` needs a column of numbers, found {found}")
+            raise self.fail(node, what)
         if name == "mode" and found.kind != "text":
-            raise self.fail(node, f"`mode` needs a column of text, found {found}")
+            raise self.fail(node, Message("needs_texts", name=name, found=called(found)))
         if found.unit == MOMENT and name not in ("min", "max", "first", "distinct"):
-            raise self.fail(node, f"`{name}` of absolute times means nothing", "take differences first")
+            raise self.fail(node, Message("absolute_times_mean_nothing", name=name), Message("take_differences"))
         return found, run
 
 

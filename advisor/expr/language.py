@@ -12,6 +12,7 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
+from advisor.messages.message import Message, did_you_mean
 from advisor.model.run import Run
 from advisor.units import FACTORS, Type
 
@@ -94,6 +95,7 @@ UNITS: tuple[Entry, ...] = tuple(
 
 AGGREGATE_NAMES = frozenset(entry.name for entry in AGGREGATES)
 FUNCTION_NAMES = frozenset(entry.name for entry in FUNCTIONS)
+USAGE = {entry.name: entry.usage for entry in FUNCTIONS}
 RESERVED = FUNCTION_NAMES | FACTORS.keys() | {"true", "false", "otherwise"}
 """Words that a `let` or a param may not take."""
 
@@ -123,29 +125,28 @@ INSTEAD: dict[str, str] = {
 """What people of other languages write, and what it is called here."""
 
 INSTEAD_OF_SYNTAX: dict[str, str] = {
-    "Pow": "multiply instead",
-    "Mod": "there is no remainder",
-    "FloorDiv": "divide with `/`",
-    "BitAnd": "join with `and`",
-    "BitOr": "join with `or`",
-    "Invert": "negate with `not`",
-    "Is": "compare with `==`",
-    "IsNot": "compare with `!=`",
+    "Pow": "multiply_instead",
+    "Mod": "no_remainder",
+    "FloorDiv": "divide",
+    "BitAnd": "join_with_and",
+    "BitOr": "join_with_or",
+    "Invert": "negate_with_not",
+    "Is": "compare_equal",
+    "IsNot": "compare_unequal",
 }
 
 
 WORDS: dict[str, str] = {
-    "Attribute": "attribute access",
+    "Attribute": "attribute_access",
     "Subscript": "indexing",
-    "Lambda": "a lambda",
-    "JoinedStr": "an f-string",
-    "NamedExpr": "`:=`",
-    "List": "a list outside `in`",
-    "Tuple": "a list outside `in`",
-    "ListComp": "a comprehension",
-    "SetComp": "a comprehension",
-    "DictComp": "a comprehension",
-    "GeneratorExp": "a comprehension",
+    "Lambda": "a_lambda",
+    "JoinedStr": "an_f_string",
+    "List": "a_list_outside",
+    "Tuple": "a_list_outside",
+    "ListComp": "a_comprehension",
+    "SetComp": "a_comprehension",
+    "DictComp": "a_comprehension",
+    "GeneratorExp": "a_comprehension",
 }
 SIGNS: dict[str, str] = {
     "Pow": "**",
@@ -155,19 +156,20 @@ SIGNS: dict[str, str] = {
     "BitOr": "|",
     "BitXor": "^",
     "Invert": "~",
+    "NamedExpr": ":=",
     "LShift": "<<",
     "RShift": ">>",
     "MatMult": "@",
     "Is": "is",
     "IsNot": "is not",
 }
-"""What parts of Python that are not part of the language are called in messages: words, and signs."""
+"""What parts of Python that are not part of the language are called: messages by their code, and signs."""
 
 
-def nearest_function(name: str) -> str:
+def nearest_function(name: str) -> Message:
     """What to write where there is no function of this name."""
     near = [INSTEAD[name]] if name in INSTEAD else get_close_matches(name, FUNCTION_NAMES, 1)
-    return f"did you mean `{near[0]}`?" if near else "known: " + ", ".join(entry.name for entry in FUNCTIONS)
+    return did_you_mean(near) or Message("known_functions", names=", ".join(entry.name for entry in FUNCTIONS))
 
 
 class RunName(Struct, frozen=True):

@@ -8,8 +8,9 @@ import warnings
 
 from advisor.expr import language
 from advisor.messages.errors import ExprError
+from advisor.messages.message import Message
 
-SPLIT = "split it with `let`"
+SPLIT = Message("split_it")
 
 
 def parse(text: str) -> ast.expr:
@@ -19,26 +20,29 @@ def parse(text: str) -> ast.expr:
         ExprError: It is too long, or not an expression.
     """
     if len(text) > language.MAX_SOURCE:
-        raise ExprError(f"expression is longer than {language.MAX_SOURCE} characters", text[:60] + " …", 0, SPLIT)
+        raise ExprError(Message("expression_too_long", limit=language.MAX_SOURCE), text[:60] + " …", 0, SPLIT)
     lead = len(text) - len(text.lstrip())
     try:
         tree = _quietly(text[lead:]) if "\\" in text else ast.parse(text[lead:], mode="eval").body
     except SyntaxError as error:
         column = lead + max((error.offset or 1) - 1, 0)
-        raise ExprError("not an expression", text, min(column, len(text)), _syntax_hint(text)) from None
+        raise ExprError(_NONE, text, min(column, len(text)), _syntax_hint(text)) from None
     except (ValueError, RecursionError, MemoryError):
-        raise ExprError("not an expression", text[:60], 0) from None
+        raise ExprError(_NONE, text[:60], 0) from None
     for node in ast.walk(tree) if lead else ():
         if isinstance(node, ast.expr | ast.keyword):
             node.col_offset += lead
     return tree
 
 
-def _syntax_hint(text: str) -> str:
+_NONE = Message("not_an_expression")
+
+
+def _syntax_hint(text: str) -> Message | None:
     if "&&" in text or "||" in text or "!" in text.replace("!=", ""):
-        return "join with `and`, `or`, `not`"
+        return Message("join_with_words")
     bare = text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", "").replace("where=", "")
-    return "compare with `==`" if "=" in bare else ""
+    return Message("compare_equal") if "=" in bare else None
 
 
 def _quietly(text: str) -> ast.expr:

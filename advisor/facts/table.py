@@ -18,6 +18,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from advisor.facts.base import MISSING, Column, Fact
+from advisor.messages.errors import Unclear
+from advisor.messages.message import Message
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,26 +271,41 @@ def read_table(fact: type[F], text: str) -> Table[F]:
     but for `rank` and `step`, which are 0 and 1.
 
     Raises:
-        ValueError: A heading is not a column, a row has too many or too few cells, or a cell is no number.
+        Unclear: A heading is not a column, a row has too many or too few cells, or a cell is no number.
     """
-    header, *lines = [shlex.split(line, comments=True) for line in text.strip().splitlines() if line.strip()] or [[]]
+    header, *lines = [split_cells(line, comments=True) for line in text.strip().splitlines() if line.strip()] or [[]]
     declared = fact.columns()
     for name in header:
         if name not in declared:
-            raise ValueError(f"{fact.table} has no column `{name}`; it has {', '.join(declared)}")
+            raise Unclear(
+                Message("no_column", table=fact.table, name=name), Message("table_has", names=", ".join(declared))
+            )
     rows: list[list[str]] = []
     for cells in lines:
         times = 1
         if len(cells) == len(header) + 1 and re.fullmatch(r"x\d+", cells[-1]):
             times = int(cells.pop()[1:])
         if len(cells) != len(header):
-            raise ValueError(f"{fact.table}: {len(cells)} cells under {len(header)} headings: {' '.join(cells)}")
+            counts = {"cells": len(cells), "headings": len(header)}
+            raise Unclear(Message("cells_not_headings", table=fact.table, **counts, row=" ".join(cells)))
         rows += [cells] * times
     columns: dict[str, Any] = {n: [_cell(declared[n], row[i]) for row in rows] for i, n in enumerate(header)}
     for name, default in (("rank", 0), ("step", 1)):
         if name in declared and name not in columns:
             columns[name] = [default] * len(rows)
     return Table.build(fact, **columns)
+
+
+def split_cells(words: str, *, comments: bool = False) -> list[str]:
+    """The words between blanks; what stands in quotes is one.
+
+    Raises:
+        Unclear: A quote has no end.
+    """
+    try:
+        return shlex.split(words, comments=comments)
+    except ValueError as error:
+        raise Unclear(Message("quotes_do_not_match", why=str(error), line=words)) from None
 
 
 def _cell(column: Column, cell: str) -> str | float | int | None:
@@ -298,9 +315,9 @@ def _cell(column: Column, cell: str) -> str | float | int | None:
         return cell
     if column.store == "flag":
         if cell not in ("true", "false"):
-            raise ValueError(f"{column.name} is true, false or -, not `{cell}`")
+            raise Unclear(Message("cell_is_flag", column=column.name, given=cell))
         return int(cell == "true")
     try:
         return int(cell) if column.store == "int" else float(cell)
     except ValueError:
-        raise ValueError(f"{column.name} is a number, not `{cell}`") from None
+        raise Unclear(Message("cell_is_number", column=column.name, given=cell)) from None

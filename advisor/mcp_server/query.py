@@ -17,6 +17,7 @@ from advisor.expr.settings import ENVIRONMENT, environment
 from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import UsageError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.run import Run
@@ -223,5 +224,5 @@ def _check_names(query: Query, fact: type[Fact]) -> None:
 
 def _no_name(name: str, known: Iterable[str]) -> UsageError:
     listed = tuple(known)
-    hint = nearest(name, listed) or f"known here: {', '.join(listed)}"
-    return UsageError(Text(f"no column or value `{name}`", f"没有列或取值 `{name}`"), Text(hint, hint))
+    hint = nearest(name, listed) or Message("known_here", names=", ".join(listed))
+    return UsageError(Message("no_column_or_value", name=name), hint)

@@ -19,7 +19,7 @@ from advisor.engine import reason
 from advisor.mcp_server.query import MOST_ROWS, Query
 from advisor.mcp_server.tools import MOST_FINDINGS, Tools
 from advisor.mcp_server.tools import MOST_ROWS as MOST_EXPLAINED
-from advisor.messages.errors import AdvisorError, FactMissing, SpokenError, UsageError
+from advisor.messages.errors import AdvisorError, FactMissing, UsageError
 from advisor.messages.text import Language, Text
 from advisor.progress import Progress
 from advisor.release import VERSION
@@ -187,8 +187,7 @@ def _sentences(language: Language, raised: type[ToolError] | type[ResourceError]
     except FactMissing as missing:
         raise raised(reason.of_missing(missing).say(language)) from missing
     except AdvisorError as error:
-        said = error.say(language) if isinstance(error, SpokenError) else str(error)
-        raise raised(_utf8(said)) from error
+        raise raised(_utf8(error.say(language))) from error
 
 
 def _utf8(text: str) -> str:

@@ -8,6 +8,7 @@ AdvisorError
 ├── ForgeError      a forge cannot be reached or refuses the comment    exit code 2
 ├── RuleError       one or more rule files or settings are wrong        exit code 2
 ├── ExprError       one expression is wrong (collected into RuleError)
+├── Unclear         a value in a file people write is none (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
 └── WorkerLost      a worker process was killed, usually for lack of memory   exit code 3
 ```
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 
 
@@ -38,41 +40,52 @@ class Mistake(NamedTuple):
     """One thing wrong in a file people write: where, what, the source with a caret, and what would be right."""
 
     place: Place
-    what: str
+    what: Message
     source: str = ""
     caret: int = -1
-    hint: str = ""
+    hint: Message | None = None
 
-    def __str__(self) -> str:
-        lines = [f"{self.place}: {self.what}"]
+    def say(self, language: str) -> str:
+        """The mistake in one language."""
+        lines = [f"{self.place}: {self.what.say(language)}"]
         if self.source:
             lines.append(f"    {self.source}")
             if self.caret >= 0:
                 lines.append(f"    {' ' * self.caret}^")
-        if self.hint:
-            lines.append(f"    hint: {self.hint}")
-        return "\n".join(lines)
+        return "\n".join(lines) + _hint(self.hint, language)
+
+    def __str__(self) -> str:
+        return self.say("en")
+
+
+def _hint(hint: Message | Text | None, language: str) -> str:
+    """What to do about it, on a line of its own."""
+    if hint is None:
+        return ""
+    return f"\n    {'提示：' if language == 'zh' else 'hint: '}{hint.say(language)}"
 
 
 class AdvisorError(Exception):
-    """The root of everything this package raises on purpose."""
+    """The root of everything this package raises on purpose. `str` is the English."""
+
+    def say(self, language: str) -> str:
+        """What went wrong, in one language."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.say("en")
 
 
 class SpokenError(AdvisorError):
-    """Something to tell the user in their language: one sentence, and what to do about it. `str` is the English."""
+    """Something to tell the user in their language: one sentence, and what to do about it."""
 
-    def __init__(self, what: Text, hint: Text | None = None) -> None:
+    def __init__(self, what: Message | Text, hint: Message | Text | None = None) -> None:
         self.what, self.hint = what, hint
         super().__init__(what, hint)
 
     def say(self, language: str) -> str:
-        """The message in one language."""
-        word = "提示：" if language == "zh" else "hint: "
-        hint = f"\n    {word}{self.hint.say(language)}" if self.hint else ""
-        return self.what.say(language) + hint
-
-    def __str__(self) -> str:
-        return self.say("en")
+        """The sentence and its hint in one language."""
+        return self.what.say(language) + _hint(self.hint, language)
 
 
 class InputError(SpokenError):
@@ -96,15 +109,33 @@ class RuleError(AdvisorError):
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(mistakes)
-        super().__init__("\n".join(map(str, self.mistakes)))
+        super().__init__(self.mistakes)
+
+    def say(self, language: str) -> str:
+        """All mistakes, one after another, in one language."""
+        return "\n".join(mistake.say(language) for mistake in self.mistakes)
 
 
 class ExprError(AdvisorError):
     """A mistake in one expression; `column` counts characters of the expression from 0."""
 
-    def __init__(self, what: str, source: str, column: int, hint: str = "") -> None:
+    def __init__(self, what: Message, source: str, column: int, hint: Message | None = None) -> None:
         self.what, self.source, self.column, self.hint = what, source, column, hint
-        super().__init__(str(Mistake(Place("expression"), what, source, column, hint)))
+        super().__init__(what, source, column, hint)
+
+    def say(self, language: str) -> str:
+        """The mistake under the expression, in one language."""
+        return Mistake(Place("expression"), self.what, self.source, self.column, self.hint).say(language)
+
+
+class Unclear(SpokenError, ValueError):
+    """A value in a file people write cannot be understood: what is wrong with it, and what would be right."""
+
+    what: Message
+    hint: Message | None
+
+    def __init__(self, what: Message, hint: Message | None = None) -> None:
+        super().__init__(what, hint)
 
 
 class FactMissing(AdvisorError):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Protocol, runtime_checkable
 
 from annotated_types import MinLen
 
@@ -65,10 +65,22 @@ def literal(words: str) -> str:
     return _WRITTEN.sub(r"{\1}", words)
 
 
-def fill(words: str, values: Mapping[str, str]) -> str:
-    """Words with each `{name}` replaced. A name without a value stays as it is, so that a gap is seen.
+@runtime_checkable
+class Spoken(Protocol):
+    """What can be said in either language: a text, or a message with values of its own."""
 
-    `{{name}}` becomes `{name}`.
+    def say(self, language: str) -> str: ...
+
+
+def fill(words: str, values: Mapping[str, object], language: str = "en") -> str:
+    """Words with each `{name}` replaced by its value, literally; what has two languages is said in this one.
+
+    A name without a value stays as it is, so that a gap is seen. `{{name}}` becomes `{name}`.
     """
     parts = HOLE.split(words)
-    return "".join(values.get(part, f"{{{part}}}") if at % 2 else literal(part) for at, part in enumerate(parts))
+    return "".join(_said(values, part, language) if at % 2 else literal(part) for at, part in enumerate(parts))
+
+
+def _said(values: Mapping[str, object], name: str, language: str) -> str:
+    value = values.get(name, f"{{{name}}}")
+    return value if isinstance(value, str) else value.say(language) if isinstance(value, Spoken) else str(value)

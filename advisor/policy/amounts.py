@@ -9,37 +9,36 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from advisor.messages.errors import Unclear
+from advisor.messages.message import Message, Value, did_you_mean, either
 from advisor.rules.source import nearest
 
 
 class Measure(Struct, frozen=True):
-    """One kind of amount: its base unit, the units people may write, and an example."""
+    """One kind of amount: its base unit, the units people may write, the code of its name, and examples."""
 
     unit: str
     units: Mapping[str, float]
     called: str
-    example: str
+    examples: tuple[str, ...]
+
+    @property
+    def example(self) -> Value:
+        """How it is written: one way or another."""
+        return either(*self.examples)
 
 
-SHARE = Measure("share", {"%": 0.01, "": 1.0}, "a share", "`0.25` or `25%`")
-TIME = Measure("us", {"us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6}, "a time", "`250ms`")
+SHARE = Measure("share", {"%": 0.01, "": 1.0}, "a_share", ("`0.25`", "`25%`"))
+TIME = Measure("us", {"us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6}, "a_time", ("`250ms`",))
 MEMORY = Measure(
     "B",
     {name: 1024.0**power for power, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))}
     | {name: 1000.0**power for power, name in enumerate(("KB", "MB", "GB", "TB"), 1)},
-    "an amount of memory",
-    "`60GiB`",
+    "an_amount_of_memory",
+    ("`60GiB`",),
 )
 
 _AMOUNT = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)\s*([^\W\d_]*|%)")
-
-
-class Unclear(ValueError):
-    """An amount that cannot be understood: what is wrong with it, and what would be right."""
-
-    def __init__(self, what: str, hint: str = "") -> None:
-        super().__init__(what)
-        self.hint = hint
 
 
 def amount(words: str, *measures: Measure) -> tuple[float, str]:
@@ -48,37 +47,38 @@ def amount(words: str, *measures: Measure) -> tuple[float, str]:
     Raises:
         Unclear: It is none, has no unit or an unknown one, is negative or not finite, or is a share above the whole.
     """
-    called = " or ".join(measure.called for measure in measures)
-    example = " or ".join(measure.example for measure in measures)
+    called = either(*(Message(measure.called) for measure in measures))
+    example = Message("for_example", example=either(*(measure.example for measure in measures)))
     found = _AMOUNT.fullmatch(words.strip())
     if found is None:
         plain = _AMOUNT.fullmatch(re.sub(r"[_,]", "", words.strip()))
-        hint = f"write `{plain[0]}`, without `_` or `,`" if plain else f"for example {example}"
-        raise Unclear(f"`{words}` is not {called}", hint)
+        hint = Message("write_plainly", words=plain[0]) if plain else example
+        raise Unclear(Message("is_not", words=words, wanted=called), hint)
     number, unit = float(found[1]), found[2]
     measure = _of(unit, measures, words, called)
     value = number * measure.units[unit]
     if value < 0 or not math.isfinite(value):
-        raise Unclear(f"`{words}` is not {called}", f"for example {example}")
+        raise Unclear(Message("is_not", words=words, wanted=called), example)
     if measure is SHARE and value > 1:
-        raise Unclear(f"`{words}` is more than the whole", _smaller(found[1], unit, measures))
+        raise Unclear(Message("more_than_whole", words=words), _smaller(found[1], unit, measures))
     return value, measure.unit
 
 
-def _of(unit: str, measures: Sequence[Measure], words: str, called: str) -> Measure:
+def _of(unit: str, measures: Sequence[Measure], words: str, called: Value) -> Measure:
     """The measure that has this unit."""
     known = [name for measure in measures for name in measure.units if name]
     for measure in measures:
         if unit in measure.units:
             return measure
     if not unit:
-        raise Unclear(f"`{words}` has no unit", f"{called} is written like {measures[0].example}")
+        hint = Message("written_like", what=called, example=measures[0].example)
+        raise Unclear(Message("has_no_unit", words=words), hint)
     alike = [name for name in known if name.lower() == unit.lower() or name.lower() == f"{unit}ib".lower()]
-    raise Unclear(f"unknown unit `{unit}`", f"did you mean `{alike[0]}`?" if alike else nearest(unit, known))
+    raise Unclear(Message("unknown_unit", name=unit), did_you_mean(alike[:1]) or nearest(unit, known))
 
 
-def _smaller(number: str, unit: str, measures: Sequence[Measure]) -> str:
+def _smaller(number: str, unit: str, measures: Sequence[Measure]) -> Message:
     """What somebody who wrote a share above 1 may have meant."""
-    meant = [f"`{number}%`"] if not unit and float(number) * SHARE.units["%"] <= 1 else []
-    meant += [f"`{number}ms`"] if not unit and TIME in measures else []
-    return f"did you mean {' or '.join(meant)}?" if meant else "a share lies between 0 and 1, or 0% and 100%"
+    meant = [f"{number}%"] if not unit and float(number) * SHARE.units["%"] <= 1 else []
+    meant += [f"{number}ms"] if not unit and TIME in measures else []
+    return did_you_mean(meant) or Message("share_between")

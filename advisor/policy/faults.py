@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from advisor.messages.errors import Mistake
-from advisor.rules.source import Document, Path_, nearest
+from advisor.messages.message import Message
+from advisor.rules.source import Document, Path_, close, nearest
 
 
 class Faults:
@@ -17,20 +18,20 @@ class Faults:
         self.document = document
         self.mistakes: list[Mistake] = []
 
-    def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None:
+    def wrong(self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False) -> None:
         """Notes a mistake at a value, or at its key."""
         self.mistakes.append(self.document.mistake(path, what, hint, key=key))
 
-    def mapping(self, path: Path_, given: Any, of: str) -> Mapping[str, Any]:
+    def mapping(self, path: Path_, given: Any, of: Message) -> Mapping[str, Any]:
         """What should be a mapping; empty where nothing is given or something else is."""
         if given is None:
             return {}
         if not isinstance(given, dict):
-            self.wrong(path, f"`{path[-1]}` is a mapping of {of}")
+            self.wrong(path, Message("is_mapping_of", name=path[-1], items=of))
             return {}
         return given
 
-    def section(self, path: Path_, given: Any, known: Collection[str], of: str) -> Mapping[str, Any]:
+    def section(self, path: Path_, given: Any, known: Collection[str], of: Message) -> Mapping[str, Any]:
         """What should be a mapping with these keys and no others."""
         found = self.mapping(path, given, of)
         self.only(path, found, known)
@@ -40,7 +41,7 @@ class Faults:
         """Notes every key that means nothing."""
         for name in given:
             if name not in known:
-                self.wrong((*path, name), f"unknown key `{name}`", nearest(name, known), key=True)
+                self.wrong((*path, name), Message("unknown_key", name=name), nearest(name, known), key=True)
 
     def word(self, path: Path_, given: Any, allowed: Collection[str]) -> str | None:
         """One of these words; `false` is understood as off, where off is one of them."""
@@ -48,10 +49,10 @@ class Faults:
             return "off"
         if given is None or (isinstance(given, str) and given in allowed):
             return given
-        words = self.text(path, given) or "a list or a mapping"
-        hint = nearest(words, allowed)
-        what = f"`{path[-1]}` is one of {', '.join(allowed)}, not `{words}`"
-        self.wrong(path, what, hint if hint.startswith("did") else "")
+        words = self.text(path, given)
+        written = words or Message("list_or_mapping")
+        what = Message("is_one_of", name=path[-1], allowed=", ".join(allowed), given=written)
+        self.wrong(path, what, close(words, allowed) if words else None)
         return None
 
     def text(self, path: Path_, given: Any) -> str | None:

@@ -25,11 +25,12 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any
 
-from advisor.messages.errors import Mistake
+from advisor.messages.errors import Mistake, Unclear
+from advisor.messages.message import Message, did_you_mean, either
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
 from advisor.model.verdict import Action, Budget, Suppression
-from advisor.policy.amounts import MEMORY, SHARE, TIME, Measure, Unclear, amount
+from advisor.policy.amounts import MEMORY, SHARE, TIME, Measure, amount
 from advisor.policy.faults import Faults
 from advisor.policy.policy import ACTIONS, Policy, matches
 from advisor.rules.source import Path_, nearest
@@ -50,10 +51,10 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def read_policy(data: Mapping[str, Any], faults: Faults) -> Policy:
     """What the sections `policy`, `budgets` and `suppressions` say."""
-    said = faults.section(("policy",), data.get("policy"), _POLICY, "rules, categories and severities")
+    said = faults.section(("policy",), data.get("policy"), _POLICY, Message("policy_sections"))
     return Policy(
-        rules=_actions(("policy", "rules"), said, "rule ids", faults),
-        categories=_actions(("policy", "categories"), said, "categories", faults),
+        rules=_actions(("policy", "rules"), said, "rule_ids_to", faults),
+        categories=_actions(("policy", "categories"), said, "categories_to", faults),
         severities={Severity[name]: action for name, action in _severities(said, faults)},
         budgets=tuple(_budgets(data.get("budgets"), faults)),
         suppressions=tuple(_suppressions(data.get("suppressions"), faults)),
@@ -62,7 +63,7 @@ def read_policy(data: Mapping[str, Any], faults: Faults) -> Policy:
 
 def read_tolerance(given: Any, faults: Faults) -> Tolerance:
     """What the section `compare` says."""
-    said = faults.section(("compare",), given, tuple(Tolerance.model_fields), "floor, relative and spread")
+    said = faults.section(("compare",), given, tuple(Tolerance.model_fields), Message("compare_sections"))
     found: dict[str, float] = {}
     for name, value in said.items():
         path = ("compare", name)
@@ -70,7 +71,7 @@ def read_tolerance(given: Any, faults: Faults) -> Tolerance:
             read = _amount(path, value, (SHARE,), faults)
             found |= {name: read[0]} if read else {}
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            faults.wrong(path, f"`spread` is a number such as 2, not `{faults.text(path, value)}`")
+            faults.wrong(path, Message("spread_is", given=str(faults.text(path, value))))
         else:
             found[name] = float(value)
     return Tolerance(**found)
@@ -86,21 +87,23 @@ def unknown_names(
     categories = {name.split("/", 1)[0] for name in known}
     for key in policy.categories:
         if key not in categories:
-            yield mistake(("policy", "categories", key), f"no rule is of category `{key}`", nearest(key, categories))
+            what = Message("no_rule_of_category", name=key)
+            yield mistake(("policy", "categories", key), what, nearest(key, categories))
     for number, one in enumerate(policy.suppressions):
         if one.rule and not any(matches(one.rule, names) for names in known.values()):
             yield mistake(("suppressions", number, "rule"), *_unknown(one.rule, known), key=False)
 
 
-def _unknown(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[str, str]:
+def _unknown(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[Message, Message | None]:
     ids = [name for names in known.values() for name in names]
     if key.endswith("*"):
-        return f"no rule matches `{key}`", nearest(key, {name.split("/", 1)[0] + "/*" for name in ids})
-    return f"unknown rule `{key}`", nearest(key, ids)
+        patterns = {name.split("/", 1)[0] + "/*" for name in ids}
+        return Message("pattern_matches_no_rule", name=key), nearest(key, patterns)
+    return Message("unknown_rule", name=key), nearest(key, ids)
 
 
 def _actions(path: Path_, said: Mapping[str, Any], of: str, faults: Faults) -> dict[str, Action]:
-    given = faults.mapping(path, said.get(str(path[-1])), f"{of} to {', '.join(ACTIONS)}")
+    given = faults.mapping(path, said.get(str(path[-1])), Message(of, actions=", ".join(ACTIONS)))
     read = ((key, _action((*path, key), value, faults)) for key, value in given.items())
     return {key: action for key, action in read if action}
 
@@ -108,7 +111,7 @@ def _actions(path: Path_, said: Mapping[str, Any], of: str, faults: Faults) -> d
 def _severities(said: Mapping[str, Any], faults: Faults) -> Iterator[tuple[str, Action]]:
     names = tuple(Severity.__members__)
     path = ("policy", "severities")
-    given = faults.section(path, said.get("severities"), names, f"severities to {', '.join(ACTIONS)}")
+    given = faults.section(path, said.get("severities"), names, Message("severities_to", actions=", ".join(ACTIONS)))
     for name, value in given.items():
         if action := _action((*path, name), value, faults):
             yield name, action
@@ -116,14 +119,14 @@ def _severities(said: Mapping[str, Any], faults: Faults) -> Iterator[tuple[str, 
 
 def _action(path: Path_, given: Any, faults: Faults) -> Action | None:
     if given is None:
-        faults.wrong(path, f"`{path[-1]}` is one of {', '.join(ACTIONS)}", key=True)
+        faults.wrong(path, Message("is_one_of_these", name=path[-1], allowed=", ".join(ACTIONS)), key=True)
         return None
     word = faults.word(path, given, ACTIONS)
     return next((action for action in ACTIONS if action == word), None)
 
 
 def _budgets(given: Any, faults: Faults) -> Iterator[Budget]:
-    for name, value in faults.section(("budgets",), given, BUDGETS, "limits").items():
+    for name, value in faults.section(("budgets",), given, BUDGETS, Message("limits")).items():
         path: Path_ = ("budgets", name)
         if isinstance(value, dict):
             faults.only(path, value, ("limit", "action"))
@@ -138,13 +141,13 @@ def _budgets(given: Any, faults: Faults) -> Iterator[Budget]:
 def _amount(path: Path_, given: Any, measures: tuple[Measure, ...], faults: Faults) -> tuple[float, str] | None:
     words = faults.text(path, given)
     if words is None or isinstance(given, bool):
-        called = " or ".join(f"{measure.called} such as {measure.example}" for measure in measures)
-        faults.wrong(path, f"`{path[1]}` is {called}", key=given is None)
+        wanted = either(*(Message("such_as", what=Message(one.called), example=one.example) for one in measures))
+        faults.wrong(path, Message("is_wanted", name=path[1], wanted=wanted), key=given is None)
         return None
     try:
         return amount(words, *measures)
     except Unclear as unclear:
-        faults.wrong(path, f"{path[1]}: {unclear}", unclear.hint)
+        faults.wrong(path, Message("part", part=path[1], what=unclear.what), unclear.hint)
         return None
 
 
@@ -152,13 +155,13 @@ def _suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:
     if given is None:
         return
     if not isinstance(given, list):
-        faults.wrong(("suppressions",), "`suppressions` is a list", "begin each entry with `- `")
+        faults.wrong(("suppressions",), Message("is_list", name="suppressions"), Message("begin_with_dash"))
         return
     for number, entry in enumerate(given):
         if isinstance(entry, dict):
             yield from _suppression(("suppressions", number), entry, faults)
         else:
-            faults.wrong(("suppressions", number), "a suppression is a mapping with rule, fingerprint and reason")
+            faults.wrong(("suppressions", number), Message("suppression_is_mapping"))
 
 
 def _suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Iterator[Suppression]:
@@ -166,9 +169,9 @@ def _suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Itera
     faults.only(path, entry, _SUPPRESSION)
     words = {name: _words((*path, name), entry.get(name), faults) for name in _SUPPRESSION}
     if not (words["rule"] or words["fingerprint"]):
-        faults.wrong(path, "a suppression names a rule, a fingerprint or both")
+        faults.wrong(path, Message("suppression_names"))
     if not words["reason"]:
-        faults.wrong((*path, "reason"), "a suppression needs a reason in words", key=True)
+        faults.wrong((*path, "reason"), Message("suppression_reason"), key=True)
     _check_fingerprint((*path, "fingerprint"), words["fingerprint"], faults)
     _check_day((*path, "expires"), words["expires"], faults)
     if len(faults.mistakes) == before:
@@ -182,8 +185,8 @@ def _words(path: Path_, given: Any, faults: Faults) -> str:
 def _check_fingerprint(path: Path_, words: str, faults: Faults) -> None:
     if words and not _FINGERPRINT.fullmatch(words):
         low = words.lower()
-        hint = f"did you mean `{low}`?" if _FINGERPRINT.fullmatch(low) else "`advisor check` shows it with each finding"
-        faults.wrong(path, f"`{words}` is no fingerprint: 16 of 0-9 and a-f", hint)
+        meant = did_you_mean([low] if _FINGERPRINT.fullmatch(low) else [])
+        faults.wrong(path, Message("no_fingerprint", words=words), meant or Message("check_shows_it"))
 
 
 def _check_day(path: Path_, words: str, faults: Faults) -> None:
@@ -192,14 +195,14 @@ def _check_day(path: Path_, words: str, faults: Faults) -> None:
     try:
         date.fromisoformat(words if _DAY.fullmatch(words) else "")
     except ValueError:
-        faults.wrong(path, f"`{words}` is no day of the calendar", _day_meant(words))
+        faults.wrong(path, Message("no_day", words=words), _day_meant(words))
 
 
-def _day_meant(words: str) -> str:
+def _day_meant(words: str) -> Message:
     """The day somebody may have meant who wrote it another way; year first, so that nothing is guessed."""
     parts = re.fullmatch(r"([0-9]{4})\D?([0-9]{1,2})\D?([0-9]{1,2})(?:[T ].*)?", words)
     try:
         day = date(*map(int, parts.groups())) if parts else None
     except ValueError:
         day = None
-    return f"did you mean `{day.isoformat()}`?" if day else "days are written as YYYY-MM-DD"
+    return did_you_mean([day.isoformat()] if day else []) or Message("days_are_written")

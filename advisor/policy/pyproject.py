@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.messages.message import Message
 from advisor.rules.source import MAX_BYTES, Document
 
 TABLE = ("tool", "advisor")
@@ -41,11 +42,11 @@ def read(path: Path) -> Document:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         data: Any = tomllib.loads(text)
     except OSError as error:
-        raise RuleError([Mistake(Place(file), f"cannot be read: {error.strerror}")]) from None
+        raise RuleError([Mistake(Place(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
     except UnicodeDecodeError:
-        raise RuleError([Mistake(Place(file), "not UTF-8 text", hint="save the file as UTF-8")]) from None
+        raise RuleError([Mistake(Place(file), Message("not_utf8"), hint=Message("save_as_utf8"))]) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RuleError([Mistake(Place(file), f"not TOML: {error}")]) from None
+        raise RuleError([Mistake(Place(file), Message("not_toml", why=str(error)))]) from None
     for name in TABLE:
         data = data.get(name) if isinstance(data, dict) else None
     lines = text.split("\n")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.chips import chip_named, chip_names, nearest_chip
 from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
 from advisor.policy import pyproject
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _LANGUAGES = ("en", "zh")
 TOP_LEVEL = ("rules", "language", "fail_on", "chip")
 _LEVELS = tuple(level.name for level in Severity)
-OWN_RULES = "`advisor rules list` shows them all; rules of your own need `--rules DIR`"
+OWN_RULES = Message("own_rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +97,27 @@ class Settings:
         for rule in rules.values():
             for name in (rule.id, *rule.formerly):
                 if self.policy.rules.get(name, "off") != "off" and self._for(rule).off:
-                    what = f"`{name}` is turned off under `rules`, so it never finds anything"
-                    yield self._mistake(("policy", "rules", name), what, "turn it on there, or leave it out here")
+                    what = Message("demanded_but_off", name=name)
+                    yield self._mistake(("policy", "rules", name), what, Message("turn_it_on"))
 
     def _check(self, key: str, override: Override, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
         path: Path_ = ("rules", key)
         former = {old: rule for rule in rules.values() for old in rule.formerly}
         if key.endswith("*"):
             if not any(name.startswith(key[:-1]) for name in rules):
-                yield self._mistake(path, f"no rule matches `{key}`", nearest(key, _patterns(rules)) or OWN_RULES)
+                what = Message("pattern_matches_no_rule", name=key)
+                yield self._mistake(path, what, nearest(key, _patterns(rules)) or OWN_RULES)
             return
         rule = rules.get(key) or former.get(key)
         if rule is None:
-            yield self._mistake(path, f"unknown rule `{key}`", nearest(key, rules) or OWN_RULES)
+            yield self._mistake(path, Message("unknown_rule", name=key), nearest(key, rules) or OWN_RULES)
             return
         for name in override.params:
             if name not in rule.params:
                 hint = nearest(name, rule.params)
-                yield self._mistake((*path, "params", name), f"`{key}` has no param `{name}`", hint)
+                yield self._mistake((*path, "params", name), Message("rule_has_no_param", rule=key, name=name), hint)
 
-    def _mistake(self, path: Path_, what: str, hint: str, *, key: bool = True) -> Mistake:
+    def _mistake(self, path: Path_, what: Message, hint: Message | None, *, key: bool = True) -> Mistake:
         if self.document is None:
             return Mistake(Place("settings"), what, hint=hint)
         return self.document.mistake(path, what, hint, key=key)
@@ -159,10 +161,10 @@ class _Reader:
         if data is None:
             return Settings()
         if not isinstance(data, dict):
-            faults.wrong((), "settings are a mapping")
+            faults.wrong((), Message("settings_are_mapping"))
             return Settings()
         faults.only((), data, (*TOP_LEVEL, *SECTIONS))
-        overrides = faults.mapping(("rules",), data.get("rules"), "rule ids")
+        overrides = faults.mapping(("rules",), data.get("rules"), Message("rule_ids"))
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},
             language=faults.word(("language",), data.get("language"), _LANGUAGES),
@@ -178,13 +180,16 @@ class _Reader:
         if given is None:
             return ""
         if isinstance(given, bool | list | dict):
-            self.faults.wrong(("chip",), "`chip` is a text (quote it)")
+            self.faults.wrong(("chip",), Message("is_text", name="chip"))
             return ""
         words = str(given)  # a name such as 910_9392 is a number to YAML
         chip, near = chip_named(words), nearest_chip(words)
         if chip is None:
-            hint = f"{f'did you mean `{near}`? ' if near else ''}known here: {chip_names()}"
-            self.faults.wrong(("chip",), f"unknown chip `{words}`", hint)
+            among, listed = (
+                Message("did_you_mean_among", name=near, names=chip_names()),
+                Message("known_here", names=chip_names()),
+            )
+            self.faults.wrong(("chip",), Message("unknown_chip", name=words), among if near else listed)
         return chip.name if chip else ""
 
     def fail_on(self, given: Any) -> tuple[Bar, ...] | None:
@@ -194,8 +199,8 @@ class _Reader:
         try:
             return bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
         except ValueError as error:
-            what = f"`fail_on` is none, or any of {', '.join(_LEVELS)}, not `{error}`"
-            self.faults.wrong(("fail_on",), what, "against a baseline also `new:high` or `worse:high`, without a blank")
+            what = Message("fail_on_is", levels=", ".join(_LEVELS), given=str(error))
+            self.faults.wrong(("fail_on",), what, Message("fail_on_since"))
             return None
 
     def override(self, key: str, value: Any) -> Override:
@@ -203,20 +208,20 @@ class _Reader:
         if isinstance(value, bool) or value in ("on", "off"):
             return Override(off=value in (False, "off"))
         if not isinstance(value, dict):
-            self.faults.wrong(path, f"`{key}` is off, on, or a mapping of params and severity")
+            self.faults.wrong(path, Message("rule_setting", name=key))
             return Override()
         self.faults.only(path, value, ("params", "severity"))
         params = self.params((*path, "params"), value.get("params"))
         if key.endswith("*") and params:
-            self.faults.wrong((*path, "params"), "params are set for one rule, not for a pattern", key=True)
+            self.faults.wrong((*path, "params"), Message("params_for_one_rule"), key=True)
         severity = self.faults.word((*path, "severity"), value.get("severity"), _LEVELS)
         return Override(None, params, Severity[severity] if severity else None)
 
     def params(self, path: Path_, given: Any) -> dict[str, float]:
         found: dict[str, float] = {}
-        for name, value in self.faults.mapping(path, given, "names to numbers").items():
+        for name, value in self.faults.mapping(path, given, Message("names_to_numbers")).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-                self.faults.wrong((*path, name), f"`{name}` is a number, not `{value}`")
+                self.faults.wrong((*path, name), Message("is_number_not", name=name, given=str(value)))
             else:
                 found[name] = float(value)
         return found

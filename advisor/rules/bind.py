@@ -12,10 +12,12 @@ from typing import TypeVar
 from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import column_scope
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
+from advisor.expr.mismatches import called, expected
 from advisor.facts.base import Fact
 from advisor.facts.derived import DERIVED
 from advisor.facts.observed import OBSERVED
 from advisor.messages.errors import ExprError, Mistake
+from advisor.messages.message import Message
 from advisor.messages.text import Text, holes
 from advisor.model.findings import Confidence, Param, Reference, Severity, Step
 from advisor.rules.occurring import bound_occurrences
@@ -50,6 +52,11 @@ def _plain(given: str | Mapping[Written, str]) -> str | dict[str, str]:
     return given if isinstance(given, str) else {str(name): text for name, text in given.items()}
 
 
+def _at(path: Path_, what: Message) -> Message:
+    """What is wrong with one part of a rule."""
+    return Message("part", part=".".join(map(str, path)), what=what)
+
+
 class _Binder:
     """Collects mistakes while it resolves; what is wrong becomes a value that does no further harm."""
 
@@ -58,17 +65,17 @@ class _Binder:
         self.broken: set[str] = set()
         """Names whose own expression is wrong: what else is wrong where they are used may come from that."""
 
-    def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None:
+    def wrong(self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False) -> None:
         self.mistakes.append(self.document.mistake(path, what, hint, key=key))
 
     def bound(self) -> Rule | list[Mistake]:
         facts = tables()
         w = self.written
         if w.in_ not in facts:
-            self.wrong(("in",), f"unknown table `{w.in_}`", nearest(w.in_, facts))
+            self.wrong(("in",), Message("unknown_table", name=w.in_), nearest(w.in_, facts))
         for number, name in enumerate(w.requires):
             if name not in facts:
-                self.wrong(("requires", number), f"unknown table `{name}`", nearest(name, facts))
+                self.wrong(("requires", number), Message("unknown_table", name=name), nearest(name, facts))
         if w.in_ not in facts:
             return self.mistakes
         rule = self.resolved(facts[w.in_], tuple(facts[name] for name in w.requires if name in facts))
@@ -131,22 +138,23 @@ class _Binder:
         columns = fact.columns()
         for number, name in enumerate(self.written.for_each):
             if name not in columns:
-                what = f"`{fact.table}` has no column `{name}`"
+                what = Message("no_column", table=fact.table, name=name)
                 self.wrong(("for_each", number), what, nearest(name, columns))
             elif columns[name].store == "float" or columns[name].unit:
-                self.wrong(("for_each", number), f"`{name}` is measured; group by names, ranks, steps or flags")
+                self.wrong(("for_each", number), Message("key_is_measured", name=name))
             elif name in self.written.for_each[:number]:
-                self.wrong(("for_each", number), f"`{name}` is given twice")
+                self.wrong(("for_each", number), Message("given_twice", name=name))
 
     def names(self, section: str, given: Mapping[str, object], taken: Mapping[str, Type]) -> None:
         """Refuses names that are no names, or mean something else already."""
         for name in given:
+            path = (section, name)
             if not name.isidentifier() or name.startswith("_"):
-                self.wrong((section, name), f"`{name}` is not a name", "small letters, digits and _", key=True)
+                self.wrong(path, Message("is_no_name", name=name), Message("small_letters"), key=True)
             elif name in RESERVED:
-                self.wrong((section, name), f"`{name}` is a word of the language", "choose another name", key=True)
+                self.wrong(path, Message("is_reserved", name=name), Message("choose_another_name"), key=True)
             elif name in taken:
-                self.wrong((section, name), f"`{name}` is already a column, param or run name", key=True)
+                self.wrong(path, Message("is_taken", name=name), key=True)
 
     def compiled(
         self, path: Path_, text: str, scope: Scope, kind: Kind | None = None, *, group: bool = False
@@ -156,18 +164,17 @@ class _Binder:
             found = compile_expr(text, scope)
         except ExprError as error:
             if not self.broken.intersection(_WORD.findall(text)):
-                what = f"{'.'.join(map(str, path))}: {error.what}"
-                self.mistakes.append(self.document.mistake(path, what, error.hint, column=error.column))
+                self.mistakes.append(
+                    self.document.mistake(path, _at(path, error.what), error.hint, column=error.column)
+                )
             self.doubt(path)
             return Compiled(text, Type(kind or "number"), frozenset(), lambda _: None)
         if self.broken & found.names:
             self.doubt(path)
         elif kind is not None and found.type.kind != kind:
-            words = {"bool": "a condition", "number": "a number", "text": "a text"}
-            self.wrong(path, f"{'.'.join(map(str, path))}: expected {words[kind]}, found {found.type}")
+            self.wrong(path, _at(path, expected(kind, found.type)))
         elif group and found.type.per_row:
-            what = "one value per group is needed, and this has one per row"
-            self.wrong(path, f"{'.'.join(map(str, path))}: {what}", "use an aggregate such as `max(…)`")
+            self.wrong(path, _at(path, Message("value_per_group_needed")), Message("use_an_aggregate"))
         return found
 
     def doubt(self, path: Path_) -> None:
@@ -192,7 +199,7 @@ class _Binder:
             else:
                 found.append((name, self.compiled((section, name), text, scope, "bool", group=True)))
         if not found or found[-1][1] is not None or any(test is None for _, test in found[:-1]):
-            self.wrong((section,), f"the last level of `{section}`, and only the last, is `otherwise`", key=True)
+            self.wrong((section,), Message("last_is_otherwise", name=section), key=True)
         return found
 
     def evidence(self, scope: Scope) -> tuple[Evidence, ...]:
@@ -201,13 +208,14 @@ class _Binder:
             path = ("evidence", number)
             kind = scope.names.get(shown.show)
             if kind is None:
-                self.wrong((*path, "show"), f"unknown name `{shown.show}`", nearest(shown.show, scope.names))
+                self.wrong((*path, "show"), Message("unknown_name", name=shown.show), nearest(shown.show, scope.names))
                 continue
             if kind.per_row and shown.show not in scope.keys:
-                self.wrong((*path, "show"), f"`{shown.show}` has one value per row", "name an aggregate with `let`")
+                what = Message("has_value_per_row", name=shown.show)
+                self.wrong((*path, "show"), what, Message("name_an_aggregate"))
             if shown.threshold and shown.threshold not in self.written.params:
                 hint = nearest(shown.threshold, self.written.params)
-                self.wrong((*path, "threshold"), f"unknown param `{shown.threshold}`", hint)
+                self.wrong((*path, "threshold"), Message("unknown_param", name=shown.threshold), hint)
             unit = shown.as_ or ("ns" if kind.unit == MOMENT else kind.unit)
             label = Text(shown.en, shown.zh).unfolded()
             found.append(Evidence(shown.show, unit, label, shown.as_, shown.threshold))
@@ -220,7 +228,7 @@ class _Binder:
         possible = {n: t for n, t in scope.names.items() if t.per_row}
         for number, name in enumerate(rows.columns):
             if name not in possible:
-                what = f"`{fact.table}` has no column `{name}`"
+                what = Message("no_column", table=fact.table, name=name)
                 self.wrong(("rows", "columns", number), what, nearest(name, possible))
         columns = tuple((name, possible[name]) for name in rows.columns if name in possible)
         inside = Scope(scope.names)
@@ -233,7 +241,7 @@ class _Binder:
             return None
         us = self.compiled(("symptom",), self.written.symptom, scope, "number", group=True)
         if us is not None and us.type.unit != "us":
-            self.wrong(("symptom",), f"symptom: expected number[us], found {us.type}")
+            self.wrong(("symptom",), _at(("symptom",), Message("expected_time", found=called(us.type))))
         return us
 
     def saving(self, scope: Scope) -> Saving | None:
@@ -242,7 +250,8 @@ class _Binder:
             return None
         us = self.compiled(("saving", "us"), saving.us, scope, "number", group=True)
         if not self.broken & us.names and us.type.kind == "number" and us.type.unit not in ("us", ""):
-            self.wrong(("saving", "us"), f"saving.us: expected number[us], found {us.type}")
+            path = ("saving", "us")
+            self.wrong(path, _at(path, Message("expected_time", found=called(us.type))))
         return Saving(us, saving.across, saving.assumes, saving.at_most)
 
     def fix_when(self, scope: Scope) -> tuple[Compiled | None, ...]:
@@ -274,5 +283,4 @@ class _Binder:
         known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
         for name in holes(words):
             if name not in known:
-                what = f"`{{{name}}}` is neither evidence nor a key of `for_each`"
-                self.wrong(path, what, nearest(name, known) if known else "")
+                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), nearest(name, known))

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,9 @@ from msgspec import Struct
 
 from advisor.expr.language import RUN_NAMES
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.table import Table, read_table
+from advisor.facts.table import Table, read_table, split_cells
+from advisor.messages.errors import Unclear
+from advisor.messages.message import Message, either
 from advisor.model.run import Capture, Parallel, Run, Sides
 from advisor.rules.bind import tables
 from advisor.rules.schema import CaseFile
@@ -35,7 +36,7 @@ def given(case: CaseFile) -> Given:
     """The run and the tables of a case.
 
     Raises:
-        ValueError: A table, column, run name or cell does not exist or is not a value.
+        Unclear: A table, column, run name or cell does not exist or is not a value.
     """
     known = tables()
     found: dict[type[Fact], Table[Any]] = {}
@@ -43,13 +44,13 @@ def given(case: CaseFile) -> Given:
         if name == "run":
             continue
         if name not in known:
-            raise ValueError(f"unknown table `{name}`; {nearest(name, known)}")
+            raise Unclear(Message("unknown_table", name=name), nearest(name, known))
         if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
-            raise ValueError(f"{name}: more than {MAX_ROWS} rows")
+            raise Unclear(Message("too_many_rows", table=name, limit=MAX_ROWS))
         try:
             found[known[name]] = read_table(known[name], text)
         except OverflowError:
-            raise ValueError(f"{name}: a whole number is larger than 64 bits") from None
+            raise Unclear(Message("number_over_64_bits", table=name)) from None
     ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}
     return Given(run_of(case.given.get("run", ""), ranks), found)
 
@@ -60,20 +61,20 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
     The captured ranks are 0, 1, 2 … up to `captured_ranks`; without it those `seen` in the tables; without any, all.
 
     Raises:
-        ValueError: A word is not `name=value`, no run name, or not a number where one is needed.
+        Unclear: A word is not `name=value`, no run name, or not a number where one is needed.
     """
     said = dict(_DEFAULTS)
-    for word in shlex.split(words):
+    for word in split_cells(words):
         name, equals, value = word.partition("=")
         if not equals:
-            raise ValueError(f"run: `{word}` is not name=value")
+            raise Unclear(Message("not_name_value", word=word))
         if name not in {entry.name for entry in RUN_NAMES}:
-            raise ValueError(f"run: unknown name `{name}`; {nearest(name, (entry.name for entry in RUN_NAMES))}")
+            raise Unclear(Message("unknown_run_name", name=name), nearest(name, (entry.name for entry in RUN_NAMES)))
         said[name] = value
     ranks = _captured(said, {rank for rank in seen if rank != MISSING})
     world = _number(said, "world_size", _number(said, "rank_count"))
     if said.get("level", "-") not in _LEVELS:
-        raise ValueError(f"run: level is -1, 0, 1, 2 or -, not `{said['level']}`")
+        raise _not_one_of("level", _LEVELS, said["level"])
     return Run(
         name="case",
         framework=_text(said, "framework"),
@@ -106,14 +107,19 @@ def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:
     return tuple(sorted(seen))
 
 
-_SIDES: Mapping[str, Sides] = {"-": "", "both": "both", "device": "device", "summary": "summary"}
+_SIDES: Mapping[str, Sides] = {"both": "both", "device": "device", "summary": "summary", "-": ""}
 
 
 def _sides(said: Mapping[str, str]) -> Sides:
     word = said.get("sides", "-")
     if word not in _SIDES:
-        raise ValueError(f"run: sides is both, device, summary or -, not `{word}`")
+        raise _not_one_of("sides", _SIDES, word)
     return _SIDES[word]
+
+
+def _not_one_of(name: str, allowed: Iterable[str], given: str) -> Unclear:
+    *words, last = allowed
+    return Unclear(Message("run_word_is_one_of", name=name, allowed=either(", ".join(words), last), given=given))
 
 
 def _text(said: Mapping[str, str], name: str) -> str:
@@ -129,7 +135,7 @@ def _number(said: Mapping[str, str], name: str, default: float = 0) -> float:
     try:
         value = float(said[name])
     except ValueError:
-        raise ValueError(f"run: {name} is a number, not `{said[name]}`") from None
+        raise Unclear(Message("run_word_is_number", name=name, given=said[name])) from None
     if not 0 <= value <= 1e12 or (name != "step_us" and value > MAX_ROWS):  # noqa: PLR2004 - 11 days in µs
-        raise ValueError(f"run: {name} cannot be {said[name]}")
+        raise Unclear(Message("run_word_out_of_range", name=name, given=said[name]))
     return value

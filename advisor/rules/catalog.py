@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from advisor.facts.base import Fact
-from advisor.messages.errors import Mistake, RuleError, UsageError
-from advisor.messages.text import Text
+from advisor.messages.errors import Mistake, Place, RuleError, UsageError
+from advisor.messages.message import Message, did_you_mean
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind
 from advisor.rules.skeleton import new_rule
@@ -83,10 +83,7 @@ class Catalog:
 def unknown_rule(rule_id: str, known: Collection[str]) -> UsageError:
     """No rule has this id: which ones come near, or where to see them all."""
     near = get_close_matches(rule_id, known, 3, 0.85) or get_close_matches(rule_id, known, 1)
-    listed = Text("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
-    names = [f"`{name}`" for name in near]
-    meant = Text(f"did you mean {' or '.join(names)}?", f"是不是 {' 或 '.join(names)}？") if near else listed
-    return UsageError(Text(f"no rule `{rule_id}`", f"没有规则 `{rule_id}`"), meant)
+    return UsageError(Message("no_rule", name=rule_id), did_you_mean(near) or Message("rules_list_shows"))
 
 
 def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
@@ -102,7 +99,7 @@ def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
             found = sorted({*directory.rglob("*.yaml"), *directory.rglob("*.yml")})
             yield from ((path, directory) for path in found if not _hidden(path.relative_to(directory)))
         else:
-            raise RuleError([source.at_file(directory, "no such directory of rules")])
+            raise RuleError([Mistake(Place(directory.as_posix()), Message("no_rule_directory"))])
 
 
 def _hidden(path: Path) -> bool:
@@ -122,8 +119,8 @@ def gather(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
         if not isinstance(found, Rule):
             mistakes += found
         elif found.id in rules:
-            hint = f"first in {rules[found.id].path.as_posix()}"
-            mistakes.append(found.document.mistake(("id",), f"`{found.id}` is defined twice", hint))
+            first = Message("first_in", file=rules[found.id].path.as_posix())
+            mistakes.append(found.document.mistake(("id",), Message("defined_twice", name=found.id), first))
         else:
             rules[found.id] = found
     return [rules[name] for name in sorted(rules)], mistakes

@@ -10,6 +10,7 @@ from typing import Protocol
 from advisor.expr.compile import Compiled, Scope
 from advisor.expr.frame import column_scope
 from advisor.facts.base import Fact
+from advisor.messages.message import Message
 from advisor.rules.schema import OccurrencesFile
 from advisor.rules.source import Path_, nearest
 from advisor.units import Kind, Type
@@ -41,7 +42,7 @@ class Occurrences:
 class Binding(Protocol):
     """What collects the mistakes of a rule and compiles its expressions."""
 
-    def wrong(self, path: Path_, what: str, hint: str = "", *, key: bool = False) -> None: ...
+    def wrong(self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False) -> None: ...
     def compiled(
         self, path: Path_, text: str, scope: Scope, kind: Kind | None = None, *, group: bool = False
     ) -> Compiled: ...
@@ -78,10 +79,10 @@ def _refuse(name: str, events: type[Fact] | None, facts: Facts, binding: Binding
     timed = [table for table, fact in facts.items() if fact.moment is not None]
     path: Path_ = ("occurrences", "in") if name else ("occurrences",)
     if events is None:
-        binding.wrong(path, f"unknown table `{name}`", nearest(name, timed))
+        binding.wrong(path, Message("unknown_table", name=name), nearest(name, timed))
     else:
-        what = f"a row of `{events.table}` does not say when it happened"
-        binding.wrong(path, what, f"those that do: {', '.join(timed)}", key=not name)
+        what = Message("rows_are_untimed", name=events.table)
+        binding.wrong(path, what, Message("timed_tables", names=", ".join(timed)), key=not name)
 
 
 def _shared(
@@ -95,8 +96,8 @@ def _shared(
         pairs = tuple(said.by.items()) if isinstance(said.by, dict) else tuple((name, name) for name in said.by)
     path: Path_ = ("occurrences", "in" if said.by is None else "by")
     if not pairs:
-        what = f"`{fact.table}` and `{events.table}` share no key"
-        binding.wrong(path, what, "name a pair of columns: `by: {rank: last_rank}`")
+        what = Message("share_no_key", one=fact.table, other=events.table)
+        binding.wrong(path, what, Message("name_a_pair"))
     return tuple(pair for pair in pairs if _agree(pair, (own, other), (fact, events), path, binding))
 
 
@@ -110,10 +111,10 @@ def _agree(
     """Whether both tables have these columns, and they can be equal; a mistake where not."""
     for name, known, fact in zip(pair, keys, facts, strict=True):
         if name not in known:
-            binding.wrong(path, f"`{fact.table}` has no key `{name}`", nearest(name, known))
+            binding.wrong(path, Message("has_no_key", table=fact.table, name=name), nearest(name, known))
             return False
     if keys[0][pair[0]] != keys[1][pair[1]]:
-        binding.wrong(path, f"`{pair[0]}` and `{pair[1]}` are not of one kind")
+        binding.wrong(path, Message("not_of_one_kind", one=pair[0], other=pair[1]))
         return False
     return True
 

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from advisor.messages.errors import Mistake
+from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.rules.source import Document, Path_, nearest
+from advisor.rules.source import Document, Path_, close, nearest
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
 ID = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
@@ -178,7 +179,7 @@ def shape(document: Document) -> tuple[RuleFile | None, list[Mistake]]:
     Where small slips can be bridged the rule comes all the same, so that the rest of it can be checked too.
     """
     if not isinstance(document.data, dict):
-        return None, [document.mistake((), "a rule file is a mapping that begins with `id:`")]
+        return None, [document.mistake((), Message("rule_is_mapping"))]
     try:
         return RuleFile.model_validate(document.data), []
     except ValidationError as error:
@@ -200,11 +201,6 @@ def _told_better(path: Path_, slip: Mapping[str, Any], told: Iterable[Path_]) ->
     return slip["type"] == "literal_error" and inside
 
 
-def _close(word: str, known: Iterable[str]) -> str:
-    hint = nearest(word, known)
-    return hint if hint.startswith("did you mean") else ""
-
-
 def _bridged(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
     """The data without unknown keys, and with a dash for texts that are missing or are none."""
     bridged = deepcopy(data)
@@ -223,7 +219,7 @@ def cases(document: Document) -> tuple[tuple[CaseFile, ...], list[Mistake]]:
     """The tests of a rule file that have the right shape, and what is wrong with the others."""
     raw = document.data.get("tests") if isinstance(document.data, dict) else None
     if not isinstance(raw, list) or not raw:
-        return (), [document.mistake(("tests",), "a rule has a list of `tests`", "one that fires, one that is quiet")]
+        return (), [document.mistake(("tests",), Message("rule_has_tests"), Message("fires_and_quiet"))]
     found: list[CaseFile] = []
     mistakes: list[Mistake] = []
     for number, entry in enumerate(raw):
@@ -257,38 +253,40 @@ def _told(document: Document, path: Path_, entry: dict[str, Any]) -> Mistake:
     """A pydantic error in our words."""
     kind, name = str(entry["type"]), ".".join(map(str, path))
     if kind == "missing":
-        return document.mistake(path[:-1], f"`{name}` is missing")
+        return document.mistake(path[:-1], Message("is_missing", name=name))
     if kind in _UNKNOWN:
-        return document.mistake(path, f"unknown key `{path[-1]}`", nearest(str(path[-1]), _keys(path)), key=True)
+        unknown = str(path[-1])
+        return document.mistake(path, Message("unknown_key", name=unknown), nearest(unknown, _keys(path)), key=True)
     if kind == "literal_error":
         given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
         allowed = [word for word in re.findall(r"'([^']*)'", expected) if word]
-        what = f"`{name}` is one of {', '.join(allowed)}, not `{given}`"
-        return document.mistake(path, what, _close(given, allowed), key=path[-1] == given)
+        what = Message("is_one_of", name=name, allowed=", ".join(allowed), given=given)
+        return document.mistake(path, what, close(given, allowed), key=path[-1] == given)
     if kind == "string_pattern_mismatch":
-        wanted = "a web address" if name.endswith("url") else "written category/name, in small letters with dashes"
-        return document.mistake(path, f"`{name}` is {wanted}")
-    return document.mistake(path, f"`{name}` {_NEEDS.get(kind, str(entry['msg']).lower())}")
+        return document.mistake(path, Message("is_web_address" if name.endswith("url") else "is_rule_id", name=name))
+    if kind in _NEEDS:
+        return document.mistake(path, Message(_NEEDS[kind], name=name))
+    return document.mistake(path, Message("does_not_fit", name=name, why=str(entry["msg"]).lower()))
 
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """A key that means nothing, in a model and in a `Text`."""
 
 _NEEDS = {
-    "string_type": "is a text (quote it)",
-    "string_too_short": "is empty",
-    "list_type": "is a list",
-    "dict_type": "is a mapping",
-    "model_type": "is a mapping",
-    "dataclass_type": "is a mapping",
-    "float_type": "is a number",
-    "float_parsing": "is a number",
-    "int_type": "is a whole number",
-    "int_parsing": "is a whole number",
-    "finite_number": "is a finite number",
-    "too_short": "is empty",
-    "greater_than_equal": "is too small",
-    "less_than_equal": "is too large",
+    "string_type": "is_text",
+    "string_too_short": "is_empty",
+    "list_type": "is_list",
+    "dict_type": "is_mapping",
+    "model_type": "is_mapping",
+    "dataclass_type": "is_mapping",
+    "float_type": "is_number",
+    "float_parsing": "is_number",
+    "int_type": "is_whole_number",
+    "int_parsing": "is_whole_number",
+    "finite_number": "is_finite_number",
+    "too_short": "is_empty",
+    "greater_than_equal": "is_too_small",
+    "less_than_equal": "is_too_large",
 }
 
 _NESTED: dict[str, type[BaseModel]] = {

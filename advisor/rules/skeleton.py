@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 from advisor.rules.schema import ID
 
 _SKELETON = """\
@@ -86,8 +86,5 @@ def new_rule(rule_id: str) -> str:
         UsageError: The id is not written category/name.
     """
     if not re.fullmatch(ID, rule_id):
-        raise UsageError(
-            Text(f"`{rule_id}` is not the id of a rule", f"`{rule_id}` 不是规则 id"),
-            Text("category/name, in small letters with dashes", "格式为 category/name，小写字母加连字符"),
-        )
+        raise UsageError(Message("no_rule_id", name=rule_id), Message("rule_id_is_written"))
     return _SKELETON.format(id=rule_id)

@@ -17,6 +17,7 @@ import yaml
 from msgspec import Struct, field
 
 from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.messages.message import Message, did_you_mean
 
 MAX_BYTES = 256 * 1024
 MAX_NESTING = 20
@@ -54,7 +55,7 @@ class Document(Struct):
     mistakes: list[Mistake] = field(default_factory=list)
 
     def mistake(
-        self, path: Path_, what: str, hint: str = "", *, key: bool = False, column: int | None = None
+        self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False, column: int | None = None
     ) -> Mistake:
         """A mistake at a path: at its value, at its key, or `column` characters into an expression."""
         mark, found = self._find(path, key)
@@ -76,6 +77,11 @@ class Document(Struct):
         """The line on which the value at a path begins, counted from 1."""
         mark, _ = self._find(path, key=False)
         return 0 if mark is None else int(mark.line) + 1
+
+    def place(self, path: Path_, *, key: bool = False) -> Place:
+        """Where the value at a path begins, or its key."""
+        mark, _ = self._find(path, key)
+        return Place(self.file) if mark is None else Place(self.file, mark.line + 1, mark.column + 1)
 
     def _inside(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
         """Line and column of one character of a scalar, counting as the lines stand in the file."""
@@ -118,7 +124,7 @@ def _child(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, y
 _WIDEST = 160
 
 
-def _mistake(file: str, spot: tuple[int, int], what: str, source: str, hint: str = "") -> Mistake:
+def _mistake(file: str, spot: tuple[int, int], what: Message, source: str, hint: Message | None = None) -> Mistake:
     """A mistake with its source line, cut around the caret where it is long; tabs as blanks."""
     line, column = spot
     shown, caret = source.rstrip().replace("\t", " "), column
@@ -130,18 +136,16 @@ def _mistake(file: str, spot: tuple[int, int], what: str, source: str, hint: str
     return Mistake(Place(file, line + 1, column + 1), what, shown, caret if shown else -1, hint)
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?` when something known is close, else what is known."""
+def close(word: str, known: Iterable[str]) -> Message | None:
+    """`did you mean …?` when something known is close."""
+    return did_you_mean(difflib.get_close_matches(word, sorted(map(str, known)), 1, 0.55))
+
+
+def nearest(word: str, known: Iterable[str]) -> Message | None:
+    """`did you mean …?` when something known is close, else what is known, as long as that is not much."""
     names = sorted(map(str, known))
-    close = difflib.get_close_matches(word, names, 1, 0.55)
-    if close:
-        return f"did you mean `{close[0]}`?"
-    return "known here: " + ", ".join(names) if 0 < len(names) <= MANY else ""
-
-
-def at_file(path: Path, what: str, hint: str = "") -> Mistake:
-    """A mistake about a file as a whole."""
-    return Mistake(Place(path.as_posix()), what, hint=hint)
+    listed = Message("known_here", names=", ".join(names)) if 0 < len(names) <= MANY else None
+    return close(word, names) or listed
 
 
 def read(path: Path, *, tests: bool = True, name: str | None = None) -> Document:
@@ -153,16 +157,17 @@ def read(path: Path, *, tests: bool = True, name: str | None = None) -> Document
     file = name or path.as_posix()
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise RuleError([Mistake(Place(file), f"file is larger than {MAX_BYTES // 1024} KiB")])
+            raise RuleError([Mistake(Place(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
         raw = path.read_bytes()
     except OSError as error:
-        raise RuleError([Mistake(Place(file), f"cannot be read: {error.strerror}")]) from None
+        raise RuleError([Mistake(Place(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start)
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1)
-        raise RuleError([_mistake(file, (line, column), "not UTF-8 text", "", "save the file as UTF-8")]) from None
+        what, hint = Message("not_utf8"), Message("save_as_utf8")
+        raise RuleError([_mistake(file, (line, column), what, "", hint)]) from None
     return parse(text.replace("\r\n", "\n"), file, tests=tests)
 
 
@@ -176,10 +181,10 @@ def parse(text: str, file: str, *, tests: bool = True) -> Document:
     except yaml.MarkedYAMLError as error:
         raise RuleError([_not_yaml(error, file, lines)]) from None
     except RecursionError:
-        raise RuleError([Mistake(Place(file), "nested too deep")]) from None
+        raise RuleError([Mistake(Place(file), Message("nested_too_deep"))]) from None
     except yaml.YAMLError as error:
-        what = str(getattr(error, "reason", "")) or "not YAML"
-        raise RuleError([Mistake(Place(file), f"not YAML: {what}")]) from None
+        why = str(getattr(error, "reason", "")) or str(error)
+        raise RuleError([Mistake(Place(file), Message("not_yaml", why=why))]) from None
     document = Document(file, lines, root)
     document.data = _Reader(document).value(root, 0)
     if document.mistakes:
@@ -197,19 +202,19 @@ def _without_tests(lines: Sequence[str]) -> Iterator[str]:
 
 def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> Mistake:
     """What the parser found; what runs to the end of the file is shown where it began."""
-    mark, what = error.problem_mark or error.context_mark, (error.problem or "cannot be read").strip()
+    mark, what = error.problem_mark or error.context_mark, (error.problem or str(error)).strip()
     if error.context_mark is not None and mark is not None and mark.line >= len(lines) - 1:
         mark, what = error.context_mark, f"{what} {error.context}"
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     source = lines[line] if line < len(lines) else ""
-    return _mistake(file, (line, column), f"not YAML: {what}", source, _remedy(f"{what} {error.context or ''}"))
+    return _mistake(file, (line, column), Message("not_yaml", why=what), source, _remedy(f"{what} {error.context}"))
 
 
-def _remedy(what: str) -> str:
+def _remedy(what: str) -> Message | None:
     """What to do about the slips that are made most."""
     if "cannot start any token" in what or "alias" in what or "anchor" in what:
-        return 'a value that begins with one of @ ` % * & stands in quotes: "@team"'
-    return 'a text with ": " in it stands in quotes' if "mapping values are not allowed" in what else ""
+        return Message("quote_the_sign")
+    return Message("quote_the_colon") if "mapping values are not allowed" in what else None
 
 
 def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:
@@ -218,10 +223,10 @@ def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:
     A level needs a bracket, or at least a column of its line.
     """
     if text.count("[") + text.count("{") > MAX_BRACKETS:
-        raise RuleError([Mistake(Place(file), f"more than {MAX_BRACKETS} brackets")])
+        raise RuleError([Mistake(Place(file), Message("too_many_brackets", limit=MAX_BRACKETS))])
     longest = max(range(len(lines)), key=lambda number: len(lines[number]))
     if len(lines[longest]) > MAX_LINE:
-        raise RuleError([Mistake(Place(file, longest + 1), f"line is longer than {MAX_LINE} characters")])
+        raise RuleError([Mistake(Place(file, longest + 1), Message("line_too_long", limit=MAX_LINE))])
 
 
 class _Reader:
@@ -231,7 +236,7 @@ class _Reader:
         self.document = document
         self.seen: set[int] = set()
 
-    def refuse(self, node: yaml.Node, what: str, hint: str = "") -> None:
+    def refuse(self, node: yaml.Node, what: Message, hint: Message | None = None) -> None:
         mark, lines = node.start_mark, self.document.lines
         source = lines[mark.line] if mark.line < len(lines) else ""
         self.document.mistakes.append(_mistake(self.document.file, (mark.line, mark.column), what, source, hint))
@@ -249,11 +254,11 @@ class _Reader:
         """Whether a list or mapping is one of those that are allowed, met for the first time."""
         before = len(self.document.mistakes)
         if id(node) in self.seen:
-            self.refuse(node, "anchors with aliases are not part of rule files", "write it out")
+            self.refuse(node, Message("no_aliases"), Message("write_it_out"))
         elif depth > MAX_NESTING:
-            self.refuse(node, "nested too deep")
+            self.refuse(node, Message("nested_too_deep"))
         elif node.tag not in (_PREFIX + "map", _PREFIX + "seq"):
-            self.refuse(node, "tags are not part of rule files")
+            self.refuse(node, Message("no_tags"))
         self.seen.add(id(node))
         return len(self.document.mistakes) == before
 
@@ -262,11 +267,12 @@ class _Reader:
         places: dict[str, int] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                self.refuse(key, "a key is a plain word")
+                self.refuse(key, Message("key_is_word"))
             elif key.value == "<<":
-                self.refuse(key, "merge keys are not part of rule files", "write it out")
+                self.refuse(key, Message("no_merge_keys"), Message("write_it_out"))
             elif key.value in found:
-                self.refuse(key, f"`{key.value}` is given twice", f"first on line {places[key.value]}")
+                first = Message("first_on_line", line=places[key.value])
+                self.refuse(key, Message("given_twice", name=key.value), first)
             else:
                 places[key.value] = key.start_mark.line + 1
                 found[key.value] = self.value(value, depth + 1)
@@ -274,10 +280,10 @@ class _Reader:
 
     def scalar(self, node: yaml.ScalarNode) -> object:
         if id(node) in self.seen:
-            self.refuse(node, "anchors with aliases are not part of rule files", "write it out")
+            self.refuse(node, Message("no_aliases"), Message("write_it_out"))
         self.seen.add(id(node))
         if not node.tag.startswith(_PREFIX) or node.tag.startswith(_PREFIX + "python"):
-            self.refuse(node, "tags are not part of rule files")
+            self.refuse(node, Message("no_tags"))
             return None
         text = str(node.value)
         if node.style in ('"', "'", "|", ">"):

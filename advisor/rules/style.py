@@ -11,8 +11,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from advisor.messages.errors import Mistake
+from advisor.messages.errors import Mistake, Unclear
 from advisor.messages.markup import refused
+from advisor.messages.message import Message
 from advisor.rules.bind import Rule
 from advisor.rules.cases import given
 from advisor.rules.schema import cases
@@ -37,9 +38,9 @@ def check(rule: Rule, document: Document, directory: Path, known: Collection[str
         yield from _untranslated((), document.data, document)
     for number, name in enumerate(rule.explains):
         if name == rule.id:
-            yield document.mistake(("explains", number), "a rule does not explain itself")
+            yield document.mistake(("explains", number), Message("explains_itself"))
         elif name not in known:
-            yield document.mistake(("explains", number), f"unknown rule `{name}`", nearest(name, known))
+            yield document.mistake(("explains", number), Message("unknown_rule", name=name), nearest(name, known))
 
 
 def circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
@@ -52,7 +53,7 @@ def circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
                 reached.add(other)
                 todo += rules[other].explains
         if name in reached and name not in rule.explains:
-            yield rule.document.mistake(("explains",), f"`{name}` explains itself by way of others", key=True)
+            yield rule.document.mistake(("explains",), Message("explains_in_circle", name=name), key=True)
 
 
 def _name(rule: Rule, document: Document, directory: Path) -> Iterator[Mistake]:
@@ -61,7 +62,7 @@ def _name(rule: Rule, document: Document, directory: Path) -> Iterator[Mistake]:
     except ValueError:
         return
     if rule.id != wanted:
-        yield document.mistake(("id",), f"the id is the path of the file: `{wanted}`")
+        yield document.mistake(("id",), Message("id_is_path", path=wanted))
 
 
 def _tests(document: Document, ours: bool) -> Iterator[Mistake]:
@@ -70,38 +71,38 @@ def _tests(document: Document, ours: bool) -> Iterator[Mistake]:
     if mistakes:
         return
     if ours and len(found) < FEWEST_CASES:
-        yield document.mistake(("tests",), f"a rule has at least {FEWEST_CASES} cases", key=True)
+        yield document.mistake(("tests",), Message("too_few_cases", count=FEWEST_CASES), key=True)
     if not any(isinstance(case.expect, list) and case.expect for case in found):
-        yield document.mistake(("tests",), "no case in which the rule fires", key=True)
+        yield document.mistake(("tests",), Message("no_case_fires"), key=True)
     if ours and not any(case.expect == "quiet" for case in found):
-        yield document.mistake(("tests",), "no case in which the rule is quiet", key=True)
+        yield document.mistake(("tests",), Message("no_case_quiet"), key=True)
     names = [case.name for case in found]
     for number, case in enumerate(found):
         if case.name in names[:number]:
-            yield document.mistake(("tests", number, "name"), "two cases have this name")
+            yield document.mistake(("tests", number, "name"), Message("case_named_twice"))
         try:
             given(case)
-        except ValueError as error:
-            yield document.mistake(("tests", number, "given"), str(error), key=True)
+        except Unclear as unclear:
+            yield document.mistake(("tests", number, "given"), unclear.what, unclear.hint, key=True)
 
 
 def _thresholds(rule: Rule, document: Document) -> Iterator[Mistake]:
     """Numbers in `when`, and params nobody uses."""
     for column, text in _bare_numbers(rule.when.source.strip(), frozenset(rule.params)):
-        what = f"the number {text} in `when` is a threshold"
-        yield document.mistake(("when",), what, "give it a name and a basis under `params`", column=column)
+        what = Message("number_is_threshold", number=text)
+        yield document.mistake(("when",), what, Message("name_the_threshold"), column=column)
     used = {evidence.threshold for evidence in rule.evidence}.union(*(one.names for one in rule.expressions()))
     for name in rule.params:
         if name not in used:
-            yield document.mistake(("params", name), f"param `{name}` is not used", key=True)
+            yield document.mistake(("params", name), Message("param_not_used", name=name), key=True)
 
 
 def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
     """Evidence in a unit nobody reads, such as bytes per µs."""
     for number, evidence in enumerate(rule.evidence):
         if evidence.unit not in UNITS:
-            what = f"`{evidence.name}` is in {evidence.unit}, which a report cannot show"
-            yield document.mistake(("evidence", number, "show"), what, "say how with `as:`")
+            what = Message("unit_not_shown", name=evidence.name, unit=evidence.unit)
+            yield document.mistake(("evidence", number, "show"), what, Message("say_how"))
 
 
 def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]]:
@@ -124,16 +125,12 @@ def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]
 def _languages(rule: Rule, document: Document) -> Iterator[Mistake]:
     for key, text in (("title", rule.title), ("why", rule.why)):
         if text.zh != text.en and not _CHINESE.search(text.zh):
-            yield document.mistake((key, "zh"), f"`{key}.zh` holds no Chinese")
+            yield document.mistake((key, "zh"), Message("holds_no_chinese", name=f"{key}.zh"))
         if text.zh != text.en and _CHINESE.search(text.en):
-            yield document.mistake((key, "en"), f"`{key}.en` holds Chinese")
+            yield document.mistake((key, "en"), Message("holds_chinese", name=f"{key}.en"))
 
 
-_REFUSED: Mapping[str, str] = {
-    "html": "raw HTML is shown as it stands: `{given}`",
-    "picture": "pictures are not shown: `{given}`",
-    "link": "no link is made to `{given}`",
-}
+_REFUSED = {"html": "html_is_shown", "picture": "picture_not_shown", "link": "no_link_made"}
 _MARKED_UP = ("why", "do", "care", "assumes", "basis")
 """Keys whose texts are Markdown."""
 
@@ -144,9 +141,8 @@ def _markup(path: Path_, data: object, document: Document) -> Iterator[Mistake]:
     for name, one in entries:
         if path[-1:] and path[-1] in _MARKED_UP and isinstance(one, str):
             for found in refused(one):
-                what = _REFUSED[found.kind].replace("{given}", found.given)
-                hint = "write Markdown: a placeholder as `code`, links to https:// or http:// and without holes"
-                yield document.mistake((*path, name), what, hint, column=found.at)
+                what = Message(_REFUSED[found.kind], given=found.given)
+                yield document.mistake((*path, name), what, Message("write_markdown"), column=found.at)
         elif name != "tests":
             yield from _markup((*path, name), one, document)
 
@@ -160,6 +156,6 @@ def _untranslated(path: Path_, data: object, document: Document) -> Iterator[Mis
         return
     if ("en" in data) != ("zh" in data):
         missing = ".".join(map(str, (*path, "zh" if "en" in data else "en")))
-        yield document.mistake(path, f"`{missing}` is missing")
+        yield document.mistake(path, Message("is_missing", name=missing))
     for name, one in data.items():
         yield from _untranslated((*path, name), one, document)

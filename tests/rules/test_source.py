@@ -13,7 +13,7 @@ from advisor.rules import source
 def refused(text: str) -> str:
     with pytest.raises(RuleError) as caught:
         source.parse(text, "rule.yaml")
-    return caught.value.mistakes[0].what
+    return str(caught.value.mistakes[0].what)
 
 
 def test_words_of_yaml_1_1_stay_words() -> None:

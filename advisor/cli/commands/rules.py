@@ -91,12 +91,11 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _lint(arguments: argparse.Namespace) -> int:
-    from advisor.messages.mistakes import tell
     from advisor.rules.catalog import lint
 
     mistakes = lint(rule_folders(arguments.dirs))
     for mistake in mistakes:
-        print(tell(mistake, language_of(arguments.lang)))
+        print(mistake.say(language_of(arguments.lang)))
     return WRONG if mistakes else FINE
 
 
@@ -111,7 +110,7 @@ def _test(arguments: argparse.Namespace) -> int:
         failed += bool(wrong)
         print(f"{'FAILED' if wrong else 'ok':<7} {rule.id}")
         for line in wrong:
-            print(f"        {line}")
+            print(f"        {line.say(language_of(arguments.lang))}")
     print(f"{len(catalog.rules) - failed} passed, {failed} failed")
     return FOUND if failed else FINE
 

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with a rule file: as YAML, in its shape, in what it means, in its style and in its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Text
+
+TEXTS: Mapping[str, Text] = {
+    # the file
+    "cannot_be_read": Text("cannot be read: {why}", "无法读取：{why}"),
+    "no_rule_directory": Text("no such directory of rules", "规则目录不存在"),
+    "file_too_large": Text("file is larger than {limit} KiB", "文件超过 {limit} KiB"),
+    "line_too_long": Text("line is longer than {limit} characters", "单行超过 {limit} 个字符"),
+    "too_many_brackets": Text("more than {limit} brackets", "括号超过 {limit} 个"),
+    "nested_too_deep": Text("nested too deep", "嵌套过深"),
+    "not_utf8": Text("not UTF-8 text", "不是 UTF-8 文本"),
+    "save_as_utf8": Text("save the file as UTF-8", "请将文件保存为 UTF-8"),
+    "not_yaml": Text("not YAML: {why}", "不是合法的 YAML：{why}"),
+    "not_toml": Text("not TOML: {why}", "不是合法的 TOML：{why}"),
+    "no_aliases": Text("anchors with aliases are not part of rule files", "规则文件不支持锚点与别名"),
+    "no_merge_keys": Text("merge keys are not part of rule files", "规则文件不支持合并键"),
+    "no_tags": Text("tags are not part of rule files", "规则文件不支持标签"),
+    "key_is_word": Text("a key is a plain word", "键必须是普通单词"),
+    "write_it_out": Text("write it out", "请直接写出内容"),
+    "first_on_line": Text("first on line {line}", "首次出现在第 {line} 行"),
+    "quote_the_sign": Text(
+        'a value that begins with one of @ ` % * & stands in quotes: "@team"',
+        '以 @ ` % * & 开头的值需加引号："@team"',
+    ),
+    "quote_the_colon": Text('a text with ": " in it stands in quotes', "含有“: ”的文本需加引号"),
+    # its shape
+    "rule_is_mapping": Text("a rule file is a mapping that begins with `id:`", "规则文件应为映射，并以 `id:` 开头"),
+    "rule_has_tests": Text("a rule has a list of `tests`", "规则应有 `tests` 列表"),
+    "fires_and_quiet": Text("one that fires, one that is quiet", "至少一个触发、一个不触发"),
+    # its meaning
+    "key_is_measured": Text(
+        "`{name}` is measured; group by names, ranks, steps or flags",
+        "`{name}` 是测量值；应按名称、rank、step 或标志分组",
+    ),
+    "is_no_name": Text("`{name}` is not a name", "`{name}` 不能作名称"),
+    "small_letters": Text("small letters, digits and _", "只用小写字母、数字与 _"),
+    "is_reserved": Text("`{name}` is a word of the language", "`{name}` 是规则语言的保留字"),
+    "choose_another_name": Text("choose another name", "请换一个名称"),
+    "is_taken": Text("`{name}` is already a column, param or run name", "`{name}` 已是列、参数或运行信息的名称"),
+    "last_is_otherwise": Text(
+        "the last level of `{name}`, and only the last, is `otherwise`",
+        "`{name}` 的最后一级（且仅最后一级）为 `otherwise`",
+    ),
+    "has_value_per_row": Text("`{name}` has one value per row", "`{name}` 每行一个值"),
+    "name_an_aggregate": Text("name an aggregate with `let`", "请在 `let` 中为聚合命名"),
+    "hole_is_unknown": Text(
+        "`{hole}` is neither evidence nor a key of `for_each`", "`{hole}` 既不是 evidence，也不是 `for_each` 的键"
+    ),
+    "value_per_group_needed": Text(
+        "one value per group is needed, and this has one per row", "此处每组需要一个值，而它每行一个值"
+    ),
+    "use_an_aggregate": Text("use an aggregate such as `max(…)`", "请用 `max(…)` 之类的聚合函数"),
+    "rows_are_untimed": Text("a row of `{name}` does not say when it happened", "`{name}` 的行不含发生时刻"),
+    "timed_tables": Text("those that do: {names}", "含发生时刻的有：{names}"),
+    "share_no_key": Text("`{one}` and `{other}` share no key", "`{one}` 与 `{other}` 没有共同的键"),
+    "name_a_pair": Text("name a pair of columns: `by: {rank: last_rank}`", "请给出一对列：`by: {rank: last_rank}`"),
+    "has_no_key": Text("`{table}` has no key `{name}`", "`{table}` 没有键 `{name}`"),
+    "not_of_one_kind": Text("`{one}` and `{other}` are not of one kind", "`{one}` 与 `{other}` 类型不同"),
+    # its style
+    "no_rule": Text("no rule `{name}`", "没有规则 `{name}`"),
+    "rules_list_shows": Text("advisor rules list shows them all", "可用 advisor rules list 查看全部规则"),
+    "no_rule_id": Text("`{name}` is not the id of a rule", "`{name}` 不是规则 id"),
+    "rule_id_is_written": Text("category/name, in small letters with dashes", "格式为 category/name，小写字母加连字符"),
+    "explains_itself": Text("a rule does not explain itself", "规则不能解释自身"),
+    "explains_in_circle": Text("`{name}` explains itself by way of others", "`{name}` 经由其他规则解释了自身"),
+    "id_is_path": Text("the id is the path of the file: `{path}`", "id 应与文件路径一致：`{path}`"),
+    "defined_twice": Text("`{name}` is defined twice", "`{name}` 定义了两次"),
+    "first_in": Text("first in {file}", "首次定义于 {file}"),
+    "too_few_cases": Text("a rule has at least {count} cases", "规则至少要有 {count} 个用例"),
+    "no_case_fires": Text("no case in which the rule fires", "缺少规则触发的用例"),
+    "no_case_quiet": Text("no case in which the rule is quiet", "缺少规则不触发的用例"),
+    "case_named_twice": Text("two cases have this name", "两个用例同名"),
+    "param_not_used": Text("param `{name}` is not used", "参数 `{name}` 未被使用"),
+    "number_is_threshold": Text("the number {number} in `when` is a threshold", "`when` 中的数 {number} 是阈值"),
+    "name_the_threshold": Text("give it a name and a basis under `params`", "请在 `params` 中命名并写明依据"),
+    "unit_not_shown": Text(
+        "`{name}` is in {unit}, which a report cannot show", "`{name}` 的单位是 {unit}，报告无法显示"
+    ),
+    "say_how": Text("say how with `as:`", "请用 `as:` 指明显示方式"),
+    "holds_no_chinese": Text("`{name}` holds no Chinese", "`{name}` 中没有中文"),
+    "holds_chinese": Text("`{name}` holds Chinese", "`{name}` 中有中文"),
+    "html_is_shown": Text("raw HTML is shown as it stands: `{given}`", "原始 HTML 会原样显示：`{given}`"),
+    "picture_not_shown": Text("pictures are not shown: `{given}`", "不支持图片：`{given}`"),
+    "no_link_made": Text("no link is made to `{given}`", "不会生成指向 `{given}` 的链接"),
+    "write_markdown": Text(
+        "write Markdown: a placeholder as `code`, links to https:// or http:// and without holes",
+        "请使用 Markdown：占位符写成 `code`，链接以 https:// 或 http:// 开头且不含花括号变量",
+    ),
+    # its cases
+    "too_many_rows": Text("{table}: more than {limit} rows", "{table}：超过 {limit} 行"),
+    "number_over_64_bits": Text("{table}: a whole number is larger than 64 bits", "{table}：整数超过 64 位"),
+    "cells_not_headings": Text(
+        "{table}: {cells} cells under {headings} headings: {row}",
+        "{table}：{headings} 个表头下有 {cells} 个单元格：{row}",
+    ),
+    "table_has": Text("it has {names}", "它有 {names}"),
+    "cell_is_flag": Text(
+        "{column} is true, false or -, not `{given}`", "{column} 应为 true、false 或 -，不能是 `{given}`"
+    ),
+    "cell_is_number": Text("{column} is a number, not `{given}`", "{column} 应为数字，不能是 `{given}`"),
+    "quotes_do_not_match": Text("{why}: {line}", "引号不成对（{why}）：{line}"),
+    "not_name_value": Text("run: `{word}` is not name=value", "run：`{word}` 不是 名称=值"),
+    "unknown_run_name": Text("run: unknown name `{name}`", "run：未知的名称 `{name}`"),
+    "run_word_is_one_of": Text(
+        "run: {name} is {allowed}, not `{given}`", "run：{name} 应为 {allowed}，不能是 `{given}`"
+    ),
+    "run_word_is_number": Text("run: {name} is a number, not `{given}`", "run：{name} 应为数字，不能是 `{given}`"),
+    "expected_outcome": Text("expected {wanted}, got {got}", "应为 {wanted}，实为 {got}"),
+    "expected_findings": Text("expected findings, got {got}", "应有发现，实为 {got}"),
+    "expected_count": Text(
+        "expected {wanted} findings, got {got}: {values}", "应有 {wanted} 个发现，实有 {got} 个：{values}"
+    ),
+    "without_facts": Text("without facts: expected skipped, got {got}", "没有数据时应为 skipped，实为 {got}"),
+    "on_empty_tables": Text("on empty tables: got {got}", "数据表为空时为 {got}"),
+    "got_findings": Text("{count} findings: {values}", "{count} 个发现：{values}"),
+    "got_outcome": Text("{outcome} ({reason}){needs}", "{outcome}（{reason}）{needs}"),
+    "finding_lacks": Text("finding {number}: nothing is called `{name}`", "第 {number} 个发现：没有 `{name}`"),
+    "finding_differs": Text(
+        "finding {number}: {name}: expected {wanted}, got {got}",
+        "第 {number} 个发现：{name} 应为 {wanted}，实为 {got}",
+    ),
+    "run_word_out_of_range": Text("run: {name} cannot be {given}", "run：{name} 不能是 {given}"),
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Message: one thing to tell, as a code of the catalogue and what stands in its holes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from advisor.messages.catalogue import CATALOGUE
+from advisor.messages.text import Text, fill
+
+
+@dataclass(frozen=True, init=False)
+class Message:
+    """A code of the catalogue and its values, which come through as they are; a value may be a message itself."""
+
+    code: str
+    values: tuple[tuple[str, Value], ...]
+
+    def __init__(self, code: str, /, **values: Value) -> None:
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "values", tuple(values.items()))
+
+    @property
+    def en(self) -> str:
+        """The sentence in English."""
+        return self.say("en")
+
+    @property
+    def zh(self) -> str:
+        """The sentence in Chinese."""
+        return self.say("zh")
+
+    def say(self, language: str) -> str:
+        """The sentence in one language."""
+        return fill(CATALOGUE[self.code].say(language), dict(self.values), language)
+
+    def __str__(self) -> str:
+        return self.en
+
+
+Value = str | int | float | Text | Message
+"""What may stand in a hole. What others said, such as the operating system or a parser, is a `str`: quoted as it is."""
+
+
+def either(first: Value, *others: Value) -> Value:
+    """One or the other."""
+    return reduce(lambda one, other: Message("either", one=one, other=other), others, first)
+
+
+def did_you_mean(names: Sequence[str]) -> Message | None:
+    """The question whether one of these names is meant; None where there is none."""
+    return Message("did_you_mean", name=either(*(f"`{name}`" for name in names))) if names else None

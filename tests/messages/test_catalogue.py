@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The catalogue of messages holds every code that is raised, with the same holes in both languages, and no other."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor.messages.catalogue import CATALOGUE, PARTS
+from advisor.messages.text import HOLE
+
+PACKAGE = Path(advisor.__file__).parent
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent.name != "catalogue"]
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def calls(name: str) -> Iterator[tuple[Path, ast.Call]]:
+    """Every call of this name in the package."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == name:
+                yield path, node
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_a_message_has_the_same_holes_in_both_languages(code: str) -> None:
+    text = CATALOGUE[code]
+    assert sorted(HOLE.findall(text.en)) == sorted(HOLE.findall(text.zh))
+    assert not CHINESE.search(text.en)
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_the_chinese_of_a_message_is_chinese(code: str) -> None:
+    text = CATALOGUE[code]
+    words = re.sub(r"`[^`]*`|\{\w+\}", "", text.en)
+    assert CHINESE.search(text.zh) or not re.search("[a-z]{2}", words)
+
+
+def test_a_code_means_one_message() -> None:
+    assert len(CATALOGUE) == sum(map(len, PARTS))
+
+
+def test_a_message_is_raised_with_the_values_its_holes_need() -> None:
+    wrong = []
+    for path, call in calls("Message"):
+        code, given = call.args[0], {keyword.arg for keyword in call.keywords}
+        if isinstance(code, ast.Constant) and code.value not in CATALOGUE:
+            wrong.append(f"{path.name}:{call.lineno}: no message `{code.value}`")
+        elif isinstance(code, ast.Constant) and not (
+            None in given or given == set(HOLE.findall(CATALOGUE[code.value].en))
+        ):
+            wrong.append(f"{path.name}:{call.lineno}: {code.value} is given {given}")
+    assert wrong == []
+
+
+def test_every_message_of_the_catalogue_is_raised_somewhere() -> None:
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in MODULES)
+    written = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    assert sorted(CATALOGUE.keys() - written) == []
+
+
+@pytest.mark.parametrize("name", ["Mistake", "ExprError", "Unclear"])
+def test_an_error_is_raised_with_a_message_and_not_with_a_sentence(name: str) -> None:
+    wrong = [
+        f"{path.name}:{call.lineno}"
+        for path, call in calls(name)
+        for given in (*call.args, *(keyword.value for keyword in call.keywords))
+        if isinstance(given, ast.JoinedStr)
+        or (isinstance(given, ast.Constant) and isinstance(given.value, str) and " " in given.value)
+    ]
+    assert wrong == []

@@ -17,7 +17,9 @@ from advisor.analysis.holdup_calls import holdup_calls
 from advisor.analysis.holdups import holdups
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.host_kinds import host_kinds
+from advisor.analysis.idle_causes import idle_causes
 from advisor.analysis.interruptions import interruptions
+from advisor.analysis.launch_latencies import launch_latencies
 from advisor.analysis.launch_modes import launch_modes
 from advisor.analysis.links import link_uses
 from advisor.analysis.longest import longest_calls
@@ -41,7 +43,9 @@ DERIVATIONS: tuple[Derivation, ...] = (
     witnesses,
     spending,
     dispatches,
+    launch_latencies,
     gaps,
+    idle_causes,
     stalls,
     interruptions,
     host_kinds,

@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.analysis.comms import Meetings, met_in
 from advisor.analysis.grouping import Groups, grouped, matched
-from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, OperatorShape, Overlap, RankTime
+from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, Overlap, RankTime
 from advisor.facts.table import Array, Table
 
 _COMPARED = 0.5
@@ -20,7 +20,7 @@ _COMPARED = 0.5
 def rank_times(
     split: Table[Overlap],
     calls: Table[CollectiveCall] | None,
-    idle: Table[Gap] | None,
+    idle: Table[IdleCause] | None,
     clocks: Table[FrequencyUse] | None = None,
     shapes: Table[OperatorShape] | None = None,
 ) -> Table[RankTime]:
@@ -85,13 +85,13 @@ def _clock(rank: Array, clocks: Table[FrequencyUse] | None) -> Array:
     return np.append(clocks["highest_mhz"], np.nan)[matched(clocks["rank"], rank)]
 
 
-def _host_gaps(rank: Array, ranks: Groups, idle: Table[Gap] | None) -> Array:
+def _host_gaps(rank: Array, ranks: Groups, idle: Table[IdleCause] | None) -> Array:
     """Per rank and step: idle time the host is to blame for; missing for ranks without launches."""
     if idle is None:
         return np.full(len(rank), np.nan)
     of = matched(rank, idle["rank"])
     known = (of >= 0) & (idle["host"] >= 0)
-    charged = np.where(idle["host"] == 1, idle["duration_us"], 0.0)
+    charged = np.where(idle["host"] == 1, idle["total_us"], 0.0)
     total = np.bincount(of[known], weights=charged[known], minlength=len(rank))
     seen = np.bincount(of[known], minlength=len(rank)) > 0
     return np.where(seen, total / ranks.sizes, np.nan)

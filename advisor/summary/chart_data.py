@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
+from advisor.facts.derived import IdleCause, LaunchLatency, LinkUse, OperatorShare, Overlap
+from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
@@ -20,7 +21,6 @@ MOST_RANKS = 1024
 MOST_CELLS = 4096
 MOST_LINKS = 4096
 """All pairs of 64 ranks; of more, the slowest link between each block of ranks and each other one is kept."""
-BINS_PER_DECADE = 3
 
 
 def exhibits(profile: Profile) -> tuple[Exhibit, ...]:
@@ -98,29 +98,25 @@ def _time_split_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
     return _rows((("rank", ""), ("stage", ""), *((n, "us") for n in names)), (ranks, stages, *columns), MOST_RANKS)
 
 
-def _idle_rows(gaps: Table[Gap], profile: Profile) -> Rows:
+def _idle_rows(idle: Table[IdleCause], profile: Profile) -> Rows:
     """Idle time per cause and step, mean over the ranks, longest first."""
-    causes = gaps.texts("cause")
+    causes = idle.texts("cause")
     overlaps = profile.table(Overlap)
     rank_steps = max(int((~overlaps.texts("source").isin(["recorded", "incomplete"])).sum()), 1)
     known = causes.codes >= 0
-    total = (
-        np.bincount(causes.codes[known], gaps.floats("duration_us")[known], minlength=len(causes.names)) / rank_steps
-    )
+    total = np.bincount(causes.codes[known], idle.floats("total_us")[known], minlength=len(causes.names)) / rank_steps
     order = np.argsort(-total, kind="stable")
     cells = [(causes.names[i], float(total[i])) for i in order.tolist() if total[i] > 0]
     return Rows(columns=(Head(name="cause"), Head(name="us", unit="us")), rows=tuple(cells), total=len(cells))
 
 
-def _latency_rows(dispatches: Table[Dispatch], _: Profile) -> Rows:
+def _latency_rows(latencies: Table[LaunchLatency], _: Profile) -> Rows:
     """Histogram of launch latencies in thirds of a decade; the first bin takes everything up to 1 µs."""
-    values = dispatches.floats("latency_us")
-    values = values[np.isfinite(values)]
-    if not len(values):
+    bins = np.rint(np.log10(latencies["to_us"]) * LATENCY_BINS_PER_DECADE).astype(np.int64)
+    counts = np.bincount(bins, latencies["launches"]).astype(np.int64)
+    if not len(counts):
         return _rows((), (), 0)
-    bins = np.maximum(np.ceil(np.log10(np.maximum(values, 1.0)) * BINS_PER_DECADE).astype(np.int64), 0)
-    counts = np.bincount(bins)
-    edges = 10 ** (np.arange(len(counts)) / BINS_PER_DECADE)
+    edges = 10 ** (np.arange(len(counts)) / LATENCY_BINS_PER_DECADE)
     lower = np.concatenate([[0.0], edges[:-1]])
     return _rows((("from_us", "us"), ("to_us", "us"), ("launches", "count")), (lower, edges, counts), len(counts))
 
@@ -178,8 +174,8 @@ def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
 Draw = Callable[[AnyTable, Profile], Rows]
 EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], Draw], ...] = (
     ("time_split", Overlap, _time_split_rows),
-    ("idle_causes", Gap, _idle_rows),
-    ("launch_latency", Dispatch, _latency_rows),
+    ("idle_causes", IdleCause, _idle_rows),
+    ("launch_latency", LaunchLatency, _latency_rows),
     ("operators", OperatorShare, _operator_rows),
     ("rank_steps", Overlap, _rank_step_rows),
     ("links", LinkUse, _link_rows),

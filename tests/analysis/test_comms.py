@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.comms import collective_calls, meetings
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, FrequencyUse, Gap, OperatorShape, Overlap
+from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
@@ -277,7 +277,7 @@ def test_ranks_kept_waiting_in_different_groups_wait_side_by_side():
 
 
 def test_host_gaps_are_per_step_and_missing_without_a_timeline():
-    idle = read_table(Gap, "rank step duration_us host\n0 1 6 true\n0 1 4 false\n2 1 4 false")
+    idle = read_table(IdleCause, "rank total_us host\n0 6 true\n0 4 false\n2 4 false")
     rows = rank_times(read_table(Overlap, SPLIT), None, idle).rows()
     assert [r["host_gap_us"] for r in rows] == [6.0, None, 0.0, None]
 

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.analysis.idle_causes import idle_causes
+from advisor.analysis.launch_latencies import launch_latencies
 from advisor.facts import Fact, Profile, Table, read_table
 from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
 from advisor.messages.errors import FactMissing
@@ -69,8 +71,8 @@ def test_each_rank_is_drawn_by_its_mean_step_with_its_stage() -> None:
 
 
 def test_idle_causes_are_per_rank_and_step_longest_first() -> None:
-    gaps = read_table(Gap, "rank step cause duration_us\n0 1 python 6\n0 2 copy 3\n1 1 python 6")
-    assert drawn("idle_causes", gaps, read_table(Overlap, OVERLAPS)).rows == (("python", 4), ("copy", 1))
+    gaps = read_table(Gap, "rank step cause duration_us\n0 1 python 4\n0 2 python 2\n0 2 copy 3\n1 1 python 6\n1 1 - 9")
+    assert drawn("idle_causes", idle_causes(gaps), read_table(Overlap, OVERLAPS)).rows == (("python", 4), ("copy", 1))
 
 
 def test_operators_are_means_over_the_ranks() -> None:
@@ -113,7 +115,8 @@ def test_of_more_links_the_slowest_between_neighbours_are_kept(ranks: int) -> No
 
 @given(st.lists(st.floats(-100, 1e7), min_size=1, max_size=50))
 def test_every_launch_falls_into_one_bin_that_holds_it(latencies: list[float]) -> None:
-    rows = drawn("launch_latency", Table.build(Dispatch, latency_us=latencies)).rows
+    ranks = [number % 3 for number in range(len(latencies))]
+    rows = drawn("launch_latency", launch_latencies(Table.build(Dispatch, rank=ranks, latency_us=latencies))).rows
     assert sum(int(row[2] or 0) for row in rows) == len(latencies)
     for low, high, count in rows:
         inside = [

@@ -169,6 +169,32 @@ class Gap(Fact):
     next_op: Annotated[str, Key("Operator type, collective or copy that ended the interval.")]
 
 
+class IdleCause(Fact):
+    """All idle time of one rank that is charged to one cause, over the whole capture."""
+
+    table = "idle_causes"
+    observed = False
+
+    rank: Rank
+    cause: Annotated[str, Key("As in `gaps`; missing likewise.")]
+    host: Annotated[bool, Flag("The cause lies on the host; missing with the cause.")]
+    total_us: Annotated[float, Us("Its gaps together.")]
+
+
+LATENCY_BINS_PER_DECADE = 3
+
+
+class LaunchLatency(Fact):
+    """How many launches of one rank queued about as long: bins of a third of a decade, from 1 µs on."""
+
+    table = "launch_latencies"
+    observed = False
+
+    rank: Rank
+    to_us: Annotated[float, Us("The longest that counts here; the bin up to 1 µs takes everything shorter.")]
+    launches: Annotated[float, Count("Launches with a latency, as in `dispatches`, in this bin.")]
+
+
 class Stall(Fact):
     """One long idle interval of the device that the host is to blame for; by rank, the longest first."""
 

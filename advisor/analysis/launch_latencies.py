@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long launches queue: a histogram for each rank."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.grouping import grouped
+from advisor.facts.derived import Dispatch, LaunchLatency
+from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
+from advisor.facts.table import Table
+
+
+def launch_latencies(links: Table[Dispatch]) -> Table[LaunchLatency]:
+    """One row per rank and bin that holds any launch; those without a latency are left out."""
+    links = links.take(np.isfinite(links["latency_us"]))
+    decades = np.log10(np.maximum(links["latency_us"], 1.0))
+    bins = np.maximum(np.ceil(decades * LATENCY_BINS_PER_DECADE).astype(np.int64), 0)
+    groups = grouped(links["rank"], bins)
+    return Table.build(
+        LaunchLatency,
+        rank=links["rank"][groups.first],
+        to_us=10.0 ** (bins[groups.first] / LATENCY_BINS_PER_DECADE),
+        launches=groups.sizes,
+    )

@@ -19,11 +19,12 @@ from advisor.analysis.host_costs import host_costs
 from advisor.analysis.host_kinds import host_kinds
 from advisor.analysis.idle_causes import idle_causes
 from advisor.analysis.interruptions import interruptions
-from advisor.analysis.launch_latencies import launch_latencies
+from advisor.analysis.kernel_counts import kernel_lengths, shape_counts
 from advisor.analysis.launch_modes import launch_modes
+from advisor.analysis.launch_queues import launch_latencies, launch_waits
 from advisor.analysis.links import link_uses
 from advisor.analysis.longest import longest_calls
-from advisor.analysis.memory import memory_peaks
+from advisor.analysis.memory import memory_peaks, module_peaks
 from advisor.analysis.moves import moves
 from advisor.analysis.operators import operator_shapes, operators
 from advisor.analysis.overlap import overlaps
@@ -44,6 +45,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     spending,
     dispatches,
     launch_latencies,
+    launch_waits,
     gaps,
     idle_causes,
     stalls,
@@ -58,6 +60,8 @@ DERIVATIONS: tuple[Derivation, ...] = (
     removals,
     operators,
     operator_shapes,
+    kernel_lengths,
+    shape_counts,
     fusible_chains,
     patch_convolutions,
     collective_calls,
@@ -70,6 +74,7 @@ DERIVATIONS: tuple[Derivation, ...] = (
     step_spans,
     recorded_spans,
     memory_peaks,
+    module_peaks,
     frequency_uses,
 )
 """Everything that can be derived, one function per fact of `facts.derived`."""

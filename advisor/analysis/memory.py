@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The moment at which most device memory was held."""
+"""The most device memory that was held: by each component, at which moment, and by each module."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 from advisor.analysis.grouping import grouped
 from advisor.chips import memory_bytes
 from advisor.facts.base import MISSING
-from advisor.facts.derived import MemoryPeak
-from advisor.facts.observed import MemoryUse
+from advisor.facts.derived import MemoryPeak, ModulePeak
+from advisor.facts.observed import MemoryUse, ModuleMemory
 from advisor.facts.table import Table
 from advisor.model.run import Run
 
@@ -32,4 +32,15 @@ def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:
         largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
         capacity_bytes=np.full(len(peak), memory_bytes(run.chip)),
         time_ns=uses["time_ns"][peak],
+    )
+
+
+def module_peaks(uses: Table[ModuleMemory]) -> Table[ModulePeak]:
+    """One row per rank and module."""
+    groups = grouped(uses["rank"], uses.texts("component"))
+    return Table.build(
+        ModulePeak,
+        rank=uses["rank"][groups.first],
+        component=uses.texts("component").take(groups.first),
+        most_bytes=groups.largest(uses["reserved_bytes"]),
     )

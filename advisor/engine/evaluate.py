@@ -11,51 +11,29 @@ import re
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from advisor.engine import reason
-from advisor.engine.excerpt import excerpts
+from advisor.engine.excerpt import excerpts, rows_behind
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.moments import with_occurrences
 from advisor.engine.near import measures, nearest
+from advisor.engine.profile_like import ProfileLike
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group, is_missing
 from advisor.expr.language import RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, Environment, asked, environment
-from advisor.facts.base import MISSING, Fact
+from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
-from advisor.facts.selection import Selected, Selection
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
 from advisor.model.run import Run
 from advisor.rules.bind import Rule
-
-F = TypeVar("F", bound=Fact)
-
-
-class ProfileLike(Protocol):
-    """Gives the tables of a run."""
-
-    def table(self, fact: type[F]) -> Table[F]:
-        """The rows of a fact.
-
-        Raises:
-            FactMissing: It was not recorded.
-        """
-        ...
-
-    def selected(self, selection: Selection) -> Selected:
-        """The rows of a fact that a selection wants.
-
-        Raises:
-            FactMissing: It was not recorded.
-        """
-        ...
 
 
 def evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
@@ -180,9 +158,11 @@ def _judged(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleRes
     if not len(fired) and frame.length and np.any(verdict == UNKNOWN):
         return _skipped(rule, frame, rule.when, run)
     hits = _hits(rule, frame, run, fired)
-    if rule.excerpt is not None:
-        hits = excerpts(rule, frame, fired, hits)
-    hits = with_occurrences(rule, frame, fired, hits, profile)
+    if hits:
+        behind = rows_behind(rule, frame, profile)
+        hits = excerpts(rule, behind, fired, hits)
+        rows = behind.frame if rule.occurrences is not None and rule.occurrences.by else frame
+        hits = with_occurrences(rule, rows, fired, hits, profile)
     near = _hits(rule, frame, run, nearest(rule, frame, np.flatnonzero(verdict == FALSE)))
     others = _elsewhere(rule, frame, run, np.flatnonzero(verdict != TRUE)) if hits else ()
     return _result(rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measures(near, hits))

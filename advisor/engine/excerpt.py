@@ -4,27 +4,137 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.engine.hit import Hit, worst_first
-from advisor.expr.compile import Compiled
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value
+from advisor.engine.profile_like import ProfileLike
+from advisor.expr.compile import Compiled, Scope, compile_expr
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, column_scope, group
 from advisor.expr.language import MOMENT
-from advisor.facts.base import MISSING
-from advisor.facts.table import Array, Texts
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.selection import Selected
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.rules.bind import Excerpt, Rule
 
 
-def excerpts(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit]) -> list[Hit]:
+class TopRows(Struct, frozen=True):
+    """The rows of a rank that an excerpt may show of a heavy table: the first of each group."""
+
+    fact: type[Fact]
+    keys: tuple[str, ...]
+    within: tuple[str, ...]
+    """Further columns: the first of each of their values is kept too, for occurrences that go by them."""
+    columns: tuple[str, ...]
+    where: str
+    order: str
+    names: tuple[str, ...]
+    """The columns in `where` and `order`."""
+    top: int
+
+    def select(self, table: Table[Any]) -> Selected:
+        """The first rows of each group, the first of which stands for those that are left out."""
+        scope = Scope(column_scope(self.fact))
+        frame = Frame(table)
+        frame = frame.keep(_per_row(compile_expr(self.where, scope), frame) == TRUE)
+        rows = frame.index
+        assert rows is not None  # noqa: S101 - keep() numbers the rows
+        order = _per_row(compile_expr(self.order, scope), frame).astype(np.float64)
+        columns = [frame.column(name) for name in self.columns]
+        codes, _ = group(frame, self.keys)
+        by_group = np.argsort(codes, kind="stable")
+        edges = np.searchsorted(codes[by_group], np.arange(int(codes.max(initial=-1)) + 2))
+        tops = [_top(mine, order, columns, self.top) for mine in np.split(by_group, edges[1:-1]) if len(mine)]
+        chosen = np.unique(np.concatenate([*tops, _firsts(frame, order, (*self.keys, *self.within))]))
+        stands_for = np.ones(len(chosen), np.int64)
+        _, first, kept = np.unique(codes[chosen], return_index=True, return_counts=True)
+        stands_for[first] += np.bincount(codes)[codes[chosen][first]] - kept
+        used = (*self.keys, *self.within, *self.columns, *self.names)
+        return Selected(table.take(rows[chosen]).only(used), stands_for)
+
+
+def _firsts(frame: Frame, order: Array, keys: tuple[str, ...]) -> Array:
+    """The first row by `order` of each combination of keys."""
+    cells, _ = group(frame, keys)
+    first = np.lexsort((np.nan_to_num(order, nan=np.inf), cells))
+    found: Array = first[np.append(True, np.diff(cells[first]) != 0)[: len(first)]]
+    return found
+
+
+def top_rows(rule: Rule) -> TopRows | None:
+    """Which rows a rule wants to show of a heavy table, whatever it finds; None where it wants a table or none."""
+    wanted = rule.excerpt
+    if wanted is None or wanted.fact is None or not wanted.selectable:
+        return None
+    within = () if rule.occurrences is None else tuple(own for own, _ in rule.occurrences.by)
+    return TopRows(
+        fact=wanted.fact,
+        keys=rule.for_each,
+        within=tuple(name for name in within if name in wanted.fact.columns() and name not in rule.for_each),
+        columns=tuple(name for name, _ in wanted.columns),
+        where=wanted.where.source,
+        order=wanted.order.source,
+        names=tuple(sorted(wanted.where.names | wanted.order.names)),
+        top=wanted.top,
+    )
+
+
+class Shown(Struct, frozen=True):
+    """The rows that stand behind the groups of a rule: its own, or those of another table."""
+
+    frame: Frame
+    stands_for: Array | None = None
+    """Per row: how many it stands for; None for one each."""
+
+
+def rows_behind(rule: Rule, frame: Frame, profile: ProfileLike) -> Shown:
+    """The rows an excerpt is taken from, each in its group; rows that share their keys with no group are left out."""
+    wanted = rule.excerpt
+    if wanted is None or wanted.fact is None:
+        return Shown(frame)
+    table, stands_for = _rows_elsewhere(rule, wanted.fact, profile)
+    codes = _groups_of(table, frame, rule.for_each)
+    rows = np.flatnonzero(codes >= 0)
+    shown = Frame(table, rows, codes[rows], frame.groups)
+    shown.named.update(frame.named)
+    return Shown(shown, None if stands_for is None else stands_for[rows])
+
+
+def _rows_elsewhere(rule: Rule, fact: type[Fact], profile: ProfileLike) -> tuple[Table[Any], Array | None]:
+    """The rows of another table that a rule may show, and how many each stands for; none where it is not recorded."""
+    selection = top_rows(rule)
+    try:
+        if selection is None:
+            return profile.table(fact), None
+        selected = profile.selected(selection)
+    except FactMissing:  # what is missing only shows, it does not judge
+        return Table.empty(fact), None
+    return selected.rows, selected.stands_for
+
+
+def _groups_of(table: Table[Any], frame: Frame, keys: tuple[str, ...]) -> Array:
+    """The group of a frame that each row of another table shares its keys with; -1 for none."""
+    if not keys or frame.table is None:
+        return np.zeros(len(table), np.intp)
+    rows = np.arange(frame.length) if frame.index is None else frame.index
+    first = np.zeros(frame.groups, np.intp)
+    first[frame.codes[::-1]] = rows[::-1]
+    groups = {cells: number for number, cells in enumerate(frame.table.take(first).cells(keys))}
+    return np.array([groups.get(cells, -1) for cells in table.cells(keys)], np.intp)
+
+
+def excerpts(rule: Rule, shown: Shown, fired: Array, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, the worst of each subject with its excerpt."""
     wanted = rule.excerpt
     if wanted is None:
         return list(hits)
     chosen = set(worst_hits(hits).values())
-    rows = _rows(wanted, frame, fired[sorted(chosen)])
+    rows = _rows(wanted, shown, fired[sorted(chosen)])
     return [replace(hit, excerpt=next(rows)) if number in chosen else hit for number, hit in enumerate(hits)]
 
 
@@ -38,8 +148,9 @@ def worst_hits(hits: Sequence[Hit]) -> dict[object, int]:
     return worst
 
 
-def _rows(wanted: Excerpt, frame: Frame, groups: Array) -> Iterator[Rows]:
+def _rows(wanted: Excerpt, shown: Shown, groups: Array) -> Iterator[Rows]:
     """The excerpt of each of these groups."""
+    frame = shown.frame
     kept = _per_row(wanted.where, frame) == TRUE
     order = _per_row(wanted.order, frame).astype(np.float64)
     columns = [_column(frame, name) for name, _ in wanted.columns]
@@ -51,7 +162,8 @@ def _rows(wanted: Excerpt, frame: Frame, groups: Array) -> Iterator[Rows]:
     for first, last in zip(begin.tolist(), end.tolist(), strict=True):
         mine = _top(rows[first:last], order, columns, wanted.top)
         cells = [cells_of(column, mine) for column in columns]
-        yield Rows(columns=heads, rows=tuple(zip(*cells, strict=True)), total=last - first)
+        total = last - first if shown.stands_for is None else int(shown.stands_for[rows[first:last]].sum())
+        yield Rows(columns=heads, rows=tuple(zip(*cells, strict=True)), total=total)
 
 
 def _per_row(compiled: Compiled, frame: Frame) -> Array:

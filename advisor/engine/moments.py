@@ -10,7 +10,7 @@ which the rule fired. Only few are kept of each finding.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -18,43 +18,23 @@ from msgspec.structs import replace
 
 from advisor.engine.excerpt import worst_hits
 from advisor.engine.hit import Hit
+from advisor.engine.profile_like import ProfileLike
 from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import TRUE, Frame, column_scope, group
 from advisor.facts.base import MISSING, Fact, Moment
-from advisor.facts.selection import Selected, Selection
+from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Occurrence
 from advisor.rules.bind import Rule
 from advisor.rules.occurring import Occurrences
 
-F = TypeVar("F", bound=Fact)
 MOST = 20
 """Events kept of one finding: what a person may look at one by one."""
 _MOST_LEADING = 5
 """Events kept for the sake of the place where the finding is worst: as many as a report lists."""
 _LATEST_NS = 1 << 62
 """Beyond the year 2116 no event was recorded."""
-
-
-class Tables(Protocol):
-    """Gives the tables of a run."""
-
-    def table(self, fact: type[F]) -> Table[F]:
-        """The rows of a fact.
-
-        Raises:
-            FactMissing: It was not recorded.
-        """
-        ...
-
-    def selected(self, selection: Selection) -> Selected:
-        """The rows of a fact that a selection wants.
-
-        Raises:
-            FactMissing: It was not recorded.
-        """
-        ...
 
 
 class _Events(Struct, frozen=True):
@@ -66,7 +46,7 @@ class _Events(Struct, frozen=True):
     """Keys by which the worst come first, the first one leading."""
 
 
-def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit], profile: Tables) -> list[Hit]:
+def with_occurrences(rule: Rule, frame: Frame, fired: Array, hits: Sequence[Hit], profile: ProfileLike) -> list[Hit]:
     """The hits, the worst of each subject with the worst events of all hits of that subject."""
     wanted = rule.occurrences
     if wanted is None or not hits:
@@ -100,7 +80,7 @@ def worst_events(rule: Rule) -> WorstEvents | None:
     return WorstEvents(wanted.fact, tuple(by), where, order, tuple(sorted(wanted.names)))
 
 
-def _events_of(rule: Rule, wanted: Occurrences, profile: Tables) -> Table[Any]:
+def _events_of(rule: Rule, wanted: Occurrences, profile: ProfileLike) -> Table[Any]:
     selection = worst_events(rule)
     return profile.table(wanted.fact) if selection is None else profile.selected(selection).rows
 
@@ -111,7 +91,7 @@ def _own_events(wanted: Occurrences, frame: Frame, finding: Array, rule: Rule) -
     kept = np.flatnonzero(of >= 0)
     if wanted.where is not None:
         kept = kept[_value_per_row(wanted.where, frame)[kept] == TRUE]
-    order = wanted.order or rule.row_order
+    order = wanted.order or rule.own_order
     keys = (_value_per_row(order, frame)[kept],) if order is not None else ()
     return _Events(kept if frame.index is None else frame.index[kept], of[kept], keys)
 

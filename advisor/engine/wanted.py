@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from advisor.engine.excerpt import top_rows
 from advisor.engine.moments import worst_events
 from advisor.facts.profile import Wanted
 from advisor.rules.bind import Rule
@@ -16,5 +17,5 @@ def wanted_by(rules: Iterable[Rule]) -> tuple[Wanted, ...]:
 
 
 def _wanted(rule: Rule) -> tuple[Wanted, ...]:
-    events = worst_events(rule)
-    return (*rule.wanted, *([events] if events is not None else []))
+    selections = (top_rows(rule), worst_events(rule))
+    return (*rule.wanted, *(one for one in selections if one is not None))

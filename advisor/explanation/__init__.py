@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from advisor.engine.evaluate import ProfileLike
+from advisor.engine.profile_like import ProfileLike
 from advisor.explanation.cases import Cases
 from advisor.explanation.logic import logic, meaning, thresholds
 from advisor.messages.text import Text

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.engine.evaluate import ProfileLike, evaluate
+from advisor.engine.evaluate import evaluate
 from advisor.engine.hit import Hit
 from advisor.engine.merge import with_worst
+from advisor.engine.profile_like import ProfileLike
 from advisor.explanation.checks import over_rows
 from advisor.explanation.logic import columns
 from advisor.expr.compile import Compiled, Scope, compile_expr

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from advisor.engine.evaluate import ProfileLike
 from advisor.engine.hit import Hit
+from advisor.engine.profile_like import ProfileLike
 from advisor.explanation.again import fired, measured
 from advisor.explanation.checks import checks
 from advisor.explanation.known import Known, shown_unit, types_of

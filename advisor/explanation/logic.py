@@ -33,7 +33,7 @@ def meaning(fact: type[Fact]) -> str:
 def columns(rule: Rule) -> Iterator[Column]:
     """The columns of its table that a rule names anywhere, in the order of the table."""
     named = {*rule.for_each, *(name for expression in rule.expressions() for name in expression.names)}
-    if rule.excerpt is not None:
+    if rule.excerpt is not None and rule.excerpt.fact is None:
         named |= {name for name, _ in rule.excerpt.columns}
     for name, column in rule.fact.columns().items():
         if name in named:

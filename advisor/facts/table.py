@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -186,6 +186,10 @@ class Table(Generic[F]):
         head = self if limit is None or limit >= len(self) else self.take(np.arange(limit))
         lists = {name: head._plain(name) for name in self._data}
         return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
+
+    def cells(self, names: Sequence[str]) -> Iterator[tuple[object, ...]]:
+        """These columns row by row, as plain values."""
+        return zip(*(self._plain(name) for name in names), strict=True)
 
     def _plain(self, name: str) -> list[object]:
         column, found = self.fact.columns()[name], self._data[name]

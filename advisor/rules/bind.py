@@ -97,9 +97,11 @@ class _Binder:
             (Confidence[name], test) for name, test in self.levels("confidence", _plain(w.confidence), scope)
         )
         evidence = self.evidence(scope)
-        excerpt = self.excerpt(fact, scope)
-        shown = excerpt.where if excerpt is not None else None
-        occurrences = bound_occurrences(w.occurrences, fact, tables(), self, scope=scope, fixed=fixed, shown=shown)
+        excerpt = self.excerpt(fact, scope, fixed)
+        shown = excerpt.where if excerpt is not None and excerpt.fact is None else None
+        elsewhere = excerpt.fact if excerpt is not None and w.occurrences is not None and w.occurrences.in_ else None
+        rows = elsewhere or fact
+        occurrences = bound_occurrences(w.occurrences, rows, tables(), self, scope=scope, fixed=fixed, shown=shown)
         saving = self.saving(scope)
         fix_when = self.fix_when(scope)
         self.holes()
@@ -221,19 +223,33 @@ class _Binder:
             found.append(Evidence(shown.show, unit, label, shown.as_, shown.threshold))
         return tuple(found)
 
-    def excerpt(self, fact: type[Fact], scope: Scope) -> Excerpt | None:
+    def excerpt(self, fact: type[Fact], scope: Scope, fixed: Mapping[str, Type]) -> Excerpt | None:
         rows = self.written.rows
         if rows is None:
             return None
-        possible = {n: t for n, t in scope.names.items() if t.per_row}
+        other = self.table_of_rows(rows.in_, fact) if rows.in_ else None
+        names = scope.names if other is None else {**fixed, **column_scope(other)}
+        possible = {n: t for n, t in names.items() if t.per_row}
         for number, name in enumerate(rows.columns):
             if name not in possible:
-                what = Message("no_column", table=fact.table, name=name)
+                what = Message("no_column", table=(other or fact).table, name=name)
                 self.wrong(("rows", "columns", number), what, nearest(name, possible))
         columns = tuple((name, possible[name]) for name in rows.columns if name in possible)
-        inside = Scope(scope.names)
+        inside = Scope(names)
         where = self.compiled(("rows", "where"), rows.where, inside, "bool")
-        return Excerpt(columns, where, self.compiled(("rows", "order"), rows.order, inside, "number"), rows.top)
+        return Excerpt(columns, where, self.compiled(("rows", "order"), rows.order, inside, "number"), rows.top, other)
+
+    def table_of_rows(self, name: str, fact: type[Fact]) -> type[Fact] | None:
+        """Another table to show rows of; None and a mistake where there is none, or it lacks a key of the rule."""
+        other = tables().get(name)
+        if other is None:
+            self.wrong(("rows", "in"), Message("unknown_table", name=name), nearest(name, tables()))
+            return None
+        columns = {column.name: column.store for column in other.columns().values()}
+        for key in self.written.for_each:
+            if key in fact.columns() and columns.get(key) != fact.columns()[key].store:
+                self.wrong(("rows", "in"), Message("has_no_key", table=name, name=key), nearest(key, columns))
+        return other
 
     def symptom(self, scope: Scope) -> Compiled | None:
         """The time that a finding of the rule only says again; None for a rule that names a cause."""

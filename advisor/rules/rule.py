@@ -42,6 +42,15 @@ class Excerpt:
     where: Compiled
     order: Compiled
     top: int
+    fact: type[Fact] | None = None
+    """The table they are of, where it is not the rule's own."""
+
+    @property
+    def selectable(self) -> bool:
+        """Whether they can be chosen rank by rank: those of a heavy table, told by its columns alone."""
+        if self.fact is None or not self.fact.heavy:
+            return False
+        return self.where.names | self.order.names <= self.fact.columns().keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +129,20 @@ class Rule:
     @property
     def wanted(self) -> tuple[type[Fact], ...]:
         """Every table the rule reads whole; without that of its occurrences it does, and knows no times."""
-        whole = self.occurrences is not None and not self.occurrences.selectable
-        also = self.occurrences.fact if self.occurrences is not None and whole else self.fact
-        return tuple(dict.fromkeys((*self.facts, also)))
+        others = [self.excerpt.fact] if self.excerpt is not None and not self.excerpt.selectable else []
+        if self.occurrences is not None and not self.occurrences.selectable:
+            others.append(self.occurrences.fact)
+        return tuple(dict.fromkeys((*self.facts, *(fact for fact in others if fact is not None))))
 
     @property
     def row_order(self) -> Compiled | None:
         """The order of its excerpt, where that says one."""
         return self.excerpt.order if self.excerpt is not None and self.excerpt.order.names else None
+
+    @property
+    def own_order(self) -> Compiled | None:
+        """The same where the excerpt is of its own rows."""
+        return self.row_order if self.excerpt is not None and self.excerpt.fact is None else None
 
     def expressions(self) -> Iterator[Compiled]:
         """Everything the rule computes."""

@@ -77,6 +77,11 @@ class ShownFile(_Part):
 class RowsFile(_Part):
     """An excerpt of the rows behind a finding."""
 
+    in_: str = Field(
+        "",
+        alias="in",
+        description="Table of the rows, which has every key of `for_each`; the rule's own table when left out.",
+    )
     columns: list[str] = Field(min_length=1)
     where: Expression = "true"
     order: Expression = "0"

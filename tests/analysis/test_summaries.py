@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from advisor.analysis.frequency import frequency_uses
 from advisor.analysis.links import link_uses
-from advisor.analysis.memory import memory_peaks
+from advisor.analysis.memory import memory_peaks, module_peaks
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.steps import step_spans
 from advisor.facts.derived import Overlap
-from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse
+from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, ModuleMemory
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel, Run
@@ -203,3 +203,9 @@ def test_nothing_recorded_gives_empty_tables():
     assert not len(memory_peaks(Run(), Table.empty(MemoryUse)))
     assert not len(frequency_uses(Run(), Table.empty(Frequency), None, None, None, None))
     assert not len(step_spans(Table.empty(Overlap)))
+
+
+def test_a_module_peaks_where_it_reserved_most():
+    uses = read_table(ModuleMemory, "rank component reserved_bytes\n0 HCCL 5\n0 HCCL 9\n0 APP -\n1 HCCL 7")
+    peaks = {(row["rank"], row["component"]): row["most_bytes"] for row in module_peaks(uses).rows()}
+    assert peaks == {(0, "HCCL"): 9, (0, "APP"): None, (1, "HCCL"): 7}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rank_by_rank import ByRank, Whole
 from rule_texts import IDLE, made
 
 from advisor.engine.evaluate import evaluate
@@ -19,7 +20,6 @@ from advisor.engine.prove import Tables
 from advisor.facts.base import Fact
 from advisor.facts.derived import Gap, Holdup, HoldupCall, Overlap, RecordedSpan
 from advisor.facts.observed import Kernel, StepWindow
-from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Finding, Occurrence, Place
 from advisor.rules.bind import Rule
@@ -193,22 +193,6 @@ def test_the_events_are_those_a_plain_loop_over_all_pairs_finds(tmp_path_factory
     others = sorted((event for event in wanted if event not in nearest), key=lambda event: event[1:])
     got = [(-one.duration_us, one.rank, one.start_ns) for f in findings for one in f.occurrences]
     assert got == [event[1:] for event in sorted([*nearest, *others[: MOST - len(nearest)]])]
-
-
-class Whole(Tables):
-    """Gives whole tables where a selection is asked for."""
-
-    def selected(self, selection: Selection) -> Selected:
-        table = self.table(selection.fact)
-        return Selected(table, np.ones(len(table), np.int64))
-
-
-class ByRank(Tables):
-    """Chooses in each rank by itself, as the processes that read ranks do."""
-
-    def selected(self, selection: Selection) -> Selected:
-        table = self.table(selection.fact)
-        return Selected.concat([selection.select(table.take(table["rank"] == rank)) for rank in (0, 1)])
 
 
 many = st.lists(

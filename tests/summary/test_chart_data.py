@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.analysis.idle_causes import idle_causes
-from advisor.analysis.launch_latencies import launch_latencies
+from advisor.analysis.launch_queues import launch_latencies
 from advisor.facts import Fact, Profile, Table, read_table
 from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
 from advisor.messages.errors import FactMissing

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from advisor.facts.base import Fact
-from advisor.facts.derived.chip import FrequencyUse, MemoryPeak
+from advisor.facts.derived.chip import FrequencyUse, MemoryPeak, ModulePeak
 from advisor.facts.derived.communication import CollectiveCall, LinkUse, LongestCall, Meeting, Move
 from advisor.facts.derived.device import (
     Dispatch,
@@ -12,6 +12,7 @@ from advisor.facts.derived.device import (
     IdleCause,
     Interruption,
     LaunchLatency,
+    LaunchWait,
     Overlap,
     RecordedSpan,
     Spending,
@@ -20,7 +21,15 @@ from advisor.facts.derived.device import (
     Witness,
 )
 from advisor.facts.derived.host import CallTotal, Handover, Holdup, HoldupCall, HostCost, HostKind, LaunchMode
-from advisor.facts.derived.operators import FusibleChain, OperatorShape, OperatorShare, PatchConvolution, Removal
+from advisor.facts.derived.operators import (
+    FusibleChain,
+    KernelLength,
+    OperatorShape,
+    OperatorShare,
+    PatchConvolution,
+    Removal,
+    ShapeCount,
+)
 from advisor.facts.derived.ranks import RankTime, StageTime
 
 DERIVED: tuple[type[Fact], ...] = (
@@ -29,6 +38,7 @@ DERIVED: tuple[type[Fact], ...] = (
     Spending,
     Dispatch,
     LaunchLatency,
+    LaunchWait,
     Gap,
     IdleCause,
     Stall,
@@ -43,6 +53,8 @@ DERIVED: tuple[type[Fact], ...] = (
     Removal,
     OperatorShare,
     OperatorShape,
+    KernelLength,
+    ShapeCount,
     FusibleChain,
     PatchConvolution,
     CollectiveCall,
@@ -55,5 +67,6 @@ DERIVED: tuple[type[Fact], ...] = (
     StepSpan,
     RecordedSpan,
     MemoryPeak,
+    ModulePeak,
     FrequencyUse,
 )

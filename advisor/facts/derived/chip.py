@@ -26,6 +26,17 @@ class MemoryPeak(Fact):
     time_ns: Annotated[int, Ns("Moment of the peak.")]
 
 
+class ModulePeak(Fact):
+    """The most device memory that one CANN module reserved on one rank."""
+
+    table = "module_peaks"
+    observed = False
+
+    rank: Rank
+    component: Annotated[str, Key("As in `module_memory`.")]
+    most_bytes: Annotated[float, Bytes("Most reserved at any moment; missing when never recorded.")]
+
+
 class FrequencyUse(Fact):
     """How fast the AI Cores of one rank ran."""
 

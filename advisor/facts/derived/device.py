@@ -141,6 +141,20 @@ class Dispatch(Fact):
     ]
 
 
+class LaunchWait(Fact):
+    """All launches of one rank in one step, and how long the device stood still until late ones."""
+
+    table = "launch_waits"
+    observed = False
+
+    rank: Rank
+    step: Step
+    tasks: Annotated[float, Count("Kernels, collectives and copies whose launch was recorded, as in `dispatches`.")]
+    late_tasks: Annotated[float, Count("Those with a vertical link.")]
+    dry_us: Annotated[float, Us("How long the device had been idle before the late ones, together.")]
+    longest_dry_us: Annotated[float, Us("The longest of these; missing without any.")]
+
+
 class Gap(Fact):
     """One idle interval of the device inside a step, charged to exactly one cause. Charges add up to free time."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Times, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Step, Times, Us
 
 FAMILY = (
     "Kind of work: `matmul`, `convolution`, `attention`, `elementwise`, `reduction` (norms, softmax, pooling), "
@@ -117,6 +117,34 @@ class OperatorShape(Fact):
     ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]
+
+
+LONGEST_COUNTED_US = 100
+
+
+class KernelLength(Fact):
+    """Kernels of one rank that are about as long: a row for each whole µs below 100 µs, one for all that are longer."""
+
+    table = "kernel_lengths"
+    observed = False
+
+    rank: Rank
+    from_us: Annotated[float, Us("They last at least so long, and less than 1 µs longer; missing without a duration.")]
+    kernels: Annotated[float, Count("How many, in all steps.")]
+    total_us: Annotated[float, Us("Together.")]
+    middle_us: Annotated[float, Us("Median duration of all kernels of the rank.")]
+
+
+class ShapeCount(Fact):
+    """Of one rank and step: how many different input shapes its kernels have, and how many are seen first."""
+
+    table = "shape_counts"
+    observed = False
+
+    rank: Rank
+    step: Step
+    distinct_shapes: Annotated[float, Count("Different input shapes in the step; missing when none was recorded.")]
+    new_shapes: Annotated[float, Count("Those that no earlier step had; missing likewise.")]
 
 
 class PatchConvolution(Fact):

@@ -66,6 +66,7 @@ class L2Cache(Fact):
     """Level-2 cache behaviour of one kernel."""
 
     table = "l2_cache"
+    heavy = True
     record_with = Text(en="record with l2_cache=True", zh="采集时设置 l2_cache=True")
 
     rank: Rank

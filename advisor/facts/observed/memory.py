@@ -13,6 +13,7 @@ class MemoryUse(Fact):
     """Device memory held by one component at one moment."""
 
     table = "memory_uses"
+    heavy = True
     moment = Moment("time_ns", name=("component",))
     record_with = MEMORY
 
@@ -28,6 +29,7 @@ class ModuleMemory(Fact):
     """Device memory reserved by one CANN module at one moment."""
 
     table = "module_memory"
+    heavy = True
     moment = Moment("time_ns", name=("component",))
     record_with = MEMORY
 
@@ -41,6 +43,7 @@ class OperatorMemory(Fact):
     """One allocation made by an operator."""
 
     table = "operator_memory"
+    heavy = True
     record_with = MEMORY
 
     rank: Rank

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long launches queue: a histogram for each rank."""
+"""How long launches queue, and how long the device waits for them: sums of each rank."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from advisor.analysis.grouping import grouped
-from advisor.facts.derived import Dispatch, LaunchLatency
+from advisor.facts.derived import Dispatch, LaunchLatency, LaunchWait
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
 from advisor.facts.table import Table
 
@@ -22,4 +22,20 @@ def launch_latencies(links: Table[Dispatch]) -> Table[LaunchLatency]:
         rank=links["rank"][groups.first],
         to_us=10.0 ** (bins[groups.first] / LATENCY_BINS_PER_DECADE),
         launches=groups.sizes,
+    )
+
+
+def launch_waits(links: Table[Dispatch]) -> Table[LaunchWait]:
+    """One row per rank and step."""
+    groups = grouped(links["rank"], links["step"])
+    late = links["vertical"] == 1
+    idle_us = np.where(late, links["idle_before_us"], np.nan)
+    return Table.build(
+        LaunchWait,
+        rank=links["rank"][groups.first],
+        step=links["step"][groups.first],
+        tasks=groups.sizes,
+        late_tasks=groups.sums(late),
+        dry_us=groups.sums(idle_us),
+        longest_dry_us=groups.largest(idle_us),
     )

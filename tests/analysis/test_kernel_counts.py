@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.analysis.kernel_counts import kernel_lengths, shape_counts
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Table
+
+RAN = st.tuples(
+    st.integers(0, 2),
+    st.sampled_from([1, 2, 3, None]),
+    st.sampled_from(["1,8", "2,8", "3,8", None]),
+    st.sampled_from([0.0, 0.4, 3.0, 3.999, 9.75, 10.0, 99.5, 100.0, 5000.0, math.nan]),
+)
+
+
+def ran(rows: list[tuple[int, int | None, str | None, float]]) -> Table[Kernel]:
+    return Table.build(
+        Kernel,
+        rank=[rank for rank, *_ in rows],
+        step=[step for _, step, *_ in rows],
+        input_shapes=[shapes for _, _, shapes, _ in rows],
+        duration_us=[us for *_, us in rows],
+    )
+
+
+@given(st.lists(RAN, max_size=40), st.integers(0, 100))
+def test_lengths_tell_how_many_kernels_are_shorter_than_any_whole_number_of_microseconds(rows, limit):
+    found = kernel_lengths(ran(rows)).rows()
+    for rank in {rank for rank, *_ in rows}:
+        us = [us for one, _, _, us in rows if one == rank]
+        mine = [row for row in found if row["rank"] == rank]
+        known = [one for one in us if not math.isnan(one)]
+        assert sum(row["kernels"] for row in mine) == len(us)
+        shorter = [row["kernels"] for row in mine if row["from_us"] is not None and row["from_us"] < limit]
+        assert sum(shorter) == sum(one < limit for one in known)
+        assert sum(row["total_us"] for row in mine) == pytest.approx(sum(known))
+        (middle,) = {row["middle_us"] for row in mine}
+        assert middle == (pytest.approx(median(known)) if known else None)
+
+
+@given(st.lists(RAN, max_size=40))
+def test_new_shapes_are_those_that_no_earlier_step_had(rows):
+    found = {(row["rank"], row["step"]): row for row in shape_counts(ran(rows)).rows()}
+    assert set(found) == {(rank, step) for rank, step, *_ in rows}
+    seen: dict[int, set[str]] = defaultdict(set)
+    told = {rank for rank, _, shapes, _ in rows if shapes is not None}
+    for rank, step in sorted(found, key=lambda cell: (cell[0], cell[1] is None, cell[1] or 0)):
+        here = {shapes for one, at, shapes, _ in rows if (one, at) == (rank, step) and shapes is not None}
+        row = found[rank, step]
+        if rank not in told:
+            assert (row["distinct_shapes"], row["new_shapes"]) == (None, None)
+        else:
+            assert (row["distinct_shapes"], row["new_shapes"]) == (len(here), len(here - seen[rank]))
+        seen[rank] |= here

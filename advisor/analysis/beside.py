@@ -6,18 +6,12 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.device import COMM, KERNEL, Timeline
 from advisor.analysis.grouping import grouped
 from advisor.analysis.intervals import alone, unions
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table
-
-_BACK_TO_BACK_NS = 20_000
-"""Collectives that follow each other so closely wait for each other: they share a queue."""
-_AT_ONCE_NS = 20_000
-"""A stream that waited for an event goes on within this time."""
-_STOOD_NS = 20_000
-"""A shorter pause before the end of a collective is one between kernels."""
 
 
 class Beside(Struct, frozen=True):
@@ -70,13 +64,13 @@ def _awaited(device: Timeline, collectives: Table[Collective] | None) -> tuple[A
     rows = np.flatnonzero(work.kind == COMM)
     if collectives is not None:
         rows = rows[collectives["p2p"][work.row[rows]] != 1]
-    cell, start, end = unions(work.cell[rows], work.start[rows], work.end[rows] + _BACK_TO_BACK_NS, len(device.cells))
-    end = end - _BACK_TO_BACK_NS
+    cell, start, end = unions(work.cell[rows], work.start[rows], work.end[rows] + AT_ONCE_NS, len(device.cells))
+    end = end - AT_ONCE_NS
     busy, moment = device.compute, end + device.axis.shift[cell]
     if not len(busy):
         return cell, start, end
     last = np.searchsorted(busy.start, moment) - 1
-    stood = np.where(last >= 0, moment - busy.end[np.maximum(last, 0)], _STOOD_NS) >= _STOOD_NS
+    stood = np.where(last >= 0, moment - busy.end[np.maximum(last, 0)], AT_ONCE_NS) >= AT_ONCE_NS
     return cell[stood], start[stood], end[stood]
 
 
@@ -96,7 +90,7 @@ def _aside(device: Timeline, kernels: Table[Kernel]) -> Array:
     begun = np.searchsorted(start, ended)
     still = begun == np.searchsorted(end, ended, "right")
     following = np.append(start, np.iinfo(np.int64).max)[begun]
-    aside[side] = ~(still & (following - ended <= _AT_ONCE_NS))
+    aside[side] = ~(still & (following - ended <= AT_ONCE_NS))
     return aside
 
 

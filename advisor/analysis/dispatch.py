@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, Timeline, timeline
 from advisor.analysis.grouping import grouped, matched
@@ -19,8 +20,6 @@ from advisor.facts.derived import Dispatch, Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
-LEAST_TOLERANCE_NS = 20_000
-"""A launch takes a few µs to some tens of µs to reach an idle device, however well the clocks agree."""
 MOST_TOLERANCE_NS = 100_000
 """Aligning host and device clocks errs by 5 to 82 µs in captures seen; beyond this a link is wrong, not a clock."""
 
@@ -76,9 +75,9 @@ def tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
     names, of = np.unique(rank, return_inverse=True)
     worst = np.zeros(len(names), np.int64)
     np.maximum.at(worst, of, -latency)
-    allowed = np.clip(worst, LEAST_TOLERANCE_NS, MOST_TOLERANCE_NS)
+    allowed = np.clip(worst, AT_ONCE_NS, MOST_TOLERANCE_NS)
     at = matched(names, wanted)
-    return np.where(at >= 0, np.append(allowed, LEAST_TOLERANCE_NS)[at], LEAST_TOLERANCE_NS)
+    return np.where(at >= 0, np.append(allowed, AT_ONCE_NS)[at], AT_ONCE_NS)
 
 
 def _idle_before(device: Timeline) -> Array:

@@ -19,13 +19,12 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.intervals import Spans, cover, holder
 from advisor.facts.table import Array
 
 UNBOUND = 2**50
 """ns that no capture lasts."""
-EMPTIED_NS = 20_000
-"""A wait notices some µs before or after the device's own time of the end that the device is done: clocks differ."""
 _ROUNDS = 4
 """Collectives beside computation and the work that waits for them are worked out in turns."""
 
@@ -163,7 +162,7 @@ def emptying(waits: Spans, work: Work, queue: Queue) -> Spans:
     put = handed_over(queue, work)
     order = np.argsort(put, kind="stable")
     reach = np.append(-UNBOUND, np.maximum.accumulate(work.end[order]))
-    done = reach[np.searchsorted(put[order], waits.start)] <= waits.end + EMPTIED_NS
+    done = reach[np.searchsorted(put[order], waits.start)] <= waits.end + AT_ONCE_NS
     return Spans(waits.start[done], waits.end[done])
 
 

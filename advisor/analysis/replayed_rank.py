@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis import host, replay
+from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
 from advisor.analysis.device import COMM, COPY, Timeline
 from advisor.analysis.grouping import row_at
@@ -23,8 +24,6 @@ ALLOCATIONS = ("aclMallocMem", "aclrtMalloc", "aclrtFree", "aclrtMapMem", "aclrt
 """Beginnings of the names of calls that take device memory from the driver, or give it back."""
 
 WAITING = ("read", "synchronise", "blocking_copy")
-_JOINED_NS = 20_000
-"""So soon after a collective begins what waited for it, and so long after its launch what was queued."""
 PAUSE_NS = 5_000
 """One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
 
@@ -159,7 +158,7 @@ def _work(
     launch = start - latency
     vertical = known & (np.append(links["vertical"], 0)[link] == 1)  # all of its latency is that of launching
     queued = np.where(vertical, 0, np.maximum(latency - _usual_latency(latency[known], vertical[known]), 0))
-    late = known & (queued <= _JOINED_NS)
+    late = known & (queued <= AT_ONCE_NS)
     tasks = replay.Work(
         start,
         end,
@@ -211,7 +210,7 @@ def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
     at = np.searchsorted(ended[order], work.start, "right") - 1
     before = np.append(-replay.UNBOUND, work.reach[:-1])[: len(late)]
     last = ended[order][np.maximum(at, 0)]
-    joins = ~late & (at >= 0) & (last > before + PAUSE_NS) & (work.start - last <= _JOINED_NS)
+    joins = ~late & (at >= 0) & (last > before + PAUSE_NS) & (work.start - last <= AT_ONCE_NS)
     return np.where(joins, order[np.maximum(at, 0)], -1)
 
 
@@ -227,6 +226,6 @@ def _widened(waits: Spans, queue: replay.Queue) -> Spans:
         return waits
     emptied = np.maximum.accumulate(queue.end)
     last = np.searchsorted(emptied, waits.start, "right") - 1
-    waited = (last >= 0) & (waits.start - emptied[last] <= _JOINED_NS)
+    waited = (last >= 0) & (waits.start - emptied[last] <= AT_ONCE_NS)
     start = np.where(waited, np.minimum(queue.put[last], waits.start), waits.start)
     return Spans(np.maximum(start, np.append(start[0], waits.end[:-1] + 1)), waits.end)

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from msgspec import Struct
 
-Kind = Literal["github", "gitlab", "gitee", "gitcode", "gitea"]
-KINDS: tuple[Kind, ...] = ("github", "gitlab", "gitee", "gitcode", "gitea")
+from advisor.bot.ci_job import CiJob
+from advisor.bot.retries import Retries
+from advisor.messages.text import Text
 
 
 class Comment(Struct, frozen=True):
@@ -82,3 +83,30 @@ class Forge(Protocol):
 
     def add_check(self, sha: str, light: Light) -> None:
         """Gives a commit a finished check run."""
+
+
+class Refused(Struct, frozen=True):
+    """A variable of a CI job whose token cannot write comments."""
+
+    variable: str
+    why: Text
+    do: Text
+
+
+class ForgeKind(Struct, frozen=True):
+    """One kind of forge: how to write to it, and how a CI job of its own names what is needed for that."""
+
+    client: Callable[[str, int, str, str, Retries | None], Forge]
+    """Repository, number, token, address (empty for its usual one), and how often to try: one pull request."""
+    features: Features
+    tokens: tuple[str, ...]
+    """Variables that may hold a token, after ADVISOR_TOKEN. A token of one forge is not sent to another."""
+    job: Callable[[Mapping[str, str]], CiJob | None]
+    """What an environment tells of a job on this forge; None where it is no such job."""
+    job_tokens: tuple[str, ...] = ()
+    """Variables that hold a token of this forge only within a job of its own."""
+    refused: Refused | None = None
+    groups: bool = False
+    """Repositories may lie in groups within groups."""
+    pull_of: Callable[[CiJob, str], int | None] | None = None
+    """The number of the pull request of a job that knows its branch alone; takes the token."""

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from advisor.bot.forge import Features
+from collections.abc import Mapping
+
+import msgspec
+
+from advisor.bot.ci_job import CiJob, actions_job
+from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.patience import Patience
-from advisor.bot.rest import Door, Rest
+from advisor.bot.rest import ApiAccess, Rest
+from advisor.bot.retries import Retries
 from advisor.messages.text import Text
 
 ADDRESS = "https://api.gitcode.com/api/v5"
 FEATURES = Features(limit=65_535)
-_DOOR = Door(
+_ACCESS = ApiAccess(
     forge="GitCode",
     header="Authorization",
     prefix="Bearer ",
@@ -28,7 +33,17 @@ _ROUTES = Routes(
 )
 
 
-def gitcode(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHubLike:
+def gitcode(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
     """One pull request on GitCode."""
-    rest = Rest(_DOOR, address or ADDRESS, token, patience)
+    rest = Rest(_ACCESS, address or ADDRESS, token, retries)
     return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
+
+
+def gitcode_job(environ: Mapping[str, str]) -> CiJob | None:
+    """A workflow of GitCode, whose variables begin with ATOMGIT; the address they give lacks its /api/v5."""
+    if not environ.get("ATOMGIT_ACTIONS"):
+        return None
+    return msgspec.structs.replace(actions_job(environ, "gitcode", "ATOMGIT"), api_url="", run_url="")
+
+
+FORGE = ForgeKind(gitcode, FEATURES, ("GITCODE_TOKEN", "ATOMGIT_TOKEN"), gitcode_job)

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
-from advisor.bot.forge import Features
+from collections.abc import Mapping
+
+import msgspec
+
+from advisor.bot.ci_job import CiJob, actions_job
+from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.patience import Patience
-from advisor.bot.rest import Door, Rest
+from advisor.bot.rest import ApiAccess, Rest
+from advisor.bot.retries import Retries
 from advisor.messages.text import Text
 
 ADDRESS = "https://gitea.com/api/v1"
 FEATURES = Features(limit=65_536, status=True)
-_DOOR = Door(
+_ACCESS = ApiAccess(
     forge="Gitea",
     header="Authorization",
     prefix="token ",
@@ -27,7 +32,23 @@ _ROUTES = Routes(
 )
 
 
-def gitea(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHubLike:
+def gitea(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
     """One pull request on a Gitea or Forgejo server."""
-    rest = Rest(_DOOR, address or ADDRESS, token, patience)
+    rest = Rest(_ACCESS, address or ADDRESS, token, retries)
     return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
+
+
+def gitea_job(environ: Mapping[str, str]) -> CiJob | None:
+    """A workflow of Gitea or Forgejo, which tells what it knows as GitHub does; the address of a run is another."""
+    if not (environ.get("GITEA_ACTIONS") or environ.get("FORGEJO_ACTIONS")):
+        return None
+    return msgspec.structs.replace(actions_job(environ, "gitea", "GITHUB"), run_url="")
+
+
+FORGE = ForgeKind(
+    gitea,
+    FEATURES,
+    ("GITEA_TOKEN", "FORGEJO_TOKEN"),
+    gitea_job,
+    job_tokens=("GITHUB_TOKEN",),  # what Gitea's own runner calls it
+)

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from advisor.bot.forge import Features
+from collections.abc import Mapping
+
+from advisor.bot.ci_job import CiJob, numbered
+from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.patience import Patience
-from advisor.bot.rest import Door, Rest
+from advisor.bot.rest import ApiAccess, Rest
+from advisor.bot.retries import Retries
 from advisor.messages.text import Text
 
 ADDRESS = "https://gitee.com/api/v5"
 FEATURES = Features(limit=65_535)
-_DOOR = Door(
+_ACCESS = ApiAccess(
     forge="Gitee",
     header="Authorization",
     prefix="Bearer ",
@@ -28,7 +31,18 @@ _ROUTES = Routes(
 )
 
 
-def gitee(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHubLike:
+def gitee(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
     """One pull request on Gitee."""
-    rest = Rest(_DOOR, address or ADDRESS, token, patience)
+    rest = Rest(_ACCESS, address or ADDRESS, token, retries)
     return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
+
+
+def gitee_job(environ: Mapping[str, str]) -> CiJob | None:
+    """Jenkins with the plugin of Gitee: https://github.com/jenkinsci/gitee-plugin"""
+    number = environ.get("giteePullRequestIid", "")
+    parts = (environ.get("giteeTargetNamespace", ""), environ.get("giteeTargetRepoName", ""))
+    repo = "/".join(parts) if all(parts) else ""
+    return CiJob("gitee", repo, numbered(number), run_url=environ.get("BUILD_URL", "")) if number else None
+
+
+FORGE = ForgeKind(gitee, FEATURES, ("GITEE_TOKEN",), gitee_job)

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from msgspec import Struct
 
-from advisor.bot.forge import Features, Light
+from advisor.bot.ci_job import CiJob, actions_job
+from advisor.bot.forge import Features, ForgeKind, Light
 from advisor.bot.githublike import GitHubLike, Routes
-from advisor.bot.patience import Patience
-from advisor.bot.rest import Door, Rest
+from advisor.bot.rest import ApiAccess, Rest
+from advisor.bot.retries import Retries
 from advisor.messages.errors import ForgeError
 from advisor.messages.text import Text
 
@@ -18,7 +20,7 @@ ADDRESS = "https://api.github.com"
 FEATURES = Features(limit=65_536, status=True, check=True)
 _SUMMARY = 65_000
 """A check run takes 65,535 characters of text."""
-_DOOR = Door(
+_ACCESS = ApiAccess(
     forge="GitHub",
     header="Authorization",
     prefix="Bearer ",
@@ -86,21 +88,31 @@ class GitHub(GitHubLike):
         self._rest.ask("POST", f"/repos/{self._repo}/check-runs", check | url)
 
 
-def github(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitHub:
+def github(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHub:
     """One pull request on GitHub."""
-    return GitHub(Rest(_DOOR, address or ADDRESS, token, patience), FEATURES, _ROUTES, repo, number)
+    return GitHub(Rest(_ACCESS, address or ADDRESS, token, retries), FEATURES, _ROUTES, repo, number)
 
 
-def pull_of(repo: str, *, head: str, sha: str, token: str, address: str = "") -> int | None:
-    """The number of the open pull request from `owner:branch` at this commit; None when there is none.
+def github_job(environ: Mapping[str, str]) -> CiJob | None:
+    """A workflow of GitHub Actions; Gitea and Forgejo call themselves that too."""
+    if not environ.get("GITHUB_ACTIONS") or environ.get("GITEA_ACTIONS") or environ.get("FORGEJO_ACTIONS"):
+        return None
+    return actions_job(environ, "github", "GITHUB")
+
+
+def pull_of(job: CiJob, token: str) -> int | None:
+    """The number of the open pull request from `owner:branch` at the commit of the job; None when there is none.
 
     What a `workflow_run` event tells of a pull request from a fork is its branch, not its number.
     """
-    rest = Rest(_DOOR, address or ADDRESS, token)
-    pulls = rest.read(list[_Pull], "GET", f"/repos/{repo}/pulls", None, head=head, state="open")
-    return next((pull.number for pull in pulls if pull.head is not None and pull.head.sha == sha), None)
+    rest = Rest(_ACCESS, job.api_url or ADDRESS, token)
+    pulls = rest.read(list[_Pull], "GET", f"/repos/{job.repo}/pulls", None, head=job.head, state="open")
+    return next((pull.number for pull in pulls if pull.head is not None and pull.head.sha == job.sha), None)
 
 
 def _graphql(address: str) -> str:
     """GitHub Enterprise Server has its REST API at `/api/v3` and GraphQL at `/api/graphql`."""
     return address.removesuffix("/v3") + "/graphql"
+
+
+FORGE = ForgeKind(github, FEATURES, ("GITHUB_TOKEN", "GH_TOKEN"), github_job, pull_of=pull_of)

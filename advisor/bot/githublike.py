@@ -69,7 +69,7 @@ class GitHubLike:
 
     @property
     def name(self) -> str:
-        return self._rest.door.forge
+        return self._rest.access.forge
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._rest!r}, {self._every})"

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from advisor.bot import trouble
-from advisor.bot.forge import Comment, Features, Light
+from advisor.bot.ci_job import CiJob, numbered
+from advisor.bot.forge import Comment, Features, ForgeKind, Light, Refused
 from advisor.bot.pages import paged
-from advisor.bot.patience import Patience
-from advisor.bot.rest import Door, Rest, is_gone
+from advisor.bot.rest import ApiAccess, Rest, is_gone
+from advisor.bot.retries import Retries
 from advisor.messages.errors import ForgeError
 from advisor.messages.text import Text
 
@@ -20,7 +21,7 @@ ADDRESS = "https://gitlab.com/api/v4"
 FEATURES = Features(limit=1_000_000, status=True)
 _PAGE = 100
 _STATUS_WORDS = 255
-_DOOR = Door(
+_ACCESS = ApiAccess(
     forge="GitLab",
     header="PRIVATE-TOKEN",
     prefix="",
@@ -59,7 +60,7 @@ class GitLab:
 
     @property
     def name(self) -> str:
-        return self._rest.door.forge
+        return self._rest.access.forge
 
     def __repr__(self) -> str:
         return f"GitLab({self._rest!r}, {self._notes})"
@@ -98,6 +99,37 @@ class GitLab:
         raise trouble.not_offered(self.name, Text("check run", "检查项（check run）"))
 
 
-def gitlab(repo: str, number: int, token: str, address: str = "", patience: Patience | None = None) -> GitLab:
+def gitlab(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitLab:
     """One merge request on GitLab; `repo` is the full path of the project, with all its groups."""
-    return GitLab(Rest(_DOOR, address or ADDRESS, token, patience), repo, number)
+    return GitLab(Rest(_ACCESS, address or ADDRESS, token, retries), repo, number)
+
+
+def gitlab_job(environ: Mapping[str, str]) -> CiJob | None:
+    """A job of GitLab CI. For a merge request from a fork the project is the one that it goes into."""
+    if not environ.get("GITLAB_CI"):
+        return None
+    return CiJob(
+        kind="gitlab",
+        repo=environ.get("CI_MERGE_REQUEST_PROJECT_PATH") or environ.get("CI_PROJECT_PATH", ""),
+        number=numbered(environ.get("CI_MERGE_REQUEST_IID", "")),
+        sha=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environ.get("CI_COMMIT_SHA", ""),
+        api_url=environ.get("CI_API_V4_URL", ""),
+        run_url=environ.get("CI_JOB_URL", ""),
+    )
+
+
+FORGE = ForgeKind(
+    gitlab,
+    FEATURES,
+    ("GITLAB_TOKEN",),
+    gitlab_job,
+    refused=Refused(
+        "CI_JOB_TOKEN",
+        Text("CI_JOB_TOKEN cannot write comments on GitLab", "GitLab 的 CI_JOB_TOKEN 不能发表评论"),
+        Text(
+            "make a project access token with the scope api and hand it over as the masked variable GITLAB_TOKEN",
+            "请创建具有 api 范围的项目访问令牌，并以掩码变量 GITLAB_TOKEN 传入",
+        ),
+    ),
+    groups=True,
+)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from advisor.bot import trouble
-from advisor.bot.patience import WORTH_ANOTHER_TRY, Patience, asked_pause, is_limit
+from advisor.bot.retries import WORTH_ANOTHER_TRY, Retries, asked_pause, is_limit
 from advisor.messages.errors import ForgeError
 from advisor.messages.text import Text
 from advisor.release import VERSION
@@ -27,7 +27,7 @@ _MOST_MOVES = 3
 _GONE = (404, 410)
 
 
-class Door(Struct, frozen=True):
+class ApiAccess(Struct, frozen=True):
     """How one forge is entered."""
 
     forge: str
@@ -58,15 +58,15 @@ class _Failure(Struct, frozen=True):
 
 
 class Rest:
-    """One API: an address, a token that is sent there and nowhere else, and patience."""
+    """One API: an address, a token that is sent there and nowhere else, and retries."""
 
-    def __init__(self, door: Door, address: str, token: str, patience: Patience | None = None) -> None:
-        self.door, self.address = door, address.rstrip("/")
-        self._token, self._patience = token, patience or Patience()
-        self._client = _client(door, token)
+    def __init__(self, access: ApiAccess, address: str, token: str, retries: Retries | None = None) -> None:
+        self.access, self.address = access, address.rstrip("/")
+        self._token, self._retries = token, retries or Retries()
+        self._client = _client(access, token)
 
     def __repr__(self) -> str:
-        return f"Rest({self.door.forge}, {self.address})"
+        return f"Rest({self.access.forge}, {self.address})"
 
     def read(self, kind: type[T], method: str, path: str, payload: object = None, **params: object) -> T:
         """What a request answers, as this type.
@@ -81,7 +81,7 @@ class Rest:
         try:
             return msgspec.json.decode(answer.content, type=kind)
         except msgspec.DecodeError as error:
-            raise trouble.unreadable(self.door.forge, self.address) from error
+            raise trouble.unreadable(self.access.forge, self.address) from error
 
     def ask(self, method: str, path: str, payload: object = None, **params: object) -> Answer:
         """The answer to a request, tried again while that may help; `path` follows the address, or is an address.
@@ -96,10 +96,10 @@ class Rest:
             got = self._once(method, url, payload, params)
             if isinstance(got, Answer):
                 return got
-            pause = self._patience.pause(tried, got.asked_s)
-            if not got.again or tried >= self._patience.tries or waited + pause > self._patience.total_s:
+            pause = self._retries.pause(tried, got.asked_s)
+            if not got.again or tried >= self._retries.tries or waited + pause > self._retries.total_s:
                 raise got.error
-            self._patience.sleep(pause)
+            self._retries.sleep(pause)
             waited += pause
 
     def _once(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Answer | _Failure:
@@ -108,10 +108,10 @@ class Rest:
         try:
             answer = self._followed(method, url, payload, params)
         except httpx2.TimeoutException:
-            return _Failure(trouble.too_slow(self.door.forge, self.address), again=True)
+            return _Failure(trouble.too_slow(self.access.forge, self.address), again=True)
         except httpx2.RequestError as error:
             why = self._hidden(str(error) or type(error).__name__)
-            return _Failure(trouble.unreachable(self.door.forge, self.address, why), again=True)
+            return _Failure(trouble.unreachable(self.access.forge, self.address, why), again=True)
         return answer if answer.status < HTTPStatus.MULTIPLE_CHOICES else self._refusal(answer)
 
     def _followed(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Answer:
@@ -134,18 +134,18 @@ class Rest:
         except ValueError:
             target, leads_home = "", False
         if not leads_home:
-            raise trouble.moved(self.door.forge, self._hidden(urlsplit(target).netloc))
+            raise trouble.moved(self.access.forge, self._hidden(urlsplit(target).netloc))
         return target
 
     def _refusal(self, answer: Answer) -> _Failure:
         said = self._hidden(_message(answer))
         if is_limit(answer.status, answer.headers, said):
-            asked = asked_pause(answer.status, answer.headers, said, self._patience.now())
-            return _Failure(trouble.limited(self.door.forge, answer.status, asked), again=True, asked_s=asked)
-        error = trouble.refused(self.door.forge, answer.status, said, self.door.needs)
+            asked = asked_pause(answer.status, answer.headers, said, self._retries.now())
+            return _Failure(trouble.limited(self.access.forge, answer.status, asked), again=True, asked_s=asked)
+        error = trouble.refused(self.access.forge, answer.status, said, self.access.needs)
         if answer.status not in WORTH_ANOTHER_TRY:
             return _Failure(error, again=False)
-        asked = asked_pause(answer.status, answer.headers, said, self._patience.now())
+        asked = asked_pause(answer.status, answer.headers, said, self._retries.now())
         return _Failure(error, again=True, asked_s=asked)
 
     def _hidden(self, text: str) -> str:
@@ -158,7 +158,7 @@ def is_gone(error: ForgeError) -> bool:
     return error.status in _GONE
 
 
-def _client(door: Door, token: str) -> httpx2.Client:
+def _client(access: ApiAccess, token: str) -> httpx2.Client:
     try:
         import httpx2
     except ImportError as error:
@@ -167,13 +167,13 @@ def _client(door: Door, token: str) -> httpx2.Client:
         "accept": "application/json",
         "content-type": "application/json",
         "user-agent": f"ascend-advisor/{VERSION}",
-        **door.headers,
-        door.header: door.prefix + token,
+        **access.headers,
+        access.header: access.prefix + token,
     }
     try:
         return httpx2.Client(headers=headers, timeout=TIMEOUT_S, follow_redirects=False)
     except (ImportError, ValueError) as error:  # a proxy of the environment that cannot be used
-        raise trouble.unreachable(door.forge, "proxy", type(error).__name__) from error
+        raise trouble.unreachable(access.forge, "proxy", type(error).__name__) from error
 
 
 class _Said(Struct):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.bot.surroundings import TOKENS
+from advisor.bot.forges import FORGES
 from advisor.cli.arguments import parser
 
 TOP = Path(__file__).parent.parent.parent
@@ -64,7 +64,7 @@ def test_the_first_workflow_comments_with_no_more_rights_than_it_needs() -> None
     assert workflow["permissions"] == {"contents": "read", "pull-requests": "write"}
     last = list(steps(workflow))[-1]
     assert last["run"] == "advisor bot report.json"
-    assert set(last["env"]) == {TOKENS["github"][0]}
+    assert set(last["env"]) == {FORGES["github"].tokens[0]}
 
 
 def test_the_workflow_with_rights_runs_no_foreign_code() -> None:
@@ -78,5 +78,5 @@ def test_the_workflow_with_rights_runs_no_foreign_code() -> None:
 
 
 def test_every_variable_for_a_token_is_named() -> None:
-    for names in TOKENS.values():
+    for names in (forge.tokens for forge in FORGES.values()):
         assert names[0] in PAGE

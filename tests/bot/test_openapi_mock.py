@@ -9,9 +9,9 @@ import httpx2
 import pytest
 from prism import Prism, prism
 
-from advisor.bot.clients import forge_client
 from advisor.bot.forge import Comment, Forge, Light
-from advisor.bot.patience import Patience
+from advisor.bot.forges import forge_client
+from advisor.bot.retries import Retries
 
 TOKEN = "a-token-of-no-account"  # noqa: S105
 SHA = "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c"
@@ -29,8 +29,8 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def forge(served: Prism) -> Forge:
     """The bot's client, speaking to Prism."""
     served.forget()
-    once = Patience(tries=1)
-    return forge_client(served.forge, "team/model", 7, TOKEN, served.address, patience=once)  # type: ignore[arg-type]
+    once = Retries(tries=1)
+    return forge_client(served.forge, "team/model", 7, TOKEN, served.address, retries=once)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, Trouble, fake_forge
 from forge_descriptions import PREFIX
 from prism import Prism, prism
 
-from advisor.bot.clients import forge_client
 from advisor.bot.forge import Forge, Light
+from advisor.bot.forges import forge_client
 from advisor.bot.github import pull_of
-from advisor.bot.patience import Patience
+from advisor.bot.retries import Retries
 from advisor.bot.sticky import Posted, mark, post
 from advisor.cli.main import main
 from advisor.messages.errors import ForgeError
@@ -23,7 +23,7 @@ from advisor.messages.errors import ForgeError
 CAPTURE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 MARK = mark()
 SHA = "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c"
-QUICK = Patience(sleep=lambda _: None)
+QUICK = Retries(sleep=lambda _: None)
 
 
 @pytest.fixture(scope="module", params=("github", "gitea", "gitlab"))
@@ -53,8 +53,8 @@ def fake(both: tuple[FakeForge, Prism], between: Prism) -> FakeForge:
     return both[0]
 
 
-def client(between: Prism, number: int = NUMBER, token: str = TOKEN, patience: Patience = QUICK) -> Forge:
-    return forge_client(between.forge, REPO, number, token, between.address, patience=patience)  # type: ignore[arg-type]
+def client(between: Prism, number: int = NUMBER, token: str = TOKEN, retries: Retries = QUICK) -> Forge:
+    return forge_client(between.forge, REPO, number, token, between.address, retries=retries)  # type: ignore[arg-type]
 
 
 def run(between: Prism, text: str) -> Posted:

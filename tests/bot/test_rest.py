@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.bot import rest
-from advisor.bot.clients import forge_client
 from advisor.bot.forge import Forge
+from advisor.bot.forges import forge_client
 from advisor.bot.github import _graphql
-from advisor.bot.patience import Patience, asked_pause, is_limit
+from advisor.bot.retries import Retries, asked_pause, is_limit
 from advisor.messages.errors import AdvisorError, ForgeError, UsageError
 
 NOW = 1_700_000_000.0
@@ -32,8 +32,8 @@ class Clock:
     slept: list[float] = field(default_factory=list)
     chance: float = 0.0
 
-    def patience(self, **more: float) -> Patience:
-        return Patience(
+    def retries(self, **more: float) -> Retries:
+        return Retries(
             sleep=self.slept.append,
             now=lambda: NOW + sum(self.slept),
             chance=lambda: self.chance,
@@ -47,8 +47,8 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def client(served: FakeForge, kind: str = "github", clock: Clock | None = None, **more: float) -> Forge:
-    patience = (clock or Clock()).patience(**more)
-    return forge_client(kind, REPO, NUMBER, TOKEN, served.api(kind), patience=patience)  # type: ignore[arg-type]
+    retries = (clock or Clock()).retries(**more)
+    return forge_client(kind, REPO, NUMBER, TOKEN, served.api(kind), retries=retries)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("status", (429, 500, 502, 503, 504))
@@ -119,7 +119,7 @@ def test_tries_and_time_are_bounded(served: FakeForge) -> None:
 def test_pauses_grow_are_bounded_and_never_undercut_what_was_asked(
     tried: int, chance: float, asked: float | None
 ) -> None:
-    pause = Patience(chance=lambda: chance).pause(tried, asked)
+    pause = Retries(chance=lambda: chance).pause(tried, asked)
     if asked is not None:
         assert asked <= pause < asked + 1
     else:
@@ -179,7 +179,7 @@ def test_a_forge_that_cannot_be_reached_is_said_so(kind: str) -> None:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
     clock = Clock()
-    forge = forge_client(kind, REPO, NUMBER, TOKEN, address, patience=clock.patience(tries=2))  # type: ignore[arg-type]
+    forge = forge_client(kind, REPO, NUMBER, TOKEN, address, retries=clock.retries(tries=2))  # type: ignore[arg-type]
     with pytest.raises(ForgeError, match=r"(?s)cannot be reached: .*proxy"):
         forge.whoami()
     assert len(clock.slept) == 1
@@ -189,8 +189,8 @@ def test_a_forge_that_does_not_answer_is_left(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(rest, "TIMEOUT_S", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        patience = Clock().patience(tries=1)
-        forge = forge_client("github", REPO, NUMBER, TOKEN, address, patience=patience)
+        retries = Clock().retries(tries=1)
+        forge = forge_client("github", REPO, NUMBER, TOKEN, address, retries=retries)
         with pytest.raises(ForgeError, match="does not answer in time"):
             forge.whoami()
 

@@ -11,14 +11,14 @@ from fake_forge import BOT, DIALECTS, NUMBER, REPO, TOKEN, Account, FakeForge, T
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.bot.clients import forge_client
 from advisor.bot.forge import Comment, Features, Forge, Light
-from advisor.bot.patience import Patience
+from advisor.bot.forges import forge_client
+from advisor.bot.retries import Retries
 from advisor.bot.sticky import Posted, mark, post
 from advisor.messages.errors import ForgeError
 
 MARK = mark()
-QUICK = Patience(sleep=lambda _: None)
+QUICK = Retries(sleep=lambda _: None)
 
 
 @pytest.fixture(params=DIALECTS)
@@ -27,7 +27,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 def client(served: FakeForge, kind: str, token: str = TOKEN) -> Forge:
-    return forge_client(kind, REPO, NUMBER, token, served.api(kind), patience=QUICK)  # type: ignore[arg-type]
+    return forge_client(kind, REPO, NUMBER, token, served.api(kind), retries=QUICK)  # type: ignore[arg-type]
 
 
 def run(served: FakeForge, kind: str, text: str, **more: str) -> Posted:

@@ -15,10 +15,10 @@ from advisor.cli.inputs import given_diagnosis, saved
 from advisor.cli.settings_in_force import language_of, settings_of
 
 if TYPE_CHECKING:
-    from advisor.bot.forge import Features, Forge, Kind
-    from advisor.bot.patience import Patience
+    from advisor.bot.ci_job import CiJob
+    from advisor.bot.forge import Features, Forge
+    from advisor.bot.retries import Retries
     from advisor.bot.sticky import Posted
-    from advisor.bot.surroundings import Surroundings
     from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from advisor.policy.settings import Settings
 
 LONG_PAUSE_S = 3.0
-FORGES = ("github", "gitlab", "gitee", "gitcode", "gitea")
 
 
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
+    from advisor.bot.forges import FORGES
+
     one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
     one.add_argument(
         "--baseline",
@@ -39,7 +40,7 @@ def words(one: argparse.ArgumentParser) -> None:
         help="what to compare with: a capture, or a .json written by diagnose",
     )
     where = one.add_argument_group("where", "in the jobs of a forge's own CI all of these are known")
-    where.add_argument("--forge", choices=FORGES, help="where the pull request lives; gitea is for Forgejo too")
+    where.add_argument("--forge", choices=tuple(FORGES), help="where the pull request lives; gitea is for Forgejo too")
     where.add_argument("--repo", metavar="OWNER/NAME", help="the repository; on GitLab the full path of the project")
     where.add_argument("--pr", type=positive, metavar="N", help="number of the pull or merge request")
     where.add_argument("--api-url", metavar="URL", help="API of a server of your own, such as https://HOST/api/v4")
@@ -71,16 +72,15 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Reads, renders, writes the comment."""
-    from advisor.bot.clients import FEATURES
-    from advisor.bot.surroundings import surroundings
+    from advisor.bot.forges import FORGES, ci_job
 
     settings = settings_of(arguments)
-    around = _said(arguments, surroundings(os.environ))
+    job = _said(arguments, ci_job(os.environ))
     _check(arguments)
     # what is missing is said before anything is read
-    forge = None if arguments.dry_run else _forge(arguments, around)
-    features = forge.features if forge else FEATURES[around.kind or "github"]
-    shown = _Shown(arguments, settings, around)
+    forge = None if arguments.dry_run else _forge(arguments, job)
+    features = forge.features if forge else FORGES[job.kind or "github"].features
+    shown = _Shown(arguments, settings, job)
     body = shown.comment(features)
     if forge is None:
         print(body, end="")
@@ -92,11 +92,11 @@ def run(arguments: argparse.Namespace) -> int:
 class _Shown:
     """What there is to say, read once."""
 
-    def __init__(self, arguments: argparse.Namespace, settings: Settings | None, around: Surroundings) -> None:
+    def __init__(self, arguments: argparse.Namespace, settings: Settings | None, job: CiJob) -> None:
         self.language: Language = language_of(arguments.lang)
         self.name: str = arguments.name
-        self.sha = around.sha
-        self.url: str = arguments.report_url or around.run_url
+        self.sha = job.sha
+        self.url: str = arguments.report_url or job.run_url
         self.diagnosis: Diagnosis = given_diagnosis(arguments.path, arguments, settings)
         self.comparison = _compared(self.diagnosis, arguments, settings)
         self.verdict = self._verdict(arguments, settings)
@@ -127,13 +127,13 @@ class _Shown:
         return headline(self.diagnosis, self.comparison, self.language)
 
 
-def _said(arguments: argparse.Namespace, around: Surroundings) -> Surroundings:
+def _said(arguments: argparse.Namespace, job: CiJob) -> CiJob:
     """What the options say, and for the same forge what the CI tells."""
     from msgspec.structs import replace
 
-    from advisor.bot.surroundings import Surroundings
+    from advisor.bot.ci_job import CiJob
 
-    known = around if arguments.forge in (None, around.kind) else Surroundings(kind=arguments.forge)
+    known = job if arguments.forge in (None, job.kind) else CiJob(kind=arguments.forge)
     if arguments.repo and arguments.repo != known.repo:
         known = replace(known, repo=arguments.repo, number=None, sha="", head="")
     return replace(
@@ -167,7 +167,7 @@ def _check(arguments: argparse.Namespace) -> None:
         )
 
 
-def _forge(arguments: argparse.Namespace, around: Surroundings) -> Forge:
+def _forge(arguments: argparse.Namespace, job: CiJob) -> Forge:
     """The client for the pull request.
 
     Raises:
@@ -175,32 +175,31 @@ def _forge(arguments: argparse.Namespace, around: Surroundings) -> Forge:
         ForgeError: The number had to be asked for, and the forge did not tell.
     """
     from advisor.bot import trouble
-    from advisor.bot.clients import FEATURES, forge_client
-    from advisor.bot.surroundings import token_of
+    from advisor.bot.forges import FORGES, forge_client, token_of
     from advisor.messages.text import Text
 
-    kind = around.kind
-    if kind is None:
+    kind = job.kind
+    if not kind:
         raise trouble.unknown(Text("forge", "平台"), "--forge")
-    if not around.repo:
+    if not job.repo:
         raise trouble.unknown(Text("repository", "仓库"), "--repo owner/name")
-    if (arguments.status or arguments.check) and not around.sha:
+    if (arguments.status or arguments.check) and not job.sha:
         raise trouble.unknown(Text("commit", "提交"), "--sha")
-    if arguments.check and not FEATURES[kind].check:
+    if arguments.check and not FORGES[kind].features.check:
         raise trouble.not_offered(kind, Text("check run", "检查项（check run）"))
-    if arguments.status and not FEATURES[kind].status:
+    if arguments.status and not FORGES[kind].features.status:
         raise trouble.not_offered(kind, Text("commit status", "提交状态"))
     token = token_of(kind, os.environ)
-    number = around.number or _number(kind, around, token)
-    _warn_of_plain(around.api_url, arguments)
-    return forge_client(kind, around.repo, number, token, around.api_url, patience=_patience(arguments))
+    number = job.number or _number(kind, job, token)
+    _warn_of_plain(job.api_url, arguments)
+    return forge_client(kind, job.repo, number, token, job.api_url, retries=_retries(arguments))
 
 
-def _patience(arguments: argparse.Namespace) -> Patience:
+def _retries(arguments: argparse.Namespace) -> Retries:
     """Waits as the forge asks, and says so: a job that stands still without a word looks broken."""
     import time
 
-    from advisor.bot.patience import Patience
+    from advisor.bot.retries import Retries
     from advisor.bot.words import say
 
     def sleep(seconds: float) -> None:
@@ -209,21 +208,20 @@ def _patience(arguments: argparse.Namespace) -> Patience:
             print(f"advisor: {said}", file=sys.stderr)
         time.sleep(seconds)
 
-    return Patience(sleep=sleep)
+    return Retries(sleep=sleep)
 
 
-def _number(kind: Kind, around: Surroundings, token: str) -> int:
+def _number(kind: str, job: CiJob, token: str) -> int:
     """The number of a pull request of which only the branch is known, as after a run for a fork."""
     from advisor.bot import trouble
-    from advisor.bot.clients import check_address, check_repo, sound_token
-    from advisor.bot.github import pull_of
+    from advisor.bot.forges import FORGES, check_address, check_repo, sound_token
     from advisor.messages.text import Text
 
-    if kind == "github" and around.head:
-        check_repo(kind, around.repo)
-        check_address(around.api_url)
-        token = sound_token(token)
-        found = pull_of(around.repo, head=around.head, sha=around.sha, token=token, address=around.api_url)
+    pull_of = FORGES[kind].pull_of
+    if pull_of is not None and job.head:
+        check_repo(kind, job.repo)
+        check_address(job.api_url)
+        found = pull_of(job, sound_token(token))
         if found is not None:
             return found
     raise trouble.unknown(Text("pull request", "合并请求"), "--pr N")

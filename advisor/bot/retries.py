@@ -19,7 +19,7 @@ _UNNAMED_LIMIT_S = 60.0
 """GitHub asks for a minute where it names no time."""
 
 
-class Patience(Struct, frozen=True):
+class Retries(Struct, frozen=True):
     """Bounds of waiting, and the clock to wait by: tests bring their own."""
 
     tries: int = 6

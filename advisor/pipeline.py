@@ -14,7 +14,7 @@ from msgspec import Struct
 from advisor.chips import agreed
 from advisor.facts.base import Fact
 from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
-from advisor.facts.observed import Damage, OperatorCall, Setting, StepWindow
+from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
@@ -124,10 +124,14 @@ def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findin
 
 def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings with the lines of the user's program; reads operators only where their stacks were recorded."""
-    from advisor.engine.user_line import names_operators, with_lines
+    from advisor.engine.user_line import operators_named, with_lines
 
     recorded = any(capture.with_stack for capture in profile.run.captures)
-    return with_lines(findings, _maybe(profile, OperatorCall) if recorded and names_operators(findings) else None)
+    named = operators_named(findings) if recorded else None
+    try:
+        return with_lines(findings, None if named is None else profile.selected(named).rows)
+    except FactMissing:
+        return with_lines(findings, None)
 
 
 def _workers(jobs: int | None, sources: Sequence[Source]) -> int:

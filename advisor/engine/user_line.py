@@ -12,8 +12,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from msgspec import Struct
 
+from advisor.expr.frame import Frame, group
 from advisor.facts.observed import OperatorCall
+from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table
 from advisor.model.findings import CodeLine, Finding
 
@@ -33,9 +36,31 @@ _LIBRARY = re.compile(
 )
 
 
-def names_operators(findings: Iterable[Finding]) -> bool:
-    """Whether any finding is to be looked up among the framework operators."""
-    return any(_is_operator(name) for finding in findings for name in _calls(finding))
+def operators_named(findings: Iterable[Finding]) -> TimeByStack | None:
+    """The framework operators to be looked up for these findings; None where none is."""
+    names = {name for finding in findings for name in _calls(finding) if _is_operator(name)}
+    return TimeByStack(tuple(sorted(names))) if names else None
+
+
+class TimeByStack(Struct, frozen=True):
+    """The calls of some framework operators, those of one operator under one stack together."""
+
+    names: tuple[str, ...]
+
+    @property
+    def fact(self) -> type[OperatorCall]:
+        """Where the stacks are recorded."""
+        return OperatorCall
+
+    def select(self, table: Table[OperatorCall]) -> Selected:
+        """One row for each rank, operator and stack, with the host time of all these calls."""
+        mine = table.texts("name").isin(self.names) & (table.texts("call_stack").codes >= 0)
+        table = table.take(np.flatnonzero(mine))
+        keys = ("rank", "name", "call_stack")
+        codes, _ = group(Frame(table), keys)
+        _, first, calls = np.unique(codes, return_index=True, return_counts=True)
+        spent = np.bincount(codes, np.nan_to_num(table["host_total_us"]), len(first))
+        return Selected(table.take(first).having(host_total_us=spent).only((*keys, "host_total_us")), calls)
 
 
 def with_lines(findings: Sequence[Finding], operators: Table[OperatorCall] | None) -> tuple[Finding, ...]:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import advisor
 import corpus
-from advisor import pipeline as module
-from advisor.engine.user_line import names_operators, user_line, with_lines
+from advisor.engine.user_line import operators_named, user_line, with_lines
 from advisor.facts.observed import OperatorCall
+from advisor.facts.profile import Profile
 from advisor.facts.table import Table
 from advisor.model.findings import CodeLine, Confidence, Finding, Head, Place, Rows, Severity
 
@@ -52,7 +52,11 @@ def operators(*rows: tuple[int, str, str | None, float]) -> Table[OperatorCall]:
 
 
 def line_of(one: Finding, table: Table[OperatorCall] | None) -> CodeLine | None:
+    """The line, from the calls themselves and from what is selected of them."""
+    named = operators_named([one])
     (found,) = with_lines([one], table)
+    (selected,) = with_lines([one], None if table is None or named is None else named.select(table).rows)
+    assert selected.source == found.source
     return found.source
 
 
@@ -105,7 +109,17 @@ def test_without_stacks_or_calls_there_is_no_line() -> None:
     assert line_of(finding("aten::item"), operators((0, "aten::item", None, 1.0))) is None
     assert line_of(finding("aten::item"), None) is None
     assert line_of(finding("aten::item", column="name"), operators((0, "aten::item", "a.py(1): f", 1.0))) is None
-    assert not names_operators([finding("aclrtMemcpy"), finding("aten::item", column="name")])
+    assert operators_named([finding("aclrtMemcpy"), finding("aten::item", column="name")]) is None
+
+
+def test_calls_of_one_operator_under_one_stack_are_handed_on_as_one_row() -> None:
+    stack = "a.py(1): f"
+    table = operators(*[(0, "aten::item", stack, 1.5)] * 40, (0, "aten::mul", stack, 1.0), (0, "aten::item", None, 9.0))
+    named = operators_named([finding("aten::item")])
+    assert named is not None
+    assert named.select(table).rows.rows() == [
+        {"rank": 0, "name": "aten::item", "call_stack": stack, "host_total_us": 60.0}
+    ]
 
 
 @settings(max_examples=50)
@@ -120,11 +134,11 @@ def test_a_capture_without_stacks_never_has_its_operators_read(tmp_path: Path, m
     for info in capture.rglob("profiler_info_*.json"):
         info.write_text(info.read_text("utf-8").replace('"with_stack": true', '"with_stack": false'), "utf-8")
     asked = []
-    real = module._maybe
-    monkeypatch.setattr(module, "_maybe", lambda profile, fact: asked.append(fact) or real(profile, fact))
+    real = Profile.prepare
+    monkeypatch.setattr(Profile, "prepare", lambda self, wanted: asked.extend(w := [*wanted]) or real(self, w))
     advisor.diagnose(capture)
     assert asked
-    assert OperatorCall not in asked
+    assert OperatorCall not in [one if isinstance(one, type) else one.fact for one in asked]
 
 
 @pytest.mark.parametrize("export", ["text", "database"])

@@ -16,6 +16,7 @@ from advisor.facts.base import Fact
 from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
+from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
@@ -33,8 +34,11 @@ F = TypeVar("F", bound=Fact)
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting, HostKind)
+ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting)
 """What a diagnosis says of every run, whatever tables the rules read."""
+
+HOST_CALLS = FirstRow(HostKind)
+"""Whether any call of the host was recorded."""
 
 
 def open_profile(
@@ -77,7 +81,7 @@ def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[F
     else:
         from advisor.engine.wanted import wanted_by
 
-        profile.prepare([*wanted_by(catalog.rules), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, *also])
+        profile.prepare([*wanted_by(catalog.rules), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, HOST_CALLS, *also])
     return exhibits(profile)
 
 
@@ -90,7 +94,7 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.rank import ranked
     from advisor.engine.wanted import wanted_by
 
-    profile.prepare([*wanted_by(catalog.rules), *ALWAYS])
+    profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
     _place_in_time(profile)
     waited = slack(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else {}
     findings: list[Finding] = []
@@ -176,6 +180,13 @@ def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:
         return None
 
 
+def _has_host_calls(profile: Profile) -> bool:
+    try:
+        return len(profile.selected(HOST_CALLS).rows) > 0
+    except FactMissing:
+        return False
+
+
 def _account(profile: Profile) -> Account | None:
     overlaps, spending = _maybe(profile, Overlap), _maybe(profile, Spending)
     return None if overlaps is None or spending is None else account(overlaps, spending)
@@ -192,8 +203,8 @@ def _peak_memory(profile: Profile) -> float | None:
 
 def _place_in_time(profile: Profile) -> None:
     """Fills in what only the facts can tell: the mean step, and the steps where the files did not number them."""
-    overlaps, calls = _maybe(profile, Overlap), _maybe(profile, HostKind)
-    sides: Sides = "summary" if profile.run.is_summary else "both" if calls is not None and len(calls) else "device"
+    overlaps = _maybe(profile, Overlap)
+    sides: Sides = "summary" if profile.run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = profile.run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)
     idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None

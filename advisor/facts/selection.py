@@ -36,5 +36,16 @@ class Selection(Hashable, Protocol):
         ...
 
     def select(self, table: Table[Any]) -> Selected:
-        """The rows wanted of the table of one rank. To choose again from what was chosen changes nothing."""
+        """The rows wanted of the table of one rank."""
         ...
+
+
+class FirstRow(Struct, frozen=True):
+    """One row of each rank that has any: whether there is something, and how much."""
+
+    fact: type[Fact]
+
+    def select(self, table: Table[Any]) -> Selected:
+        """The first row, which stands for all of them."""
+        first = table.take(np.arange(min(len(table), 1)))
+        return Selected(first.only(first.fact.columns()), np.full(len(first), len(table), np.int64))

@@ -17,7 +17,7 @@ from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 
-HTML, MARKDOWN = "_repr_html_", "_repr_markdown_"
+HTML = "_repr_html_"
 """What notebooks call an object for."""
 
 
@@ -27,11 +27,11 @@ def attach() -> None:
         Diagnosis: _diagnosis,
         Finding: _finding,
         Comparison: _comparison,
+        Explanation: _explanation,
         Table: _table,
     }
     for kind, html in shown.items():
         setattr(kind, HTML, html)
-    setattr(Explanation, MARKDOWN, _explanation)
 
 
 def language() -> Language:
@@ -71,9 +71,10 @@ def _comparison(comparison: Comparison) -> str:
 
 
 def _explanation(explanation: Explanation) -> str:
-    from advisor.report.explanation.markdown import document
+    from advisor.report.explanation.document import document
+    from advisor.report.notebook import document_html
 
-    return document(explanation, language())
+    return document_html(document(explanation, language()))
 
 
 def _table(table: Table[Any]) -> str:

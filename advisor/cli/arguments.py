@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 from advisor.cli.commands import COMMANDS
 from advisor.release import VERSION
+from advisor.report.output_formats import WRITERS, Writer, suffixes
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
@@ -70,12 +71,7 @@ def parser(asked: str | None = None) -> argparse.ArgumentParser:
     return top
 
 
-FORMATS = (
-    ".html, .md, .json, .xlsx, .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, .csv, .trace.json or .github.txt"
-)
-
-
-def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS, example: str = "sarif:-") -> None:
+def output_options(one: argparse.ArgumentParser, writers: Sequence[Writer] = WRITERS, example: str = "sarif:-") -> None:
     """Where a command writes to."""
     one.add_argument(
         "-o",
@@ -83,7 +79,8 @@ def output_options(one: argparse.ArgumentParser, suffixes: str = FORMATS, exampl
         action="append",
         default=[],
         metavar="FILE",
-        help=f"write a report; {suffixes}; FORMAT:FILE for other names, such as {example} to print it; may be repeated",
+        help=f"write a report; {suffixes(writers)}; FORMAT:FILE for other names, such as {example} to print it; "
+        "may be repeated",
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 

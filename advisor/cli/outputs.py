@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.report import Output
     from advisor.report.charts.draw import Renderer
+    from advisor.report.reported import Told
     from advisor.report.sources import Sources
 
 
@@ -43,6 +44,18 @@ def console_beside(outputs: Sequence[Output]) -> Console:
     from advisor.report.console import terminal
 
     return terminal(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
+
+
+def write_document(told: Told, outputs: Sequence[Output]) -> None:
+    """Writes a document in every format that was asked for.
+
+    Raises:
+        UsageError: One of them cannot be written.
+    """
+    from advisor.report.writers import deliver
+
+    for output in outputs:
+        deliver(output.writer.text(told), output)
 
 
 def write_all(

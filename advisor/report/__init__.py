@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from advisor.report.output_formats import WRITERS, Writer
+    from advisor.report.reported import Reported
     from advisor.report.writers import (
-        WRITERS,
         Output,
-        Reported,
-        Writer,
         check_output,
         check_outputs,
         check_suffix,

@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What documents are made of, whatever format they are written in: paragraphs, lists, tables, code, quotations."""
+"""What documents are made of, whatever format they are written in: headings, paragraphs, lists, tables, code.
+
+A module makes one kind of document out of what is to be said; `renderers` write documents in every format.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from advisor.messages.text import Language
 from advisor.report.prose import Piece, Prose, flat
+
+
+class Heading(Struct, frozen=True):
+    """The title of a document (level 1), or of a part of it."""
+
+    said: Prose
+    level: int = 2
 
 
 class Paragraph(Struct, frozen=True):
@@ -42,6 +53,8 @@ class Grid(Struct, frozen=True):
     heads: tuple[Prose, ...]
     rows: tuple[tuple[Prose, ...], ...]
     numeric: tuple[bool, ...] = ()
+    subject: int | None = None
+    """The column that says what a row is about. Where a line is short, what follows that column stands below it."""
 
     @property
     def right(self) -> tuple[bool, ...]:
@@ -55,13 +68,33 @@ class Quote(Struct, frozen=True):
     blocks: Blocks
 
 
-Block = Paragraph | Listing | Code | Grid | Quote
+Block = Heading | Paragraph | Listing | Code | Grid | Quote
 Blocks = tuple[Block, ...]
+
+
+class Document(Struct, frozen=True):
+    """All that is said, in one language, in the order in which it is read."""
+
+    language: Language
+    blocks: Blocks
+    version: str = ""
+    """Of the advisor that found it."""
+
+    @property
+    def title(self) -> str:
+        """What it is called: its first heading."""
+        return next((flat(block.said) for block in self.blocks if isinstance(block, Heading)), "")
 
 
 def paragraph(*pieces: Piece) -> Blocks:
     """One paragraph, or nothing where nothing is said."""
     return (Paragraph(pieces),) if pieces else ()
+
+
+def bullets(items: Iterable[Prose]) -> Blocks:
+    """A list of sentences, or nothing where there are none."""
+    made = tuple(paragraph(*item) for item in items)
+    return (Listing(made),) if made else ()
 
 
 def lead(blocks: Blocks) -> Prose:
@@ -90,8 +123,8 @@ def with_prose(blocks: Blocks, change: Callable[[Prose], Prose]) -> Blocks:
 
 def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
     match block:
-        case Paragraph():
-            return Paragraph(change(block.said))
+        case Heading() | Paragraph():
+            return replace(block, said=change(block.said))
         case Listing():
             return replace(block, items=tuple(with_prose(item, change) for item in block.items))
         case Grid():
@@ -117,7 +150,7 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
     """Every paragraph, line of code and row of a table as a line; what stands in a list is marked and set back."""
     for block in blocks:
         match block:
-            case Paragraph():
+            case Heading() | Paragraph():
                 yield flat(block.said)
             case Listing():
                 for mark, item in block.marked():

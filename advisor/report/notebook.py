@@ -16,6 +16,7 @@ from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.model.run import Run
+from advisor.report.blocks import Document
 from advisor.report.cards import cards
 from advisor.report.comparison.view import view as view_of_comparison
 from advisor.report.comparison.words import column
@@ -45,7 +46,15 @@ LOOK: Mapping[str, str] = {
     "code": "background:none;color:inherit;padding:0;font-size:0.95em;overflow-wrap:anywhere",
 }
 IN_PLACE = HtmlBlocks(
-    {"code": LOOK["code"], "p": LOOK["line"], "table": LOOK["table"], "th": LOOK["head"], "td": LOOK["cell"]}
+    {
+        "code": LOOK["code"],
+        "h1": LOOK["lead"],
+        "p": LOOK["line"],
+        "quiet": LOOK["quiet"],
+        "table": LOOK["table"],
+        "td": LOOK["cell"],
+        "th": LOOK["head"],
+    }
 )
 """What blocks look like where there is no style sheet."""
 COLOURS: Mapping[str, str] = {
@@ -82,6 +91,12 @@ def comparison_html(comparison: Comparison, language: Language) -> str:
     changed = [(group.word, item) for group in shown.groups if not group.folded for item in group.items]
     heads = [say_compared("delta", language), say_compared("judged", language), column("status", language)]
     return _made("comparison", language, shown, heads, changed[:MOST], _more(len(changed), language))
+
+
+def document_html(document: Document) -> str:
+    """A document in the look of a notebook."""
+    html = f'<div style="{LOOK["whole"]}">{IN_PLACE.blocks(document.blocks)}</div>'
+    return html.encode("utf-8", "backslashreplace").decode()
 
 
 def table_html(

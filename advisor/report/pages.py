@@ -13,6 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from advisor.messages.text import Language
+from advisor.report.blocks import Document
 from advisor.report.charts.specs import Chart
 from advisor.report.renderers.html import HtmlBlocks, tied, unbroken
 from advisor.report.words import say
@@ -59,6 +60,11 @@ class Page:
         return f"<!--{self._secret} {kind}-->"
 
 
+def document_page(document: Document) -> str:
+    """A document that has no page of its own as one HTML file."""
+    return Page("document.html.j2", document.language, ()).text((), view=document)
+
+
 def _environment(language: Language, known: Mapping[str, object]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(shipped("templates")),
@@ -71,6 +77,7 @@ def _environment(language: Language, known: Mapping[str, object]) -> Environment
     environment.filters["tied"] = tied
     environment.filters["unbroken"] = unbroken
     environment.filters["words"] = LOOK_OF_PAGE.words
+    environment.filters["blocks"] = LOOK_OF_PAGE.blocks
     environment.filters["item"] = LOOK_OF_PAGE.item
     environment.globals["say"] = lambda name, **values: say(name, language, **values)
     environment.globals["colon"] = say("colon", language)

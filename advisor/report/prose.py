@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,6 +34,9 @@ _COMMAND = re.compile(
 _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 
 
+Tone = Literal["", "good", "warn", "bad", "quiet", "subject"]
+
+
 class Piece(Struct, frozen=True):
     """A stretch of text: words for people, or code (names, values, commands) to be set apart."""
 
@@ -42,6 +46,8 @@ class Piece(Struct, frozen=True):
     emphasis: bool = False
     url: str = ""
     """Where it leads; an address of the web, or nothing."""
+    tone: Tone = ""
+    """How it is meant, for formats with colours."""
 
 
 Prose = tuple[Piece, ...]

@@ -20,7 +20,15 @@ from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.headline import Headline
 from advisor.report.prose import clean, clean_block, flat, prose
-from advisor.report.renderers.terminal import WIDEST, assembled, beginning, code_lines, hanging, renderables
+from advisor.report.renderers.terminal import (
+    WIDEST,
+    assembled,
+    beginning,
+    code_lines,
+    hanging,
+    renderables,
+    written_line,
+)
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.time_split import TimePart
 from advisor.report.view import View, view
@@ -189,10 +197,6 @@ def _unread(shown: View) -> str:
     said = f"{say('unread', language)}{say('colon', language)}{where} – {flat(first.what)}"
     more = len(shown.unread) - 1 + shown.more_unread
     return f"{said}{say('semicolon', language)}{say('more_unread_short', language, count=more)}" if more else said
-
-
-def written_line(path: Path, language: Language) -> Text:
-    return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean(path, 4096))
 
 
 def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]]) -> Iterable[RenderableType]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One writer per format, and how what it wrote reaches the disk: whole or not at all."""
+"""Where reports are written to, and how they reach the disk: whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,11 @@ from msgspec import Struct
 from advisor.messages.damage import because
 from advisor.messages.errors import UsageError
 from advisor.messages.text import Text
-from advisor.report.sources import NOWHERE, Location, Sources
+from advisor.report.output_formats import WRITERS, Writer
+from advisor.report.reported import Reported
+from advisor.report.sources import NOWHERE, Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
@@ -27,37 +27,6 @@ if TYPE_CHECKING:
     from advisor.report.charts.draw import Renderer
 
 STDOUT = Path("-")
-
-
-class Reported(Struct, frozen=True):
-    """What is written out: a diagnosis, and what else is known of it."""
-
-    diagnosis: Diagnosis
-    language: Language
-    comparison: Comparison | None = None
-    """Against the baseline, where there is one; its `after` is the diagnosis."""
-    verdict: Verdict | None = None
-    locations: Mapping[str, Location] = {}
-    """By fingerprint: where in the source code a finding belongs."""
-    renderer: Renderer | None = None
-
-
-class Writer(Struct, frozen=True):
-    """A format: how files of it end, what it is called, and how a diagnosis becomes its text."""
-
-    suffix: str
-    name: str
-    """As in `-o NAME:FILE`."""
-    text: Callable[[Reported], str | bytes]
-    also: tuple[str, ...] = ()
-    """Other endings of the same format."""
-    placed: bool = False
-    """Whether its readers show findings at lines of the source code, and little of those without one."""
-
-    @property
-    def suffixes(self) -> tuple[str, ...]:
-        """Every ending, the usual one first."""
-        return (self.suffix, *self.also)
 
 
 class Output(Struct, frozen=True):
@@ -70,62 +39,6 @@ class Output(Struct, frozen=True):
     def is_stdout(self) -> bool:
         """Whether this is no file."""
         return self.path == STDOUT
-
-
-def _html(reported: Reported) -> str:
-    from advisor.report.html import page
-
-    return page(reported.diagnosis, reported.language, reported.renderer)
-
-
-def _markdown(reported: Reported) -> str:
-    from advisor.report.markdown import document
-
-    return document(reported.diagnosis, reported.language)
-
-
-def _xlsx(reported: Reported) -> bytes:
-    from advisor.report.workbook import workbook
-
-    return workbook(reported.diagnosis, reported.language)
-
-
-def _json(reported: Reported) -> str:
-    return reported.diagnosis.to_json()
-
-
-def _format(module: str) -> Callable[[Reported], str]:
-    """The format of this module, imported when it is written."""
-
-    def text(reported: Reported) -> str:
-        from importlib import import_module
-
-        written: str = import_module(f"advisor.report.formats.{module}").text(reported)
-        return written
-
-    return text
-
-
-FOR_PROGRAMS: tuple[Writer, ...] = (
-    Writer(".sarif", "sarif", _format("sarif"), also=(".sarif.json",), placed=True),
-    Writer(".junit.xml", "junit", _format("junit")),
-    Writer(
-        ".codequality.json", "codequality", _format("codequality"), also=("gl-code-quality-report.json",), placed=True
-    ),
-    Writer(".rdjson", "rdjson", _format("rdjson"), also=(".rdjson.json",), placed=True),
-    Writer(".jsonl", "jsonl", _format("lines"), also=(".ndjson",)),
-    Writer(".csv", "csv", _format("table")),
-    Writer(".github.txt", "github", _format("annotations")),
-    Writer(".trace.json", "trace", _format("trace")),
-)
-"""What other programs read: `advisor.report.formats`."""
-WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", _html),
-    Writer(".md", "markdown", _markdown),
-    Writer(".json", "json", _json),
-    Writer(".xlsx", "xlsx", _xlsx),
-    *FOR_PROGRAMS,
-)
 
 
 def check_suffix(path: Path, writers: Sequence[Writer] = WRITERS) -> Writer:

@@ -17,7 +17,7 @@ from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
 from advisor.model.findings import Diagnosis
 from advisor.policy.settings import Settings
-from advisor.report.explanation.markdown import document
+from advisor.report.explanation.document import document
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.shipped import shipped

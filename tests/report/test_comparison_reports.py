@@ -33,9 +33,9 @@ from advisor.report.comparison.page import page
 from advisor.report.comparison.terminal import print_comparison
 from advisor.report.comparison.view import view
 from advisor.report.comparison.workbook import workbook
-from advisor.report.comparison.writers import WRITERS
 from advisor.report.html import LARGEST_BYTES
-from advisor.report.writers import FOR_PROGRAMS, Reported
+from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS
+from advisor.report.reported import Reported
 
 openpyxl: Any = pytest.importorskip("openpyxl")
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -132,11 +132,11 @@ def test_what_got_worse_says_what_to_do_and_what_stayed_is_folded() -> None:
 # --- every writer, every shape, both languages ---
 
 
-@pytest.mark.parametrize("name", [writer.name for writer in WRITERS if writer not in FOR_PROGRAMS])
+@pytest.mark.parametrize("name", [writer.name for writer in COMPARED_WRITERS if writer not in FOR_PROGRAMS])
 def test_every_writer_copes_with_every_shape(
     name: str, comparison: Comparison, language: Language, renderer: Renderer
 ) -> None:
-    (writer,) = [writer for writer in WRITERS if writer.name == name]
+    (writer,) = [writer for writer in COMPARED_WRITERS if writer.name == name]
     reported = Reported(comparison.after, language, comparison, renderer=renderer)
     assert len(writer.text(reported)) > 80
     assert writer.text(reported) == writer.text(reported) or name == "html"

@@ -21,9 +21,13 @@ from advisor.explanation import explain
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.explanation import Case, Check, Explanation, Linked, Term, Worth
 from advisor.model.findings import Outcome, Rows, Saving, Severity
-from advisor.report.explanation.markdown import document
-from advisor.report.explanation.terminal import print_explanation
+from advisor.report.explanation.document import MOST_CASES
+from advisor.report.explanation.document import document as blocks
 from advisor.report.explanation.words import WORDS
+from advisor.report.notebook import document_html
+from advisor.report.pages import document_page
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
 
 CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -36,8 +40,12 @@ def tokens(text: str) -> list[Token]:
 
 def printed(explanation: Explanation, language: Language) -> str:
     out = io.StringIO()
-    print_explanation(explanation, language, Console(file=out, width=100, highlight=False))
+    print_document(blocks(explanation, language, MOST_CASES), Console(file=out, width=100, highlight=False))
     return out.getvalue()
+
+
+def document(explanation: Explanation, language: Language) -> str:
+    return document_text(blocks(explanation, language))
 
 
 def explained(names: tuple[str, ...]) -> Explanation:
@@ -67,6 +75,17 @@ def test_nothing_of_a_profile_becomes_markup(names: tuple[str, ...], language: L
     parsed = tokens(document(explained(names), language))
     assert not [token.type for token in parsed if token.type in ("link_open", "image", "html_inline", "html_block")]
     assert sum(token.type == "heading_open" and token.tag == "h1" for token in parsed) == 1
+
+
+@given(st.tuples(*[hostile] * 3))
+@settings(max_examples=20)
+def test_nothing_of_a_profile_becomes_an_element_of_a_page(names: tuple[str, ...]) -> None:
+    def elements(shown: str) -> list[str]:
+        return re.findall(r"<(?!span|/span)[^>]+>", re.sub(r' class="(?:long|unbroken)"', "", shown))
+
+    for write in (document_page, document_html):
+        shown, plain = (write(blocks(explained(some), "en")) for some in (names, ("a", "b", "c")))
+        assert elements(shown.split("<main>")[-1]) == elements(plain.split("<main>")[-1])
 
 
 @given(st.tuples(*[hostile] * 3))
@@ -147,7 +166,7 @@ def test_the_command_takes_a_finding_without_its_rule(tmp_path: Path, capsys: py
         ["explain", "host/fre-time"],
         ["explain", "--finding", "1c36e9"],
         ["explain", "host/free-time", str(CASE), "--in", "x.json"],
-        ["explain", "host/free-time", str(CASE), "-o", "why.html"],
+        ["explain", "host/free-time", str(CASE), "-o", "why.pdf"],
     ],
 )
 def test_wrong_use_ends_with_two_and_says_what_to_do(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

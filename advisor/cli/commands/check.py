@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import (
-    FORMATS,
     SETTINGS_FILE,
     language_option,
     named_path,
@@ -20,6 +19,7 @@ from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis, is_saved
 from advisor.cli.outputs import chart_renderer, console_beside, write_all
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.report.output_formats import VERDICT, WRITERS
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from advisor.policy.policy import Bar
     from advisor.policy.settings import Settings
     from advisor.report import Output
-    from advisor.report.writers import Writer
+
+
+_WRITERS = (VERDICT, *WRITERS)
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -54,7 +56,7 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
     )
-    output_options(one, f".verdict.json, {FORMATS}")
+    output_options(one, _WRITERS)
     source_options(one)
     language_option(one)
     reading_options(one)
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         from advisor.report import check_outputs
 
         inputs = (arguments.path, *([arguments.baseline] if arguments.baseline else []))
-        outputs = check_outputs(arguments.output, *inputs, writers=_writers())
+        outputs = check_outputs(arguments.output, *inputs, writers=_WRITERS)
         settings = settings_of(arguments)
         fail_on = _fail_on(asked, settings, arguments.baseline)
         if settings is not None and all(map(is_saved, inputs)):
@@ -82,13 +84,6 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         _print(diagnosis, comparison, verdict, arguments, outputs)
     return FINE if verdict.passed else FOUND
-
-
-def _writers() -> tuple[Writer, ...]:
-    """The formats of a diagnosis, and the verdict itself."""
-    from advisor.report.writers import WRITERS, Writer
-
-    return (*WRITERS, Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json() if said.verdict else ""))
 
 
 def _today() -> date:

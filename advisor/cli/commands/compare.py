@@ -22,6 +22,7 @@ from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import is_saved, saved_diagnosis, warn_of_chip
 from advisor.cli.outputs import chart_renderer, console_beside, sources_of
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.report.output_formats import COMPARED_WRITERS
 
 if TYPE_CHECKING:
     from advisor.facts.profile import Profile
@@ -33,17 +34,12 @@ if TYPE_CHECKING:
     from advisor.report.bar import Bar
     from advisor.report.charts.draw import Renderer
 
-_SUFFIXES = (
-    ".html, .md, .json, .xlsx, .csv (one file per table), .sarif, .junit.xml, .codequality.json, .rdjson, .jsonl, "
-    ".trace.json or .github.txt"
-)
-
 
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     for name, what in (("before", "what to compare with"), ("after", "what to judge")):
         one.add_argument(name, type=named_path, help=f"{what}: a capture, or a .json written by diagnose")
-    output_options(one, _SUFFIXES, example="json:-")
+    output_options(one, COMPARED_WRITERS, example="json:-")
     source_options(one)
     language_option(one)
     one.add_argument(
@@ -72,10 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Reads both, compares, writes."""
     with chart_renderer(arguments.output) as charts:
         from advisor.report import check_outputs
-        from advisor.report.comparison.writers import WRITERS, check_libraries
 
-        outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=WRITERS)
-        check_libraries(outputs)
+        outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=COMPARED_WRITERS)
         settings = settings_of(arguments)
         return hand_out(_compared(arguments, settings, outputs), arguments, outputs, charts)
 

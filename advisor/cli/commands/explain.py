@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, positive, reading_options, rule_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import given, is_saved, saved_diagnosis
-from advisor.cli.outputs import console_beside
+from advisor.cli.outputs import console_beside, write_document
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.report.output_formats import DOCUMENT_WRITERS
+from advisor.report.reported import Told
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +33,7 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument("--in", dest="report", type=named_path, metavar="FILE", help="a saved .json instead of a capture")
     one.add_argument("--finding", default="", metavar="ID", help="one finding: its fingerprint, or how it begins")
     one.add_argument("--rows", type=positive, default=10, metavar="N", help="rows of the capture to show (default: 10)")
-    output_options(one, ".md or .json")
+    output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)
     rule_options(one)
     reading_options(one)
@@ -40,13 +42,12 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Finds out what is meant, explains, writes."""
-    from advisor.report.writers import WRITERS, check_outputs
+    from advisor.report.writers import check_outputs
 
     settings = settings_of(arguments)
     catalog = catalog_of(arguments.rules, settings)
     source = _source(arguments, catalog)
-    formats = [writer for writer in WRITERS if writer.name in ("markdown", "json")]
-    outputs = check_outputs(arguments.output, *([source] if source else []), writers=formats)
+    outputs = check_outputs(arguments.output, *([source] if source else []), writers=DOCUMENT_WRITERS)
     explanation = _explained(arguments, source, catalog, settings, outputs)
     _hand_out(explanation, arguments, outputs)
     return FINE
@@ -118,14 +119,11 @@ def _given(
 
 
 def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: Sequence[Output]) -> None:
-    from advisor.report.explanation.markdown import document
-    from advisor.report.explanation.terminal import print_explanation
-    from advisor.report.writers import deliver
+    from advisor.report.explanation.document import MOST_CASES, document
+    from advisor.report.renderers.terminal import print_document
 
     language = language_of(arguments.lang)
-    for output in outputs:
-        is_json = output.writer.name == "json"
-        deliver(explanation.to_json() if is_json else document(explanation, language), output)
+    write_document(Told(document(explanation, language), explanation.to_json), outputs)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_explanation(explanation, language, console_beside(outputs), files)
+        print_document(document(explanation, language, MOST_CASES), console_beside(outputs), files)

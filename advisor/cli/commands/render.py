@@ -40,9 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _compared(arguments: argparse.Namespace) -> int:
     from advisor.cli.commands import compare
     from advisor.report import check_outputs
-    from advisor.report.comparison.writers import WRITERS, check_libraries
+    from advisor.report.output_formats import COMPARED_WRITERS
 
-    outputs = check_outputs(arguments.output, arguments.path, writers=WRITERS)
-    check_libraries(outputs)
+    outputs = check_outputs(arguments.output, arguments.path, writers=COMPARED_WRITERS)
     with chart_renderer(outputs) as charts:
         return compare.hand_out(saved_comparison(arguments.path), arguments, outputs, charts)

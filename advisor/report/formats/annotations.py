@@ -14,7 +14,7 @@ from advisor.report.formats.blind import nothing_checked, nothing_found
 from advisor.report.formats.results import Level, open_results
 
 if TYPE_CHECKING:
-    from advisor.report.writers import Reported
+    from advisor.report.reported import Reported
 
 _COMMANDS: Mapping[Level, str] = {"error": "error", "warning": "warning", "note": "notice"}
 

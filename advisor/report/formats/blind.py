@@ -9,7 +9,7 @@ from advisor.report.headline import nothing_to_fix
 from advisor.report.words import say
 
 if TYPE_CHECKING:
-    from advisor.report.writers import Reported
+    from advisor.report.reported import Reported
 
 RULE = "advisor/nothing-checked"
 """Stands for a rule in formats that hold nothing but findings."""

@@ -17,8 +17,8 @@ from advisor.report.formats.results import Level, Result, open_results, stand_in
 from advisor.report.prose import clean
 
 if TYPE_CHECKING:
+    from advisor.report.reported import Reported
     from advisor.report.sources import Location
-    from advisor.report.writers import Reported
 
 _SEVERITIES: Mapping[Severity, str] = {
     Severity.critical: "blocker",

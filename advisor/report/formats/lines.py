@@ -14,7 +14,7 @@ from advisor.report.formats.results import Result, results
 
 if TYPE_CHECKING:
     from advisor.model.findings import Outcome
-    from advisor.report.writers import Reported
+    from advisor.report.reported import Reported
 
 
 def text(reported: Reported) -> str:

@@ -16,7 +16,7 @@ from advisor.report.formats.blind import RULE, nothing_checked
 from advisor.report.formats.results import Level, Result, open_results, stand_in
 
 if TYPE_CHECKING:
-    from advisor.report.writers import Reported
+    from advisor.report.reported import Reported
 
 _SEVERITIES: Mapping[Level, str] = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 

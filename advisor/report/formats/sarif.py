@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.comparison import Status
     from advisor.model.findings import Diagnosis, Outcome, RuleInfo, Unread
-    from advisor.report.writers import Reported
+    from advisor.report.reported import Reported
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "advisorFinding/v1"

@@ -19,7 +19,7 @@ from advisor.report.prose import clean
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
-    from advisor.report.writers import Reported
+    from advisor.report.reported import Reported
 
 MARK = "\ufeff"
 Cell = str | int | float | None

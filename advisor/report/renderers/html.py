@@ -9,7 +9,7 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from advisor.report.blocks import Block, Blocks, Code, Grid, Listing, Paragraph, Quote
+from advisor.report.blocks import Block, Blocks, Code, Grid, Heading, Listing, Paragraph, Quote
 from advisor.report.prose import Piece, Prose
 
 LONGEST_WHOLE = 44
@@ -43,6 +43,8 @@ class HtmlBlocks:
 
     def _block(self, block: Block) -> Markup:
         match block:
+            case Heading():
+                return self._element(f"h{block.level}", self.words(block.said))
             case Paragraph():
                 return self._element("p", self.words(block.said))
             case Listing():
@@ -83,7 +85,13 @@ class HtmlBlocks:
             shown = escape(tied(piece.text))
         for name, asked in (("em", piece.emphasis), ("strong", piece.strong)):
             shown = self._element(name, shown) if asked else shown
-        return shown
+        return self._toned(shown, piece.tone) if piece.tone else shown
+
+    def _toned(self, shown: Markup, tone: str) -> Markup:
+        if self._styles is None:
+            return Markup('<span class="tone-{}">{}</span>').format(tone, shown)
+        style = self._styles.get(tone)
+        return Markup('<span style="{}">{}</span>').format(style, shown) if style else shown
 
     def _linked(self, text: Markup, url: str) -> Markup:
         if not url:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from advisor.report.blocks import Blocks, Code, Grid, Listing, Paragraph, Quote
+from advisor.report.blocks import Blocks, Code, Document, Grid, Heading, Listing, Paragraph, Quote
 from advisor.report.prose import Piece, Prose
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
@@ -56,10 +56,17 @@ def _piece(piece: Piece, in_table: bool) -> str:
     return text.replace(inner, f"{marks}{inner}{marks}", 1)
 
 
+def document_text(document: Document) -> str:
+    """A document as one GitHub-flavoured Markdown file."""
+    return "\n".join(_trimmed(block_lines(document.blocks))) + "\n"
+
+
 def block_lines(blocks: Blocks) -> Iterator[str]:
     """Every line of some blocks, each block with an empty line behind it."""
     for block in blocks:
         match block:
+            case Heading():
+                yield f"{'#' * block.level} {words(block.said)}"
             case Paragraph():
                 yield words(block.said)
             case Listing():

@@ -3,25 +3,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from advisor.report.blocks import Blocks, Code, Grid, Listing, Paragraph, Quote
+from advisor.messages.text import Language
+from advisor.report.blocks import Blocks, Code, Document, Grid, Heading, Listing, Paragraph, Quote
+from advisor.report.console import terminal
 from advisor.report.flow import Flow
-from advisor.report.prose import Piece, Prose
+from advisor.report.prose import Piece, Prose, clean, flat
+from advisor.report.words import say
 
 WIDEST = 100
+
+
+_TONES = {"good": "green", "warn": "yellow", "bad": "red", "quiet": "dim", "subject": "cyan"}
+
+
+def print_document(document: Document, console: Console | None = None, written: Sequence[Path] = ()) -> None:
+    """Prints a document, what stands under a heading set back, and the files that were written."""
+    out = console or terminal()
+    below = 0
+    for block in document.blocks:
+        is_part = isinstance(block, Heading) and block.level > 1
+        for one in renderables((block,)):
+            inset = Padding(one, (0, 0, 0, 0 if is_part else below), expand=False)
+            out.print(inset, width=min(out.width, WIDEST), highlight=False, crop=False)
+        below = 2 if is_part else below
+    for path in written:
+        out.print(written_line(path, document.language), highlight=False)
+
+
+def written_line(path: Path, language: Language) -> Text:
+    """Which file was written."""
+    return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean(path, 4096))
 
 
 def renderables(blocks: Blocks, before: Text | None = None) -> Iterator[RenderableType]:
     """Each block as something to print, with words before the first paragraph."""
     for block in blocks:
         match block:
+            case Heading():
+                said = Flow(assembled(block.said, "bold"))
+                yield said if block.level == 1 else Group(Text(), said)
             case Paragraph():
                 yield Flow(Text.assemble(before or "", assembled(block.said)))
                 before = None
@@ -30,7 +59,7 @@ def renderables(blocks: Blocks, before: Text | None = None) -> Iterator[Renderab
             case Code():
                 yield code_lines(block.text, 2)
             case Grid():
-                yield grid_table(block)
+                yield grid_table(block) if block.subject is None else _entries(block, block.subject)
             case Quote():
                 yield Padding(Group(*renderables(block.blocks)), (0, 0, 0, 2))
 
@@ -64,6 +93,21 @@ def grid_table(grid: Grid) -> Table:
     return table
 
 
+def _entries(grid: Grid, subject: int) -> Table:
+    """A table whose rows are long: what follows the subject of a row stands below it, each with its head."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for row in grid.rows:
+        below = [
+            Text.assemble(assembled(head), " ", assembled(cell))
+            for head, cell in zip(grid.heads[subject + 1 :], row[subject + 1 :], strict=False)
+            if flat(cell).strip("–")
+        ]
+        table.add_row(*map(assembled, row[:subject]), Flow(assembled(row[subject])))
+        if below:
+            table.add_row(*[Text()] * subject, Flow(Text("  ").join(Text(one.plain, "dim") for one in below)))
+    return table
+
+
 def code_lines(block: str, indent: int = 6) -> Text:
     """Commands and code, indented. Each line stays whole: broken inside a flag or a name it could not be copied."""
     lines = "\n".join(f"{' ' * indent}{line}" for line in block.splitlines())
@@ -82,4 +126,5 @@ def assembled(pieces: Prose, style: str = "") -> Text:
 
 
 def _style(piece: Piece, style: str) -> str:
-    return " ".join(filter(None, (style, "bold" * piece.strong, "italic" * (piece.code or piece.emphasis))))
+    marks = (_TONES.get(piece.tone, ""), "bold" * piece.strong, "italic" * (piece.code or piece.emphasis))
+    return " ".join(filter(None, (style, *marks)))

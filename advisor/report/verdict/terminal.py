@@ -27,8 +27,8 @@ from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.prose import clean, prose
-from advisor.report.renderers.terminal import WIDEST, assembled, hanging
-from advisor.report.terminal import SEVERITY_COLOURS, written_line
+from advisor.report.renderers.terminal import WIDEST, assembled, hanging, written_line
+from advisor.report.terminal import SEVERITY_COLOURS
 from advisor.report.verdict.words import many, say
 from advisor.units import show
 

@@ -93,6 +93,7 @@ RUN: Mapping[str, Text] = {
     "ep": _t("expert-parallel size", "EP 大小"),
     "sides": _t("whether host and device were recorded", "是否同时采集了 host 与 device"),
     "lost_files": _t("files that were not given", "未提供的文件"),
+    "device_family": _t("family of devices", "设备类别"),
     "framework": _t("framework", "训练框架"),
     "chip": _t("chip", "芯片型号"),
     "cann_version": _t("version of CANN", "CANN 版本"),

@@ -208,6 +208,7 @@ def of_unknown_run(names: Sequence[str]) -> Text:
 def of_condition(names: Iterable[str], run: Run) -> Text:
     """The rule does not concern this run; `names` are those of the run that its condition asks about."""
     values = run_values(run) | {"level": run.level or None}
+    values["device_family"] = None if run.device_family == "npu" else run.device_family  # an npu rules nothing out
     here = [(RUN[name], values[name]) for name in sorted(names) if name in RUN and values.get(name) is not None]
     hints = [LEVEL1] if "level" in names else []
     en = ", ".join(f"{word.en}: {_plain(value)}" for word, value in here)

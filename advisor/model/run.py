@@ -43,7 +43,7 @@ class Capture(_Model):
     level: str | None = None
     """`Level_none`, `Level0`, `Level1` or `Level2`."""
     activities: tuple[str, ...] | None = None
-    """Any of `CPU`, `NPU`."""
+    """Any of `CPU`, `NPU`, `GPU`."""
     with_stack: bool | None = None
     profile_memory: bool | None = None
     record_shapes: bool | None = None
@@ -123,6 +123,11 @@ class Run(_Model):
     def lost_files(self) -> str:
         """Files with events that were recorded and not given for some rank, such as `trace_view.json`."""
         return ", ".join(sorted({name for capture in self.captures for name in capture.lost}))
+
+    @property
+    def device_family(self) -> Literal["npu", "gpu"]:
+        """What computed: `gpu` where activities of one were recorded, else `npu`, whose captures may not say."""
+        return "gpu" if any("GPU" in (capture.activities or ()) for capture in self.captures) else "npu"
 
     @property
     def is_summary(self) -> bool:

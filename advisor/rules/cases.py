@@ -88,16 +88,26 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         step_us=_number(said, "step_us"),
         idle_share=_number(said, "device_idle_share") if said.get("device_idle_share", "-") != "-" else None,
         sides=_sides(said),
-        captures=_without(_text(said, "lost_files").split(), ranks),
+        captures=_captures(_family(said), _text(said, "lost_files").split(), ranks),
         parallel=Parallel(**{name: int(_number(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
     )
 
 
-def _without(files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
-    """Captures of host and device from which these files are missing; none where none are."""
-    both = ("CPU", "NPU")
-    missing = tuple(files)
-    return tuple(Capture(rank=rank, path="", source="text", activities=both, absent=missing) for rank in ranks if files)
+def _captures(family: str, files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
+    """Captures of host and device from which these files are missing; none where nothing is to be said of them."""
+    both, missing = ("CPU", family.upper()), tuple(files)
+    told = bool(files) or family == "gpu"
+    return tuple(Capture(rank=rank, path="", source="text", activities=both, absent=missing) for rank in ranks if told)
+
+
+_FAMILIES = ("npu", "gpu")
+
+
+def _family(said: Mapping[str, str]) -> str:
+    word = said.get("device_family", "npu")
+    if word not in _FAMILIES:
+        raise _not_one_of("device_family", _FAMILIES, word)
+    return word
 
 
 def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.cases import given
 from advisor.rules.schema import cases
 from advisor.rules.source import Document, Path_, nearest
+from advisor.rules.vendors import named_tools
 from advisor.shipped import shipped
 from advisor.units import UNITS
 
@@ -36,6 +37,7 @@ def check(rule: Rule, document: Document, directory: Path, known: Collection[str
     yield from _markup((), document.data, document)
     if ours:
         yield from _untranslated((), document.data, document)
+        yield from _vendor_tools(rule, document)
     for number, name in enumerate(rule.explains):
         if name == rule.id:
             yield document.mistake(("explains", number), Message("explains_itself"))
@@ -103,6 +105,18 @@ def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
         if evidence.unit not in UNITS:
             what = Message("unit_not_shown", name=evidence.name, unit=evidence.unit)
             yield document.mistake(("evidence", number, "show"), what, Message("say_how"))
+
+
+def _vendor_tools(rule: Rule, document: Document) -> Iterator[Mistake]:
+    """Remedies that name a tool of one family of devices, or framework, and do not say whom they concern."""
+    everywhere = rule.applies_when.names if rule.applies_when else frozenset()
+    for number, (step, when) in enumerate(zip(rule.fix, rule.fix_when, strict=True)):
+        texts = (step.do.en, step.do.zh, step.run, step.code, *((step.care.en, step.care.zh) if step.care else ()))
+        asked = everywhere | (when.names if when else frozenset())
+        for name, word in named_tools(" ".join(texts)):
+            if name not in asked:
+                what = Message("tool_of_some_runs", tool=word)
+                yield document.mistake(("fix", number), what, Message("say_whom_it_concerns", name=name))
 
 
 def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]]:

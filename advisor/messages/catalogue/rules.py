@@ -80,6 +80,12 @@ TEXTS: Mapping[str, Text] = {
     "param_not_used": Text("param `{name}` is not used", "参数 `{name}` 未被使用"),
     "number_is_threshold": Text("the number {number} in `when` is a threshold", "`when` 中的数 {number} 是阈值"),
     "name_the_threshold": Text("give it a name and a basis under `params`", "请在 `params` 中命名并写明依据"),
+    "tool_of_some_runs": Text(
+        "the step names `{tool}`, which not every run has", "该措施提到 `{tool}`，并非所有运行都适用"
+    ),
+    "say_whom_it_concerns": Text(
+        "say whom it concerns: `when:` asks for `{name}`", "请说明适用对象：在 `when:` 中判断 `{name}`"
+    ),
     "unit_not_shown": Text(
         "`{name}` is in {unit}, which a report cannot show", "`{name}` 的单位是 {unit}，报告无法显示"
     ),

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whom remedies concern: what one vendor or framework has is said to its runs, and others are told something else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import rule_texts
+import yaml
+
+from advisor.engine.evaluate import evaluate
+from advisor.engine.merge import merge
+from advisor.engine.prove import Tables
+from advisor.expr.language import run_values
+from advisor.messages.errors import Unclear
+from advisor.model.findings import Finding, Step
+from advisor.rules import source, style
+from advisor.rules.bind import Rule
+from advisor.rules.cases import given, run_of
+from advisor.rules.catalog import Catalog, lint
+from advisor.rules.schema import cases
+from advisor.rules.vendors import named_tools
+from advisor.shipped import shipped
+
+RULES = Catalog.load([shipped("rules")]).rules
+
+
+def findings(rule: Rule, run: str) -> Iterator[Finding]:
+    """What a rule finds in its own cases, had they been recorded in such a run."""
+    for case in cases(source.read(rule.path))[0]:
+        told = case.model_copy(update={"given": {**case.given, "run": f"{case.given.get('run', '')} {run}"}})
+        said = given(told)
+        yield from merge(evaluate(rule, Tables(said.tables), said.run))
+
+
+def names(step: Step) -> set[str]:
+    """What the run of a step has to be known for, by the tools it names."""
+    care = (step.care.en, step.care.zh) if step.care else ()
+    return {name for name, _ in named_tools(" ".join((step.do.en, step.do.zh, step.run, step.code, *care)))}
+
+
+def shown(rule: Rule, run: str) -> list[list[Step]]:
+    """The steps that each finding shows."""
+    return [list(rule.info().remedy(finding)) for finding in findings(rule, run)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_mindspore_is_told_something_and_nothing_of_torch_npu(rule: Rule) -> None:
+    told, elsewhere = shown(rule, "framework=MindSpore"), shown(rule, "framework=PyTorch")
+    assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
+    assert not any("framework" in names(step) for steps in told for step in steps)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_gpu_is_told_something_and_nothing_of_ascend(rule: Rule) -> None:
+    told, elsewhere = shown(rule, "framework=PyTorch device_family=gpu"), shown(rule, "framework=PyTorch")
+    assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
+    assert not any(names(step) for steps in told for step in steps)
+
+
+@pytest.mark.parametrize(("words", "family"), [("", "npu"), ("device_family=gpu captured_ranks=2", "gpu")])
+def test_the_family_of_devices_is_known_of_every_run(words: str, family: str) -> None:
+    assert run_values(run_of(words))["device_family"] == family
+
+
+def test_a_case_knows_no_other_family_of_devices() -> None:
+    with pytest.raises(Unclear, match="device_family is npu or gpu, not `tpu`"):
+        run_of("device_family=tpu")
+
+
+@pytest.mark.parametrize(
+    ("step", "wrong"),
+    [
+        ("{do: {en: Wait., zh: 等。}, run: npu-smi info}", ["the step names `npu-smi`, which not every run has"]),
+        (
+            "{do: {en: Wait., zh: 等。}, code: torch.npu.synchronize()}",
+            ["the step names `torch.npu`, which not every run has"] * 2,
+        ),
+        ('{do: {en: Wait., zh: 等。}, run: npu-smi info, when: device_family == "npu"}', []),
+        (
+            '{do: {en: Wait., zh: 等。}, run: export TASK_QUEUE_ENABLE=2, when: device_family == "npu"}',
+            ["the step names `TASK_QUEUE_ENABLE`, which not every run has"],
+        ),
+    ],
+)
+def test_a_shipped_remedy_that_names_a_tool_says_whom_it_concerns(
+    step: str, wrong: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = rule_texts.write(tmp_path)
+    data = yaml.safe_load(path.read_text("utf-8"))
+    data["fix"] = [yaml.safe_load(step)]
+    path.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), "utf-8")
+    assert not lint([tmp_path])  # rules of one's own are for runs one knows
+    monkeypatch.setattr(style, "shipped", lambda _: tmp_path)
+    assert [what for mistake in lint([tmp_path]) if "names" in (what := str(mistake.what))] == wrong

@@ -156,13 +156,18 @@ class _Spread(Struct, frozen=True):
             yield from self._counted(map(work, sources), len(sources))
             return
         import multiprocessing
+        import pickle
         from concurrent.futures import ProcessPoolExecutor
         from concurrent.futures.process import BrokenProcessPool
 
         method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-        with ProcessPoolExecutor(self.workers, multiprocessing.get_context(method)) as pool:
+        # every process gets the run and all ranks once: what ranks share would else be sent with each of them
+        everything = pickle.dumps((work, list(sources)))
+        with ProcessPoolExecutor(
+            self.workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(everything,)
+        ) as pool:
             try:
-                yield from self._counted(pool.map(work, sources), len(sources))
+                yield from self._counted(pool.map(_facts_of_rank, range(len(sources))), len(sources))
             except BrokenProcessPool as lost:
                 raise WorkerLost from lost
 
@@ -171,6 +176,25 @@ class _Spread(Struct, frozen=True):
         for done, part in enumerate(parts, 1):
             self.progress("ranks", done, total)
             yield part
+
+
+_given: tuple[Callable[[Source], RankFacts], list[Source | None]]
+"""In a worker process: the work, and the ranks it may be asked for."""
+
+
+def _begin_work(everything: bytes) -> None:
+    global _given  # noqa: PLW0603 - a process pool has no other place for what its processes share
+    import pickle
+
+    _given = pickle.loads(everything)  # noqa: S301 - written by the process that started this one
+
+
+def _facts_of_rank(number: int) -> RankFacts:
+    """What is wanted of one rank, which is let go afterwards: no other process asks for it."""
+    work, sources = _given
+    source, sources[number] = sources[number], None
+    assert source is not None  # noqa: S101 - each is asked for once
+    return work(source)
 
 
 def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:

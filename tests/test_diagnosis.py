@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,12 @@ import advisor
 import corpus
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import Fact
-from advisor.facts.derived import Holdup, HostCost
-from advisor.facts.profile import Profile, makes, needs
-from advisor.pipeline import ALWAYS, diagnose, judge, open_profile, show
+from advisor.facts.derived import Holdup, HostCost, Overlap
+from advisor.facts.profile import Profile, RankFacts, Source, makes, needs
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
+from advisor.pipeline import ALWAYS, _Spread, diagnose, judge, open_profile, show
+from advisor.progress import silent
 from advisor.summary.chart_data import EXHIBITS
 
 MAKERS = {makes(derivation): derivation for derivation in DERIVATIONS}
@@ -89,3 +93,35 @@ def test_deriving_in_threads_changes_nothing(one_rank: Path, monkeypatch: pytest
     alone = diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json()
     monkeypatch.setattr("advisor.facts.profile.BESIDE_WORTH_BYTES", 0)
     assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == alone
+
+
+class Counting:
+    """Work that counts how often it is sent to another process."""
+
+    sent = 0
+
+    def __getstate__(self) -> dict[str, object]:
+        Counting.sent += 1
+        return {}
+
+    def __call__(self, source: Source) -> RankFacts:
+        return {Overlap: Table.build(Overlap, rank=source.size_bytes)}
+
+
+class Rank:
+    """A rank of which nothing is read."""
+
+    def __init__(self, number: int) -> None:
+        self.size_bytes = number
+
+    def read(self, fact: type[Fact]) -> Table[Any]:
+        raise FactMissing([fact.table])
+
+    def release(self) -> None:
+        """Nothing is kept."""
+
+
+def test_what_all_ranks_share_is_sent_to_each_process_once_and_not_with_each_rank() -> None:
+    parts = list(_Spread(2, silent)(Counting(), [Rank(number) for number in range(9)]))
+    assert [part[Overlap]["rank"].tolist() for part in parts] == [[number] for number in range(9)]
+    assert Counting.sent == 1

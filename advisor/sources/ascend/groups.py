@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -39,6 +40,7 @@ MOST_RANKS = 1 << 20
 """A world larger than this is a damaged number."""
 
 
+@lru_cache(maxsize=1 << 16)  # every rank of a job names the same ones
 def communicator(name: str) -> str:
     """The decimal hash that stands for a communicator in file names and collectives; a hash stays as it is.
 

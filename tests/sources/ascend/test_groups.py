@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from advisor.sources.ascend import groups
 from advisor.sources.ascend.groups import Sizes, chained, communicator, from_cluster, kind_of, parallel, recorded
 from advisor.sources.family import Members
+from advisor.sources.files.jsonfile import integer, integers
 
 
 def test_a_communicator_hashes_as_hccl_names_it() -> None:
@@ -80,3 +81,8 @@ def test_no_content_of_a_file_breaks_the_groups(content: object) -> None:
     assert all(member.ranks for member in found.values())
     parallel(Sizes.recorded(content), found)
     assert len(groups.table(found)) == sum(len(group.ranks) for group in found.values())
+
+
+@given(st.lists(st.integers(-(2**65), 2**65) | st.booleans() | st.floats() | st.text("0123456789", max_size=3)))
+def test_numbers_of_a_list_are_those_that_are_whole_one_by_one(values: list[object]) -> None:
+    assert integers(values) == tuple(one for one in map(integer, values) if one is not None)

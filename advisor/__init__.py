@@ -96,21 +96,18 @@ def compare(
         InputError: One of them cannot be read.
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
     """
-    from advisor.comparison import compare as compare_both
-    from advisor.comparison.tables import differences
-    from advisor.model.comparison import Tolerance
+    from advisor import pipeline
+    from advisor.facts.profile import Profile
 
     given = _settings(settings)
     catalog = load_rules(rules, given)
     chip = given.chip if given is not None else ""
-    one, profile = _side(before, catalog, chip, tables)
-    other, second = _side(after, catalog, chip, tables)
+    sides = [_side(one, chip, tables) for one in (before, after)]
+    one, other = (pipeline.diagnosed(side, catalog, tables=tables) for side in sides)
     _attach()
-    found = compare_both(one, other, given.tolerance if given is not None else Tolerance())
-    if not tables or profile is None or second is None:
-        return found
-    beside = differences(profile, second)
-    return found.model_copy(update={"tables": beside.tables, "notes": (*found.notes, *beside.notes)})
+    found = pipeline.compare(one, other, given)
+    profiles = [side for side in sides if isinstance(side, Profile)]
+    return pipeline.with_tables(found, *profiles) if tables and len(profiles) == len(sides) else found
 
 
 def explain(
@@ -123,13 +120,11 @@ def explain(
     Raises:
         UsageError: There is no such finding or rule; the message names those that come near.
     """
-    from advisor.explanation import explain as give_grounds
-    from advisor.explanation.asked import asked
+    from advisor import pipeline
 
     name = finding if isinstance(finding, str) else finding.fingerprint
     rule_id, fingerprint = (name, "") if "/" in name else ("", name)
-    wanted = asked(rule_id, fingerprint, diagnosis, load_rules(rules))
-    return give_grounds(wanted.info, wanted.rule, diagnosis, fingerprint=wanted.fingerprint, profile=profile)
+    return pipeline.explain(rule_id, fingerprint, diagnosis, load_rules(rules), profile=profile)
 
 
 def load_profile(path: AnyPath, *, chip: str = "", progress: Progress | None = None) -> Profile:
@@ -185,22 +180,14 @@ def _profile(given: AnyPath | Profile, chip: str, progress: Progress) -> Profile
     return given if isinstance(given, Profile) else load_profile(given, chip=chip, progress=progress)
 
 
-def _side(given: AnyPath | Diagnosis, catalog: Catalog, chip: str, tables: bool) -> tuple[Diagnosis, Profile | None]:
-    """One side of a comparison, and its tables where it is a capture."""
+def _side(given: AnyPath | Diagnosis, chip: str, tables: bool) -> Diagnosis | Profile:
+    """One side of a comparison."""
     from pathlib import Path
 
-    from advisor.comparison.tables import ALSO, WANTED
     from advisor.model.findings import Diagnosis
-    from advisor.model.saved import is_saved, saved_diagnosis
-    from advisor.pipeline import judge, open_profile, show
+    from advisor.pipeline import open_given
 
-    if isinstance(given, Diagnosis):
-        return given, None
-    path = Path(given)
-    if is_saved(path):
-        return saved_diagnosis(path), None
-    profile = open_profile(path, also=ALSO if tables else (), chip=chip)
-    return judge(profile, catalog, show(profile, catalog, WANTED if tables else ())), profile
+    return given if isinstance(given, Diagnosis) else open_given(Path(given), chip=chip, tables=tables)
 
 
 def _settings(given: AnyPath | Settings | None) -> Settings | None:

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one place where the parts meet: files to facts, facts and rules to outcomes, outcomes to a Diagnosis."""
+"""The one place where the parts meet: files to facts, facts and rules to a Diagnosis, diagnoses to what follows.
+
+The command line, the Python API, the bot and the server for assistants all put together here what they show.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,14 +23,20 @@ from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
+from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
 from advisor.model.run import Run, Sides
+from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
 from advisor.summary.account import account
 from advisor.summary.chart_data import EXHIBITS, exhibits, slack, step_us, time_split
 
 if TYPE_CHECKING:
+    from advisor.model.explanation import Explanation
+    from advisor.model.verdict import Verdict
+    from advisor.policy.policy import Bar
+    from advisor.policy.settings import Settings
     from advisor.rules.catalog import Catalog
 
 F = TypeVar("F", bound=Fact)
@@ -115,6 +125,109 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         rules=tuple(rule.info() for rule in catalog.rules),
         exhibits=shown,
         unread=_unread(profile),
+    )
+
+
+def open_given(
+    path: Path, *, jobs: int | None = None, progress: Progress = silent, chip: str = "", tables: bool = False
+) -> Diagnosis | Profile:
+    """What lies at this path: the diagnosis in a .json, or a capture; with `tables` it can be set beside another.
+
+    Raises:
+        InputError: Nothing there can be read.
+    """
+    if is_saved(path):
+        return saved_diagnosis(path)
+    if not tables:
+        return open_profile(path, jobs=jobs, progress=progress, chip=chip)
+    from advisor.comparison.tables import ALSO
+
+    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip)
+
+
+def diagnosed(
+    given: Diagnosis | Profile, catalog: Catalog, progress: Progress = silent, *, tables: bool = False
+) -> Diagnosis:
+    """The diagnosis of what was opened; with `tables` what a comparison wants is read on the way."""
+    if isinstance(given, Diagnosis):
+        return given
+    if not tables:
+        return diagnose(given, catalog, progress)
+    from advisor.comparison.tables import WANTED
+
+    return judge(given, catalog, show(given, catalog, WANTED), progress)
+
+
+def compare(
+    before: Diagnosis, after: Diagnosis, settings: Settings | None = None, tolerance: Tolerance | None = None
+) -> Comparison:
+    """What changed beyond the noise that is said here, else by the settings, else what is usual."""
+    from advisor.comparison import compare as compare_diagnoses
+
+    return compare_diagnoses(before, after, tolerance or (settings.tolerance if settings else Tolerance()))
+
+
+def with_tables(comparison: Comparison, before: Profile, after: Profile) -> Comparison:
+    """The comparison with kernels, operators, calls, collectives and memory side by side."""
+    from advisor.comparison.tables import differences
+
+    found = differences(before, after)
+    return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+
+
+def bars_in_force(asked: Sequence[Bar] | None, settings: Settings | None, *, compared: bool) -> Sequence[Bar]:
+    """From where on findings fail a run: as asked, else by the settings, else what fits."""
+    from advisor.policy.gate import ALONE, CHANGED
+
+    said = asked if asked is not None else settings.fail_on if settings else None
+    return said if said is not None else CHANGED if compared else ALONE
+
+
+def check(
+    diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None, bars: Sequence[Bar]
+) -> Verdict:
+    """Whether the run may pass, by the policy of the settings."""
+    from advisor.policy.gate import judge as hold_against
+    from advisor.policy.policy import Policy
+
+    return hold_against(diagnosis, comparison, settings.policy if settings else Policy(), bars, today())
+
+
+def today() -> date:
+    """The day by which suppressions end: the same everywhere, whatever the time zone of a machine."""
+    return datetime.now(UTC).date()
+
+
+def explain(
+    rule: str,
+    fingerprint: str,
+    diagnosis: Diagnosis | None,
+    catalog: Catalog,
+    *,
+    profile: Profile | None = None,
+    settings: Settings | None = None,
+    rows: int | None = None,
+    in_force: Catalog | None = None,
+) -> Explanation:
+    """Why a rule spoke or did not; `in_force` are the rules that the settings leave, where `catalog` has more.
+
+    Raises:
+        UsageError: There is no such finding or rule; the message names those that come near.
+    """
+    from advisor.explanation import ROWS, asked
+    from advisor.explanation import explain as give_grounds
+
+    wanted = asked.asked(rule, fingerprint, diagnosis, catalog)
+    off = in_force is not None and wanted.rule is not None and wanted.rule.id not in in_force.by_id
+    return give_grounds(
+        wanted.info,
+        wanted.rule,
+        diagnosis,
+        fingerprint=wanted.fingerprint,
+        profile=profile,
+        settings=settings,
+        rows=ROWS if rows is None else rows,
+        off=off,
     )
 
 

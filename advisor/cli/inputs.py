@@ -70,10 +70,10 @@ def given(path: Path, arguments: argparse.Namespace, settings: Settings | None) 
     Raises:
         InputError: Nothing there can be read.
     """
-    from advisor.pipeline import diagnose, open_profile
+    from advisor.pipeline import diagnosed, open_profile
     from advisor.report.bar import Bar
 
     with Bar(language_of(arguments.lang)) as bar:
         profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip)
         warn_of_chip(profile, arguments)
-        return diagnose(profile, catalog_of(arguments.rules, settings), bar), profile
+        return diagnosed(profile, catalog_of(arguments.rules, settings), bar), profile

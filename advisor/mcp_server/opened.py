@@ -13,8 +13,7 @@ from advisor.mcp_server.roots import Given, Roots
 from advisor.messages.errors import UsageError
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis
-from advisor.model.saved import is_saved, saved_diagnosis
-from advisor.pipeline import diagnose, open_profile
+from advisor.pipeline import diagnosed, open_given
 from advisor.progress import Progress, silent
 from advisor.rules.catalog import Catalog
 
@@ -84,15 +83,14 @@ class Opened:
         """
         seen = self.seen(words, progress)
         if seen.diagnosis is None and seen.profile is not None:
-            seen.diagnosis = diagnose(seen.profile, self.catalog, progress)
+            seen.diagnosis = diagnosed(seen.profile, self.catalog, progress)
         assert seen.diagnosis is not None  # noqa: S101 - what has no profile was saved as a diagnosis
         return seen.diagnosis
 
     def _open(self, given: Given, progress: Progress) -> Seen:
-        if is_saved(given.path):
-            return Seen(given, None, saved_diagnosis(given.path))
         # in this process: forking one that serves requests in threads may leave a lock held for ever
-        return Seen(given, open_profile(given.path, jobs=1, progress=progress, chip=self.chip))
+        opened = open_given(given.path, jobs=1, progress=progress, chip=self.chip)
+        return Seen(given, None, opened) if isinstance(opened, Diagnosis) else Seen(given, opened)
 
     def _let_go(self) -> None:
         """Forgets captures that changed, those asked about longest ago, and more input than is kept."""

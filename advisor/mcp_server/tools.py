@@ -7,10 +7,9 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from typing import Any
 
-from advisor.comparison import compare
+from advisor import pipeline
 from advisor.engine import reason
-from advisor.explanation import explain, meaning
-from advisor.explanation.asked import asked
+from advisor.explanation import meaning
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.observed import Setting
@@ -22,7 +21,6 @@ from advisor.mcp_server.opened import Opened
 from advisor.mcp_server.query import Query, ask
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.text import Language, Text
-from advisor.model.comparison import Tolerance
 from advisor.model.findings import Diagnosis, Spent
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
@@ -75,15 +73,9 @@ class Tools:
         with self.opened.lock:
             diagnosis = self.opened.diagnosis(path, progress) if path else None
             profile = self.opened.seen(path, progress).profile if path else None
-            wanted = asked(rule, finding, diagnosis, self.opened.catalog)
-            explanation = explain(
-                wanted.info,
-                wanted.rule,
-                lean(diagnosis) if diagnosis is not None else None,
-                fingerprint=wanted.fingerprint,
-                profile=profile,
-                settings=self.settings,
-                rows=rows,
+            known = lean(diagnosis) if diagnosis is not None else None
+            explanation = pipeline.explain(
+                rule, finding, known, self.opened.catalog, profile=profile, settings=self.settings, rows=rows
             )
         return spoken(explanation, self.language)
 
@@ -147,7 +139,7 @@ class Tools:
         """What changed between two captures or saved diagnoses, and what moved the step."""
         with self.opened.lock:
             one, other = (self.opened.diagnosis(path, progress) for path in (before, after))
-        found = compare(one, other, self.settings.tolerance if self.settings is not None else Tolerance())
+        found = pipeline.compare(one, other, self.settings)
         answer = answers.Compared(
             confidence=found.confidence,
             shifts=found.shifts,

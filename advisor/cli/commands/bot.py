@@ -244,25 +244,18 @@ def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
 def _compared(diagnosis: Diagnosis, arguments: argparse.Namespace, settings: Settings | None) -> Comparison | None:
     if arguments.baseline is None:
         return None
-    from advisor.comparison import compare
-    from advisor.model.comparison import Tolerance
+    from advisor.pipeline import compare
 
     before = given_diagnosis(arguments.baseline, arguments, settings)
-    return compare(before, diagnosis, settings.tolerance if settings else Tolerance())
+    return compare(before, diagnosis, settings)
 
 
 def _judged(diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None) -> Verdict:
     """What the policy says; where it asks for what changed and there is no baseline, that part rests."""
-    from datetime import UTC, datetime
+    from advisor.pipeline import bars_in_force, check
 
-    from advisor.policy.gate import ALONE, CHANGED, judge
-    from advisor.policy.policy import Policy
-
-    said = settings.fail_on if settings else None
-    bars = said if said is not None else CHANGED if comparison else ALONE
-    holding = tuple(bar for bar in bars if comparison or not bar.since)
-    policy = settings.policy if settings else Policy()
-    return judge(diagnosis, comparison, policy, holding, datetime.now(UTC).date())
+    bars = bars_in_force(None, settings, compared=comparison is not None)
+    return check(diagnosis, comparison, settings, tuple(bar for bar in bars if comparison or not bar.since))
 
 
 def _saved_verdict(path: Path) -> Verdict:

@@ -24,7 +24,6 @@ from advisor.report.output_formats import VERDICT, WRITERS
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from datetime import date
 
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
@@ -76,21 +75,13 @@ def run(arguments: argparse.Namespace) -> int:
         if settings is not None and all(map(is_saved, inputs)):
             catalog_of(arguments.rules, settings)  # for names that do not exist: nothing else would look for them
         diagnosis, comparison = _read(arguments, settings, outputs)
-        from advisor.policy.gate import judge
-        from advisor.policy.policy import Policy
+        from advisor.pipeline import check
 
-        verdict = judge(diagnosis, comparison, settings.policy if settings else Policy(), fail_on, _today())
+        verdict = check(diagnosis, comparison, settings, fail_on)
         write_all(diagnosis, arguments, outputs, charts, comparison=comparison, verdict=verdict)
     if not arguments.quiet:
         _print(diagnosis, comparison, verdict, arguments, outputs)
     return FINE if verdict.passed else FOUND
-
-
-def _today() -> date:
-    """The day by which suppressions end: the same everywhere, whatever the time zone of a machine."""
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).date()
 
 
 def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None) -> Sequence[Bar]:
@@ -101,11 +92,12 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
     """
     from advisor.messages.errors import UsageError
     from advisor.messages.text import Text
-    from advisor.policy.gate import ALONE, CHANGED, check_bars
+    from advisor.pipeline import bars_in_force
+    from advisor.policy.gate import check_bars
     from advisor.policy.policy import bars
 
     try:
-        said = bars(asked.split(",")) if asked is not None else settings.fail_on if settings else None
+        said = bars(asked.split(",")) if asked is not None else None
     except ValueError as error:
         raise UsageError(
             Text(f"--fail-on: `{error}` is no severity", f"--fail-on：`{error}` 不是严重程度"),
@@ -114,7 +106,7 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
                 "可取 none、info、low、medium、high、critical；给出基线时还可写 new:high 或 worse:high",
             ),
         ) from None
-    found = said if said is not None else CHANGED if baseline else ALONE
+    found = bars_in_force(said, settings, compared=baseline is not None)
     check_bars(found, compared=baseline is not None)
     return found
 
@@ -123,15 +115,13 @@ def _read(
     arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]
 ) -> tuple[Diagnosis, Comparison | None]:
     """The diagnosis, and what changed since the baseline."""
-    from advisor.model.comparison import Tolerance
-
     if arguments.baseline is None:
         return _at(arguments.path, arguments, settings, outputs), None
-    from advisor.comparison import compare
+    from advisor.pipeline import compare
 
     before = _at(arguments.baseline, arguments, settings, outputs)  # first: it is usually small, and may be missing
     diagnosis = _at(arguments.path, arguments, settings, outputs)
-    return diagnosis, compare(before, diagnosis, settings.tolerance if settings else Tolerance())
+    return diagnosis, compare(before, diagnosis, settings)
 
 
 def _at(path: Path, arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Diagnosis:
@@ -150,6 +140,7 @@ def _print(
     arguments: argparse.Namespace,
     outputs: Sequence[Output],
 ) -> None:
+    from advisor.pipeline import today
     from advisor.report.verdict.terminal import Judged, print_verdict
 
     judged = Judged(
@@ -157,7 +148,7 @@ def _print(
         comparison=comparison,
         verdict=verdict,
         settings=str(arguments.config or SETTINGS_FILE),
-        today=_today(),
+        today=today(),
         written=tuple(output.path for output in outputs if not output.is_stdout),
     )
     print_verdict(judged, language_of(arguments.lang), console_beside(outputs))

@@ -19,7 +19,7 @@ from advisor.cli.arguments import (
     source_options,
 )
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import is_saved, saved_diagnosis, warn_of_chip
+from advisor.cli.inputs import warn_of_chip
 from advisor.cli.outputs import chart_renderer, console_beside, sources_of
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS
@@ -89,48 +89,35 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
 
 def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
     """The comparison, with the tables of both captures where both are at hand."""
-    from advisor.comparison import compare
-    from advisor.comparison.tables import WANTED
-    from advisor.model.findings import Diagnosis
-    from advisor.pipeline import judge, show
+    from advisor.facts.profile import Profile
+    from advisor.pipeline import compare, diagnosed, with_tables
     from advisor.report.bar import Bar
 
     catalog = catalog_of(arguments.rules, settings)
     paths = (arguments.before, arguments.after)
     with Bar(language_of(arguments.lang)) as bar:
         opened = [_opened(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
-        old, new = (
-            one if isinstance(one, Diagnosis) else judge(one, catalog, show(one, catalog, WANTED), bar)
-            for one in opened
-        )
+        old, new = (diagnosed(one, catalog, bar, tables=True) for one in opened)
     names = told_apart(*paths, old.run.name, new.run.name)
     old, new = (_named(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
-    comparison = compare(old, new, _tolerance(arguments, settings))
-    before, after = (None if isinstance(one, Diagnosis) else one for one in opened)
-    return _with_tables(comparison, before, after)
+    comparison = compare(old, new, tolerance=_tolerance(arguments, settings))
+    profiles = [one for one in opened if isinstance(one, Profile)]
+    if len(profiles) == len(opened):
+        return with_tables(comparison, *profiles)
+    return comparison.model_copy(update={"notes": (*comparison.notes, _captures_needed())})
 
 
 def _opened(path: Path, arguments: argparse.Namespace, outputs: Sequence[Output], bar: Bar) -> Diagnosis | Profile:
     """The diagnosis in a .json, or a capture that can be diagnosed and has tables."""
-    if is_saved(path):
-        return saved_diagnosis(path)
-    from advisor.comparison.tables import ALSO
-    from advisor.pipeline import open_profile
+    from advisor.facts.profile import Profile
+    from advisor.pipeline import open_given
     from advisor.report import outside_captures
 
-    profile = open_profile(path, jobs=arguments.jobs, progress=bar, also=ALSO, chip=arguments.chip)
-    warn_of_chip(profile, arguments)
-    outside_captures(outputs, path, tuple(capture.path for capture in profile.run.captures))
-    return profile
-
-
-def _with_tables(comparison: Comparison, before: Profile | None, after: Profile | None) -> Comparison:
-    if before is None or after is None:
-        return comparison.model_copy(update={"notes": (*comparison.notes, _captures_needed())})
-    from advisor.comparison.tables import differences
-
-    found = differences(before, after)
-    return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+    given = open_given(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip, tables=True)
+    if isinstance(given, Profile):
+        warn_of_chip(given, arguments)
+        outside_captures(outputs, path, tuple(capture.path for capture in given.run.captures))
+    return given
 
 
 def _captures_needed() -> Text:

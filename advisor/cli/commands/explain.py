@@ -77,8 +77,8 @@ def _explained(
     settings: Settings | None,
     outputs: Sequence[Output],
 ) -> Explanation:
-    from advisor.explanation import explain
     from advisor.explanation.asked import asked
+    from advisor.pipeline import explain
     from advisor.report import outside_captures
 
     if source is None and not arguments.finding:
@@ -86,18 +86,15 @@ def _explained(
     diagnosis, profile = _given(arguments, source, settings)
     if source is not None and diagnosis is not None:
         outside_captures(outputs, source, tuple(capture.path for capture in diagnosis.run.captures))
-    known = _every(arguments, catalog)
-    wanted = asked(arguments.rule, arguments.finding, diagnosis, known)
-    off = settings is not None and wanted.rule is not None and wanted.rule.id not in catalog.by_id
     return explain(
-        wanted.info,
-        wanted.rule,
+        arguments.rule,
+        arguments.finding,
         diagnosis,
-        fingerprint=wanted.fingerprint,
+        _every(arguments, catalog),
         profile=profile,
         settings=settings,
         rows=arguments.rows,
-        off=off,
+        in_force=None if settings is None else catalog,
     )
 
 

@@ -39,8 +39,8 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares both captures and says what became of findings; ends with 1 unless a fix worked at least in part."""
-    from advisor.comparison import DEFAULT, compare
     from advisor.comparison.verification import named
+    from advisor.pipeline import compare
     from advisor.report.renderers.terminal import print_document
     from advisor.report.writers import check_outputs, outside_captures
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.finding is not None:
             named(sides[0], arguments.finding)
         outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
-    comparison = compare(sides[0], sides[1], settings.tolerance if settings else DEFAULT)
+    comparison = compare(sides[0], sides[1], settings)
     told, worked = _told(comparison, arguments.finding, language_of(arguments.lang))
     write_document(told, outputs)
     if not arguments.quiet:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 
 _GIB = 1024.0**3
 
@@ -98,11 +98,8 @@ def told_chip(words: str) -> str:
     if chip is not None:
         return chip.name
     near, names = nearest_chip(words), chip_names()
-    english, chinese = (f"did you mean `{near}`? ", f"是不是 `{near}`？") if near else ("", "")
-    raise UsageError(
-        Text(f"unknown chip `{words}`", f"未知的芯片型号 `{words}`"),
-        Text(f"{english}known are {names}", f"{chinese}可用：{names}"),
-    )
+    known = Message("did_you_mean_known", name=near, names=names) if near else Message("known_are", names=names)
+    raise UsageError(Message("unknown_chip", name=words), known)
 
 
 def chip_names() -> str:

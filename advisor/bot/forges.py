@@ -13,7 +13,7 @@ from advisor.bot.ci_job import CiJob
 from advisor.bot.forge import Forge, ForgeKind
 from advisor.bot.retries import Retries
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 
 FORGES: Mapping[str, ForgeKind] = MappingProxyType(
     {
@@ -51,11 +51,8 @@ def token_of(kind: str, environ: Mapping[str, str]) -> str:
         raise UsageError(forge.refused.why, forge.refused.do)
     listed = ", ".join(names)
     raise UsageError(
-        Text("there is no token to comment with", "缺少发表评论所需的令牌"),
-        Text(
-            f"set one of {listed}; see docs/bot.md. --dry-run needs none",
-            f"请设置 {listed} 之一，见 docs/bot.md；--dry-run 不需要令牌",
-        ),
+        Message("no_token"),
+        Message("set_token", names=listed),
     )
 
 
@@ -77,10 +74,7 @@ def check_repo(kind: str, repo: str) -> None:
     parts = repo.split("/")
     fits = _REPO.fullmatch(repo) and not {".", ".."} & set(parts) and (FORGES[kind].groups or repo.count("/") == 1)
     if not fits:
-        raise UsageError(
-            Text(f"{repo!r} is no repository", f"{repo!r} 不是仓库名"),
-            Text("give --repo owner/name", "请给出 --repo owner/name"),
-        )
+        raise UsageError(Message("no_repository", repo=repr(repo)), Message("give_repository"))
 
 
 def check_address(address: str) -> None:
@@ -94,18 +88,12 @@ def check_address(address: str) -> None:
         parts.scheme in ("http", "https") and parts.hostname and not (parts.username or parts.query or parts.fragment)
     )
     if address and not (plain and port_is_sound):
-        raise UsageError(
-            Text("--api-url is no web address of an API", "--api-url 不是有效的 API 地址"),
-            Text("give one such as https://gitlab.example.com/api/v4", "例如 https://gitlab.example.com/api/v4"),
-        )
+        raise UsageError(Message("no_api_address"), Message("give_api_address"))
 
 
 def sound_token(token: str) -> str:
     """The token without the line break that often ends it. What is wrong with one is said without showing it."""
     stripped = token.strip()
     if not _TOKEN.fullmatch(stripped):
-        raise UsageError(
-            Text("the token holds characters that no token has", "令牌中含有非法字符"),
-            Text("copy it again, on one line and without quotes", "请重新复制，保持一行且不含引号"),
-        )
+        raise UsageError(Message("token_characters"), Message("copy_token"))
     return stripped

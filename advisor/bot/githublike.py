@@ -13,7 +13,7 @@ from advisor.bot.forge import Comment, Features, Light
 from advisor.bot.pages import paged
 from advisor.bot.rest import Rest, is_gone
 from advisor.messages.errors import ForgeError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 
 STATUS_WORDS = 140
 """Longest description of a commit status."""
@@ -101,11 +101,11 @@ class GitHubLike:
 
     def set_status(self, sha: str, light: Light) -> None:
         if not self.features.status:
-            raise trouble.not_offered(self.name, Text("commit status", "提交状态"))
+            raise trouble.not_offered(self.name, Message("a_commit_status"))
         self._rest.ask("POST", f"/repos/{self._repo}/statuses/{quote(sha, safe='')}", _status(light))
 
     def add_check(self, sha: str, light: Light) -> None:
-        raise trouble.not_offered(self.name, Text("check run", "检查项（check run）"))
+        raise trouble.not_offered(self.name, Message("a_check_run"))
 
     def _one(self, comment: Comment) -> str:
         return self._routes.one.format(repo=self._repo, id=comment.id)

@@ -15,6 +15,7 @@ from advisor.bot.pages import paged
 from advisor.bot.rest import ApiAccess, Rest, is_gone
 from advisor.bot.retries import Retries
 from advisor.messages.errors import ForgeError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 
 ADDRESS = "https://gitlab.com/api/v4"
@@ -96,7 +97,7 @@ class GitLab:
         self._rest.ask("POST", f"{self._project}/statuses/{quote(sha, safe='')}", words | url)
 
     def add_check(self, sha: str, light: Light) -> None:
-        raise trouble.not_offered(self.name, Text("check run", "检查项（check run）"))
+        raise trouble.not_offered(self.name, Message("a_check_run"))
 
 
 def gitlab(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitLab:

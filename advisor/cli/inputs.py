@@ -39,15 +39,12 @@ def refuse_saved(path: Path) -> None:
     if not kind:
         return
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
-    called = Text("a saved comparison", "已保存的对比结果")
+    called = Message("a_saved_comparison")
     if kind == "diagnosis":
-        called = Text("a saved diagnosis", "已保存的诊断结果")
-    raise UsageError(
-        Text(f"{path} is {called.en}, not a capture", f"{path} 是{called.zh}，不是采集数据"),
-        Text(f"write it again with: advisor render {path}", f"可用以下命令重新输出：advisor render {path}"),
-    )
+        called = Message("a_saved_diagnosis")
+    raise UsageError(Message("not_a_capture", path=path, kind=called), Message("render_again", path=path))
 
 
 def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
@@ -55,12 +52,9 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     run, told = profile.run, arguments.chip
     if f"untold_chip={told}" not in run.notes or getattr(arguments, "quiet", False):
         return
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
-    said = Text(
-        f"the capture names {run.chip}, which counts: not {told}, as it was told",
-        f"采集数据中的芯片型号为 {run.chip}，以其为准，忽略指定的 {told}",
-    )
+    said = Message("other_chip", chip=run.chip, told=told)
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 

@@ -14,7 +14,8 @@ from advisor.cli.arguments import PROJECT_FILE, SETTINGS_FILE
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.messages.text import Language, Text
+    from advisor.messages.message import Message
+    from advisor.messages.text import Language
     from advisor.policy.settings import Settings
     from advisor.rules.catalog import Catalog
 
@@ -37,12 +38,9 @@ def _read_settings(arguments: argparse.Namespace) -> Settings | None:
     path: Path | None = getattr(arguments, "config", None)
     if path is not None and not path.is_file():
         from advisor.messages.errors import UsageError
-        from advisor.messages.text import Text
+        from advisor.messages.message import Message
 
-        raise UsageError(
-            Text(f"{path} does not exist", f"{path} 不存在"),
-            Text(f"give a file of settings such as {SETTINGS_FILE}", f"请给出配置文件，例如 {SETTINGS_FILE}"),
-        )
+        raise UsageError(Message("does_not_exist", path=path), Message("give_settings", file=SETTINGS_FILE))
     if path is None:
         path = _nearest(arguments)
     if path is None:
@@ -64,9 +62,9 @@ def _nearest(arguments: argparse.Namespace) -> Path | None:
         return None
     shown = Path(os.path.relpath(found, here))
     if found.parent != here and not getattr(arguments, "quiet", False):
-        from advisor.messages.text import Text
+        from advisor.messages.message import Message
 
-        said = Text(f"settings from {shown.as_posix()}", f"使用的配置文件：{shown.as_posix()}")
+        said = Message("settings_from", file=shown.as_posix())
         print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
     arguments.config = shown
     return shown
@@ -108,12 +106,12 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
     if not only:
         return catalog
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     chosen = catalog.select(only)
     if not chosen.rules:
         patterns = ", ".join(only)
-        raise UsageError(Text(f"no rule matches {patterns}", f"没有规则匹配 {patterns}"), listed())
+        raise UsageError(Message("no_rule_matches", patterns=patterns), listed())
     return chosen
 
 
@@ -124,23 +122,20 @@ def rule_folders(given: Sequence[Path]) -> list[Path]:
         UsageError: One of them does not exist.
     """
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.shipped import shipped
 
     for folder in given:
         if not folder.exists():
-            raise UsageError(
-                Text(f"{folder} does not exist", f"{folder} 不存在"),
-                Text("give a folder of rule files", "请给出存放规则文件的目录"),
-            )
+            raise UsageError(Message("does_not_exist", path=folder), Message("give_rule_folder"))
     return list(given) or [shipped("rules")]
 
 
-def listed() -> Text:
+def listed() -> Message:
     """Where to see which rules there are."""
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
-    return Text("advisor rules list shows them all", "可用 advisor rules list 查看全部规则")
+    return Message("rules_list_shows")
 
 
 def language_of(asked: str | None) -> Language:

@@ -31,13 +31,10 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     from tempfile import TemporaryDirectory
 
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     if len(asking) > 1:
-        raise UsageError(
-            Text("the standard input can be read only once", "标准输入只能读取一次"),
-            Text("give one of the two as a file", "请将其中之一改为文件"),
-        )
+        raise UsageError(Message("one_standard_input"), Message("give_one_as_file"))
     with TemporaryDirectory(prefix="advisor-") as folder:
         file = Path(folder, "stdin.json")
         file.write_bytes(sys.stdin.buffer.read())

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from advisor.messages.errors import UsageError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.comparison import Change, Comparison, Metric, Shift, Status
 from advisor.model.findings import ConfidenceName, Diagnosis, Finding, Scalar
@@ -160,12 +161,12 @@ def named(diagnosis: Diagnosis, name: str) -> Finding:
     there = found or diagnosis.findings
     listed = ", ".join(f"{finding.fingerprint} {finding.rule}" for finding in there[:10]) + (" …" if there[10:] else "")
     if found:
-        trouble = Text(f"`{name}` names {len(found)} findings", f"`{name}` 对应 {len(found)} 个问题")
+        trouble = Message("names_findings", name=name, count=len(found))
     else:
-        trouble = Text(f"the first capture has no finding `{name}`", f"修改前的采集中没有问题 `{name}`")
+        trouble = Message("no_finding_before", name=name)
     if not there:
-        raise UsageError(trouble, Text("it has no findings at all", "其中没有发现任何问题"))
-    raise UsageError(trouble, Text(f"name one of: {listed}", f"请指定其中之一：{listed}"))
+        raise UsageError(trouble, Message("has_no_findings"))
+    raise UsageError(trouble, Message("name_one_of", names=listed))
 
 
 def _result(change: Change, promised: float, step: Shift | None) -> Result:

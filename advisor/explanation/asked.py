@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis, RuleInfo
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog, unknown_rule
@@ -41,14 +41,8 @@ def asked(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, catalog: 
     if rule_id:
         return _rule(rule_id, "", diagnosis, catalog)
     found = {one.fingerprint: one.rule for one in diagnosis.findings} if diagnosis is not None else {}
-    there = f": {_listed(found, found)}" if found else ""
-    raise UsageError(
-        Text("neither a rule nor a finding is named", "未指定规则或问题"),
-        Text(
-            f"name a rule such as host/free-time, or a finding with --finding{there}",
-            f"请给出规则（例如 host/free-time），或用 --finding 指定问题{there.replace(': ', '：')}",
-        ),
-    )
+    names = Message("name_rule_or_these", names=_listed(found, found)) if found else Message("name_rule_or_finding")
+    raise UsageError(Message("nothing_asked"), names)
 
 
 def _rule(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, catalog: Catalog) -> Asked:
@@ -68,10 +62,7 @@ def _info(rule: Rule | None) -> RuleInfo:
 def _finding(start: str, rule_id: str, diagnosis: Diagnosis | None, catalog: Catalog) -> tuple[str, str]:
     """The fingerprint that begins like this, and its rule."""
     if diagnosis is None:
-        raise UsageError(
-            Text("a finding is looked up in a diagnosis, and none is given", "查找问题需要一份诊断，但未给出"),
-            Text("give the capture, or a saved report with --in", "请给出采集目录，或用 --in 给出已保存的报告"),
-        )
+        raise UsageError(Message("no_diagnosis_asked"), Message("give_capture_or_report"))
     former = catalog.by_id.get(rule_id)
     ids = {rule_id, former.id} if former is not None else {rule_id}
     names = {name: rule for name, rule in _names(diagnosis).items() if not rule_id or rule in ids}
@@ -82,21 +73,18 @@ def _finding(start: str, rule_id: str, diagnosis: Diagnosis | None, catalog: Cat
         return name, names[name]
     if found:
         raise UsageError(
-            Text(f"several findings begin with `{start}`", f"有多个问题以 `{start}` 开头"),
-            Text(f"give more of it: {_listed(found, names)}", f"请多给几位：{_listed(found, names)}"),
+            Message("several_findings", start=start),
+            Message("give_more_of_it", names=_listed(found, names)),
         )
     raise _unknown_finding(start, rule_id, names)
 
 
 def _unknown_finding(start: str, rule_id: str, names: Mapping[str, str]) -> UsageError:
     if len(start.strip()) < SHORTEST and names:
-        return UsageError(
-            Text(f"`{start}` is too short for a finding", f"`{start}` 太短，无法确定问题"),
-            Text(f"give at least {SHORTEST} characters of it", f"请至少给出 {SHORTEST} 位"),
-        )
-    here = (f" of rule `{rule_id}`", f"规则 `{rule_id}` 的") if rule_id else ("", "")
-    hint = Text(f"there are {_listed(names, names)}", f"现有：{_listed(names, names)}") if names else None
-    return UsageError(Text(f"no finding `{start}`{here[0]}", f"没有{here[1]}问题 `{start}`"), hint)
+        return UsageError(Message("too_short_for_finding", start=start), Message("give_at_least", count=SHORTEST))
+    hint = Message("there_are", names=_listed(names, names)) if names else None
+    none = Message("no_finding_of_rule", start=start, rule=rule_id) if rule_id else Message("no_finding", start=start)
+    return UsageError(none, hint)
 
 
 def _names(diagnosis: Diagnosis) -> dict[str, str]:

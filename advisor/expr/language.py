@@ -169,7 +169,7 @@ SIGNS: dict[str, str] = {
 def nearest_function(name: str) -> Message:
     """What to write where there is no function of this name."""
     near = [INSTEAD[name]] if name in INSTEAD else get_close_matches(name, FUNCTION_NAMES, 1)
-    return did_you_mean(near) or Message("known_functions", names=", ".join(entry.name for entry in FUNCTIONS))
+    return did_you_mean(near) or Message("known", names=", ".join(entry.name for entry in FUNCTIONS))
 
 
 class RunName(Struct, frozen=True):

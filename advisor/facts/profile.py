@@ -17,7 +17,7 @@ from advisor.facts.observed import Damage
 from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message, did_you_mean
 from advisor.model.run import Run
 
 F = TypeVar("F", bound=Fact)
@@ -306,13 +306,7 @@ def named(name: str) -> type[Fact]:
     if name in FACTS:
         return FACTS[name]
     near = get_close_matches(name, FACTS, 1)
-    listed = ", ".join(FACTS)
-    meant = (
-        Text(f"did you mean `{near[0]}`?", f"是不是 `{near[0]}`？")
-        if near
-        else Text(f"known: {listed}", f"可用：{listed}")
-    )
-    raise UsageError(Text(f"no table `{name}`", f"没有表 `{name}`"), meant)
+    raise UsageError(Message("no_table", name=name), did_you_mean(near) or Message("known", names=", ".join(FACTS)))
 
 
 @cache

@@ -11,7 +11,7 @@ from msgspec import Struct
 from advisor.facts.profile import Profile
 from advisor.mcp_server.roots import Given, Roots
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import diagnosed, open_given
 from advisor.progress import Progress, silent
@@ -69,10 +69,7 @@ class Opened:
         """
         profile = self.seen(words, progress).profile
         if profile is None:
-            raise UsageError(
-                Text("a saved diagnosis has no tables", "保存的诊断中没有数据表"),
-                Text("give the capture it was made from", "请给出生成它的采集目录"),
-            )
+            raise UsageError(Message("saved_has_no_tables"), Message("give_its_capture"))
         return profile
 
     def diagnosis(self, words: str, progress: Progress = silent) -> Diagnosis:

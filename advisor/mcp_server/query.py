@@ -18,7 +18,6 @@ from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
-from advisor.messages.text import Text
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.run import Run
 from advisor.rules.source import nearest
@@ -112,13 +111,7 @@ class _Answer:
         if kind is None or name in RUN_SCOPE:
             raise _no_name(name, (*self.fact.columns(), *self.bound))
         if self.grouped and kind.per_row and name not in self.query.by:
-            raise UsageError(
-                Text(
-                    f"`{name}` has one value per row, and there is one row per group",
-                    f"`{name}` 逐行取值，而结果按组给出",
-                ),
-                Text("name an aggregate of it in `let`", "请在 `let` 中对它做聚合"),
-            )
+            raise UsageError(Message("row_value_in_group", name=name), Message("aggregate_it"))
         return kind
 
     def _cells(self, name: str, kind: Type, length: int, chosen: Array) -> list[Scalar]:
@@ -140,10 +133,7 @@ class _Answer:
             return np.arange(length)
         found = compile_expr(text, self.scope)
         if self.grouped and found.type.per_row:
-            raise UsageError(
-                Text("`sort` has one value per row, and there is one row per group", "`sort` 逐行取值，而结果按组给出"),
-                Text("sort by a key or by an aggregate", "请按分组键或聚合值排序"),
-            )
+            raise UsageError(Message("sort_has_rows"), Message("sort_by_key"))
         value = found.run(self.frame)
         value = value if self.grouped or found.type.per_row else self.frame.spread(value)
         return _sorted(_whole(value, length))
@@ -181,27 +171,15 @@ def _key_values(fact: type[Fact], name: str, values: Sequence[object]) -> Value:
 def _condition(text: str, scope: Scope) -> Compiled:
     found = compile_expr(text, scope)
     if found.type.kind != "bool":
-        raise UsageError(
-            Text(f"`where` is a condition, not {found.type}", f"`where` 应为条件，而不是 {found.type}"),
-            Text("compare something, such as `duration_us > 100`", "请写成比较，例如 `duration_us > 100`"),
-        )
+        raise UsageError(Message("where_is_condition", found=str(found.type)), Message("compare_something"))
     return found
 
 
 def _refuse_too_much(query: Query) -> None:
     if not 1 <= query.limit <= MOST_ROWS:
-        raise UsageError(
-            Text(f"`limit` is {query.limit}", f"`limit` 为 {query.limit}"),
-            Text(
-                f"ask for 1 to {MOST_ROWS} rows; `total` says how many there are",
-                f"可取 1 到 {MOST_ROWS} 行，总行数见 `total`",
-            ),
-        )
+        raise UsageError(Message("limit_is", limit=query.limit), Message("limit_between", most=MOST_ROWS))
     if len(query.by) + len(query.let) + len(query.columns) > MOST_NAMES:
-        raise UsageError(
-            Text(f"more than {MOST_NAMES} columns, keys and values", f"列、分组键与取值超过 {MOST_NAMES} 个"),
-            Text("ask for fewer at a time", "请分几次查询"),
-        )
+        raise UsageError(Message("too_many_names", most=MOST_NAMES), Message("ask_for_fewer"))
 
 
 def _check_names(query: Query, fact: type[Fact]) -> None:
@@ -210,16 +188,10 @@ def _check_names(query: Query, fact: type[Fact]) -> None:
         if name not in columns:
             raise _no_name(name, columns)
         if columns[name].store == "float" or columns[name].unit:
-            raise UsageError(
-                Text(f"`{name}` is measured", f"`{name}` 是测量值"),
-                Text("group by names, ranks, steps or flags", "请按名称、rank、step 或标志分组"),
-            )
+            raise UsageError(Message("name_is_measured", name=name), Message("group_by_names"))
     for name in query.let:
         if not name.isidentifier() or name.startswith("_") or name in RESERVED or name in columns or name in RUN_SCOPE:
-            raise UsageError(
-                Text(f"`{name}` is no free name", f"`{name}` 不能用作名称"),
-                Text("choose another name for the value", "请换一个名称"),
-            )
+            raise UsageError(Message("name_is_taken", name=name), Message("choose_value_name"))
 
 
 def _no_name(name: str, known: Iterable[str]) -> UsageError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from advisor.messages.errors import InputError, UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 from advisor.model.saved import is_saved
 
 MOST_ENTRIES = 500_000
@@ -38,10 +38,7 @@ class Roots:
         """
         for folder in folders:
             if not folder.is_dir():
-                raise UsageError(
-                    Text(f"{folder} is no folder", f"{folder} 不是目录"),
-                    Text("give --root a folder of captures", "--root 请给出存放采集数据的目录"),
-                )
+                raise UsageError(Message("is_no_folder", folder=folder), Message("give_root"))
         self.folders = tuple(folder.resolve() for folder in folders)
 
     def given(self, words: str) -> Given:
@@ -65,20 +62,14 @@ class Roots:
                     return real
         if not inside:
             raise self._outside()
-        raise InputError(
-            Text(f"{words} does not exist", f"{words} 不存在"),
-            Text("paths count from the folders of this server", "路径相对于服务的目录"),
-        )
+        raise InputError(Message("does_not_exist", path=words), Message("paths_count_from"))
 
     def _holds(self, real: Path) -> bool:
         return any(real.is_relative_to(root) for root in self.folders)
 
     def _outside(self) -> InputError:
         listed = ", ".join(map(str, self.folders))
-        return InputError(
-            Text("the path lies outside of the folders that may be read", "路径不在允许读取的目录之内"),
-            Text(f"they are {listed}; --root allows more", f"允许的目录：{listed}；可用 --root 增加"),
-        )
+        return InputError(Message("path_outside"), Message("roots_are", names=listed))
 
     def _stamp(self, path: Path) -> str:
         """Names, sizes and times of everything that reading the path may touch."""
@@ -100,10 +91,7 @@ class Roots:
             for entry in _listing(waiting.pop()):
                 count += 1
                 if count > MOST_ENTRIES:
-                    raise InputError(
-                        Text(f"more than {MOST_ENTRIES:,} files", f"文件超过 {MOST_ENTRIES:,} 个"),
-                        Text("give a folder further down", "请给出更下层的目录"),
-                    )
+                    raise InputError(Message("too_many_files", count=f"{MOST_ENTRIES:,}"), Message("go_further_down"))
                 real = self._entered(entry)
                 if real is None:
                     continue

@@ -20,7 +20,8 @@ from advisor.mcp_server.query import MOST_ROWS, Query
 from advisor.mcp_server.tools import MOST_FINDINGS, Tools
 from advisor.mcp_server.tools import MOST_ROWS as MOST_EXPLAINED
 from advisor.messages.errors import AdvisorError, FactMissing, UsageError
-from advisor.messages.text import Language, Text
+from advisor.messages.message import Message
+from advisor.messages.text import Language
 from advisor.progress import Progress
 from advisor.release import VERSION
 from advisor.report.markdown import document
@@ -172,10 +173,7 @@ def _answer(data: dict[str, Any]) -> CallToolResult:
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     if len(text) > MOST_CHARACTERS:
-        raise UsageError(
-            Text(f"the answer has {len(text):,} characters", f"结果共 {len(text):,} 个字符"),
-            Text("ask for fewer rows, columns or findings", "请减少行数、列数或问题数"),
-        )
+        raise UsageError(Message("answer_too_long", count=f"{len(text):,}"), Message("ask_for_less"))
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=data)
 
 

@@ -20,7 +20,8 @@ from advisor.mcp_server.answers import spoken
 from advisor.mcp_server.opened import Opened
 from advisor.mcp_server.query import Query, ask
 from advisor.messages.errors import FactMissing, UsageError
-from advisor.messages.text import Language, Text
+from advisor.messages.message import Message
+from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Spent
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
@@ -84,10 +85,7 @@ class Tools:
         rules = tuple(rule for rule in self.opened.catalog.rules if fnmatchcase(rule.id, pattern))
         if not rules:
             known = ", ".join(sorted({rule.category for rule in self.opened.catalog.rules}))
-            raise UsageError(
-                Text(f"no rule matches `{pattern}`", f"没有规则匹配 `{pattern}`"),
-                Text(f"such as `host/*`; categories: {known}", f"例如 `host/*`；类别：{known}"),
-            )
+            raise UsageError(Message("pattern_matches_no_rule", name=pattern), Message("such_patterns", names=known))
         listed = (
             answers.ListedRule(id=rule.id, status=rule.status, title=rule.title, table=rule.fact.table)
             for rule in rules
@@ -164,10 +162,7 @@ def lean(diagnosis: Diagnosis) -> Diagnosis:
 
 def _within(name: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
-        raise UsageError(
-            Text(f"`{name}` is {value}", f"`{name}` 为 {value}"),
-            Text(f"1 to {most} can be had at a time", f"可取 1 到 {most}"),
-        )
+        raise UsageError(Message("argument_is", name=name, value=value), Message("argument_between", most=most))
 
 
 def _spent(diagnosis: Diagnosis) -> tuple[Spent, ...]:

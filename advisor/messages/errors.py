@@ -99,7 +99,7 @@ class UsageError(SpokenError):
 class ForgeError(SpokenError):
     """A forge cannot be reached or refuses what the bot asks. `status` is its HTTP status, 0 where there was none."""
 
-    def __init__(self, what: Text, hint: Text | None = None, status: int = 0) -> None:
+    def __init__(self, what: Message, hint: Message | Text | None = None, status: int = 0) -> None:
         self.status = status
         super().__init__(what, hint)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 
 from advisor.messages.catalogue import CATALOGUE
 from advisor.messages.text import Text, fill
@@ -40,7 +41,7 @@ class Message:
         return self.en
 
 
-Value = str | int | float | Text | Message
+Value = str | int | float | Path | Text | Message
 """What may stand in a hole. What others said, such as the operating system or a parser, is a `str`: quoted as it is."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
 
@@ -59,14 +59,11 @@ def saved_comparison(path: Path) -> Comparison:
     Raises:
         InputError: There is none; the message says what is wrong with the file.
     """
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.model.comparison import Comparison
 
-    remedy = Text(
-        "give a .json written by `advisor compare … -o compare.json`",
-        "请给出由 `advisor compare … -o compare.json` 写出的 .json 文件",
-    )
-    return saved(path, Comparison, Text("a comparison", "对比结果"), remedy)
+    remedy = Message("give_comparison")
+    return saved(path, Comparison, Message("a_comparison"), remedy)
 
 
 def saved_diagnosis(path: Path) -> Diagnosis:
@@ -75,17 +72,14 @@ def saved_diagnosis(path: Path) -> Diagnosis:
     Raises:
         InputError: There is none; the message says what is wrong with the file.
     """
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.model.findings import Diagnosis
 
-    remedy = Text(
-        "give a .json written by `advisor diagnose … -o report.json`",
-        "请给出由 `advisor diagnose … -o report.json` 写出的 .json 文件",
-    )
-    return saved(path, Diagnosis, Text("a diagnosis", "诊断结果"), remedy)
+    remedy = Message("give_diagnosis")
+    return saved(path, Diagnosis, Message("a_diagnosis"), remedy)
 
 
-def saved(path: Path, model: type[Model], called: Text, remedy: Text) -> Model:
+def saved(path: Path, model: type[Model], called: Message, remedy: Message) -> Model:
     """What a .json file holds, as this model.
 
     Raises:
@@ -95,32 +89,21 @@ def saved(path: Path, model: type[Model], called: Text, remedy: Text) -> Model:
 
     from advisor.messages.damage import because
     from advisor.messages.errors import InputError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     try:
         return _read(path.read_bytes(), model)
     except _NoNumber as error:
-        raise InputError(
-            Text(
-                f"{path} is not {called.en}: it holds a number that is none ({error})",
-                f"{path} 不是{called.zh}：其中含有非数值（{error}）",
-            ),
-            remedy,
-        ) from error
+        raise InputError(Message("saved_number", path=path, called=called, why=str(error)), remedy) from error
     except OSError as error:
         why = because(error)
-        trouble = Text(f"{path} cannot be read: {why.en}", f"无法读取 {path}：{why.zh}")
+        trouble = Message("path_unreadable", path=path, why=why)
         raise InputError(trouble, remedy) from error
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(
-            Text(
-                f"{path} is not {called.en}: {where or 'the whole file'}: {first['msg']}",
-                f"{path} 不是{called.zh}：{where or '整个文件'} 的内容不符合格式",
-            ),
-            remedy,
-        ) from error
+        where = ".".join(map(str, first["loc"])) or Message("the_whole_file")
+        trouble = Message("not_of_form", path=path, called=called, where=where, why=first["msg"])
+        raise InputError(trouble, remedy) from error
 
 
 class _NoNumber(Exception):

@@ -10,6 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from advisor.messages.errors import UsageError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint
@@ -76,13 +77,7 @@ def check_bars(fail_on: Sequence[Bar], *, compared: bool) -> None:
     if asks is None or compared:
         return
     level = asks.severity.name
-    raise UsageError(
-        Text(f"`{asks}` needs a baseline to compare with", f"`{asks}` 需要与基线对比，但未给出基线"),
-        Text(
-            f"give --baseline main.json, or --fail-on {level}",
-            f"请用 --baseline main.json 给出基线，或改用 --fail-on {level}",
-        ),
-    )
+    raise UsageError(Message("needs_baseline", asks=str(asks)), Message("give_baseline", level=level))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from advisor.messages.damage import because
 from advisor.messages.errors import UsageError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 from advisor.report.output_formats import WRITERS, Writer
 from advisor.report.reported import Reported
 from advisor.report.sources import NOWHERE, Sources
@@ -55,11 +55,8 @@ def check_suffix(path: Path, writers: Sequence[Writer] = WRITERS) -> Writer:
     names = ", ".join(writer.name for writer in writers)
     suffix = path.suffix or path.name
     raise UsageError(
-        Text(f"{path}: no report is written as `{suffix}`", f"{path}：不支持 `{suffix}` 格式的报告"),
-        Text(
-            f"known suffixes are {known}; any other name is written with FORMAT:FILE, where FORMAT is one of {names}",
-            f"支持的后缀：{known}；其他文件名请写成 FORMAT:FILE，FORMAT 可取 {names}",
-        ),
+        Message("no_such_report", path=path, suffix=suffix),
+        Message("known_suffixes", known=known, names=names),
     )
 
 
@@ -102,23 +99,20 @@ def _check_apart(outputs: Sequence[Output]) -> None:
     for output in outputs:
         place = STDOUT if output.is_stdout else output.path.resolve()
         if place in seen:
-            called = Text("the standard output", "标准输出") if output.is_stdout else Text(*[str(output.path)] * 2)
-            raise UsageError(
-                Text(f"two reports are to be written to {called.en}", f"有两份报告要写到同一处：{called.zh}"),
-                Text("give each a place of its own", "请为每份报告指定不同的位置"),
-            )
+            called = Message("standard_output") if output.is_stdout else output.path
+            raise UsageError(Message("two_reports", place=called), Message("place_each"))
         seen.add(place)
 
 
 def _check_place(path: Path, sources: Sequence[Path]) -> None:
-    another = Text("give another file name", "请换一个文件名")
+    another = Message("give_another_name")
     if not path.resolve().parent.is_dir():
-        missing = Text(f"{path}: the folder {path.parent} does not exist", f"{path}：目录 {path.parent} 不存在")
-        raise UsageError(missing, Text("make the folder first", "请先创建该目录"))
+        missing = Message("no_folder_for", path=path, folder=path.parent)
+        raise UsageError(missing, Message("make_folder"))
     if path.is_dir():
-        raise UsageError(Text(f"{path} is a folder", f"{path} 是目录"), another)
+        raise UsageError(Message("is_folder", path=path), another)
     if any(path.resolve() == source.resolve() for source in sources):
-        raise UsageError(Text(f"{path} is the input", f"{path} 是输入文件"), another)
+        raise UsageError(Message("is_input", path=path), another)
 
 
 def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence[str]) -> None:
@@ -130,13 +124,7 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
     folders = [(source / capture).resolve() for capture in captures if (source / capture).is_dir()]
     for path in (output.path for output in outputs if not output.is_stdout):
         if any(path.resolve().is_relative_to(folder) for folder in folders):
-            raise UsageError(
-                Text(
-                    f"{path} lies inside the capture, and captures are never written to",
-                    f"{path} 位于采集目录内，采集目录不允许写入",
-                ),
-                Text("give a file outside of it", "请把输出写到采集目录之外"),
-            )
+            raise UsageError(Message("inside_capture", path=path), Message("give_file_outside"))
 
 
 def write(
@@ -185,7 +173,4 @@ def _replace(path: Path, content: bytes) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         why = because(error)
-        raise UsageError(
-            Text(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}"),
-            Text("give a file in a folder you may write to", "请换到有写权限的目录"),
-        ) from error
+        raise UsageError(Message("cannot_be_written", path=path, why=why), Message("give_writable")) from error

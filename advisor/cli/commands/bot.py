@@ -153,18 +153,12 @@ def _check(arguments: argparse.Namespace) -> None:
     from advisor.bot.sticky import NAME
     from advisor.messages.errors import UsageError
     from advisor.messages.markup import web_address
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     if arguments.name and not NAME.fullmatch(arguments.name):
-        raise UsageError(
-            Text(f"--name {arguments.name!r} cannot be a name", f"--name {arguments.name!r} 不能用作名称"),
-            Text("use letters, digits and single . _ -", "请使用字母、数字以及单个的 . _ -"),
-        )
+        raise UsageError(Message("no_comment_name", name=repr(arguments.name)), Message("use_letters"))
     if arguments.report_url and not web_address(arguments.report_url):
-        raise UsageError(
-            Text("--report-url is no web address", "--report-url 不是网址"),
-            Text("give one that begins with https://", "请给出以 https:// 开头的网址"),
-        )
+        raise UsageError(Message("no_report_address"), Message("begin_with_https"))
 
 
 def _forge(arguments: argparse.Namespace, job: CiJob) -> Forge:
@@ -176,19 +170,19 @@ def _forge(arguments: argparse.Namespace, job: CiJob) -> Forge:
     """
     from advisor.bot import trouble
     from advisor.bot.forges import FORGES, forge_client, token_of
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     kind = job.kind
     if not kind:
-        raise trouble.unknown(Text("forge", "平台"), "--forge")
+        raise trouble.unknown(Message("a_forge"), "--forge")
     if not job.repo:
-        raise trouble.unknown(Text("repository", "仓库"), "--repo owner/name")
+        raise trouble.unknown(Message("a_repository"), "--repo owner/name")
     if (arguments.status or arguments.check) and not job.sha:
-        raise trouble.unknown(Text("commit", "提交"), "--sha")
+        raise trouble.unknown(Message("a_commit"), "--sha")
     if arguments.check and not FORGES[kind].features.check:
-        raise trouble.not_offered(kind, Text("check run", "检查项（check run）"))
+        raise trouble.not_offered(kind, Message("a_check_run"))
     if arguments.status and not FORGES[kind].features.status:
-        raise trouble.not_offered(kind, Text("commit status", "提交状态"))
+        raise trouble.not_offered(kind, Message("a_commit_status"))
     token = token_of(kind, os.environ)
     number = job.number or _number(kind, job, token)
     _warn_of_plain(job.api_url, arguments)
@@ -215,7 +209,7 @@ def _number(kind: str, job: CiJob, token: str) -> int:
     """The number of a pull request of which only the branch is known, as after a run for a fork."""
     from advisor.bot import trouble
     from advisor.bot.forges import FORGES, check_address, check_repo, sound_token
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     pull_of = FORGES[kind].pull_of
     if pull_of is not None and job.head:
@@ -224,20 +218,17 @@ def _number(kind: str, job: CiJob, token: str) -> int:
         found = pull_of(job, sound_token(token))
         if found is not None:
             return found
-    raise trouble.unknown(Text("pull request", "合并请求"), "--pr N")
+    raise trouble.unknown(Message("pull_request"), "--pr N")
 
 
 def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
     from urllib.parse import urlsplit
 
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     parts = urlsplit(address)
     if parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        warning = Text(
-            f"the token travels unencrypted to {parts.netloc}; use https where there is a choice",
-            f"令牌将以明文发送到 {parts.netloc}；如有可能请使用 https",
-        )
+        warning = Message("token_unencrypted", host=parts.netloc)
         print(f"advisor: {warning.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
@@ -264,14 +255,11 @@ def _saved_verdict(path: Path) -> Verdict:
     Raises:
         InputError: There is none.
     """
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.model.verdict import Verdict
 
-    remedy = Text(
-        "give a file written by `advisor check … -o gate.verdict.json`",
-        "请给出由 `advisor check … -o gate.verdict.json` 写出的文件",
-    )
-    return saved(path, Verdict, Text("a verdict", "门禁结论"), remedy)
+    remedy = Message("give_verdict")
+    return saved(path, Verdict, Message("a_verdict"), remedy)
 
 
 def _write(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:

@@ -91,7 +91,7 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
         UsageError: It is no severity, or asks for what changed without a baseline.
     """
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.pipeline import bars_in_force
     from advisor.policy.gate import check_bars
     from advisor.policy.policy import bars
@@ -100,11 +100,8 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
         said = bars(asked.split(",")) if asked is not None else None
     except ValueError as error:
         raise UsageError(
-            Text(f"--fail-on: `{error}` is no severity", f"--fail-on：`{error}` 不是严重程度"),
-            Text(
-                "give none, info, low, medium, high or critical; with a baseline also new:high or worse:high",
-                "可取 none、info、low、medium、high、critical；给出基线时还可写 new:high 或 worse:high",
-            ),
+            Message("fail_on_option", given=str(error)),
+            Message("fail_on_words"),
         ) from None
     found = bars_in_force(said, settings, compared=baseline is not None)
     check_bars(found, compared=baseline is not None)

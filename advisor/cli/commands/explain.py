@@ -56,16 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _source(arguments: argparse.Namespace, catalog: Catalog) -> Path | None:
     """The capture or report that was given; a single word that is no rule but lies there names it too."""
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     alone = arguments.profile is None and arguments.report is None
     if alone and arguments.rule and arguments.rule not in catalog.by_id and Path(arguments.rule).exists():
         arguments.rule, arguments.profile = "", Path(arguments.rule)
     if arguments.profile is not None and arguments.report is not None:
-        raise UsageError(
-            Text("both a capture and a report are given", "同时给出了采集目录和报告"),
-            Text("give one of the two", "请只给出其中之一"),
-        )
+        raise UsageError(Message("capture_and_report"), Message("give_one_of_two"))
     source: Path | None = arguments.profile or arguments.report
     return source
 

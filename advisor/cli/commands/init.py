@@ -49,19 +49,16 @@ def _write(path: Path, text: str) -> None:
     """
     from advisor.messages.damage import because
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(
-            Text(f"{path} exists already", f"{path} 已存在"),
-            Text("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
-        ) from None
+        raise UsageError(Message("exists_already", path=path), Message("edit_or_name_folder")) from None
     except OSError as error:
         why = because(error)
-        raise UsageError(Text(f"{path} cannot be written: {why.en}", f"无法写入 {path}：{why.zh}")) from error
+        raise UsageError(Message("cannot_be_written", path=path, why=why)) from error
 
 
 def _schema() -> str:

@@ -57,22 +57,16 @@ def _here() -> Path:
         UsageError: It is the top of the disk or the home folder, as where a desktop starts its programs.
     """
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
     here = Path.cwd()
     if here in (Path(here.anchor), Path(os.path.expanduser("~"))):
-        raise UsageError(
-            Text(f"{here} is too wide to be read by default", f"默认开放 {here} 范围过大"),
-            Text("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
-        )
+        raise UsageError(Message("too_wide_a_root", folder=here), Message("name_roots"))
     return here
 
 
 def _missing() -> UsageError:
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
 
-    return UsageError(
-        Text("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
-        Text('install it: pip install "ascend-advisor[mcp]"', '请安装：pip install "ascend-advisor[mcp]"'),
-    )
+    return UsageError(Message("needs_mcp"), Message("install_mcp"))

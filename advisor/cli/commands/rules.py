@@ -74,16 +74,13 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _new(arguments: argparse.Namespace) -> int:
     from advisor.messages.errors import UsageError
-    from advisor.messages.text import Text
+    from advisor.messages.message import Message
     from advisor.rules.catalog import new_rule
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"
     text = new_rule(arguments.id)
     if target.exists():
-        raise UsageError(
-            Text(f"{target} exists already", f"{target} 已存在"),
-            Text("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
-        )
+        raise UsageError(Message("exists_already", path=target), Message("choose_id_or_edit"))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     print(f"{target}\nnext: advisor rules test {arguments.dir}")

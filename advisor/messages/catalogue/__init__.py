@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.catalogue import expressions, phrases, rules, settings
+from advisor.messages.catalogue import commands, expressions, forges, inputs, phrases, queries, rules, settings
 from advisor.messages.text import Text
 
-PARTS: tuple[Mapping[str, Text], ...] = (phrases.TEXTS, rules.TEXTS, settings.TEXTS, expressions.TEXTS)
+PARTS: tuple[Mapping[str, Text], ...] = tuple(
+    place.TEXTS for place in (phrases, rules, settings, expressions, commands, queries, inputs, forges)
+)
 CATALOGUE: Mapping[str, Text] = {code: text for part in PARTS for code, text in part.items()}

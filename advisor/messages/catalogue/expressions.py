@@ -53,7 +53,7 @@ TEXTS: Mapping[str, Text] = {
     "list_of_literals": Text("`in` needs a list of literals", "`in` 后应为字面量列表"),
     # functions
     "it_is_a_function": Text("it is a function: `{usage}`", "它是函数：`{usage}`"),
-    "known_functions": Text("known: {names}", "可用：{names}"),
+    "known": Text("known: {names}", "可用：{names}"),
     "only_listed_functions": Text("only the listed functions can be called", "只能调用列出的函数"),
     "takes_no": Text("`{name}` takes no `{keyword}=`", "`{name}` 没有参数 `{keyword}=`"),
     "takes_only_where": Text("`{name}` takes only `where=`", "`{name}` 只接受 `where=`"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
 from advisor.messages.errors import UsageError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.report.comparison.grids import LONGEST_CELL, Grid, grids
 from advisor.report.comparison.tables import title
@@ -68,12 +69,7 @@ def library() -> Any:
     try:
         import xlsxwriter
     except ImportError as error:
-        raise UsageError(
-            Text("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
-            Text(
-                "pip install 'ascend-advisor[xlsx]', or give a .csv", "pip install 'ascend-advisor[xlsx]'，或改用 .csv"
-            ),
-        ) from error
+        raise UsageError(Message("needs_xlsxwriter"), Message("install_xlsx")) from error
     return xlsxwriter
 
 

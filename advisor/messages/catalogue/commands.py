@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with what a command or a call is asked: names, options, files to write, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Text
+
+TEXTS: Mapping[str, Text] = {
+    "no_table": Text("no table `{name}`", "没有表 `{name}`"),
+    "needs_baseline": Text("`{asks}` needs a baseline to compare with", "`{asks}` 需要与基线对比，但未给出基线"),
+    "give_baseline": Text(
+        "give --baseline main.json, or --fail-on {level}",
+        "请用 --baseline main.json 给出基线，或改用 --fail-on {level}",
+    ),
+    "give_another_name": Text("give another file name", "请换一个文件名"),
+    "no_such_report": Text("{path}: no report is written as `{suffix}`", "{path}：不支持 `{suffix}` 格式的报告"),
+    "known_suffixes": Text(
+        "known suffixes are {known}; any other name is written with FORMAT:FILE, where FORMAT is one of {names}",
+        "支持的后缀：{known}；其他文件名请写成 FORMAT:FILE，FORMAT 可取 {names}",
+    ),
+    "no_folder_for": Text("{path}: the folder {folder} does not exist", "{path}：目录 {folder} 不存在"),
+    "make_folder": Text("make the folder first", "请先创建该目录"),
+    "is_folder": Text("{path} is a folder", "{path} 是目录"),
+    "is_input": Text("{path} is the input", "{path} 是输入文件"),
+    "standard_output": Text("the standard output", "标准输出"),
+    "two_reports": Text("two reports are to be written to {place}", "有两份报告要写到同一处：{place}"),
+    "place_each": Text("give each a place of its own", "请为每份报告指定不同的位置"),
+    "inside_capture": Text(
+        "{path} lies inside the capture, and captures are never written to", "{path} 位于采集目录内，采集目录不允许写入"
+    ),
+    "give_file_outside": Text("give a file outside of it", "请把输出写到采集目录之外"),
+    "cannot_be_written": Text("{path} cannot be written: {why}", "无法写入 {path}：{why}"),
+    "give_writable": Text("give a file in a folder you may write to", "请换到有写权限的目录"),
+    "needs_xlsxwriter": Text("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
+    "install_xlsx": Text(
+        "pip install 'ascend-advisor[xlsx]', or give a .csv", "pip install 'ascend-advisor[xlsx]'，或改用 .csv"
+    ),
+    "nothing_asked": Text("neither a rule nor a finding is named", "未指定规则或问题"),
+    "there_are": Text("there are {names}", "现有：{names}"),
+    "no_diagnosis_asked": Text(
+        "a finding is looked up in a diagnosis, and none is given", "查找问题需要一份诊断，但未给出"
+    ),
+    "give_capture_or_report": Text(
+        "give the capture, or a saved report with --in", "请给出采集目录，或用 --in 给出已保存的报告"
+    ),
+    "several_findings": Text("several findings begin with `{start}`", "有多个问题以 `{start}` 开头"),
+    "give_more_of_it": Text("give more of it: {names}", "请多给几位：{names}"),
+    "too_short_for_finding": Text("`{start}` is too short for a finding", "`{start}` 太短，无法确定问题"),
+    "give_at_least": Text("give at least {count} characters of it", "请至少给出 {count} 位"),
+    "names_findings": Text("`{name}` names {count} findings", "`{name}` 对应 {count} 个问题"),
+    "no_finding_before": Text("the first capture has no finding `{name}`", "修改前的采集中没有问题 `{name}`"),
+    "name_one_of": Text("name one of: {names}", "请指定其中之一：{names}"),
+    "has_no_findings": Text("it has no findings at all", "其中没有发现任何问题"),
+    "a_saved_comparison": Text("a saved comparison", "已保存的对比结果"),
+    "other_chip": Text(
+        "the capture names {chip}, which counts: not {told}, as it was told",
+        "采集数据中的芯片型号为 {chip}，以其为准，忽略指定的 {told}",
+    ),
+    "a_saved_diagnosis": Text("a saved diagnosis", "已保存的诊断结果"),
+    "not_a_capture": Text("{path} is {kind}, not a capture", "{path} 是{kind}，不是采集数据"),
+    "render_again": Text("write it again with: advisor render {path}", "可用以下命令重新输出：advisor render {path}"),
+    "settings_from": Text("settings from {file}", "使用的配置文件：{file}"),
+    "does_not_exist": Text("{path} does not exist", "{path} 不存在"),
+    "give_settings": Text("give a file of settings such as {file}", "请给出配置文件，例如 {file}"),
+    "no_rule_matches": Text("no rule matches {patterns}", "没有规则匹配 {patterns}"),
+    "give_rule_folder": Text("give a folder of rule files", "请给出存放规则文件的目录"),
+    "one_standard_input": Text("the standard input can be read only once", "标准输入只能读取一次"),
+    "give_one_as_file": Text("give one of the two as a file", "请将其中之一改为文件"),
+    "fail_on_option": Text("--fail-on: `{given}` is no severity", "--fail-on：`{given}` 不是严重程度"),
+    "fail_on_words": Text(
+        "give none, info, low, medium, high or critical; with a baseline also new:high or worse:high",
+        "可取 none、info、low、medium、high、critical；给出基线时还可写 new:high 或 worse:high",
+    ),
+    "needs_mcp": Text("the package `mcp`, version 2.3 or later, is not installed", "未安装 `mcp` 包（2.3 及以上版本）"),
+    "install_mcp": Text('install it: pip install "ascend-advisor[mcp]"', '请安装：pip install "ascend-advisor[mcp]"'),
+    "too_wide_a_root": Text("{folder} is too wide to be read by default", "默认开放 {folder} 范围过大"),
+    "name_roots": Text("name the folders of captures with --root DIR", "请用 --root DIR 指定存放采集数据的目录"),
+    "exists_already": Text("{path} exists already", "{path} 已存在"),
+    "edit_or_name_folder": Text("edit that file, or name another folder", "请直接修改该文件，或指定其他目录"),
+    "choose_id_or_edit": Text("choose another id, or edit that file", "换一个规则 id，或直接修改该文件"),
+    "capture_and_report": Text("both a capture and a report are given", "同时给出了采集目录和报告"),
+    "give_one_of_two": Text("give one of the two", "请只给出其中之一"),
+    "did_you_mean_known": Text("did you mean `{name}`? known are {names}", "是不是 `{name}`？可用：{names}"),
+    "known_are": Text("known are {names}", "可用：{names}"),
+    "name_rule_or_finding": Text(
+        "name a rule such as host/free-time, or a finding with --finding",
+        "请给出规则（例如 host/free-time），或用 --finding 指定问题",
+    ),
+    "name_rule_or_these": Text(
+        "name a rule such as host/free-time, or a finding with --finding: {names}",
+        "请给出规则（例如 host/free-time），或用 --finding 指定问题：{names}",
+    ),
+    "no_finding": Text("no finding `{start}`", "没有问题 `{start}`"),
+    "no_finding_of_rule": Text("no finding `{start}` of rule `{rule}`", "没有规则 `{rule}` 的问题 `{start}`"),
+}

@@ -105,18 +105,18 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
     from advisor.engine.wanted import wanted_by
 
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
-    _place_in_time(profile)
+    run = measured_run(profile)
     waited = slack(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else {}
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
-        result = evaluate(rule, profile, profile.run)
-        outcomes.append(with_ranks_left_out(result.outcome, rule.facts, profile, profile.run))
+        result = evaluate(rule, profile, run)
+        outcomes.append(with_ranks_left_out(result.outcome, rule.facts, profile, run))
         findings += merge(result, waited)
         progress("rules", done, len(catalog.rules))
     return Diagnosis(
         version=VERSION,
-        run=profile.run,
+        run=run,
         split=time_split(overlaps) if overlaps is not None else None,
         account=_account(profile),
         peak_memory_bytes=_peak_memory(profile),
@@ -338,14 +338,18 @@ def _peak_memory(profile: Profile) -> float | None:
     return max(reserved, default=None)
 
 
-def _place_in_time(profile: Profile) -> None:
-    """Fills in what only the facts can tell: the mean step, and the steps where the files did not number them."""
-    overlaps = _maybe(profile, Overlap)
-    sides: Sides = "summary" if profile.run.is_summary else "both" if _has_host_calls(profile) else "device"
-    us = profile.run.step_us if overlaps is None else step_us(overlaps)
+MEASURED = ("step_us", "device_idle_share", "sides")
+"""Names of the run that are known only when its facts have been read."""
+
+
+def measured_run(profile: Profile) -> Run:
+    """The run with what only its facts can tell: the mean step, its idle share, and which sides were recorded."""
+    run, overlaps = profile.run, _maybe(profile, Overlap)
+    sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
+    us = run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)
     idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None
-    profile.run = profile.run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
+    return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
 
 
 def _unread(profile: Profile) -> tuple[Unread, ...]:

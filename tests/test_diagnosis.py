@@ -16,7 +16,7 @@ from advisor.facts.derived import Holdup, HostCost, Overlap
 from advisor.facts.profile import Profile, RankFacts, Source, makes, needs
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.pipeline import ALWAYS, _Spread, diagnose, judge, open_profile, show
+from advisor.pipeline import ALWAYS, _Spread, diagnose, judge, measured_run, open_profile, show
 from advisor.progress import silent
 from advisor.summary.chart_data import EXHIBITS
 
@@ -93,6 +93,15 @@ def test_deriving_in_threads_changes_nothing(one_rank: Path, monkeypatch: pytest
     alone = diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json()
     monkeypatch.setattr("advisor.facts.profile.BESIDE_WORTH_BYTES", 0)
     assert diagnose(open_profile(one_rank), advisor.load_rules()).model_dump_json() == alone
+
+
+def test_a_diagnosis_changes_nothing_of_the_profile_it_is_made_from(one_rank: Path) -> None:
+    profile = open_profile(one_rank)
+    run = profile.run
+    diagnosed = diagnose(profile, advisor.load_rules()).run
+    assert profile.run is run
+    assert measured_run(profile) == diagnosed
+    assert diagnosed.step_us > 0 and diagnosed.sides == "both"
 
 
 class Counting:

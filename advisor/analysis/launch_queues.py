@@ -26,14 +26,13 @@ def launch_latencies(links: Table[Dispatch]) -> Table[LaunchLatency]:
 
 
 def launch_waits(links: Table[Dispatch]) -> Table[LaunchWait]:
-    """One row per rank and step."""
-    groups = grouped(links["rank"], links["step"])
+    """One row per rank."""
+    groups = grouped(links["rank"])
     late = links["vertical"] == 1
     idle_us = np.where(late, links["idle_before_us"], np.nan)
     return Table.build(
         LaunchWait,
         rank=links["rank"][groups.first],
-        step=links["step"][groups.first],
         tasks=groups.sizes,
         late_tasks=groups.sums(late),
         dry_us=groups.sums(idle_us),

@@ -42,6 +42,10 @@ class Query(Struct, frozen=True):
     """Rows with the smallest come first; `-duration_us` puts the largest first. A text sorts by alphabet."""
     limit: int = 20
 
+    def names_any(self, names: Iterable[str]) -> bool:
+        """Whether any expression may use one of these names."""
+        return any(name in text for text in (self.where, self.sort, *self.let.values()) for name in names)
+
 
 def ask(table: Table[Any], run: Run, query: Query, settings: Table[Any] | None = None) -> Rows:
     """The answer to a query: typed columns, the first rows, and how many there were.

@@ -23,6 +23,7 @@ from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Spent
+from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
 from advisor.report.cards import cards
@@ -130,7 +131,8 @@ class Tools:
         fact = named(table)
         with self.opened.lock:
             profile = self.opened.profile(path, progress)
-            rows = ask(profile.table(fact), profile.run, wish, _settings(profile))
+            run = measured_run(profile) if wish.names_any(MEASURED) else profile.run
+            rows = ask(profile.table(fact), run, wish, _settings(profile))
         return spoken(answers.Asked(table=fact.table, rows=rows), self.language)
 
     def compare(self, before: str, after: str, progress: Progress = silent) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from advisor.facts import FACTS
 from advisor.mcp_server import server as server_module
 from advisor.mcp_server.answers import MOST_TEXT, spoken
 from advisor.mcp_server.opened import Opened
+from advisor.mcp_server.query import Query
 from advisor.mcp_server.roots import Roots
 from advisor.mcp_server.server import server
 from advisor.mcp_server.tools import Tools
@@ -164,6 +165,15 @@ def test_a_query_gives_groups_with_computed_values(tools: Tools, mode: str) -> N
     assert [head["name"] for head in rows["columns"]] == ["op_type", "spent_us"]
     assert len(rows["rows"]) == 3 < rows["total"]
     assert rows["rows"][0][1] >= rows["rows"][1][1] >= rows["rows"][2][1]
+
+
+def test_a_query_knows_the_step_whether_or_not_the_capture_was_diagnosed(folder: Path, catalog: Catalog) -> None:
+    fresh = Tools(Opened(Roots([folder]), catalog))
+    wish = Query(let={"share": "sum(duration_us) / step_us"}, columns=("share",))
+    before = fresh.query("prof", "kernels", wish)
+    fresh.whole("prof")
+    assert fresh.query("prof", "kernels", wish) == before
+    assert before["rows"]["rows"][0][0] > 0
 
 
 def test_a_capture_compared_with_itself_is_the_same(tools: Tools) -> None:

@@ -142,13 +142,12 @@ class Dispatch(Fact):
 
 
 class LaunchWait(Fact):
-    """All launches of one rank in one step, and how long the device stood still until late ones."""
+    """All launches of one rank, and how long the device stood still until late ones, in all steps."""
 
     table = "launch_waits"
     observed = False
 
     rank: Rank
-    step: Step
     tasks: Annotated[float, Count("Kernels, collectives and copies whose launch was recorded, as in `dispatches`.")]
     late_tasks: Annotated[float, Count("Those with a vertical link.")]
     dry_us: Annotated[float, Us("How long the device had been idle before the late ones, together.")]

@@ -7,23 +7,23 @@ import numpy as np
 
 from advisor.analysis.device import drive_collectives
 from advisor.analysis.grouping import grouped, matched, ratio
-from advisor.analysis.host import CANN, DISPATCH, SYNCHRONISE
+from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.derived import CallTotal
 from advisor.facts.observed import ApiTotal, HostCall, OperatorTotal
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table
 
-_ACTIVITIES = (("dispatch", DISPATCH), ("synchronise", SYNCHRONISE))
+_ACTIVITIES = ("dispatch", "synchronise")
 
 
 def call_totals(
     totals: Table[ApiTotal], calls: Table[HostCall] | None, kernels: Table[OperatorTotal] | None
 ) -> Table[CallTotal]:
-    """Totals by rank and activity, of ranks without a single recorded call of CANN."""
+    """Totals by rank and activity, of ranks without a single recorded call into the software of the device."""
     if calls is not None:
-        listed = np.unique(calls["rank"][calls.texts("kind").isin(CANN)])
+        listed = np.unique(calls["rank"][calls.texts("kind").isin(DEVICE_SOFTWARE)])
         totals = totals.take(~np.isin(totals["rank"], listed))
-    kind = _activity(totals.texts("name"))
-    totals, kind = totals.take(kind.codes >= 0), kind.take(kind.codes >= 0)
+    totals = totals.take(totals.texts("activity").isin(_ACTIVITIES))
+    kind = totals.texts("activity")
     groups = grouped(totals["rank"], kind)
     first = groups.first
     order = np.lexsort((totals["total_us"], groups.of))
@@ -40,14 +40,6 @@ def call_totals(
         longest_us=groups.largest(totals["max_us"]),
         kernel_us=_computing(kernels, totals["rank"][first]),
     )
-
-
-def _activity(names: Texts) -> Texts:
-    """The activity of each call by its name; the runtime's own call of the same name is the one inside it."""
-    found = np.full(len(names.codes), -1, np.int32)
-    for code, (_, pattern) in enumerate(_ACTIVITIES):
-        found[names.hits(pattern.match(name) is not None and not name.startswith("rt") for name in names.names)] = code
-    return Texts(found, tuple(activity for activity, _ in _ACTIVITIES))
 
 
 def _computing(kernels: Table[OperatorTotal] | None, rank: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from advisor.analysis import replay
 from advisor.analysis.grouping import grouped
-from advisor.analysis.host import CANN
+from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.analysis.intervals import Spans, subtract
 from advisor.analysis.launch_modes import lost_us_per_step
 from advisor.analysis.replayed_rank import ReplayedRank
@@ -16,7 +16,7 @@ from advisor.facts.derived import Handover, Holdup, HostKind
 from advisor.facts.table import Table
 
 QUEUED = ("enqueue", "dequeue")
-"""Kinds of calls that put launches into the task queue of torch_npu, and take them from it."""
+"""Kinds of calls that put launches into a task queue, and take them from it."""
 
 
 def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Handover]:
@@ -46,7 +46,7 @@ def with_queue(seen: ReplayedRank) -> tuple[ReplayedRank, Spans]:
     """
     rank = seen.replayed
     moments = np.sort(np.concatenate([one.launch[one.queued < replay.UNBOUND] for one in (rank.work, rank.beside)]))
-    calls = seen.calls.take(seen.table.texts("kind").isin(CANN)[seen.calls.row])
+    calls = seen.calls.take(seen.table.texts("kind").isin(DEVICE_SOFTWARE)[seen.calls.row])
     launching = calls.take(np.searchsorted(moments, calls.end) > np.searchsorted(moments, calls.start))
     spans = subtract(launching.spans, rank.waits)
     queue = replay.Queue(spans.start, spans.end, spans.start)

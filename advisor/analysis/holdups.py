@@ -16,13 +16,11 @@ from advisor.analysis.device import Timeline, timeline
 from advisor.analysis.grouping import grouped
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, cover, holder, joined
-from advisor.analysis.replayed_rank import PAUSE_NS, READS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
+from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
-_FETCHES = (*READS, "aten::copy_", "aten::_to_copy", "aten::to")
-"""Framework operators in which the host may wait for what it is given; all others only launch."""
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
 
@@ -115,8 +113,7 @@ def _relief(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans]:
 
 def _drains(seen: ReplayedRank) -> host.Calls:
     """Waits for the device that are no part of an operator that brings something to the host."""
-    operators = seen.calls.take(seen.table.texts("kind").isin(["operator"])[seen.calls.row])
-    fetching = operators.take(seen.table.texts("name").isin(_FETCHES)[operators.row]).spans
+    fetching = seen.calls.take(seen.table.texts("activity").isin(["read", "fetch"])[seen.calls.row]).spans
     waits = seen.kinds["synchronise"]
     return waits.take(holder(fetching, waits.start) < 0)
 

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host was doing: which calls can hold it up, and which one filled a stretch of time.
-
-Names are those of CANN's interfaces (acl level and, at Level2, runtime level) without their layer prefix.
-"""
+"""What the host was doing: which calls can hold it up, and which one filled a stretch of time."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 from msgspec import Struct
@@ -17,13 +12,8 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table
 
-DISPATCH = re.compile(r"aclopCompile", re.IGNORECASE)
-_BUILD = re.compile(r"opCompile", re.IGNORECASE)
-SYNCHRONISE = re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)
-_BLOCKING_COPY = re.compile(r"(aclrt|rt)?(Memcpy|MemcpySync|MemCopySync)(2d)?$", re.IGNORECASE)
-_ANY_COPY = re.compile(r"(aclrt|rt)(Memcpy|MemCopy)", re.IGNORECASE)
-
-CANN = ("acl", "node", "model", "hccl", "runtime")
+DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
+"""Kinds of calls into the software of the device."""
 FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 
 SPECIFIC = ("gc", "compile", "blocking_copy", "synchronise", "data_loader")
@@ -63,12 +53,11 @@ def calls_of(table: Table[HostCall], rank: int) -> Calls:
 
 def activities(table: Table[HostCall]) -> dict[str, Array]:
     """Per specific activity: whether each row of `host_calls` is one."""
-    names, kinds = table.texts("name"), table.texts("kind")
-    cann = kinds.isin(CANN)
+    kinds, does = table.texts("kind"), table.texts("activity")
     return {
         "gc": kinds.isin(["gc"]),
         "compile": compiling(table),
-        "blocking_copy": cann & names.hits(_BLOCKING_COPY.match(name) is not None for name in names.names),
+        "blocking_copy": does.isin(["blocking_copy"]),
         "synchronise": synchronising(table),
         "data_loader": kinds.isin(["data_loader"]),
     }
@@ -77,13 +66,11 @@ def activities(table: Table[HostCall]) -> dict[str, Array]:
 def compiling(table: Table[HostCall]) -> Array:
     """Per call: whether an operator is built in it.
 
-    `aclopCompileAndExecute` dispatches an operator, built before or not. It counts when `opCompile` fills more than
-    half of it (0.4 to 19 % of those that found theirs built), or when it is long.
+    A dispatch may find its operator built before. It counts when a build fills more than half of it (0.4 to 19 % of
+    those that found theirs built), or when it is long.
     """
-    cann, names = table.texts("kind").isin(CANN), table.texts("name")
-    outer, inner = (
-        cann & names.hits(word.match(name) is not None for name in names.names) for word in (DISPATCH, _BUILD)
-    )
+    does = table.texts("activity")
+    outer, inner = does.isin(["dispatch"]), does.isin(["build"])
     rows = np.flatnonzero((outer | inner) & (table["start_ns"] != MISSING) & (table["end_ns"] > table["start_ns"]))
     start, end = table["start_ns"][rows], table["end_ns"][rows]
     found = np.zeros(len(outer), bool)
@@ -98,20 +85,17 @@ def compiling(table: Table[HostCall]) -> Array:
 
 def synchronising(table: Table[HostCall]) -> Array:
     """Per call: whether the host waits in it until the device is done."""
-    names = table.texts("name")
-    return table.texts("kind").isin(CANN) & names.hits(SYNCHRONISE.match(name) is not None for name in names.names)
+    return table.texts("activity").isin(["synchronise"])
 
 
 def blocking_copies(table: Table[HostCall]) -> Array:
     """Rows of copy calls in which the host waits: the call blocks, or the next one of its thread synchronises."""
-    acl = np.flatnonzero(table.texts("kind").isin(["acl"]) & (table["start_ns"] != MISSING))
-    acl = acl[np.lexsort((table["start_ns"][acl], table["thread"][acl], table["rank"][acl]))]
-    names = table.texts("name")
-    copy = names.hits(_ANY_COPY.match(name) is not None for name in names.names)[acl]
-    itself = names.hits(_BLOCKING_COPY.match(name) is not None for name in names.names)[acl]
-    same = np.append((np.diff(table["thread"][acl]) == 0) & (np.diff(table["rank"][acl]) == 0), False)[: len(acl)]
-    followed = same & np.append(synchronising(table)[acl], False)[1:][: len(acl)]
-    found: Array = acl[itself | (copy & followed)]
+    api = np.flatnonzero(table.texts("kind").isin(["api"]) & (table["start_ns"] != MISSING))
+    api = api[np.lexsort((table["start_ns"][api], table["thread"][api], table["rank"][api]))]
+    does = table.texts("activity").take(api)
+    same = np.append((np.diff(table["thread"][api]) == 0) & (np.diff(table["rank"][api]) == 0), False)[: len(api)]
+    followed = same & np.append(does.isin(["synchronise"]), False)[1:][: len(api)]
+    found: Array = api[does.isin(["blocking_copy"]) | (does.isin(["copy"]) & followed)]
     return found
 
 

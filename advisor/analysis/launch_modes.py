@@ -10,16 +10,18 @@ from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 
-BLOCKING = "ASCEND_LAUNCH_BLOCKING"
+BLOCKING = "_LAUNCH_BLOCKING"
+"""How the environment variable ends, whoever gave it its name."""
 
 
 def launch_modes(settings: Table[Setting], held: Table[Holdup] | None) -> Table[LaunchMode]:
-    """One row per recorded value of ASCEND_LAUNCH_BLOCKING.
+    """One row per recorded value of the switch.
 
     Raises:
         FactMissing: Its value was not recorded.
     """
-    rows = settings.take(settings.texts("name").isin([BLOCKING]))
+    names = settings.texts("name")
+    rows = settings.take(names.hits(name.endswith(BLOCKING) for name in names.names))
     if not len(rows):
         raise FactMissing([Setting.table])
     held = Table.empty(Holdup) if held is None else held

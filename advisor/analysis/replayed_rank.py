@@ -18,11 +18,6 @@ from advisor.facts.derived import Dispatch
 from advisor.facts.observed import HostCall, StepWindow
 from advisor.facts.table import Array, Table
 
-READS = ("aten::item", "aten::_local_scalar_dense", "aten::nonzero")
-"""Framework operators that bring a value to the host."""
-ALLOCATIONS = ("aclMallocMem", "aclrtMalloc", "aclrtFree", "aclrtMapMem", "aclrtUnmapMem", "aclrtReleaseMem")
-"""Beginnings of the names of calls that take device memory from the driver, or give it back."""
-
 WAITING = ("read", "synchronise", "blocking_copy")
 PAUSE_NS = 5_000
 """One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
@@ -30,9 +25,7 @@ PAUSE_NS = 5_000
 
 def costs_of(calls: Table[HostCall]) -> dict[str, Array]:
     """Per kind of cost: whether each row of `host_calls` is such a call."""
-    names = calls.texts("name")
-    read = calls.texts("kind").isin(["operator"]) & names.isin(READS)
-    allocate = calls.texts("kind").isin(host.CANN) & names.hits(name.startswith(ALLOCATIONS) for name in names.names)
+    read, allocate = (calls.texts("activity").isin([does]) for does in ("read", "allocate"))
     kinds = host.activities(calls)
     return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
 

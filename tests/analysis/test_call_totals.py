@@ -14,6 +14,7 @@ TOTALS = Table.build(
     calls=[100.0, 8.0, 8.0, 50.0, 3.0],
     total_us=[70_000.0, 2_544_000.0, 2_540_000.0, 700.0, 5.0],
     max_us=[4000.0, 400_000.0, 390_000.0, 20.0, 4.0],
+    activity=["dispatch", "synchronise", None, None, "dispatch"],
 )
 KERNELS = Table.build(
     OperatorTotal, rank=[0, 0], op_type=["MatMul", "allreduceAicpuKernel"], core=None, total_us=[9000.0, 90.0]
@@ -29,5 +30,5 @@ def test_calls_of_one_activity_count_together_and_those_of_the_runtime_inside_th
 
 
 def test_ranks_whose_calls_were_recorded_need_no_totals():
-    calls = Table.build(HostCall, rank=[0, 1], kind=["acl", "operator"], name=["aclnnAdd", "aten::add"])
+    calls = Table.build(HostCall, rank=[0, 1], kind=["api", "operator"], name=["aclnnAdd", "aten::add"])
     assert [row["rank"] for row in call_totals(TOTALS, calls, None).rows()] == [1]

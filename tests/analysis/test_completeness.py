@@ -242,7 +242,7 @@ def test_what_is_exposed_or_idle_beside_a_trimmed_list_is_missing():
     split = split_of(TRIMMED, SUMS)
     comm = Table.build(Collective, rank=[0], step=[1], start_ns=[20_000], elapse_us=[5.0])
     calls = Table.build(
-        HostCall, rank=[0], thread=[1], kind=["acl"], name=["aclrtMalloc"], start_ns=[12_000], end_ns=[30_000]
+        HostCall, rank=[0], thread=[1], kind=["api"], name=["aclrtMalloc"], start_ns=[12_000], end_ns=[30_000]
     )
     assert np.isnan(collective_calls(Run(), comm, TRIMMED, split)["exposed_us"]).all()
     assert collective_calls(Run(), comm, TRIMMED)["exposed_us"].tolist() == [5]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.gaps import CAUSES, HOST_CAUSES, gaps
-from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, StepWindow
+from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
 from advisor.facts.table import Table, read_table
 
 MS = 1_000_000
@@ -48,7 +48,7 @@ def one_gap(calls: str = "", *, lead_ns: int = 10_000, tasks: str = "", comm: st
         links=dispatches(kernels, launches, collectives, device, None),
         collectives=collectives,
         tasks=device,
-        calls=read_table(HostCall, calls) if calls else None,
+        calls=tl.host_calls(calls) if calls else None,
         windows=None,
     )
     return max(found.rows(), key=lambda row: row["duration_us"])
@@ -82,14 +82,14 @@ def test_a_loader_that_fills_the_gap_is_blamed():
 
 
 def test_online_compilation_is_blamed_where_the_compiler_fills_the_call():
-    call = HEAD + "1 acl aclopCompileAndExecute 1000000 2990000 7\n"
-    assert one_gap(call + "1 acl opCompile 1200000 2900000 -")["cause"] == "compile"
-    assert one_gap(call + "1 acl opCompile 1200000 2000000 -")["cause"] == "host_late"
-    assert one_gap(call + "2 acl opCompile 1200000 2900000 -")["cause"] == "host_late"  # another thread's
+    call = HEAD + "1 api aclopCompileAndExecute 1000000 2990000 7\n"
+    assert one_gap(call + "1 api opCompile 1200000 2900000 -")["cause"] == "compile"
+    assert one_gap(call + "1 api opCompile 1200000 2000000 -")["cause"] == "host_late"
+    assert one_gap(call + "2 api opCompile 1200000 2900000 -")["cause"] == "host_late"  # another thread's
 
 
 def test_an_operator_that_is_found_built_is_dispatched_not_compiled():
-    call = HEAD + "1 acl aclopCompileAndExecute 1000000 2990000 7"
+    call = HEAD + "1 api aclopCompileAndExecute 1000000 2990000 7"
     found = one_gap(call)
     assert found["cause"] == "host_late" and found["call"] == "aclopCompileAndExecute"
     assert one_gap(call + "\n2 python train 0 9000000 -")["cause"] == "python"
@@ -97,8 +97,8 @@ def test_an_operator_that_is_found_built_is_dispatched_not_compiled():
 
 @pytest.mark.parametrize("name", ["aclopCompileAndExecute", "aclopCompileAndExecuteV2", "opCompile"])
 def test_a_long_call_compiled_whatever_was_recorded_inside_it(name):
-    assert one_gap(HEAD + f"1 acl {name} -7010000 2990000 7")["cause"] == "compile"
-    assert one_gap(HEAD + f"1 acl {name} -7000000 2990000 7")["cause"] == "host_late"
+    assert one_gap(HEAD + f"1 api {name} -7010000 2990000 7")["cause"] == "compile"
+    assert one_gap(HEAD + f"1 api {name} -7000000 2990000 7")["cause"] == "host_late"
 
 
 @settings(max_examples=60)
@@ -130,7 +130,7 @@ def test_launches_that_a_cut_file_lost_never_make_the_host_late(kernels, collect
 
 def test_without_any_launch_recorded_the_cause_is_missing_not_unknown():
     kernels = Table.build(Kernel, rank=0, step=1, start_ns=[0, 3 * MS], duration_us=1000.0)
-    calls = read_table(HostCall, HEAD + "1 python train 0 9000000 -")
+    calls = tl.host_calls(HEAD + "1 python train 0 9000000 -")
     (found,) = gaps(kernels, links=None, collectives=None, tasks=None, calls=calls, windows=None).rows()
     assert found["cause"] is found["host"] is None
 
@@ -150,18 +150,18 @@ def test_a_collective_whose_launch_is_not_recorded_may_have_been_late():
 
 
 def test_a_synchronising_call_that_was_waiting_when_the_device_ran_dry_is_blamed():
-    found = one_gap(HEAD + "1 acl aclrtSynchronizeStreamWithTimeout 200000 1010000 7\n1 python train 0 9000000 -")
+    found = one_gap(HEAD + "1 api aclrtSynchronizeStreamWithTimeout 200000 1010000 7\n1 python train 0 9000000 -")
     assert found["cause"] == "synchronise" and found["call"] == "aclrtSynchronizeStreamWithTimeout"
 
 
 def test_a_synchronising_call_made_after_the_device_ran_dry_waits_for_nothing():
-    calls = HEAD + "1 acl aclrtSynchronizeStream 1200000 1210000 7\n1 python train 0 9000000 -"
+    calls = HEAD + "1 api aclrtSynchronizeStream 1200000 1210000 7\n1 python train 0 9000000 -"
     assert one_gap(calls)["cause"] == "python"
 
 
 def test_a_blocking_copy_is_told_from_an_asynchronous_one():
-    assert one_gap(HEAD + "1 acl aclrtMemcpy 900000 2900000 7")["cause"] == "blocking_copy"
-    assert one_gap(HEAD + "1 acl aclrtMemcpyAsync 900000 2900000 7")["cause"] == "host_late"
+    assert one_gap(HEAD + "1 api aclrtMemcpy 900000 2900000 7")["cause"] == "blocking_copy"
+    assert one_gap(HEAD + "1 api aclrtMemcpyAsync 900000 2900000 7")["cause"] == "host_late"
 
 
 def test_work_that_stood_in_the_queue_is_charged_to_the_thread_that_takes_it():
@@ -198,9 +198,9 @@ def test_a_copy_in_the_gap_is_a_copy():
 
 def test_a_copy_the_host_waits_for_is_blocking():
     tasks = "kind start_ns end_ns stream connection\ncopy 1010000 2900000 3 42"
-    sync = "1 acl aclrtMemcpyAsync 900000 910000 42\n1 acl aclrtSynchronizeStream 920000 2950000 43"
+    sync = "1 api aclrtMemcpyAsync 900000 910000 42\n1 api aclrtSynchronizeStream 920000 2950000 43"
     assert one_gap(HEAD + sync, tasks=tasks)["cause"] == "blocking_copy"
-    other_thread = sync.replace("1 acl aclrtSync", "2 acl aclrtSync")
+    other_thread = sync.replace("1 api aclrtSync", "2 api aclrtSync")
     assert one_gap(HEAD + other_thread, tasks=tasks)["cause"] == "copy"
 
 
@@ -234,7 +234,7 @@ def test_a_loader_between_two_steps_is_blamed_for_the_pause():
     kernels = read_table(Kernel, "step start_ns duration_us op_type\n1 0 1000 A\n2 9000000 1000 B")
     launches = Table.build(Launch, rank=0, device_start_ns=[0, 9 * MS], host_start_ns=[-MS, 9 * MS - 9000])
     windows = read_table(StepWindow, "step start_ns end_ns\n1 -1000000 900000\n2 900500 9900000")
-    calls = read_table(HostCall, HEAD + "1 data_loader __next__ 950000 8800000 -")
+    calls = tl.host_calls(HEAD + "1 data_loader __next__ 950000 8800000 -")
     links = dispatches(kernels, launches, None, None, windows)
     (row,) = gaps(kernels, links=links, collectives=None, tasks=None, calls=calls, windows=windows).rows()
     assert row["cause"] == "data_loader" and row["step"] == 1 and row["duration_us"] == 8000.0

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import math
 
+from timelines import host_calls
+
 from advisor.analysis.handovers import handovers
 from advisor.analysis.holdups import holdups
 from advisor.facts.derived import Dispatch, Holdup, HostKind
-from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
 
 KERNELS = "step start_ns duration_us\n1 40000 10\n1 140000 10\n1 240000 10"
@@ -16,7 +18,7 @@ LINKS = "start_ns latency_us idle_before_us vertical\n40000 10 - true\n140000 10
 def launches(begin: int, end: int) -> str:
     """Three operators of 90 µs, one every 100 µs, with a launching call between these moments of each."""
     rows = [
-        f"1 operator aten::mul {at} {at + 90_000}\n1 acl aclnnMul {at + begin * 1000} {at + end * 1000}"
+        f"1 operator aten::mul {at} {at + 90_000}\n1 api aclnnMul {at + begin * 1000} {at + end * 1000}"
         for at in (0, 100_000, 200_000)
     ]
     return "thread kind name start_ns end_ns\n" + "\n".join(rows)
@@ -24,7 +26,7 @@ def launches(begin: int, end: int) -> str:
 
 def unqueued(calls: str) -> list[float]:
     found = holdups(
-        read_table(Kernel, KERNELS), read_table(HostCall, calls), links=read_table(Dispatch, LINKS),
+        read_table(Kernel, KERNELS), host_calls(calls), links=read_table(Dispatch, LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, "step start_ns end_ns\n1 0 250000"),
     )  # fmt: skip
     return [row["lost_us"] for row in found.rows() if row["cause"] == "unqueued"]
@@ -51,7 +53,7 @@ rank step kind     calls
 1    1    operator 9
 1    1    dequeue  7
 1    1    enqueue  7
-2    1    acl      5
+2    1    api      5
 """
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from timelines import host_calls
+
 from advisor.analysis.holdup_calls import MOST_CALLS, holdup_calls
 from advisor.analysis.recorded import recorded_spans
 from advisor.facts.derived import Gap
@@ -16,7 +18,7 @@ CALLS = "thread kind name start_ns end_ns\n"
 def called(calls: str, idle: str | None = IDLE) -> list[tuple[int, str, str, int, float | None]]:
     found = holdup_calls(
         read_table(Kernel, KERNELS),
-        read_table(HostCall, CALLS + calls),
+        host_calls(CALLS + calls),
         windows=read_table(StepWindow, WINDOWS),
         idle=None if idle is None else read_table(Gap, idle),
     )
@@ -29,8 +31,8 @@ def test_a_call_is_listed_with_the_idle_time_beside_it() -> None:
 
 
 def test_the_last_wait_of_a_step_is_no_fault_and_not_listed() -> None:
-    once = "1 acl aclrtSynchronizeStream 30000 41000\n"
-    twice = once + "1 acl aclrtSynchronizeStream 130000 131000"
+    once = "1 api aclrtSynchronizeStream 30000 41000\n"
+    twice = once + "1 api aclrtSynchronizeStream 130000 131000"
     assert called(once) == []
     assert [(cause, start) for _, cause, _, start, _ in called(twice)] == [("synchronise", 30000)]
 
@@ -38,7 +40,7 @@ def test_the_last_wait_of_a_step_is_no_fault_and_not_listed() -> None:
 def test_of_calls_inside_each_other_the_outermost_stands_for_all() -> None:
     calls = (
         "1 operator aten::item 10000 60000\n1 operator aten::_local_scalar_dense 20000 60000\n"
-        "1 acl aclrtSynchronizeStream 30000 60000\n1 acl aclrtSynchronizeStream 130000 131000"
+        "1 api aclrtSynchronizeStream 30000 60000\n1 api aclrtSynchronizeStream 130000 131000"
     )
     assert {(cause, name) for _, cause, name, _, _ in called(calls)} == {
         ("read", "aten::item"),
@@ -60,7 +62,7 @@ def test_calls_outside_of_every_step_are_left_out() -> None:
 def test_a_timeline_reaches_from_its_first_event_to_its_last_on_any_side() -> None:
     spans = recorded_spans(
         read_table(Kernel, KERNELS + "\n2 - 7"),
-        calls=read_table(HostCall, CALLS + "1 gc gc 20 90000"),
+        calls=host_calls(CALLS + "1 gc gc 20 90000"),
         collectives=read_table(Collective, "rank start_ns elapse_us\n0 300000 50\n3 7 -"),
         tasks=None,
         windows=read_table(StepWindow, WINDOWS),

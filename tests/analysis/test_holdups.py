@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from timelines import host_calls, meant
 
 import advisor
 import corpus
@@ -27,7 +28,7 @@ WINDOWS = "step start_ns end_ns\n1 0 150000\n2 150000 320000"
 def lost(calls: str, kernels: str = KERNELS, links: str | None = LINKS) -> list[tuple[int, str, float]]:
     found = holdups(
         read_table(Kernel, kernels),
-        read_table(HostCall, calls),
+        host_calls(calls),
         links=None if links is None else read_table(Dispatch, links),
         collectives=None,
         tasks=None,
@@ -44,8 +45,8 @@ def test_a_collection_loses_what_comes_later_for_it():
 
 
 def test_of_the_waits_of_a_step_the_last_stays():
-    once = "thread kind name start_ns end_ns\n1 acl aclrtSynchronizeStream 30000 41000"
-    twice = once + "\n1 acl aclrtSynchronizeStream 130000 131000"
+    once = "thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream 30000 41000"
+    twice = once + "\n1 api aclrtSynchronizeStream 130000 131000"
     assert [us for step, cause, us in lost(once) if cause == "synchronise"] == [0.0]
     assert [us for step, cause, us in lost(twice) if cause == "synchronise"] == [11.0]
 
@@ -63,7 +64,7 @@ def test_what_lies_before_the_first_task_and_after_the_last_is_no_part_of_the_st
     calls = "thread kind name start_ns end_ns\n1 data_loader load 0 490000\n1 data_loader load 610000 690000"
     windows = "step start_ns end_ns\n1 0 650000\n2 650000 820000"
     found = holdups(
-        read_table(Kernel, LATE_KERNELS), read_table(HostCall, calls), links=read_table(Dispatch, LATE_LINKS),
+        read_table(Kernel, LATE_KERNELS), host_calls(calls), links=read_table(Dispatch, LATE_LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, windows),
     )  # fmt: skip
     loading = [row["lost_us"] for row in found.rows() if row["cause"] == "data_loader"]
@@ -73,10 +74,10 @@ def test_what_lies_before_the_first_task_and_after_the_last_is_no_part_of_the_st
 def test_nested_calls_count_once_and_are_named_by_the_longest():
     calls = (
         "thread kind name start_ns end_ns\n1 operator aten::item 10000 60000\n"
-        "1 operator aten::_local_scalar_dense 20000 60000\n1 acl aclrtSynchronizeStream 30000 60000"
+        "1 operator aten::_local_scalar_dense 20000 60000\n1 api aclrtSynchronizeStream 30000 60000"
     )
     found = holdups(
-        read_table(Kernel, KERNELS), read_table(HostCall, calls), links=read_table(Dispatch, LINKS),
+        read_table(Kernel, KERNELS), host_calls(calls), links=read_table(Dispatch, LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     ).rows()  # fmt: skip
     reads = {row["cause"]: row for row in found if row["calls"] and row["cause"] != "host"}
@@ -99,7 +100,7 @@ def test_a_host_that_is_late_without_any_of_the_kinds_is_late_by_itself():
 CALLS = st.lists(
     st.tuples(
         st.integers(0, 300), st.integers(0, 80),
-        st.sampled_from([("gc", "gc"), ("acl", "aclrtSynchronizeStream"), ("acl", "aclrtMemcpy"),
+        st.sampled_from([("gc", "gc"), ("api", "aclrtSynchronizeStream"), ("api", "aclrtMemcpy"),
                          ("data_loader", "next"), ("operator", "aten::item")]),
     ),
     max_size=8,
@@ -119,7 +120,7 @@ def test_no_kind_wins_more_than_the_idle_time_of_the_rank(calls):
         end_ns=[(start + length) * 1000 for start, length, _ in calls],
     )
     found = holdups(
-        read_table(Kernel, KERNELS), table, links=read_table(Dispatch, LINKS),
+        read_table(Kernel, KERNELS), meant(table), links=read_table(Dispatch, LINKS),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     )  # fmt: skip
     causes = found.texts("cause")
@@ -159,12 +160,12 @@ def test_python_after_a_wait_is_held_against_the_host():
     )
     calls = (
         "thread kind name start_ns end_ns\n1 operator aten::item 190000 300000\n"
-        "1 operator aten::to 890000 1000000\n1 acl aclrtSynchronizeStream 200000 300000\n"
-        "1 acl aclrtSynchronizeStream 900000 1000000\n1 python train.py(7):_log 301000 775000\n"
+        "1 operator aten::to 890000 1000000\n1 api aclrtSynchronizeStream 200000 300000\n"
+        "1 api aclrtSynchronizeStream 900000 1000000\n1 python train.py(7):_log 301000 775000\n"
         "1 python train.py(9):_log 1001000 1475000"
     )
     found = holdups(
-        read_table(Kernel, kernels), read_table(HostCall, calls), links=read_table(Dispatch, links),
+        read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links),
         collectives=None, tasks=None, windows=read_table(StepWindow, "start_ns end_ns\n-50000 1700000"),
     ).rows()  # fmt: skip
     host = [row for row in found if row["cause"] == "host"]

@@ -38,7 +38,7 @@ KERNELS = "start_ns duration_us\n0 1\n9000 1"
 
 
 def test_nested_calls_of_one_name_count_once():
-    calls = read_table(HostCall, "thread kind name start_ns end_ns\n1 python f 1000 9000\n1 python f 2000 5000")
+    calls = tl.host_calls("thread kind name start_ns end_ns\n1 python f 1000 9000\n1 python f 2000 5000")
     (row,) = host_costs(calls, read_table(Kernel, KERNELS), None, None).rows()
     assert row["calls"] == 2.0 and row["total_us"] == 8.0 and row["idle_us"] == 8.0
 
@@ -47,7 +47,7 @@ def test_calls_belong_to_the_step_of_the_host_in_which_they_begin():
     kernels = read_table(Kernel, "step start_ns duration_us\n1 5000 1\n2 15000 1")
     windows = read_table(StepWindow, "step start_ns end_ns\n1 0 4000\n2 4500 9000")
     calls = "thread kind name start_ns end_ns\n1 gc gc 100 200\n1 gc gc 4600 4700\n1 gc gc 4100 4200\n1 gc gc 9900 9950"
-    found = host_costs(read_table(HostCall, calls), kernels, None, windows).rows()
+    found = host_costs(tl.host_calls(calls), kernels, None, windows).rows()
     assert [(r["step"], r["calls"]) for r in found] == [(1, 1.0), (2, 1.0)]
 
 
@@ -68,6 +68,6 @@ def test_python_functions_are_kept_by_the_idle_time_beside_them():
 
 
 def test_a_call_without_a_name_or_time_ends_nothing():
-    calls = read_table(HostCall, "thread kind name start_ns end_ns\n1 python - 1000 2000\n1 acl x - 5\n1 acl y 9 3")
+    calls = tl.host_calls("thread kind name start_ns end_ns\n1 python - 1000 2000\n1 api x - 5\n1 api y 9 3")
     (row,) = host_costs(calls, read_table(Kernel, KERNELS), None, None).rows()
     assert row["name"] is None and row["calls"] == 1.0

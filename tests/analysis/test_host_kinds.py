@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from advisor.analysis.host_costs import host_costs
 from advisor.analysis.host_kinds import host_kinds
-from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import Table, read_table
 
 
@@ -28,12 +28,12 @@ def test_calls_by_name_add_up_to_calls_by_kind(kernels, calls):
 
 
 def test_durations_are_added_up():
-    calls = "kind name start_ns end_ns\ngc gc 0 1000\ngc gc 2000 5000\nacl a 100 300\nstep s 0 9000"
-    found = host_kinds(read_table(HostCall, calls), read_table(Kernel, "start_ns duration_us\n0 1"), None)
-    assert {row["kind"]: (row["calls"], row["total_us"]) for row in found.rows()} == {"gc": (2, 4), "acl": (1, 0.2)}
+    calls = "kind name start_ns end_ns\ngc gc 0 1000\ngc gc 2000 5000\napi a 100 300\nstep s 0 9000"
+    found = host_kinds(tl.host_calls(calls), read_table(Kernel, "start_ns duration_us\n0 1"), None)
+    assert {row["kind"]: (row["calls"], row["total_us"]) for row in found.rows()} == {"gc": (2, 4), "api": (1, 0.2)}
 
 
 def test_calls_without_a_kind_or_a_time_end_nothing():
-    calls = "kind name start_ns end_ns\n- x 10 20\nacl a - 20\nacl a 30 20"
-    (row,) = host_kinds(read_table(HostCall, calls), read_table(Kernel, "start_ns duration_us\n0 1"), None).rows()
+    calls = "kind name start_ns end_ns\n- x 10 20\napi a - 20\napi a 30 20"
+    (row,) = host_kinds(tl.host_calls(calls), read_table(Kernel, "start_ns duration_us\n0 1"), None).rows()
     assert row["kind"] is None and row["calls"] == 1 and math.isclose(row["total_us"], 0.01)

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 import pytest
+from timelines import host_calls
 
 from advisor.analysis.interruptions import interruptions
 from advisor.facts.derived import Dispatch
-from advisor.facts.observed import Collective, DeviceTask, HostCall
+from advisor.facts.observed import Collective, DeviceTask
 from advisor.facts.table import Table, read_table
 
 LINKS = """
@@ -55,7 +56,7 @@ def test_a_second_long_task_begins_a_stretch_of_its_own():
     [(200_000, 5_110_000, True), (200_000, 300_000, False), (5_200_000, 5_300_000, False)],
 )
 def test_a_synchronising_call_that_lasts_to_its_end_waited_for_it(start_ns, end_ns, waited):
-    calls = read_table(HostCall, f"thread kind name start_ns end_ns\n1 acl aclrtSynchronizeStream {start_ns} {end_ns}")
+    calls = host_calls(f"thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream {start_ns} {end_ns}")
     (row,) = interruptions(read_table(Dispatch, LINKS), read_table(Collective, REDUCE), None, calls).rows()
     assert row["synchronised"] is waited
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from timelines import host_calls
 
 import advisor
 import corpus
@@ -14,7 +15,7 @@ from advisor.analysis.intervals import Spans
 from advisor.analysis.removals import removals
 from advisor.analysis.replay import Queue, Rank, Relief, Work, gains
 from advisor.facts.derived import Dispatch, Removal
-from advisor.facts.observed import HostCall, Kernel, StepWindow
+from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
 
 TASKS = st.lists(
@@ -82,7 +83,7 @@ WINDOWS = "start_ns end_ns\n-30000 150000"
 def found(links: str, calls: str | None = None, mul: int = 100_000) -> dict[str, tuple[float, float]]:
     table = removals(
         read_table(Kernel, KERNELS.format(mul=mul)), read_table(Dispatch, links),
-        calls=None if calls is None else read_table(HostCall, calls),
+        calls=None if calls is None else host_calls(calls),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
     )  # fmt: skip
     return {row["name"]: (row["instant_us"], row["removed_us"]) for row in table.rows()}
@@ -169,5 +170,5 @@ def test_a_wait_that_leaves_the_device_busy_takes_nothing_away_from_what_was_won
     ahead = (
         "start_ns latency_us idle_before_us vertical\n0 0 - -\n40000 38 0 false\n60000 56 0 false\n100000 90 0 false"
     )
-    calls = "thread kind name start_ns end_ns\n1 acl aclrtSynchronizeStream 5000 6000"
+    calls = "thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream 5000 6000"
     assert found(ahead, calls)["Cast"][0] == 78.0  # the first multiplication was launched at 2

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from timelines import host_calls
+
 from advisor.analysis.stalls import stalls
 from advisor.facts.derived import Gap, StepSpan
-from advisor.facts.observed import HostCall
 from advisor.facts.table import read_table
 
 SPANS = """step span_us typical_us
@@ -19,7 +20,7 @@ GAPS = """step start_ns duration_us cause host call
 
 
 def found(gaps: str = GAPS, calls: str | None = None) -> list[dict[str, object]]:
-    table = None if calls is None else read_table(HostCall, calls)
+    table = None if calls is None else host_calls(calls)
     return stalls(read_table(Gap, gaps), read_table(StepSpan, SPANS), table).rows()
 
 
@@ -34,13 +35,13 @@ def test_long_pauses_of_the_host_stand_beside_those_of_other_steps():
 
 
 def test_how_much_of_a_pause_recorded_calls_fill():
-    calls = "thread kind name start_ns end_ns\n1 acl aclrtMalloc 1050000 1200000\n1 step ProfilerStep2 1000000 2400000"
+    calls = "thread kind name start_ns end_ns\n1 api aclrtMalloc 1050000 1200000\n1 step ProfilerStep2 1000000 2400000"
     assert [row["busy_share"] for row in found(calls=calls)] == [0.25, 0, 0]
 
 
 def test_a_pause_that_only_begins_in_a_wait_is_what_came_after():
     gaps = "step start_ns duration_us cause host call\n2 1100000 400 synchronise true aclrtSynchronizeStream"
-    wait = "thread kind name start_ns end_ns\n1 acl aclrtSynchronizeStream 900000 {end}"
+    wait = "thread kind name start_ns end_ns\n1 api aclrtSynchronizeStream 900000 {end}"
     named = wait + "\n1 python save_checkpoint 1150000 1490000"
     assert [(row["cause"], row["call"]) for row in found(gaps, named.format(end=1150000))] == [
         ("python", "save_checkpoint")

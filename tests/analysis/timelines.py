@@ -8,9 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch
-from advisor.facts.table import Table
+from advisor.facts.table import Table, read_table
+from advisor.sources.ascend.call_words import activities
 
 RANKS = st.integers(0, 1)
 STEPS = st.sampled_from([None, 1, 2, 4])
@@ -29,9 +31,9 @@ CALLS = st.lists(
         st.sampled_from(
             [
                 ("gc", "gc"),
-                ("acl", "aclrtSynchronizeStream"),
-                ("acl", "aclrtMemcpy"),
-                ("acl", "aclopCompileAndExecute"),
+                ("api", "aclrtSynchronizeStream"),
+                ("api", "aclrtMemcpy"),
+                ("api", "aclopCompileAndExecute"),
                 ("data_loader", "__next__"),
                 ("operator", "aten::mul"),
                 ("python", "train.py(3): step"),
@@ -71,10 +73,21 @@ def tasks(rows: Iterable[tuple[Any, ...]]) -> Table[DeviceTask]:
     return Table.build(DeviceTask, rank=rank, start_ns=start, end_ns=end, kind=kind, connection=range(len(rank)))
 
 
+def meant(calls: Table[HostCall]) -> Table[HostCall]:
+    """The same calls, each with what it does, as captures of Ascend tell it by its name."""
+    kinds = calls.texts("kind")
+    return calls.having(activity=activities(calls.texts("name"), kinds.isin(DEVICE_SOFTWARE), kinds.isin(["operator"])))
+
+
+def host_calls(rows: str) -> Table[HostCall]:
+    """Calls written as a table."""
+    return meant(read_table(HostCall, rows))
+
+
 def calls(rows: Iterable[tuple[Any, ...]]) -> Table[HostCall]:
     rank, start, length, what = _columns(rows, 4)
     end = [s + n for s, n in zip(start, length, strict=True)]
-    return Table.build(
+    table = Table.build(
         HostCall,
         rank=rank,
         thread=[1] * len(rank),
@@ -84,6 +97,7 @@ def calls(rows: Iterable[tuple[Any, ...]]) -> Table[HostCall]:
         name=[name for _, name in what],
         connection=range(len(rank)),
     )
+    return meant(table)
 
 
 def launches(rows: Iterable[tuple[Any, ...]], lead: int) -> Table[Launch]:

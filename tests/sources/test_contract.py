@@ -37,7 +37,7 @@ ONE_EXPORT_AT_LEVEL: dict[tuple[str, int], set[str]] = {
 }
 """Columns that one of the exports does not hold at one level; databases before MEMCPY_INFO know no sizes of copies."""
 
-CANN_KINDS = {"acl", "node", "model", "hccl", "runtime"}
+CANN_KINDS = {"api", "launch", "graph", "communicate", "runtime"}
 """Host calls that the text export leaves out at Level0."""
 
 ONLY_IN = {

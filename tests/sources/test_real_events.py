@@ -17,7 +17,7 @@ from advisor.facts.table import Table
 from advisor.sources import open_input
 
 EXPORTS, LEVELS, RANKS = ("text", "db"), (0, 1, 2), (0, 1)
-CANN = {"acl", "node", "hccl", "model", "runtime"}
+CANN = {"api", "launch", "communicate", "graph", "runtime"}
 
 
 @pytest.fixture(scope="module", params=list(product(EXPORTS, LEVELS, RANKS)), ids=str)
@@ -76,7 +76,7 @@ def test_launches_know_their_calls_wherever_calls_are_recorded(spot: tuple[str, 
     known = launches["thread"] != MISSING
     assert known.tolist() == [not (export == "text" and level == 0)] * 215
     calls = read(path, HostCall)
-    nodes = calls.take(calls.texts("kind").isin(["node"]))
+    nodes = calls.take(calls.texts("kind").isin(["launch"]))
     if known.all():
         assert len(nodes) == 191
         assert set(nodes["start_ns"].tolist()) <= set(launches["host_start_ns"].tolist())
@@ -103,7 +103,7 @@ def test_host_calls_are_all_there(spot: tuple[str, int, Path]) -> None:
         "data_loader": 1,
         "step": 1,
     }
-    assert ("acl" in kinds) == (export == "db" or level > 0)
+    assert ("api" in kinds) == (export == "db" or level > 0)
     assert (kinds.get("runtime", 0) >= 426) == (level == 2)
     queue = calls.take(calls.texts("kind").isin(["enqueue", "dequeue"]))["connection"]
     assert set(Counter(queue.tolist()).values()) == {2}

@@ -11,7 +11,7 @@ from advisor.messages.text import Text
 
 
 class HostCall(Fact):
-    """One call on the host: framework operators, queue handling, CANN calls, Python functions."""
+    """One call on the host: framework operators, queue handling, calls into the device's software, Python functions."""
 
     table = "host_calls"
     heavy = True
@@ -23,11 +23,20 @@ class HostCall(Fact):
     kind: Annotated[
         str,
         Key(
-            "`operator`, `step`, `data_loader`, `optimizer`, `enqueue`, `dequeue`, `python`, `gc`, "
-            "`acl`, `node`, `model`, `hccl`, `runtime`."
+            "`operator`, `step`, `data_loader`, `optimizer`, `enqueue`, `dequeue`, `python`, `gc`; of the device's "
+            "software `api` (what programs call; acl of CANN), `launch` (node), `graph` (model), `communicate` (hccl), "
+            "`runtime` (below)."
         ),
     ]
     name: Annotated[str, Key("Name of the call without its layer prefix, such as aclrtSynchronizeStream.")]
+    activity: Annotated[
+        str,
+        Key(
+            "What it does, whatever it is called: `synchronise` (waits for the device), `copy`, `blocking_copy`, "
+            "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or free device memory), "
+            "`read` (a value of the device), `fetch` (perhaps one); missing where that makes no difference."
+        ),
+    ]
     start_ns: Annotated[int, Ns("Start.")]
     end_ns: Annotated[int, Ns("End.")]
     connection: Annotated[int, Volatile("connection_id (CANN calls) or correlation_id (enqueue and dequeue).")]
@@ -60,6 +69,7 @@ class ApiTotal(Fact):
     rank: Rank
     level: Annotated[str, Key("acl, model, node, hccl or runtime.")]
     name: Annotated[str, Key("Interface.")]
+    activity: Annotated[str, Key("What it does, as in `host_calls`; missing for calls inside of others.")]
     calls: Annotated[float, Count("How often.")]
     total_us: Annotated[float, Us("Together.")]
     min_us: Annotated[float, Us("Shortest.")]

@@ -9,6 +9,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.call_words import activities
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database
 from advisor.sources.reading import Reading
@@ -24,21 +25,21 @@ BY_CATEGORY = {
 """Kind of a host event by its category in the timeline."""
 
 BY_LAYER = {
-    "AscendCL": "acl",
-    "Node": "node",
-    "Model": "model",
-    "Hccl": "hccl",
-    "Communication": "hccl",
+    "AscendCL": "api",
+    "Node": "launch",
+    "Model": "graph",
+    "Hccl": "communicate",
+    "Communication": "communicate",
     "Runtime": "runtime",
 }
 """Kind of a CANN call by the layer before the @ of its name."""
 
 BY_TYPE = {
-    "acl": "acl",
-    "node": "node",
-    "model": "model",
-    "hccl": "hccl",
-    "communication": "hccl",
+    "acl": "api",
+    "node": "launch",
+    "model": "graph",
+    "hccl": "communicate",
+    "communication": "communicate",
     "runtime": "runtime",
 }
 """Kind of a CANN call by the name of its type in ENUM_API_TYPE."""
@@ -73,18 +74,24 @@ def _text(folder: Folder) -> Table[HostCall]:
     rows = np.flatnonzero(kinds >= 0)
     if not len(rows):
         raise FactMissing([HostCall.table])
-    kinds = kinds[rows].astype(np.int32)
+    kinds, names = kinds[rows].astype(np.int32), slices.name.take(rows)
     layered = np.isin(kinds, [_KIND_CODES[kind] for kind in (*BY_LAYER.values(), *_QUEUES.values())])
     return Table.build(
         HostCall,
         rank=folder.rank,
         thread=timeline.tracks.number[slices.track[rows]],
         kind=Texts(kinds, KINDS),
-        name=_named(slices.name.take(rows), kinds, layered),
+        **_told(_named(names, kinds, layered), kinds),
         start_ns=slices.start_ns[rows],
         end_ns=slices.end_ns[rows],
         connection=slices.link[rows],
     )
+
+
+def _told(name: Texts, kinds: Array) -> dict[str, Texts]:
+    """The names of calls, and what the calls do."""
+    into_cann = np.isin(kinds, [_KIND_CODES[kind] for kind in BY_TYPE.values()])
+    return {"name": name, "activity": activities(name, into_cann, kinds == _KIND_CODES["operator"])}
 
 
 def _kinds(category: Texts, name: Texts) -> Array:
@@ -182,7 +189,7 @@ def _calls(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -
         rank=folder.rank,
         thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
         kind=Texts(kinds[good].astype(np.int32), KINDS),
-        name=name.take(good),
+        **_told(name.take(good), kinds[good]),
         start_ns=found["start"][good],
         end_ns=found["end"][good],
         connection=found["connection"][good],

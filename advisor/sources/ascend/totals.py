@@ -10,6 +10,7 @@ import numpy as np
 from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
@@ -63,7 +64,8 @@ def _apis_text(folder: Folder) -> Table[ApiTotal]:
     headings = {"level": ("Level",), "name": ("API Name",), **_AMOUNTS}
     columns = csvfile.read(path, ApiTotal.columns(), headings, folder.notes, ("name", "total_us"))
     table = Table.build(ApiTotal, **columns)
-    return table.having(rank=folder.rank, level=_layers(table.texts("level")))
+    activity = activities_in_totals(table.texts("name"))
+    return table.having(rank=folder.rank, level=_layers(table.texts("level")), activity=activity)
 
 
 def _layers(levels: Texts) -> Texts:
@@ -79,13 +81,15 @@ def _apis_database(folder: Folder) -> Table[ApiTotal]:
         "SELECT type, name, count(*), sum(endNs - startNs), min(endNs - startNs), max(endNs - startNs) "
         "FROM CANN_API WHERE endNs >= startNs GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2"
     )
-    names = _API_TYPES | database.names("ENUM_API_TYPE")
-    levels = Texts.of(names.get(row[0]) if isinstance(row[0], int) else None for row in rows)
+    types = _API_TYPES | database.names("ENUM_API_TYPE")
+    levels = Texts.of(types.get(row[0]) if isinstance(row[0], int) else None for row in rows)
+    names = database.texts(_ids(rows, 1))
     table = Table.build(
         ApiTotal,
         rank=_rank(folder, rows),
         level=_layers(levels),
-        name=database.texts(_ids(rows, 1)),
+        name=names,
+        activity=activities_in_totals(names),
         **_amounts(rows, 2),
     )
     return table.take(table.texts("level").isin(_API_TYPES.values()))

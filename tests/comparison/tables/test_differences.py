@@ -114,7 +114,7 @@ def test_operators_fall_back_to_the_timeline_where_one_side_has_no_more() -> Non
 
 
 def test_calls_have_no_operators_and_no_python_functions() -> None:
-    calls = "kind name start_ns end_ns\noperator a 0 9\npython b 0 9\nacl c 0 9\nnode launch 0 9\n"
+    calls = "kind name start_ns end_ns\noperator a 0 9\npython b 0 9\napi c 0 9\nlaunch launch 0 9\n"
     one = profile(read_table(Kernel, KERNELS), read_table(HostCall, calls))
     assert {row["name"] for row in rows(differences(one, one).tables, "calls")} == {"c", "launch"}
 

@@ -23,10 +23,10 @@ SPELLED = [
     (event("Dequeue@aclnnAdd", "1.000", cat="dequeue"), "dequeue", "aclnnAdd"),
     (event("main.py(3): step@home", "1.000", cat="python_function"), "python", "main.py(3): step@home"),
     (event("GC", "1.000", cat="GC"), "gc", "GC"),
-    (event("AscendCL@aclrtMemcpy", "1.000"), "acl", "aclrtMemcpy"),
-    (event("Node@launch", "1.000"), "node", "launch"),
-    (event("Hccl@Launch_Ffts", "1.000"), "hccl", "Launch_Ffts"),
-    (event("Communication@Launch_Ffts", "1.000"), "hccl", "Launch_Ffts"),
+    (event("AscendCL@aclrtMemcpy", "1.000"), "api", "aclrtMemcpy"),
+    (event("Node@launch", "1.000"), "launch", "launch"),
+    (event("Hccl@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
+    (event("Communication@Launch_Ffts", "1.000"), "communicate", "Launch_Ffts"),
     (event("Runtime@StreamSynchronize", "1.000"), "runtime", "StreamSynchronize"),
 ]
 

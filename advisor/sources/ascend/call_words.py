@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What host calls do, told by the names that CANN, its runtime and PyTorch give them.
+
+Names of CANN are those of its interfaces (acl level and, at Level2, runtime level) without their layer prefix.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from advisor.facts.table import Texts
+
+_CALLS = (
+    ("dispatch", re.compile(r"aclopCompile", re.IGNORECASE)),
+    ("build", re.compile(r"opCompile", re.IGNORECASE)),
+    ("blocking_copy", re.compile(r"(aclrt|rt)?(Memcpy|MemcpySync|MemCopySync)(2d)?$", re.IGNORECASE)),
+    ("copy", re.compile(r"(aclrt|rt)(Memcpy|MemCopy)", re.IGNORECASE)),
+    ("synchronise", re.compile(r"(aclrt|rt)?(Stream|Device|Event)Synchronize|(aclrt|rt)Synchronize", re.IGNORECASE)),
+    ("allocate", re.compile(r"aclMallocMem|aclrtMalloc|aclrtFree|aclrtMapMem|aclrtUnmapMem|aclrtReleaseMem")),
+)
+"""What a call into CANN does by how its name begins, the first that fits."""
+_OPERATORS = {
+    **dict.fromkeys(("aten::item", "aten::_local_scalar_dense", "aten::nonzero"), "read"),
+    **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
+}
+"""Framework operators in which the host may wait for what it is given; all others only launch."""
+ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch")
+_CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
+
+
+def activity_of_call(name: str) -> str:
+    """What a call into CANN does; empty where that makes no difference."""
+    return next((activity for activity, words in _CALLS if words.match(name)), "")
+
+
+def activities(name: Texts, into_cann: ArrayLike, operator: ArrayLike) -> Texts:
+    """What each call does, of which it is known whether it goes into CANN or is an operator of the framework."""
+    calls, operators = (
+        np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
+        for told in (activity_of_call, lambda one: _OPERATORS.get(one, ""))
+    )
+    return Texts(np.where(into_cann, calls, np.where(operator, operators, -1)).astype(np.int32), ACTIVITIES)
+
+
+def activities_in_totals(name: Texts) -> Texts:
+    """The same of calls that were added up; the runtime's own call of the same name is the one inside it."""
+    told = ["" if one.startswith("rt") else activity_of_call(one) for one in name.names]
+    codes = np.array([*(_CODES.get(one, -1) for one in told), -1], np.int32)
+    return Texts(codes[name.codes], ACTIVITIES)

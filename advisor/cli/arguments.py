@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
 
 from advisor.cli.commands import COMMANDS
+from advisor.cli.slips import Parser
+from advisor.messages.errors import Unclear
+from advisor.messages.message import Message
 from advisor.release import VERSION
 from advisor.report.output_formats import WRITERS, Writer, suffixes
 
@@ -19,44 +20,6 @@ SETTINGS_FILE = "advisor.yaml"
 PROJECT_FILE = "pyproject.toml"
 ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
 EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that answers a slip of the pen with what was probably meant."""
-
-    def error(self, message: str) -> NoReturn:
-        hint = self._meant(message)
-        super().error(f"{message}\n    hint: {hint}" if hint else message)
-
-    def _meant(self, message: str) -> str:
-        """The nearest choice or option; for a path without a command, the command."""
-        choice = _CHOICE.search(message)
-        unknown = _UNKNOWN.match(message)
-        if choice:
-            word, known = choice[1], re.findall(r"[^\s,']+", choice[2])
-            if "COMMAND" in message and Path(word).exists():
-                return f"advisor diagnose {word}"
-        elif unknown:
-            word, known = unknown[1].partition("=")[0], list(_options(self))
-        else:
-            return ""
-        from difflib import get_close_matches
-
-        near = get_close_matches(word, known, 1, 0.55)
-        return f"did you mean `{near[0]}`?" if near else ""
-
-
-_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
-_UNKNOWN = re.compile(r"unrecognized arguments: (?:[^-]\S* )*(--?\S+)")
-
-
-def _options(one: argparse.ArgumentParser) -> Iterator[str]:
-    """Every option of a parser and of those below it."""
-    for action in one._actions:  # argparse has no public way to walk them
-        yield from action.option_strings
-        if isinstance(action, argparse._SubParsersAction):
-            for below in action.choices.values():
-                yield from _options(below)
 
 
 def parser(asked: str | None = None) -> argparse.ArgumentParser:
@@ -151,20 +114,23 @@ def reading_options(one: argparse.ArgumentParser) -> None:
 def named_path(words: str) -> Path:
     """A path; no words, as an unset shell variable gives, name none."""
     if not words:
-        raise argparse.ArgumentTypeError("empty; give a path")
+        raise Unclear(Message("empty_path"))
     return Path(words)
 
 
 def folder(words: str) -> Path:
     """A folder that is there."""
     if not words or not Path(words).is_dir():
-        raise argparse.ArgumentTypeError(f"no folder `{words}`")
+        raise Unclear(Message("no_such_folder", path=words))
     return Path(words)
 
 
 def positive(words: str) -> int:
     """A whole number from 1 on."""
-    number = int(words)
+    try:
+        number = int(words)
+    except ValueError:
+        raise Unclear(Message("no_whole_number", given=words)) from None
     if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
+        raise Unclear(Message("at_least_one"))
     return number

@@ -16,7 +16,9 @@ from advisor.cli.commands import COMMANDS
 from advisor.cli.encodings import prepare_streams
 from advisor.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE, WRONG
 from advisor.cli.settings_in_force import language_of
+from advisor.cli.slips import Slip, language_asked
 from advisor.cli.standard_input import standard_input
+from advisor.messages.message import Message
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,7 +26,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     words = sys.argv[1:] if argv is None else list(argv)
     top = parser(words[0] if words and words[0] in COMMANDS else "")
-    arguments = top.parse_args(words)
+    try:
+        arguments = top.parse_args(words)
+    except Slip as slip:
+        said = Message("command_and_error", command=slip.command).say(language := language_of(language_asked(words)))
+        print(f"{slip.usage}{said}{slip.say(language)}", file=sys.stderr)
+        raise SystemExit(WRONG) from None
     if not hasattr(arguments, "run"):
         top.print_help()
         return WRONG

@@ -132,3 +132,32 @@ def test_bash_offers_what_fits(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     ask = "source ./script; COMP_WORDS=(advisor check x --base); COMP_CWORD=3; _shtab_advisor; echo ${COMPREPLY[@]}"
     said = subprocess.run(["bash", "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert said.split() == ["--baseline"]
+
+
+@pytest.mark.parametrize(
+    ("words", "english", "chinese"),
+    [
+        (["diagnos", "x"], "invalid choice: 'diagnos'", "无效的取值 'diagnos'"),
+        (
+            ["diagnose", "x", "--fial-on", "a`{b}"],
+            "unrecognized arguments: --fial-on a`{b}",
+            "无法识别的参数：--fial-on a`{b}",
+        ),
+        (["diagnose", "x", "--jobs", "0"], "argument --jobs: at least 1", "参数 --jobs：至少为 1"),
+        (
+            ["diagnose", "x", "--jobs", "{n}"],
+            "argument --jobs: `{n}` is no whole number",
+            "参数 --jobs：`{n}` 不是整数",
+        ),
+        (["diagnose", "x", "--jobs"], "argument --jobs: expected one argument", "参数 --jobs：缺少取值"),
+        (["diagnose", "x", "--source-root", "a`b"], "no folder `a`b`", "没有目录 `a`b`"),
+        (["diagnose"], "the following arguments are required: ", "命令行有误（the following arguments are required: "),
+        (["compare", "a", "b", "--spread", "-x"], "argument --spread: ", "参数 --spread："),
+    ],
+)
+def test_what_is_wrong_with_the_words_is_told_in_the_language_asked_for(
+    words: list[str], english: str, chinese: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert english in wrong_use([words[0], "--lang", "en", *words[1:]] if len(words) > 2 else words, capsys)
+    asked = [words[0], "--lang=zh", *words[1:]]
+    assert chinese in wrong_use(asked, capsys)

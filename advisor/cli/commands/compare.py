@@ -22,6 +22,8 @@ from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip
 from advisor.cli.outputs import chart_renderer, console_beside, sources_of
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.messages.errors import Unclear
+from advisor.messages.message import Message
 from advisor.report.output_formats import COMPARED_WRITERS
 
 if TYPE_CHECKING:
@@ -58,9 +60,12 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def amount(words: str) -> float:
     """A part or a multiple, not negative; per cent are understood."""
-    value = float(words.removesuffix("%")) / (100 if words.endswith("%") else 1)
+    try:
+        value = float(words.removesuffix("%")) / (100 if words.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
     if not math.isfinite(value) or value < 0:
-        raise argparse.ArgumentTypeError("not a number from 0 on")
+        raise Unclear(Message("not_from_zero"))
     return value
 
 

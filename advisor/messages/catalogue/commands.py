@@ -8,6 +8,20 @@ from collections.abc import Mapping
 from advisor.messages.text import Text
 
 TEXTS: Mapping[str, Text] = {
+    # the words of a command line
+    "command_and_error": Text("{command}: error: ", "{command}：错误："),
+    "words_do_not_fit": Text("{why}", "命令行有误（{why}）"),
+    "argument": Text("argument {name}: {what}", "参数 {name}：{what}"),
+    "unknown_arguments": Text("unrecognized arguments: {words}", "无法识别的参数：{words}"),
+    "invalid_choice": Text("invalid choice: {given} (choose from {choices})", "无效的取值 {given}（可选：{choices}）"),
+    "diagnose_it": Text("advisor diagnose {path}", "advisor diagnose {path}"),
+    "expected_one_argument": Text("expected one argument", "缺少取值"),
+    "empty_path": Text("empty; give a path", "为空，请给出路径"),
+    "no_such_folder": Text("no folder `{path}`", "没有目录 `{path}`"),
+    "no_whole_number": Text("`{given}` is no whole number", "`{given}` 不是整数"),
+    "at_least_one": Text("at least 1", "至少为 1"),
+    "not_from_zero": Text("not a number from 0 on", "不是大于或等于 0 的数"),
+    # what is asked of a command
     "no_table": Text("no table `{name}`", "没有表 `{name}`"),
     "needs_baseline": Text("`{asks}` needs a baseline to compare with", "`{asks}` 需要与基线对比，但未给出基线"),
     "give_baseline": Text(

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A parser of the command line that tells slips of the pen in both languages, with what was probably meant."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NoReturn
+
+from advisor.messages.errors import Unclear, UsageError
+from advisor.messages.message import Message, did_you_mean
+
+
+class Slip(UsageError):
+    """The words of a command line do not fit. `usage` says which do, and `command` which command was meant."""
+
+    def __init__(self, what: Message, hint: Message | None, command: str, usage: str) -> None:
+        super().__init__(what, hint)
+        self.command, self.usage = command, usage
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises what is wrong as a message. What only argparse knows is quoted as it says it.
+
+    Raises:
+        Slip: By `parse_args`, for words that do not fit.
+    """
+
+    def refuse(self, what: Message, hint: Message | None = None, action: argparse.Action | None = None) -> NoReturn:
+        """Ends with a message, about one argument or about all."""
+        if action is not None:
+            name = argparse.ArgumentError(action, "").argument_name or ""
+            what = Message("argument", name=name, what=what)
+        raise Slip(what, hint, self.prog, self.format_usage()) from None
+
+    def error(self, message: str) -> NoReturn:
+        """What argparse finds wrong beyond what is told below."""
+        self.refuse(Message("words_do_not_fit", why=message))
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The words as arguments; those that mean nothing are refused."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
+            self.refuse(Message("unknown_arguments", words=" ".join(unknown)), _near(option, _options(self)))
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = tuple(map(str, action.choices))
+        hint = _near(str(value), known)
+        if action.nargs == argparse.PARSER and Path(str(value)).exists():  # a path without a command
+            hint = Message("diagnose_it", path=str(value))
+        what = Message("invalid_choice", given=repr(value), choices=", ".join(map(repr, known)))
+        self.refuse(what, hint, action)
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError as error:
+            if isinstance(error.__context__, Unclear):
+                self.refuse(error.__context__.what, error.__context__.hint, action)
+            raise
+
+    def _match_argument(self, action: argparse.Action, arg_strings_pattern: str) -> int:
+        try:
+            return int(super()._match_argument(action, arg_strings_pattern))
+        except argparse.ArgumentError:
+            if action.nargs is None:
+                self.refuse(Message("expected_one_argument"), None, action)
+            raise
+
+
+def _near(word: str, known: Iterable[str]) -> Message | None:
+    """The question whether the nearest of these is meant."""
+    from difflib import get_close_matches
+
+    return did_you_mean(get_close_matches(word, tuple(known), 1, 0.55)) if word else None
+
+
+def _options(one: argparse.ArgumentParser) -> Iterator[str]:
+    """Every option of a parser and of those below it."""
+    for action in one._actions:  # argparse has no public way to walk them
+        yield from action.option_strings
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from _options(below)
+
+
+def language_asked(words: Sequence[str]) -> str | None:
+    """The language that is asked for among words that could not be understood as a whole."""
+    pairs = [*(word.partition("=")[::2] for word in words), *pairwise(words)]
+    return next((value for option, value in pairs if option == "--lang" and value), None)

@@ -78,7 +78,7 @@ class Entries:
     def __init__(self, diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> None:
         self.language, self._comparison = language, comparison
         self._is_stepped = bool(diagnosis.run.steps)
-        self._findings = {finding.fingerprint: finding for finding in diagnosis.findings}
+        self._findings = diagnosis.by_fingerprint
         self._cards = _by_fingerprint(diagnosis, language)
         self._earlier = _by_fingerprint(comparison.before, language) if comparison else {}
 

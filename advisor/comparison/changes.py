@@ -38,7 +38,7 @@ class _Side:
     """What one of the two diagnoses says of each finding of either."""
 
     def __init__(self, own: Diagnosis) -> None:
-        self.findings = {finding.fingerprint: finding for finding in own.findings}
+        self.findings = own.by_fingerprint
         self.outcomes = {outcome.rule: outcome for outcome in own.outcomes}
         self.measures = {one.fingerprint: one for outcome in own.outcomes for one in outcome.measures}
 

@@ -221,7 +221,9 @@ def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
             saving_us=saving[i],
             restated_us=restated[i],
             evidence=tuple(
-                Evidence(name=e.name, value=values[e.name][i], unit=e.unit, threshold=limits[e.name])
+                Evidence(
+                    name=e.name, value=values[e.name][i], unit=e.unit, threshold=limits[e.name], param=e.threshold or ""
+                )
                 for e in rule.evidence
             ),
             values={name: values[name][i] for name in values},

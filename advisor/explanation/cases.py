@@ -127,7 +127,7 @@ class Cases:
         return self.rule.fact.columns()[column].unit
 
     def _linked(self, fingerprints: Sequence[str]) -> tuple[Linked, ...]:
-        others = {finding.fingerprint: finding for finding in self.diagnosis.findings}
+        others = self.diagnosis.by_fingerprint
         titles = {info.id: info.title for info in self.diagnosis.rules}
         return tuple(
             Linked(

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
@@ -75,6 +76,8 @@ class Evidence(_Model):
     value: Scalar
     unit: str = ""
     threshold: float | None = None
+    param: str = ""
+    """Name of the threshold among those of the rule; empty where the value is held against none."""
 
 
 class Place(_Model):
@@ -390,6 +393,11 @@ class Diagnosis(_Model):
         return f"<diagnosis of {self.run.name!r}:{step} {len(self.findings)} findings>"
 
     __str__ = __repr__
+
+    @cached_property
+    def by_fingerprint(self) -> Mapping[str, Finding]:
+        """Every finding by its fingerprint, in order."""
+        return {finding.fingerprint: finding for finding in self.findings}
 
     def rule(self, rule_id: str) -> RuleInfo:
         """What is known of a rule that was evaluated."""

@@ -201,7 +201,7 @@ class Maker:
         self.start_ns = diagnosis.run.start_ns
         self.rules = {info.id: info for info in diagnosis.rules}
         self.anchors = {finding.fingerprint: anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)}
-        self.findings = {finding.fingerprint: finding for finding in diagnosis.findings}
+        self.findings = diagnosis.by_fingerprint
         self.symptoms, self.folded = symptoms(diagnosis), folded_under(diagnosis)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.step_us = diagnosis.run.step_us
@@ -416,10 +416,8 @@ def _digits(value: float | None) -> str:
 
 
 def _held_against(item: Evidence, info: RuleInfo) -> Param | None:
-    """The one threshold with this value; None when there is none, or more than one it could be."""
-    same = [param for param in info.params if param.value == item.threshold]
-    alike = [param for param in same if param.unit == item.unit] or same
-    return alike[0] if len(alike) == 1 else None
+    """The threshold that the value is held against; None when there is none."""
+    return next((param for param in info.params if param.name == item.param), None) if item.param else None
 
 
 def _truth(value: bool | None) -> str:

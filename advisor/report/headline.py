@@ -90,7 +90,7 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[K
     A symptom with causes stands for the highest of them. `aside` are fingerprints that a project lives with.
     """
     restating, folded = symptoms(diagnosis), folded_under(diagnosis)
-    by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
+    by_name = diagnosis.by_fingerprint
     worth = (one for one in diagnosis.findings if _is_worth_acting(one, restating, stepless=diagnosis.split is None))
     names = dict.fromkeys(folded.get(one.fingerprint, one.fingerprint) for one in worth)
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if _is_doubt(one))
@@ -128,7 +128,7 @@ def _kind(lead: Finding) -> Kind:
 
 def _unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card], language: Language) -> Prose:
     """The symptom of which most stays unexplained, where that is much and more than what the first finding wins."""
-    by_name = {finding.fingerprint: finding for finding in diagnosis.findings}
+    by_name = diagnosis.by_fingerprint
     left = [
         (unexplained(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
         for symptom, card in zip(diagnosis.findings, cards, strict=True)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import STATUSES, Change, Comparison, Metric, Status
-from advisor.model.findings import Diagnosis, Finding, RuleInfo, Saving, number
+from advisor.model.findings import Diagnosis, RuleInfo, Saving, number
 from advisor.report.cards import Card, Maker, outline
 from advisor.report.comparison.amounts import percent
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
@@ -94,7 +94,7 @@ class _Side:
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
         self.maker = Maker(diagnosis, language)
         self.numbers = {finding.fingerprint: i for i, finding in enumerate(diagnosis.findings, 1)}
-        self.findings: Mapping[str, Finding] = {finding.fingerprint: finding for finding in diagnosis.findings}
+        self.findings = diagnosis.by_fingerprint
         self.stepped = bool(diagnosis.run.steps)
 
     def card(self, fingerprint: str) -> Card | None:

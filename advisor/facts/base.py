@@ -154,7 +154,10 @@ class Fact:
     observed: ClassVar[bool] = True
     """Read from files (true) or derived from other facts (false)."""
     heavy: ClassVar[bool] = False
-    """One row per event: read and derived from one rank at a time, not kept longer than needed."""
+    """One row per event: read and derived from one rank at a time, and not kept longer than needed.
+
+    Shipped rules, charts and what sets ranks beside each other read few rows made of it, or select some (`selection`).
+    """
     among_events: ClassVar[bool] = False
     """Kept in the files of heavy facts: read together with them, before those files are let go."""
     on_request: ClassVar[bool] = False

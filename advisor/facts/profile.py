@@ -187,22 +187,26 @@ class _RankWork:
         threads: int,
     ) -> None:
         self.run, self.makers, self.wanted, self.known, self.threads = run, makers, wanted, known, threads
+        needed = {asked: _roots(_fact_of(asked), makers) for asked in wanted}
+        behind = frozenset[type[Fact]]().union(*needed.values())
+        self.events = sorted((root for root in behind if _of_events(root)), key=lambda root: root.table)
+        self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
+        ends = range(1, len(wanted) + 1)
+        later = [frozenset[type[Fact]]().union(*(needed[one] for one in self.order[end:])) for end in ends]
+        self.let_go = [behind - left - {*wanted} for left in later]
+        """By place in the order: what nobody needs any more."""
 
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)
-        needed = {asked: _roots(_fact_of(asked), self.makers) for asked in self.wanted}
-        events = {root for roots in needed.values() for root in roots if _of_events(root)}
-        for fact in sorted(events, key=lambda root: root.table):
+        for fact in self.events:
             _resolve(fact, self.run, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
             self._side_by_side(source, found)
-        todo = sorted(self.wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
-        for done, asked in enumerate(todo, 1):
+        for asked, unneeded in zip(self.order, self.let_go, strict=True):
             self._collect(asked, found, source)
-            kept = {*self.wanted, *(root for later in todo[done:] for root in needed[later])}
-            for root in [root for root in found if _fact_of(root).observed and root not in kept]:
-                del found[root]
+            for root in unneeded:
+                found.pop(root, None)
         return {asked: found[asked] for asked in self.wanted}
 
     def _collect(self, asked: Wanted, found: RankFacts, source: Source) -> None:

@@ -7,13 +7,15 @@ import argparse
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.cli.commands import COMMANDS
 from advisor.cli.slips import Parser
-from advisor.messages.errors import Unclear
-from advisor.messages.message import Message
 from advisor.release import VERSION
 from advisor.report.output_formats import WRITERS, Writer, suffixes
+
+if TYPE_CHECKING:
+    from advisor.messages.errors import Unclear
 
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
@@ -114,14 +116,14 @@ def reading_options(one: argparse.ArgumentParser) -> None:
 def named_path(words: str) -> Path:
     """A path; no words, as an unset shell variable gives, name none."""
     if not words:
-        raise Unclear(Message("empty_path"))
+        raise _unclear("empty_path")
     return Path(words)
 
 
 def folder(words: str) -> Path:
     """A folder that is there."""
     if not words or not Path(words).is_dir():
-        raise Unclear(Message("no_such_folder", path=words))
+        raise _unclear("no_such_folder", path=words)
     return Path(words)
 
 
@@ -130,7 +132,15 @@ def positive(words: str) -> int:
     try:
         number = int(words)
     except ValueError:
-        raise Unclear(Message("no_whole_number", given=words)) from None
+        raise _unclear("no_whole_number", given=words) from None
     if number < 1:
-        raise Unclear(Message("at_least_one"))
+        raise _unclear("at_least_one")
     return number
+
+
+def _unclear(code: str, /, **values: str) -> Unclear:
+    """What is wrong with a word; what it takes to say so is read only where something is."""
+    from advisor.messages.errors import Unclear
+    from advisor.messages.message import Message
+
+    return Unclear(Message(code, **values))

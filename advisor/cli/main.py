@@ -18,7 +18,6 @@ from advisor.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import Slip, language_asked
 from advisor.cli.standard_input import standard_input
-from advisor.messages.message import Message
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,8 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = top.parse_args(words)
     except Slip as slip:
-        said = Message("command_and_error", command=slip.command).say(language := language_of(language_asked(words)))
-        print(f"{slip.usage}{said}{slip.say(language)}", file=sys.stderr)
+        print(slip.say(language_of(language_asked(words))), file=sys.stderr)
         raise SystemExit(WRONG) from None
     if not hasattr(arguments, "run"):
         top.print_help()

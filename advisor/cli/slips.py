@@ -7,18 +7,26 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from advisor.messages.errors import Unclear, UsageError
-from advisor.messages.message import Message, did_you_mean
+if TYPE_CHECKING:
+    from advisor.messages.message import Message, Value
 
 
-class Slip(UsageError):
-    """The words of a command line do not fit. `usage` says which do, and `command` which command was meant."""
+class Slip(Exception):
+    """The words of a command line do not fit: what is wrong, the command that was meant, and how it is used."""
 
     def __init__(self, what: Message, hint: Message | None, command: str, usage: str) -> None:
-        super().__init__(what, hint)
-        self.command, self.usage = command, usage
+        super().__init__(what, hint, command, usage)
+        self.what, self.hint, self.command, self.usage = what, hint, command, usage
+
+    def say(self, language: str) -> str:
+        """All of it in one language."""
+        from advisor.messages.errors import UsageError
+        from advisor.messages.message import Message
+
+        begin = Message("command_and_error", command=self.command).say(language)
+        return f"{self.usage}{begin}{UsageError(self.what, self.hint).say(language)}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,19 +40,19 @@ class Parser(argparse.ArgumentParser):
         """Ends with a message, about one argument or about all."""
         if action is not None:
             name = argparse.ArgumentError(action, "").argument_name or ""
-            what = Message("argument", name=name, what=what)
+            what = _message("argument", name=name, what=what)
         raise Slip(what, hint, self.prog, self.format_usage()) from None
 
     def error(self, message: str) -> NoReturn:
         """What argparse finds wrong beyond what is told below."""
-        self.refuse(Message("words_do_not_fit", why=message))
+        self.refuse(_message("words_do_not_fit", why=message))
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """The words as arguments; those that mean nothing are refused."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
-            self.refuse(Message("unknown_arguments", words=" ".join(unknown)), _near(option, _options(self)))
+            self.refuse(_message("unknown_arguments", words=" ".join(unknown)), _near(option, _options(self)))
         return found
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -53,14 +61,16 @@ class Parser(argparse.ArgumentParser):
         known = tuple(map(str, action.choices))
         hint = _near(str(value), known)
         if action.nargs == argparse.PARSER and Path(str(value)).exists():  # a path without a command
-            hint = Message("diagnose_it", path=str(value))
-        what = Message("invalid_choice", given=repr(value), choices=", ".join(map(repr, known)))
+            hint = _message("diagnose_it", path=str(value))
+        what = _message("invalid_choice", given=repr(value), choices=", ".join(map(repr, known)))
         self.refuse(what, hint, action)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError as error:
+            from advisor.messages.errors import Unclear
+
             if isinstance(error.__context__, Unclear):
                 self.refuse(error.__context__.what, error.__context__.hint, action)
             raise
@@ -70,13 +80,22 @@ class Parser(argparse.ArgumentParser):
             return int(super()._match_argument(action, arg_strings_pattern))
         except argparse.ArgumentError:
             if action.nargs is None:
-                self.refuse(Message("expected_one_argument"), None, action)
+                self.refuse(_message("expected_one_argument"), None, action)
             raise
+
+
+def _message(code: str, /, **values: Value) -> Message:
+    """A message; what it takes to say one is read only where the words do not fit."""
+    from advisor.messages.message import Message
+
+    return Message(code, **values)
 
 
 def _near(word: str, known: Iterable[str]) -> Message | None:
     """The question whether the nearest of these is meant."""
     from difflib import get_close_matches
+
+    from advisor.messages.message import did_you_mean
 
     return did_you_mean(get_close_matches(word, tuple(known), 1, 0.55)) if word else None
 

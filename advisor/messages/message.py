@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 
+from advisor.messages.catalogue import CATALOGUE
 from advisor.messages.text import Text, fill
 
 
@@ -34,8 +35,6 @@ class Message:
 
     def say(self, language: str) -> str:
         """The sentence in one language."""
-        from advisor.messages.catalogue import CATALOGUE  # only who says something needs it
-
         return fill(CATALOGUE[self.code].say(language), dict(self.values), language)
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def test_a_code_means_one_message() -> None:
 
 def test_a_message_is_raised_with_the_values_its_holes_need() -> None:
     wrong = []
-    for path, call in calls("Message"):
+    for path, call in (*calls("Message"), *calls("_message"), *calls("_unclear")):
         code, given = call.args[0], {keyword.arg for keyword in call.keywords}
         if isinstance(code, ast.Constant) and code.value not in CATALOGUE:
             wrong.append(f"{path.name}:{call.lineno}: no message `{code.value}`")

@@ -22,8 +22,6 @@ from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip
 from advisor.cli.outputs import chart_renderer, console_beside, sources_of
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.messages.errors import Unclear
-from advisor.messages.message import Message
 from advisor.report.output_formats import COMPARED_WRITERS
 
 if TYPE_CHECKING:
@@ -65,6 +63,9 @@ def amount(words: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0:
+        from advisor.messages.errors import Unclear
+        from advisor.messages.message import Message
+
         raise Unclear(Message("not_from_zero"))
     return value
 

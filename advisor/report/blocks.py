@@ -33,6 +33,8 @@ class Listing(Struct, frozen=True):
 
     items: tuple[Blocks, ...]
     start: int | None = None
+    mark: Piece | None = None
+    """What stands before each item on a terminal, in place of a dot."""
 
     def marked(self) -> Iterator[tuple[str, Blocks]]:
         """Each item with what stands before it: its number, or nothing."""
@@ -91,10 +93,10 @@ def paragraph(*pieces: Piece) -> Blocks:
     return (Paragraph(pieces),) if pieces else ()
 
 
-def bullets(items: Iterable[Prose]) -> Blocks:
+def bullets(items: Iterable[Prose], mark: Piece | None = None) -> Blocks:
     """A list of sentences, or nothing where there are none."""
     made = tuple(paragraph(*item) for item in items)
-    return (Listing(made),) if made else ()
+    return (Listing(made, mark=mark),) if made else ()
 
 
 def lead(blocks: Blocks) -> Prose:

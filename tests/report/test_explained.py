@@ -40,7 +40,7 @@ def tokens(text: str) -> list[Token]:
 
 def printed(explanation: Explanation, language: Language) -> str:
     out = io.StringIO()
-    print_document(blocks(explanation, language, MOST_CASES), Console(file=out, width=100, highlight=False))
+    print_document(blocks(explanation, language, MOST_CASES), Console(file=out, width=100, highlight=False), inset=2)
     return out.getvalue()
 
 

@@ -138,7 +138,8 @@ def _print(
     outputs: Sequence[Output],
 ) -> None:
     from advisor.pipeline import today
-    from advisor.report.verdict.terminal import Judged, print_verdict
+    from advisor.report.renderers.terminal import print_document
+    from advisor.report.verdict.document import Judged, document
 
     judged = Judged(
         diagnosis=diagnosis,
@@ -146,6 +147,6 @@ def _print(
         verdict=verdict,
         settings=str(arguments.config or SETTINGS_FILE),
         today=today(),
-        written=tuple(output.path for output in outputs if not output.is_stdout),
     )
-    print_verdict(judged, language_of(arguments.lang), console_beside(outputs))
+    written = tuple(output.path for output in outputs if not output.is_stdout)
+    print_document(document(judged, language_of(arguments.lang)), console_beside(outputs), written)

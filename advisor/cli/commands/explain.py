@@ -120,4 +120,4 @@ def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: 
     write_document(Told(document(explanation, language), explanation.to_json), outputs)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_document(document(explanation, language, MOST_CASES), console_beside(outputs), files)
+        print_document(document(explanation, language, MOST_CASES), console_beside(outputs), files, inset=2)

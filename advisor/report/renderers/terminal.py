@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Blocks, Code, Document, Grid, Heading, Listing, Paragraph, Quote
+from advisor.report.blocks import Block, Blocks, Code, Document, Grid, Heading, Listing, Paragraph, Quote
 from advisor.report.console import terminal
 from advisor.report.flow import Flow
 from advisor.report.prose import Piece, Prose, clean, flat
@@ -25,18 +25,40 @@ WIDEST = 100
 _TONES = {"good": "green", "warn": "yellow", "bad": "red", "quiet": "dim", "subject": "cyan"}
 
 
-def print_document(document: Document, console: Console | None = None, written: Sequence[Path] = ()) -> None:
-    """Prints a document, what stands under a heading set back, and the files that were written."""
+def print_document(
+    document: Document, console: Console | None = None, written: Sequence[Path] = (), inset: int = 0
+) -> None:
+    """Prints a document and the files that were written; what stands under the heading of a part is `inset`."""
     out = console or terminal()
+    above: Block | None = None
     below = 0
     for block in document.blocks:
         is_part = isinstance(block, Heading) and block.level > 1
-        for one in renderables((block,)):
-            inset = Padding(one, (0, 0, 0, 0 if is_part else below), expand=False)
-            out.print(inset, width=min(out.width, WIDEST), highlight=False, crop=False)
-        below = 2 if is_part else below
+        apart = not below and _stands_apart(block, above)
+        for number, one in enumerate(renderables((block,))):
+            if apart and (number == 0 or _is_long(block)):
+                out.print()
+            placed = Padding(one, (0, 0, 0, 0 if is_part else below), expand=False)
+            out.print(placed, width=min(out.width, WIDEST), highlight=False, crop=False)
+        above, below = block, inset if is_part else below
+    if written:
+        out.print()
     for path in written:
-        out.print(written_line(path, document.language), highlight=False)
+        out.print(written_line(path, document.language), highlight=False, crop=False)
+
+
+def _stands_apart(block: Block, above: Block | None) -> bool:
+    """Whether an empty line parts it from what is above: tables and lists, but for notes on what was said last."""
+    if above is None or (isinstance(above, Heading) and above.level > 1) or isinstance(block, Heading):
+        return False
+    if isinstance(block, Paragraph):
+        return isinstance(above, Grid) or _is_long(above)
+    return isinstance(block, Grid) or _is_long(block) or not isinstance(above, Paragraph)
+
+
+def _is_long(block: Block) -> bool:
+    """Whether it is a list of which an item is more than a sentence."""
+    return isinstance(block, Listing) and any(len(item) > 1 for item in block.items)
 
 
 def written_line(path: Path, language: Language) -> Text:
@@ -55,7 +77,8 @@ def renderables(blocks: Blocks, before: Text | None = None) -> Iterator[Renderab
                 yield Flow(Text.assemble(before or "", assembled(block.said)))
                 before = None
             case Listing():
-                yield from (beginning(f"{mark or '·'} ", item) for mark, item in block.marked())
+                dot = assembled(((block.mark or Piece("·")), Piece(" ")))
+                yield from (beginning(Text(f"{mark} ") if mark else dot, item) for mark, item in block.marked())
             case Code():
                 yield code_lines(block.text, 2)
             case Grid():

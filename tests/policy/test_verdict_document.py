@@ -20,7 +20,10 @@ from advisor.model.verdict import Budget, Suppression
 from advisor.policy.gate import ALONE, judge
 from advisor.policy.policy import Bar, Policy
 from advisor.policy.settings import Settings
-from advisor.report.verdict.terminal import Judged, print_verdict
+from advisor.report.pages import document_page
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
+from advisor.report.verdict.document import Judged, document
 
 TODAY = date(2026, 11, 20)
 FREE = finding("host/free-time", Severity.high, 200)
@@ -38,7 +41,7 @@ def printed(
     said = judge(found, against, policy or Policy(), fail_on, TODAY)
     out = io.StringIO()
     judged = Judged(found, against, said, "advisor.yaml", TODAY)
-    print_verdict(judged, language, Console(file=out, width=100, force_terminal=False))
+    print_document(document(judged, language), Console(file=out, width=100, force_terminal=False))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
@@ -85,6 +88,15 @@ def test_what_stands_between_the_two_captures_is_said() -> None:
     against = comparison(found, {}).model_copy(update={"notes": (Text(en="Other\x1b[2J chip.", zh="芯片不同。"),)})
     lines = printed(found, against=against).splitlines()
     assert lines[1:] == ["Against the baseline: no findings on either side.", "– Other\\u001b[2J chip."]
+
+
+def test_a_verdict_is_a_document_that_every_format_writes() -> None:
+    found = diagnosis(FREE)
+    made = document(Judged(found, None, judge(found, None, Policy(), ALONE, TODAY), "advisor.yaml", TODAY), "en")
+    text, html = document_text(made), document_page(made)
+    assert text.startswith("# Failed: 1 finding.\n\n- **State of")
+    assert "```yaml\n- rule: host/free-time\n" in text
+    assert '<h1><span class="tone-bad">Failed</span>: 1 finding.</h1>' in html
 
 
 def test_warnings_asked_for_are_listed_and_long_lists_are_cut() -> None:

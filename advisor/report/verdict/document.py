@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verdict as a document: whether the run passes, what failed it and why, and how to live with a finding."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from advisor.messages.text import Language, Text
+from advisor.model.comparison import STATUSES, Comparison, Shift
+from advisor.model.findings import Diagnosis
+from advisor.model.verdict import Budget, Ruling, Suppression, Verdict
+from advisor.report.blocks import Block, Blocks, Code, Document, Grid, Heading, Listing, Paragraph, bullets, paragraph
+from advisor.report.cards import Card, cards
+from advisor.report.comparison.words import JUDGEMENTS
+from advisor.report.comparison.words import STATUSES as STATUS_WORDS
+from advisor.report.prose import Piece, Prose, Tone, clean, code, prose, words
+from advisor.report.verdict.words import many, say
+from advisor.units import show
+
+MOST_FAILING = 10
+MOST_WARNINGS = 5
+MOST_SUPPRESSIONS = 10
+LONGEST_NOTE = 400
+DAYS = 90
+"""For how long a suppression is suggested: about a release."""
+_SEVERITIES: dict[str, Tone] = {"critical": "bad", "high": "bad", "medium": "warn"}
+_PLAIN = re.compile(r"[a-z0-9-]+/[a-z0-9-]+")
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+
+
+class Judged(Struct, frozen=True):
+    """A verdict and what it is about."""
+
+    diagnosis: Diagnosis
+    comparison: Comparison | None
+    verdict: Verdict
+    settings: str
+    """The file in which a suppression would stand."""
+    today: date
+
+
+class _Entry(Struct, frozen=True):
+    """One finding, ready to be shown, and what the policy says of it."""
+
+    card: Card
+    ruling: Ruling
+
+
+def document(judged: Judged, language: Language) -> Document:
+    """The verdict; never more than is needed to act on it."""
+    return Document(language, tuple(_Maker(judged, language).blocks()), judged.diagnosis.version)
+
+
+class _Maker:
+    """Makes the blocks of one verdict in one language."""
+
+    def __init__(self, judged: Judged, language: Language) -> None:
+        self.judged, self.language, self.verdict = judged, language, judged.verdict
+        made = cards(judged.diagnosis, language)
+        self.entries = [_Entry(card, one) for card, one in zip(made, self.verdict.rulings, strict=True)]
+        self.failing = [e for e in self.entries if e.ruling.action == "error" and e.ruling.suppressed is None]
+        warned = [e for e in self.entries if e.ruling.action == "warn" and e.ruling.suppressed is None]
+        self.warned = [e for e in warned if e.ruling.status not in ("same", "better")]
+        self.known = len(warned) - len(self.warned)
+        self.colon, self.comma = say("colon", language), say("comma", language)
+
+    def blocks(self) -> Iterator[Block]:
+        yield Heading(self.headline(), 1)
+        if self.judged.comparison is not None:
+            yield Paragraph(self.against(self.judged.comparison))
+            yield from self.notes(self.judged.comparison.notes, "quiet")
+        if self.failing:
+            items = tuple(tuple(map(Paragraph, self.failed(entry))) for entry in self.failing[:MOST_FAILING])
+            yield Listing(items, mark=Piece("✗", tone="bad"))
+            yield from self.more(self.failing, MOST_FAILING)
+        if self.warned or self.known:
+            yield from self.warnings()
+        if self.verdict.budgets:
+            yield self.budgets()
+        yield from self.notes(self.verdict.notes, "warn")
+        yield from self.suppressions()
+        if self.failing:
+            yield from self.how_to_suppress()
+
+    def notes(self, notes: Iterable[Text], tone: Tone) -> Blocks:
+        said = ((Piece(clean(note.say(self.language), LONGEST_NOTE), tone=tone),) for note in notes)
+        return bullets(said, Piece("–"))
+
+    def headline(self) -> Prose:
+        verdict, language = self.verdict, self.language
+        exceeded = [budget for budget in verdict.budgets if budget.kept is False]
+        broken = sum(budget.action == "error" for budget in exceeded)
+        warned = len(self.warned) + len(exceeded) - broken
+        counts = [("failing", len(self.failing)), ("exceeded", broken), ("warned", warned)]
+        said = self.comma.join(many(name, count, language) for name, count in counts if count)
+        word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
+        quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
+        tail = said or (say("nothing", language) if quiet else "")
+        stop = (f"{self.colon}{tail}" if tail else "") + say("full_stop", language)
+        return (Piece(say(word[0], language), tone=word[1]), Piece(stop))
+
+    def against(self, comparison: Comparison) -> Prose:
+        """How many findings are new, worse and so on, and what became of the step time."""
+        language = self.language
+        counted = Counter(change.status for change in comparison.changes)
+        counts = [
+            say("count", language, count=counted[status], word=STATUS_WORDS[status].say(language))
+            for status in STATUSES
+            if counted[status]
+        ]
+        said = f"{say('against', language)}{self.colon}{self.comma.join(counts) or say('no_change', language)}"
+        step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
+        time = (Piece(say("semicolon", language)), self.time(comparison, step)) if step is not None else ()
+        return (Piece(said), *time, Piece(say("full_stop", language)))
+
+    def time(self, comparison: Comparison, step: Shift) -> Piece:
+        """The step time on both sides."""
+        stepped = comparison.before.run.steps and comparison.after.run.steps
+        said = say(
+            "step_time" if stepped else "window_time",
+            self.language,
+            before=show(step.before_us, "us"),
+            after=show(step.after_us, "us"),
+            judged=JUDGEMENTS[step.status].say(self.language),
+        )
+        return Piece(said, tone="warn" if step.status == "worse" else "")
+
+    def failed(self, entry: _Entry) -> Iterator[Prose]:
+        card, ruling = entry.card, entry.ruling
+        yield tuple(replace(piece, strong=True) for piece in card.title)
+        yield self.facts(entry)
+        if card.causes:
+            yield (Piece(f"{say('caused_by', self.language)}{self.colon}"), *card.causes[0].title)
+        by = say("because", self.language, by=clean(ruling.by))
+        where = "".join(f"{place}  " for place in self.where(card))
+        yield (_quiet(where), *self.rule(card, ruling.fingerprint), _quiet(f"  {by}"))
+
+    def rule(self, card: Card, fingerprint: str = "") -> Prose:
+        said = " ".join(filter(None, (card.rule, clean(fingerprint))))
+        return (Piece(said, code=True, tone="quiet"),)
+
+    def where(self, card: Card) -> tuple[str, ...]:
+        """The worst place, and how many more; nothing for the run as a whole."""
+        place = card.places[0].place if card.places else ""
+        if not place or place == say("whole_run", self.language):
+            return ()
+        more = f" {say('more_places', self.language, count=card.more_places)}" if card.more_places else ""
+        return (place + more,)
+
+    def facts(self, entry: _Entry) -> Prose:
+        """Severity, new or worse, and saving."""
+        card, status = entry.card, entry.ruling.status
+        became = f"  {STATUS_WORDS[status].say(self.language)}" if status else ""
+        severity = Piece(card.severity_word, tone=_SEVERITIES.get(card.severity, ""))
+        return (severity, Piece(f"{became}  {card.saving}"))
+
+    def warnings(self) -> Iterator[Block]:
+        if self.warned:
+            yield Heading(words(say("warnings", self.language)))
+            items = (
+                (Paragraph(one.card.title), Paragraph((*self.facts(one), Piece("  "), *self.rule(one.card))))
+                for one in self.warned[:MOST_WARNINGS]
+            )
+            yield Listing(tuple(items), mark=Piece("!", tone="warn"))
+        yield from self.more(self.warned, MOST_WARNINGS)
+        if self.known:
+            yield Paragraph((_quiet(say("known", self.language, count=self.known)),))
+
+    def more(self, entries: Sequence[object], shown: int) -> Blocks:
+        left = len(entries) - shown
+        return paragraph(_quiet(say("more", self.language, count=left))) if left > 0 else ()
+
+    def budgets(self) -> Grid:
+        names = ("budget", "limit", "measured", "result")
+        return Grid(
+            tuple(words(say(name, self.language)) for name in names), tuple(map(self.budget, self.verdict.budgets))
+        )
+
+    def budget(self, budget: Budget) -> tuple[Prose, ...]:
+        name = "step_time_budget" if budget.name == "step_time" else budget.name
+        limit, measured = _told_apart(budget)
+        return (words(say(name, self.language)), words(limit), words(measured), (self.result(budget),))
+
+    def result(self, budget: Budget) -> Piece:
+        if budget.kept is None:
+            return Piece(say("unmeasured", self.language), tone="warn")
+        if budget.kept:
+            return Piece(say("kept", self.language), tone="good")
+        if budget.action == "warn":
+            return Piece(say("exceeded_warn", self.language), tone="warn")
+        return Piece(say("exceeded", self.language), tone="bad")
+
+    def suppressions(self) -> Iterator[Block]:
+        held = [(entry.card, one) for entry in self.entries if (one := entry.ruling.suppressed) is not None]
+        if held:
+            heading = f"{say('suppressed', self.language)}{self.colon}{len(held)}"
+            yield from self.listed(heading, [self.held(card, one) for card, one in held])
+        if self.verdict.expired:
+            lines = [self.named(one, say("was_until", self.language, day=one.expires)) for one in self.verdict.expired]
+            yield from self.listed(say("expired", self.language), lines)
+        if self.verdict.unused:
+            yield from self.listed(say("unused", self.language), [self.named(one, "") for one in self.verdict.unused])
+
+    def listed(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
+        yield Heading(words(heading))
+        yield from bullets(lines[:MOST_SUPPRESSIONS], Piece("–"))
+        yield from self.more(lines, MOST_SUPPRESSIONS)
+
+    def held(self, card: Card, one: Suppression) -> Prose:
+        until = say("until", self.language, day=one.expires) if one.expires else ""
+        about = self.comma.join(filter(None, (clean(one.reason, 200), clean(one.owner), until)))
+        return (*card.title, _quiet(f"  {about}"))
+
+    def named(self, one: Suppression, when: str) -> Prose:
+        """A suppression by its place in the settings."""
+        place = f"{clean(self.judged.settings, 400)}:{one.line}" if one.line else clean(self.judged.settings, 400)
+        about = self.comma.join(filter(None, (when, clean(one.reason, 200), clean(one.owner))))
+        which = clean(" ".join(filter(None, (one.rule, one.fingerprint))))
+        return (*code(place, 420), Piece("  "), *code(which), Piece(f"  {about}"))
+
+    def how_to_suppress(self) -> Iterator[Block]:
+        said = say("suppress", self.language, file=clean(self.judged.settings, 400))
+        yield Heading(prose(f"{said}{self.colon.rstrip()}"))
+        first, until = self.failing[0].ruling, self.judged.today + timedelta(days=DAYS)
+        if self.judged.settings.endswith(".toml"):
+            yield Code("\n".join(self.in_toml(first, until)), "toml")
+            return
+        lines = (
+            f"- rule: {_yaml(first.rule, _PLAIN)}",
+            f"  fingerprint: {_yaml(first.fingerprint, _FINGERPRINT)}",
+            f"  reason:  # {say('reason_here', self.language)}",
+            f"  expires: {until.isoformat()}",
+        )
+        yield Code("\n".join(lines), "yaml")
+
+    def in_toml(self, first: Ruling, until: date) -> tuple[str, ...]:
+        """The suppression as it stands in a pyproject.toml."""
+        return (
+            "[[tool.advisor.suppressions]]",
+            f"rule = {json.dumps(clean(first.rule, 400))}",
+            f"fingerprint = {json.dumps(clean(first.fingerprint, 400))}",
+            f'reason = "{say("reason_here", self.language)}"',
+            f"expires = {until.isoformat()}",
+        )
+
+
+def _quiet(text: str) -> Piece:
+    return Piece(text, tone="quiet")
+
+
+def _yaml(word: str, plain: re.Pattern[str]) -> str:
+    """A word as it can stand in YAML: in quotes where it is not of the usual form."""
+    return word if plain.fullmatch(word) and not word.isdigit() else json.dumps(clean(word, 400))
+
+
+def _told_apart(budget: Budget) -> tuple[str, str]:
+    """The limit and what was measured, with as many digits as it takes to see that one is above the other."""
+    limit, measured = show(budget.limit, budget.unit), show(budget.measured, budget.unit)
+    if budget.measured is None or limit != measured or budget.kept:
+        return limit, measured
+    match budget.unit:
+        case "share":
+            return f"{budget.limit * 100:.5g} %", f"{budget.measured * 100:.5g} %"
+        case "us":
+            return f"{budget.limit:,.1f} µs", f"{budget.measured:,.1f} µs"
+        case _:
+            return f"{budget.limit:,.0f} B", f"{budget.measured:,.0f} B"

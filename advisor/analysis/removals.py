@@ -160,7 +160,7 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
     count = len(queue.start)
     own, total = (np.bincount(entry[entry >= 0], minlength=count) for entry in (mine, every))
     gone = (own > 0) & (own == total)
-    held = replay.unexplained(seen.replayed)
+    held = seen.replayed.held
     pause = np.where(taken & (held <= PAUSE_NS), held, 0)
     return replay.Relief(
         main=subtract(_launching(seen, known & taken), seen.replayed.waits),

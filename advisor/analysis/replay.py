@@ -16,6 +16,8 @@ for the device both start afresh: what lies between two such waits is a *stretch
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from msgspec import Struct
 
@@ -79,7 +81,7 @@ def _idle(start: Array, end: Array, begin: int) -> Array:
     return np.asarray(np.maximum(start - reach, 0))
 
 
-class Rank(Struct, frozen=True):
+class Rank(Struct, frozen=True, dict=True):
     """One rank as far as a replay needs it."""
 
     begin: int
@@ -93,6 +95,22 @@ class Rank(Struct, frozen=True):
     steps: Spans | None = None
     """The time of its steps on the device; None where all of it is."""
 
+    @cached_property
+    def unrelieved(self) -> _Limits:
+        """What holds its tasks while the host does what it did: asked for anew for each thing the device may spare."""
+        return _limits_of(self, Relief.none(), self.waits)
+
+    @cached_property
+    def held(self) -> Array:
+        """Per task of `work`: for how long it was launched and the device free, and it did not begin, ns."""
+        work = self.work
+        return np.where(work.awaits < 0, np.minimum(work.idle(self.begin), np.maximum(work.queued, 0)), 0)
+
+    @cached_property
+    def slack(self) -> Array:
+        """Per task of `work`: how long the device was idle before it, beyond that, ns."""
+        return self.work.idle(self.begin) - self.held
+
 
 class Relief(Struct, frozen=True):
     """Host time taken away, as a set of time."""
@@ -104,6 +122,11 @@ class Relief(Struct, frozen=True):
     next launch."""
     device: Array | None = None
     """Device time taken away from each task, ns; none of it where this is None."""
+
+    @property
+    def leaves_the_host(self) -> bool:
+        """Whether the host does what it did, when it did."""
+        return not (self.keeps_up or len(self.main) or len(self.queue))
 
     @classmethod
     def none(cls) -> Relief:
@@ -122,18 +145,10 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     `waits` are those of `rank.waits` that stay.
     """
     work, beside = rank.work, rank.beside
-    edges = np.append(rank.begin, waits.end)
-    limit, of = _limits(rank, relief, work, edges)
-    beside_limit, beside_of = _limits(rank, relief, beside, edges)
-    of = np.maximum.accumulate(of) if len(of) else of
-    first = np.append(True, of[1:] != of[:-1])[: len(of)]
-    if relief.keeps_up:
-        limit = np.where(first, limit + _dawdled(rank, relief, edges, of), UNBOUND)
-        beside_limit = np.full(len(beside_limit), UNBOUND)
+    same = relief.leaves_the_host and waits is rank.waits
+    limit, of, first, beside_limit, beside_of = rank.unrelieved if same else _limits_of(rank, relief, waits)
     spared = np.zeros(len(of), np.int64) if relief.device is None else relief.device
-    held = unexplained(rank)
-    limit = limit - held
-    slack = work.idle(rank.begin) - held + np.where(first, 0, np.append(0, spared)[: len(of)])
+    slack = rank.slack + np.where(first, 0, np.append(0, spared)[: len(of)])
     gain = follow(limit, slack, of) + spared
     before = _before(rank, relief, waits, gain, of)
     joins = np.flatnonzero(work.awaits >= 0)
@@ -143,9 +158,28 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[of[joins]]
         bound = limit.copy()
         bound[joins] = np.minimum(limit[joins], held)
-        gain = follow(bound, slack, of) + spared
+        last, gain = gain, follow(bound, slack, of) + spared
+        if np.array_equal(last, gain):
+            break
         before = _before(rank, relief, waits, gain, of)
     return gain + before[of]
+
+
+_Limits = tuple[Array, Array, Array, Array, Array]
+"""Per task of the work by how much earlier it may begin, its stretch, and whether it is the first there; per collective
+beside computation the first two."""
+
+
+def _limits_of(rank: Rank, relief: Relief, waits: Spans) -> _Limits:
+    edges = np.append(rank.begin, waits.end)
+    limit, of = _limits(rank, relief, rank.work, edges)
+    beside_limit, beside_of = _limits(rank, relief, rank.beside, edges)
+    of = np.maximum.accumulate(of) if len(of) else of
+    first = np.append(True, of[1:] != of[:-1])[: len(of)]
+    if relief.keeps_up:
+        limit = np.where(first, limit + _dawdled(rank, relief, edges, of), UNBOUND)
+        beside_limit = np.full(len(beside_limit), UNBOUND)
+    return limit - rank.held, of, first, beside_limit, beside_of
 
 
 def handed_over(queue: Queue, work: Work) -> Array:
@@ -180,12 +214,6 @@ def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
         start = rank.work.start
         spent = np.minimum(spent, cover(rank.steps, start - rank.work.idle(rank.begin), start))
     return np.where(of > 0, np.maximum(spent, 0), 0)
-
-
-def unexplained(rank: Rank) -> Array:
-    """Per task of `rank.work`: for how long it was launched and the device free, and it did not begin, ns."""
-    work = rank.work
-    return np.where(work.awaits < 0, np.minimum(work.idle(rank.begin), np.maximum(work.queued, 0)), 0)
 
 
 def _beside(rank: Rank, gain: Array, before: Array, limit: Array, of: Array) -> Array:

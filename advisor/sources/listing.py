@@ -57,7 +57,7 @@ def first_names(folder: Path, limit: int = 4) -> Text:
         listing = list_folder(folder)
     except OSError:
         return Text("nothing that can be listed", "无法列出的内容")
-    names = [f"{name}/" for name in listing.folders] + list(listing.files)
+    names = [shown(name) for name in (*(f"{name}/" for name in listing.folders), *listing.files)]
     if not names:
         return Text("nothing", "空目录")
     first, more = names[:limit], len(names) - limit

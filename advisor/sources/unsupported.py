@@ -9,6 +9,7 @@ from pathlib import Path
 
 from advisor.messages.damage import because
 from advisor.messages.errors import InputError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Found
@@ -36,15 +37,15 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
         mode = path.stat().st_mode
     except FileNotFoundError:
         raise InputError(
-            Text(f"{shown(path)} does not exist", f"{shown(path)} 不存在"),
-            Text(f"check the path; {give.en}", f"请检查路径；{give.zh}"),
+            Message("does_not_exist", path=shown(path)),
+            Message("check_the_path", request=give),
         ) from None
     except (OSError, ValueError) as error:
         why = because(error)
-        what = Text(f"{shown(path)} cannot be looked at ({why.en})", f"无法访问 {shown(path)}（{why.zh}）")
+        what = Message("cannot_be_looked_at", path=shown(path), why=why)
         raise InputError(what, give) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
-        what = Text(f"{shown(path)} is neither a folder nor a file", f"{shown(path)} 既不是目录也不是文件")
+        what = Message("neither_folder_nor_file", path=shown(path))
         raise InputError(what, give)
 
 
@@ -61,50 +62,36 @@ def refused(path: Path, found: Found, families: Sequence[Family]) -> InputError:
 
 def mixed(path: Path, families: Sequence[Family]) -> InputError:
     """About captures of several profilers in one input."""
-    english, chinese = (words.join(family.name for family in families) for words in (" and ", "、"))
+    names = Text(*(words.join(family.name for family in families) for words in (" and ", "、")))
     return InputError(
-        Text(f"{shown(path)} mixes captures of {english}", f"{shown(path)} 中混有 {chinese} 的采集数据"),
-        Text("give one job at a time", "请一次只给出一个任务的数据"),
+        Message("mixes_profilers", path=shown(path), names=names),
+        Message("give_one_job"),
     )
 
 
 def _gpu(path: Path, give: Text) -> InputError:
     return InputError(
-        Text(
-            f"{shown(path)} is a trace of the PyTorch profiler on a GPU or CPU (Kineto), which is not readable yet",
-            f"{shown(path)} 是 PyTorch profiler 在 GPU 或 CPU 上采集的 trace（Kineto），暂不支持",
-        ),
-        Text(
-            "give an Ascend profile: " + give.en.removeprefix("give "),
-            "请给出昇腾 profiling 数据：" + give.zh.removeprefix("请给出"),
-        ),
+        Message("gpu_trace", path=shown(path)),
+        Message("give_ascend_profile", request=Text(give.en.removeprefix("give "), give.zh.removeprefix("请给出"))),
     )
 
 
 def _file(path: Path, give: Text) -> InputError:
     if not head(path):
-        return InputError(Text(f"{shown(path)} is empty (0 bytes)", f"{shown(path)} 为空（0 字节）"), give)
-    return InputError(
-        Text(f"{shown(path)} is no file of an Ascend profile", f"{shown(path)} 不是昇腾 profiling 数据文件"), give
-    )
+        return InputError(Message("file_is_empty", path=shown(path)), give)
+    return InputError(Message("no_profile_file", path=shown(path)), give)
 
 
-def _folder(path: Path, found: Found, families: Sequence[Family]) -> tuple[Text, Text]:
+def _folder(path: Path, found: Found, families: Sequence[Family]) -> tuple[Message, Message | Text]:
     """What is said of a folder, and what to do."""
     if found.unreadable and not found.files:
         return (
-            Text(f"{shown(path)} cannot be listed", f"无法列出 {shown(path)} 的内容"),
-            Text("check the permissions of the folder", "请检查目录权限"),
+            Message("cannot_be_listed", path=shown(path)),
+            Message("check_permissions"),
         )
     if not found.files:
-        nothing = Text(
-            f"{shown(path)} is empty: no file in it or in {DEPTH} levels of folders below",
-            f"{shown(path)} 为空：该目录及其下 {DEPTH} 层子目录中没有文件",
-        )
+        nothing = Message("folder_is_empty", path=shown(path), levels=DEPTH)
         return nothing, wanted(families)
     holds = first_names(path)
-    other = Text(
-        f"{shown(path)} holds no Ascend profile; it holds {shown(holds.en)}",
-        f"{shown(path)} 中没有昇腾 profiling 数据，只有 {shown(holds.zh)}",
-    )
+    other = Message("no_ascend_profile", path=shown(path), names=holds)
     return other, wanted(families)

@@ -64,7 +64,7 @@ def test_every_message_of_the_catalogue_is_raised_somewhere() -> None:
     assert sorted(CATALOGUE.keys() - written) == []
 
 
-@pytest.mark.parametrize("name", ["Mistake", "ExprError", "Unclear", "UsageError", "ForgeError"])
+@pytest.mark.parametrize("name", ["Mistake", "ExprError", "Unclear", "UsageError", "ForgeError", "InputError"])
 def test_an_error_is_raised_with_a_message_and_not_with_a_sentence(name: str) -> None:
     wrong = [
         f"{path.name}:{call.lineno}"

@@ -26,4 +26,79 @@ TEXTS: Mapping[str, Text] = {
     "not_of_form": Text(
         "{path} is not {called}: {where}: {why}", "{path} 不是{called}：{where} 的内容不符合格式（{why}）"
     ),
+    "nothing_measured": Text("{name} holds no measurement that can be read", "{name} 中没有可读取的性能数据"),
+    "msprof_not_readable": Text(
+        "{path} holds output of msprof, which is not readable yet", "{path} 是 msprof 的输出，暂不支持"
+    ),
+    "record_with_profiler": Text(
+        "record with torch_npu.profiler instead, or give the *_ascend_pt folder if there is one",
+        "请改用 torch_npu.profiler 采集；若已有 *_ascend_pt 目录，请直接给出该目录",
+    ),
+    "not_parsed": Text(
+        "{path} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
+        "{path} 是尚未解析的原始采集数据，缺少 ASCEND_PROFILER_OUTPUT",
+    ),
+    "run_on_cann": Text("on a machine with CANN run: {command}", "请在安装了 CANN 的机器上执行：{command}"),
+    "timeline_packed": Text("{path} is a timeline packed with gzip", "{path} 是用 gzip 压缩的时间线"),
+    "unpack_first": Text("unpack it first: {command}", "请先解压：{command}"),
+    "output_without_results": Text(
+        "{path} holds an ASCEND_PROFILER_OUTPUT without any file of results; it holds {names}",
+        "{path} 的 ASCEND_PROFILER_OUTPUT 中没有任何结果文件，只有 {names}",
+    ),
+    "copy_or_parse_again": Text(
+        "copy the capture again, or parse it again where it was recorded", "请重新拷贝采集目录，或在采集机器上重新解析"
+    ),
+    "mixes_frameworks": Text(
+        "{path} mixes captures of PyTorch (_ascend_pt) and of MindSpore (_ascend_ms)",
+        "{path} 中混有 PyTorch（_ascend_pt）和 MindSpore（_ascend_ms）的采集数据",
+    ),
+    "give_one_job": Text("give one job at a time", "请一次只给出一个任务的数据"),
+    "record_or_copy_again": Text(
+        "record again, or copy the capture again from the machine where it was recorded",
+        "请重新采集，或从采集机器上重新拷贝",
+    ),
+    "tables_without_rows": Text(
+        "{name} holds a database with tables but without rows", "{name} 中的数据库只有表结构，没有数据行"
+    ),
+    "insight_not_readable": Text(
+        "{path} holds output of the old MindSpore Insight profiler, which is not readable yet",
+        "{path} 是旧版 MindSpore Insight profiler 的输出，暂不支持",
+    ),
+    "msprof_empty": Text(
+        "{path} holds output of msprof, and every file of it is empty (0 bytes)",
+        "{path} 是 msprof 的输出，且所有文件都为空（0 字节）",
+    ),
+    "no_ascend_profile": Text(
+        "{path} holds no Ascend profile; it holds {names}", "{path} 中没有昇腾 profiling 数据，只有 {names}"
+    ),
+    "neither_folder_nor_file": Text("{path} is neither a folder nor a file", "{path} 既不是目录也不是文件"),
+    "gpu_trace": Text(
+        "{path} is a trace of the PyTorch profiler on a GPU or CPU (Kineto), which is not readable yet",
+        "{path} 是 PyTorch profiler 在 GPU 或 CPU 上采集的 trace（Kineto），暂不支持",
+    ),
+    "no_profile_file": Text("{path} is no file of an Ascend profile", "{path} 不是昇腾 profiling 数据文件"),
+    "folder_is_empty": Text(
+        "{path} is empty: no file in it or in {levels} levels of folders below",
+        "{path} 为空：该目录及其下 {levels} 层子目录中没有文件",
+    ),
+    "cannot_be_looked_at": Text("{path} cannot be looked at ({why})", "无法访问 {path}（{why}）"),
+    "file_is_empty": Text("{path} is empty (0 bytes)", "{path} 为空（0 字节）"),
+    "cannot_be_listed": Text("{path} cannot be listed", "无法列出 {path} 的内容"),
+    "check_permissions": Text("check the permissions of the folder", "请检查目录权限"),
+    "check_the_path": Text("check the path; {request}", "请检查路径；{request}"),
+    "summary_without_rank": Text(
+        "{path} holds a cluster summary without a readable rank", "{path} 的集群分析结果中没有可读取的 rank"
+    ),
+    "run_cluster_again": Text("run the cluster analysis again", "请重新执行集群分析"),
+    "mixes_profilers": Text("{path} mixes captures of {names}", "{path} 中混有 {names} 的采集数据"),
+    "give_ascend_profile": Text("give an Ascend profile: {request}", "请给出昇腾 profiling 数据：{request}"),
+    "one_empty_file": Text(
+        "{name} holds nothing: its one file of results is empty (0 bytes)",
+        "{name} 没有数据：1 个结果文件均为空（0 字节）",
+    ),
+    "empty_files": Text(
+        "{name} holds nothing: each of its {count} files of results is empty (0 bytes)",
+        "{name} 没有数据：{count} 个结果文件均为空（0 字节）",
+    ),
+    "nothing_and_damage": Text("{what}: {file} {damage}", "{what}：{file} {damage}"),
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
-from advisor.messages.text import Text
+from advisor.messages.message import Message
 from advisor.model.run import Run
 from advisor.sources.ascend.detect import OUTPUT, is_output
 from advisor.sources.cluster.summary import CLUSTER_DATABASE, CLUSTER_FILES, ClusterSummary
@@ -45,10 +45,7 @@ def open_summary(candidates: Sequence[Candidate], given: Input) -> tuple[Run, li
     summary = ClusterSummary(folder, shown_relative(folder, path) if path.is_dir() else "")
     if not summary.ranks:
         raise InputError(
-            Text(
-                f"{shown(path)} holds a cluster summary without a readable rank",
-                f"{shown(path)} 的集群分析结果中没有可读取的 rank",
-            ),
-            Text("run the cluster analysis again", "请重新执行集群分析"),
+            Message("summary_without_rank", path=shown(path)),
+            Message("run_cluster_again"),
         )
     return summary.run(shown(path.resolve().name)), [summary]

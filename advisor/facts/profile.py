@@ -127,8 +127,8 @@ class Profile:
             known = dict(self._found) if self.single else {}
             work = _RankWork(self.run, self._makers, ordered, known, threads)
             parts = list(self._gather(work, self._sources))
-            for asked in ordered:
-                self._found[asked] = _joined(asked, [part[asked] for part in parts])
+            for asked in ordered:  # each is let go where it came from, so that nothing is held twice
+                self._found[asked] = _joined(asked, [part.pop(asked) for part in parts])
         for asked in left:
             if _fact_of(asked).across_ranks:
                 _resolve(_fact_of(asked), self.run, self._makers, self._found, _cannot_read)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -127,12 +127,17 @@ def gather(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
 
 
 def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
-    """The rule of one file, or everything wrong with it."""
+    """The rule of one file, or everything wrong with it. What a file said before is not worked out again."""
     try:
-        document = source.read(path, tests=tests)
+        found = _bound(path, source.read_text(path, path.as_posix()), tests)
     except RuleError as error:
         return list(error.mistakes)
-    return bind(document, path)
+    return found if isinstance(found, Rule) else list(found)
+
+
+@lru_cache(maxsize=1024)
+def _bound(path: Path, text: str, tests: bool) -> Rule | list[Mistake]:
+    return bind(source.parse(text, path.as_posix(), tests=tests), path)
 
 
 def lint(directories: Iterable[Path]) -> list[Mistake]:

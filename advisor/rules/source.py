@@ -155,6 +155,15 @@ def read(path: Path, *, tests: bool = True, name: str | None = None) -> Document
         RuleError: The file cannot be read as the part of YAML described above.
     """
     file = name or path.as_posix()
+    return parse(read_text(path, file), file, tests=tests)
+
+
+def read_text(path: Path, file: str) -> str:
+    """The text of a file, which mistakes call `file`.
+
+    Raises:
+        RuleError: It cannot be read, or is no text.
+    """
     try:
         if path.stat().st_size > MAX_BYTES:
             raise RuleError([Mistake(Place(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
@@ -168,7 +177,7 @@ def read(path: Path, *, tests: bool = True, name: str | None = None) -> Document
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1)
         what, hint = Message("not_utf8"), Message("save_as_utf8")
         raise RuleError([_mistake(file, (line, column), what, "", hint)]) from None
-    return parse(text.replace("\r\n", "\n"), file, tests=tests)
+    return text.replace("\r\n", "\n")
 
 
 def parse(text: str, file: str, *, tests: bool = True) -> Document:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -52,6 +53,16 @@ def test_loading_does_not_look_at_the_tests_of_a_rule(tmp_path: Path) -> None:
     rule_texts.write(tmp_path, tests="tests: [this, {is: wrong}]\n")
     assert len(Catalog.load([tmp_path]).rules) == 1
     assert "`tests.0` is a mapping" in told(tmp_path)
+
+
+def test_a_rule_that_was_edited_is_read_anew_even_where_size_and_time_stay(tmp_path: Path) -> None:
+    rule_texts.write(tmp_path)
+    (before,) = Catalog.load([tmp_path]).rules
+    stamp = before.path.stat()
+    before.path.write_text(before.path.read_text("utf-8").replace("It matters.", "It mutters."), "utf-8")
+    os.utime(before.path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    (after,) = Catalog.load([tmp_path]).rules
+    assert (before.why.en, after.why.en) == ("It matters.", "It mutters.")
 
 
 def test_what_a_report_says_comes_from_the_rule(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
-    rule, _, _, remedy, _ = blocks("docs/writing-rules.md", "yaml")
+    rule, _, _, remedy, *_ = blocks("docs/writing-rules.md", "yaml")
     path = tmp_path / "acme" / "slow-embedding.yaml"
     path.parent.mkdir()
     path.write_text(re.sub(r"^fix:\n(?:[ -].*\n)+", lambda _: remedy, rule, flags=re.M), "utf-8")

@@ -61,7 +61,9 @@ def databases(draw: st.DrawFn) -> dict[str, tuple[list[str], list[list[object]]]
 
 
 def give_or_say(way: Any, folder: Folder) -> None:
-    """Whatever happens, it is a table or a reason; and reading the rows of the table works."""
+    """Whatever happens, it is a table or a reason; and reading the rows of the table works. No way is a reason, too."""
+    if way is None:
+        return
     try:
         found = way(folder)
     except (FactMissing, Unreadable):

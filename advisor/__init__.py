@@ -72,9 +72,9 @@ def diagnose(
     from advisor.progress import silent
 
     listener = progress or silent
-    given = _settings(settings)
-    profile = _profile(path, chip or (given.chip if given is not None else ""), listener)
-    _attach()
+    given = _as_settings(settings)
+    profile = _as_profile(path, chip or (given.chip if given is not None else ""), listener)
+    _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
 
 
@@ -99,12 +99,12 @@ def compare(
     from advisor import pipeline
     from advisor.facts.profile import Profile
 
-    given = _settings(settings)
+    given = _as_settings(settings)
     catalog = load_rules(rules, given)
     chip = given.chip if given is not None else ""
-    sides = [_side(one, chip, tables) for one in (before, after)]
-    one, other = (pipeline.diagnosed(side, catalog, tables=tables) for side in sides)
-    _attach()
+    sides = [_open_side(one, chip, tables) for one in (before, after)]
+    one, other = (pipeline.diagnose_if_needed(side, catalog, tables=tables) for side in sides)
+    _attach_html()
     found = pipeline.compare(one, other, given)
     profiles = [side for side in sides if isinstance(side, Profile)]
     return pipeline.with_tables(found, *profiles) if tables and len(profiles) == len(sides) else found
@@ -142,7 +142,7 @@ def load_profile(path: AnyPath, *, chip: str = "", progress: Progress | None = N
     from advisor.pipeline import open_profile
     from advisor.progress import silent
 
-    _attach()
+    _attach_html()
     return open_profile(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "")
 
 
@@ -156,7 +156,7 @@ def load_diagnosis(path: AnyPath) -> Diagnosis:
 
     from advisor.model.saved import saved_diagnosis
 
-    _attach()
+    _attach_html()
     return saved_diagnosis(Path(path))
 
 
@@ -169,18 +169,18 @@ def load_rules(rules: Iterable[AnyPath] = (), settings: AnyPath | Settings | Non
     from pathlib import Path
 
     from advisor.rules.catalog import Catalog
-    from advisor.shipped import shipped
+    from advisor.shipped_files import shipped_folder
 
-    return Catalog.load([shipped("rules"), *map(Path, rules)], _settings(settings))
+    return Catalog.load([shipped_folder("rules"), *map(Path, rules)], _as_settings(settings))
 
 
-def _profile(given: AnyPath | Profile, chip: str, progress: Progress) -> Profile:
+def _as_profile(given: AnyPath | Profile, chip: str, progress: Progress) -> Profile:
     from advisor.facts.profile import Profile
 
     return given if isinstance(given, Profile) else load_profile(given, chip=chip, progress=progress)
 
 
-def _side(given: AnyPath | Diagnosis, chip: str, tables: bool) -> Diagnosis | Profile:
+def _open_side(given: AnyPath | Diagnosis, chip: str, tables: bool) -> Diagnosis | Profile:
     """One side of a comparison."""
     from pathlib import Path
 
@@ -190,7 +190,7 @@ def _side(given: AnyPath | Diagnosis, chip: str, tables: bool) -> Diagnosis | Pr
     return given if isinstance(given, Diagnosis) else open_given(Path(given), chip=chip, tables=tables)
 
 
-def _settings(given: AnyPath | Settings | None) -> Settings | None:
+def _as_settings(given: AnyPath | Settings | None) -> Settings | None:
     from pathlib import Path
 
     from advisor.policy.settings import Settings
@@ -198,11 +198,11 @@ def _settings(given: AnyPath | Settings | None) -> Settings | None:
     return given if given is None or isinstance(given, Settings) else Settings.read(Path(given))
 
 
-def _attach() -> None:
+def _attach_html() -> None:
     """What a notebook shows of the objects handed out here."""
-    from advisor.display import attach
+    from advisor.display import attach_html
 
-    attach()
+    attach_html()
 
 
 _HOMES = {
@@ -221,5 +221,5 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     if name != "AdvisorError":
-        _attach()
+        _attach_html()
     return getattr(import_module(_HOMES[name]), name)

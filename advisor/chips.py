@@ -76,15 +76,15 @@ _NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas)+")
 
 def chip_named(words: str) -> Chip | None:
     """The chip that is meant: `Ascend910B3`, `ascend 910b3`, `910B3`, `910_9392`, `910C`; None for no chip."""
-    key = _key(words)
-    found = next((chip for chip in CHIPS if _key(chip.name) == key), None)
+    key = _chip_key(words)
+    found = next((chip for chip in CHIPS if _chip_key(chip.name) == key), None)
     return found or _BY_NAME.get(ALIASES.get(key, ""))
 
 
 def nearest_chip(words: str) -> str:
     """The name that comes closest; empty where none does."""
-    keys = {_key(chip.name): chip.name for chip in CHIPS}
-    near = difflib.get_close_matches(_key(words), keys, 1, 0.55)
+    keys = {_chip_key(chip.name): chip.name for chip in CHIPS}
+    near = difflib.get_close_matches(_chip_key(words), keys, 1, 0.55)
     return keys[near[0]] if near else ""
 
 
@@ -124,7 +124,7 @@ def memory_bytes(name: str | None) -> float:
     return chip.memory_bytes if chip else math.nan
 
 
-def agreed(recorded: str, told: str) -> tuple[str, str]:
+def agree_on_chip(recorded: str, told: str) -> tuple[str, str]:
     """The chip that counts, and a note of the run: what was recorded, unless what was told is a member of that family.
 
     The note is `told_chip=NAME` where the user's word counts, `untold_chip=NAME` where the capture contradicts it.
@@ -140,7 +140,7 @@ def agreed(recorded: str, told: str) -> tuple[str, str]:
     return recorded, "" if vaguer else f"untold_chip={told}"
 
 
-def _key(words: str) -> str:
+def _chip_key(words: str) -> str:
     key = words.casefold()
     while (shorter := _NOISE.sub("", key)) != key:
         key = shorter

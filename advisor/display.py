@@ -21,35 +21,35 @@ HTML = "_repr_html_"
 """What notebooks call an object for."""
 
 
-def attach() -> None:
+def attach_html() -> None:
     """Gives the classes what notebooks ask for; doing it again changes nothing."""
     shown: dict[type, Callable[[Any], str]] = {
-        Diagnosis: _diagnosis,
-        Finding: _finding,
-        Comparison: _comparison,
-        Explanation: _explanation,
-        Table: _table,
+        Diagnosis: _show_diagnosis,
+        Finding: _show_finding,
+        Comparison: _show_comparison,
+        Explanation: _show_explanation,
+        Table: _show_table,
     }
     for kind, html in shown.items():
         setattr(kind, HTML, html)
 
 
-def language() -> Language:
+def locale_language() -> Language:
     """The language of the locale, as on the command line."""
     said = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
     return "zh" if said.lower().startswith("zh") else "en"
 
 
-def _diagnosis(diagnosis: Diagnosis) -> str:
+def _show_diagnosis(diagnosis: Diagnosis) -> str:
     from advisor.report.notebook import diagnosis_html
 
-    return diagnosis_html(diagnosis, language())
+    return diagnosis_html(diagnosis, locale_language())
 
 
-def _finding(finding: Finding) -> str:
+def _show_finding(finding: Finding) -> str:
     from advisor.report.notebook import finding_html
 
-    return finding_html(finding, language(), _shipped_rule(finding.rule))
+    return finding_html(finding, locale_language(), _shipped_rule(finding.rule))
 
 
 def _shipped_rule(rule: str) -> RuleInfo | None:
@@ -57,28 +57,28 @@ def _shipped_rule(rule: str) -> RuleInfo | None:
     from advisor.rules.bind import Rule
     from advisor.rules.catalog import read_rule
     from advisor.rules.schema import ID
-    from advisor.shipped import shipped
+    from advisor.shipped_files import shipped_folder
 
-    path = shipped("rules") / f"{rule}.yaml"
+    path = shipped_folder("rules") / f"{rule}.yaml"
     found = read_rule(path) if re.fullmatch(ID, rule) and path.is_file() else None
     return found.info() if isinstance(found, Rule) else None
 
 
-def _comparison(comparison: Comparison) -> str:
+def _show_comparison(comparison: Comparison) -> str:
     from advisor.report.notebook import comparison_html
 
-    return comparison_html(comparison, language())
+    return comparison_html(comparison, locale_language())
 
 
-def _explanation(explanation: Explanation) -> str:
-    from advisor.report.explanation.document import document
+def _show_explanation(explanation: Explanation) -> str:
+    from advisor.report.explanation.document import explanation_document
     from advisor.report.notebook import document_html
 
-    return document_html(document(explanation, language()))
+    return document_html(explanation_document(explanation, locale_language()))
 
 
-def _table(table: Table[Any]) -> str:
+def _show_table(table: Table[Any]) -> str:
     from advisor.report.notebook import MOST, table_html
 
     rows = [tuple(row.values()) for row in table.rows(MOST)]
-    return table_html(table.fact.table, table.fact.columns(), rows, len(table), language())
+    return table_html(table.fact.table, table.fact.columns(), rows, len(table), locale_language())

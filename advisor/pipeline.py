@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from advisor.chips import agreed
+from advisor.chips import agree_on_chip
 from advisor.facts.base import Fact
 from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, Setting, StepWindow
@@ -29,13 +29,13 @@ from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
-from advisor.summary.account import account
-from advisor.summary.chart_data import EXHIBITS, exhibits, slack, step_us, time_split
+from advisor.summary.account import step_account
+from advisor.summary.chart_data import EXHIBITS, make_exhibits, slack_by_rank, step_us, time_split
 
 if TYPE_CHECKING:
     from advisor.model.explanation import Explanation
     from advisor.model.verdict import Verdict
-    from advisor.policy.policy import Bar
+    from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
     from advisor.rules.catalog import Catalog
 
@@ -67,21 +67,23 @@ def open_profile(
     run, sources = open_input(path, jobs=jobs, progress=progress)
     if chip:
         run = _with_chip(run, chip)
-    return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_workers(jobs, sources), progress))
+    return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_worker_count(jobs, sources), progress))
 
 
 def _with_chip(run: Run, told: str) -> Run:
     """The run with the chip that counts, and with a note of what the user told."""
-    chip, note = agreed(run.chip, told)
+    chip, note = agree_on_chip(run.chip, told)
     return run.model_copy(update={"chip": chip, "notes": (*run.notes, *([note] if note else []))})
 
 
 def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
     """Every rule held against the profile; ranked findings, and what became of each rule."""
-    return judge(profile, catalog, show(profile, catalog), progress)
+    return judge_profile(profile, catalog, prepare_exhibits(profile, catalog), progress)
 
 
-def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[Fact]] = ()) -> tuple[Exhibit, ...]:
+def prepare_exhibits(
+    profile: Profile, catalog: Catalog | None = None, also: Iterable[type[Fact]] = ()
+) -> tuple[Exhibit, ...]:
     """What charts will show; reads with it what the rules want, and `also` what somebody else will want.
 
     Without the rules, for a capture that is small in memory: everything that rests on events.
@@ -89,24 +91,26 @@ def show(profile: Profile, catalog: Catalog | None = None, also: Iterable[type[F
     if catalog is None:
         profile.prepare_events()
     else:
-        from advisor.engine.wanted import wanted_by
+        from advisor.engine.needed_tables import wanted_by
 
         profile.prepare([*wanted_by(catalog.rules), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, HOST_CALLS, *also])
-    return exhibits(profile)
+    return make_exhibits(profile)
 
 
-def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent) -> Diagnosis:
+def judge_profile(
+    profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progress: Progress = silent
+) -> Diagnosis:
     """Every rule held against a profile of which is known what charts will show."""
-    from advisor.engine.doubt import doubted
+    from advisor.engine.doubt import with_doubts
     from advisor.engine.evaluate import evaluate
     from advisor.engine.merge import merge
-    from advisor.engine.partial import with_ranks_left_out
-    from advisor.engine.rank import ranked
-    from advisor.engine.wanted import wanted_by
+    from advisor.engine.needed_tables import wanted_by
+    from advisor.engine.rank import rank_findings
+    from advisor.engine.unseen_ranks import with_ranks_left_out
 
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
     run = measured_run(profile)
-    waited = slack(overlaps) if (overlaps := _maybe(profile, Overlap)) is not None else {}
+    waited = slack_by_rank(overlaps) if (overlaps := _table_if_recorded(profile, Overlap)) is not None else {}
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
@@ -118,13 +122,15 @@ def judge(profile: Profile, catalog: Catalog, shown: tuple[Exhibit, ...], progre
         version=VERSION,
         run=run,
         split=time_split(overlaps) if overlaps is not None else None,
-        account=_account(profile),
+        account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_lines(profile, _with_times(profile, ranked(doubted(findings, catalog.rules), catalog))),
+        findings=_with_lines(
+            profile, _with_times(profile, rank_findings(with_doubts(findings, catalog.rules), catalog))
+        ),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
         exhibits=shown,
-        unread=_unread(profile),
+        unread=_unread_files(profile),
     )
 
 
@@ -145,7 +151,7 @@ def open_given(
     return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip)
 
 
-def diagnosed(
+def diagnose_if_needed(
     given: Diagnosis | Profile, catalog: Catalog, progress: Progress = silent, *, tables: bool = False
 ) -> Diagnosis:
     """The diagnosis of what was opened; with `tables` what a comparison wants is read on the way."""
@@ -155,7 +161,7 @@ def diagnosed(
         return diagnose(given, catalog, progress)
     from advisor.comparison.tables import WANTED
 
-    return judge(given, catalog, show(given, catalog, WANTED), progress)
+    return judge_profile(given, catalog, prepare_exhibits(given, catalog, WANTED), progress)
 
 
 def compare(
@@ -169,13 +175,15 @@ def compare(
 
 def with_tables(comparison: Comparison, before: Profile, after: Profile) -> Comparison:
     """The comparison with kernels, operators, calls, collectives and memory side by side."""
-    from advisor.comparison.tables import differences
+    from advisor.comparison.tables import table_differences
 
-    found = differences(before, after)
+    found = table_differences(before, after)
     return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
 
 
-def bars_in_force(asked: Sequence[Bar] | None, settings: Settings | None, *, compared: bool) -> Sequence[Bar]:
+def bars_in_force(
+    asked: Sequence[FailCondition] | None, settings: Settings | None, *, compared: bool
+) -> Sequence[FailCondition]:
     """From where on findings fail a run: as asked, else by the settings, else what fits."""
     from advisor.policy.gate import ALONE, CHANGED
 
@@ -183,17 +191,17 @@ def bars_in_force(asked: Sequence[Bar] | None, settings: Settings | None, *, com
     return said if said is not None else CHANGED if compared else ALONE
 
 
-def check(
-    diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None, bars: Sequence[Bar]
+def verdict_by_settings(
+    diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None, bars: Sequence[FailCondition]
 ) -> Verdict:
     """Whether the run may pass, by the policy of the settings."""
-    from advisor.policy.gate import judge as hold_against
+    from advisor.policy.gate import judge_by_policy as hold_against
     from advisor.policy.policy import Policy
 
-    return hold_against(diagnosis, comparison, settings.policy if settings else Policy(), bars, today())
+    return hold_against(diagnosis, comparison, settings.policy if settings else Policy(), bars, utc_today())
 
 
-def today() -> date:
+def utc_today() -> date:
     """The day by which suppressions end: the same everywhere, whatever the time zone of a machine."""
     return datetime.now(UTC).date()
 
@@ -214,10 +222,11 @@ def explain(
     Raises:
         UsageError: There is no such finding or rule; the message names those that come near.
     """
-    from advisor.explanation import ROWS, asked
+    from advisor.explanation import ROWS
     from advisor.explanation import explain as give_grounds
+    from advisor.explanation import subject as asked
 
-    wanted = asked.asked(rule, fingerprint, diagnosis, catalog)
+    wanted = asked.find_rule_and_finding(rule, fingerprint, diagnosis, catalog)
     off = in_force is not None and wanted.rule is not None and wanted.rule.id not in in_force.by_id
     return give_grounds(
         wanted.info,
@@ -233,10 +242,15 @@ def explain(
 
 def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings, their events with where they lie in the step and in the timeline."""
-    from advisor.engine.placed import placed, without_steps
+    from advisor.engine.event_places import place_occurrences, without_steps
 
     findings = findings if profile.run.steps else without_steps(findings)
-    return placed(findings, _maybe(profile, StepWindow), _maybe(profile, Overlap), _maybe(profile, RecordedSpan))
+    return place_occurrences(
+        findings,
+        _table_if_recorded(profile, StepWindow),
+        _table_if_recorded(profile, Overlap),
+        _table_if_recorded(profile, RecordedSpan),
+    )
 
 
 def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -251,7 +265,7 @@ def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findin
         return with_lines(findings, None)
 
 
-def _workers(jobs: int | None, sources: Sequence[Source]) -> int:
+def _worker_count(jobs: int | None, sources: Sequence[Source]) -> int:
     """How many worker processes the ranks are worth; 1 means none."""
     if jobs is None and sum(source.size_bytes for source in sources) < POOL_WORTH_BYTES:
         return 1
@@ -266,7 +280,7 @@ class _Spread(Struct, frozen=True):
 
     def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
         if self.workers == 1:
-            yield from self._counted(map(work, sources), len(sources))
+            yield from self._report_ranks(map(work, sources), len(sources))
             return
         import multiprocessing
         import pickle
@@ -280,11 +294,11 @@ class _Spread(Struct, frozen=True):
             self.workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(everything,)
         ) as pool:
             try:
-                yield from self._counted(pool.map(_facts_of_rank, range(len(sources))), len(sources))
+                yield from self._report_ranks(pool.map(_facts_of_rank, range(len(sources))), len(sources))
             except BrokenProcessPool as lost:
                 raise WorkerLost from lost
 
-    def _counted(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
+    def _report_ranks(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
         self.progress("ranks", 0, total)
         for done, part in enumerate(parts, 1):
             self.progress("ranks", done, total)
@@ -310,7 +324,7 @@ def _facts_of_rank(number: int) -> RankFacts:
     return work(source)
 
 
-def _maybe(profile: Profile, fact: type[F]) -> Table[F] | None:
+def _table_if_recorded(profile: Profile, fact: type[F]) -> Table[F] | None:
     try:
         return profile.table(fact)
     except FactMissing:
@@ -324,14 +338,14 @@ def _has_host_calls(profile: Profile) -> bool:
         return False
 
 
-def _account(profile: Profile) -> Account | None:
-    overlaps, spending = _maybe(profile, Overlap), _maybe(profile, Spending)
-    return None if overlaps is None or spending is None else account(overlaps, spending)
+def _account_of_profile(profile: Profile) -> Account | None:
+    overlaps, spending = _table_if_recorded(profile, Overlap), _table_if_recorded(profile, Spending)
+    return None if overlaps is None or spending is None else step_account(overlaps, spending)
 
 
 def _peak_memory(profile: Profile) -> float | None:
     """The most that any rank reserved. What is merely allocated would be too little to hold a limit against."""
-    peaks = _maybe(profile, MemoryPeak)
+    peaks = _table_if_recorded(profile, MemoryPeak)
     reserved = (
         [] if peaks is None else [most for most in peaks.floats("reserved_bytes").tolist() if math.isfinite(most)]
     )
@@ -344,7 +358,7 @@ MEASURED = ("step_us", "device_idle_share", "sides")
 
 def measured_run(profile: Profile) -> Run:
     """The run with what only its facts can tell: the mean step, its idle share, and which sides were recorded."""
-    run, overlaps = profile.run, _maybe(profile, Overlap)
+    run, overlaps = profile.run, _table_if_recorded(profile, Overlap)
     sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)
@@ -352,8 +366,8 @@ def measured_run(profile: Profile) -> Run:
     return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
 
 
-def _unread(profile: Profile) -> tuple[Unread, ...]:
-    damages = _maybe(profile, Damage)
+def _unread_files(profile: Profile) -> tuple[Unread, ...]:
+    damages = _table_if_recorded(profile, Damage)
     if damages is None:
         return ()
     files, places, what = (damages.texts(name).values() for name in ("file", "place", "what"))

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Kind = Literal["number", "text", "bool"]
+ValueKind = Literal["number", "text", "bool"]
 
 UNITS = ("", "us", "ns", "B", "GB/s", "MHz", "count", "share", "times")
 
@@ -35,7 +35,7 @@ FACTORS: dict[str, tuple[float, str]] = {
 class Type(Struct, frozen=True):
     """What an expression or a column holds: a kind, a unit for numbers, and one value per row or per group."""
 
-    kind: Kind
+    kind: ValueKind
     unit: str = ""
     per_row: bool = False
 
@@ -43,14 +43,14 @@ class Type(Struct, frozen=True):
         return f"{self.kind}[{self.unit}]" if self.unit else self.kind
 
 
-def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+def _write_scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
     """The value in the largest step that leaves at least one before the point, with three significant digits."""
     size = abs(value)
     factor, name = next(((f, n) for f, n in steps if size >= f * 0.9995), steps[-1])
-    return f"{_digits(value / factor)} {name}"
+    return f"{_write_digits(value / factor)} {name}"
 
 
-def _digits(value: float) -> str:
+def _write_digits(value: float) -> str:
     """Three significant digits, never in exponents for everyday sizes, thousands grouped."""
     size = abs(float(f"{value:.3g}"))
     if size >= 100 or size == 0:
@@ -66,14 +66,14 @@ _TIME = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"), (1e-3, "ns"))
 _BYTES = ((1024.0**4, "TiB"), (1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B"))
 
 
-def _share(value: float) -> str:
+def _write_share(value: float) -> str:
     percent = value * 100
     if percent == 0:
         return "0 %"
     return f"{percent:.0f} %" if abs(percent) >= 9.95 else f"{percent:.1f} %" if abs(percent) >= 0.05 else "< 0.1 %"
 
 
-def _count(value: float) -> str:
+def _write_count(value: float) -> str:
     """Whole from ten on, with one decimal below that where it is a mean."""
     if 0 < abs(value) < 0.05:
         return "< 0.1" if value > 0 else "> -0.1"
@@ -83,7 +83,7 @@ def _count(value: float) -> str:
 _LARGEST = sys.float_info.max
 
 
-def show(value: object, unit: str = "") -> str:
+def show_value(value: object, unit: str = "") -> str:
     """A value as people read it: `show(81515.6, "us")` is `81.5 ms`. Missing is an en dash."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
@@ -91,22 +91,22 @@ def show(value: object, unit: str = "") -> str:
         return str(value)
     if abs(value) > _LARGEST:  # a file may hold whole numbers that no float can
         return "∞" if value > 0 else "-∞"
-    return _WRITTEN.get(unit, _plain)(value)
+    return _WRITTEN.get(unit, _write_plain)(value)
 
 
-def _plain(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.0f}" if value == int(value) else _digits(value)
+def _write_plain(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.0f}" if value == int(value) else _write_digits(value)
 
 
 _WRITTEN: dict[str, Callable[[float], str]] = {
-    "": _plain,
-    "us": lambda us: "0 µs" if us == 0 else _scaled(us, _TIME),
+    "": _write_plain,
+    "us": lambda us: "0 µs" if us == 0 else _write_scaled(us, _TIME),
     "ns": lambda ns: f"{ns:,.0f} ns" if isinstance(ns, float) else f"{ns:,} ns",
-    "B": lambda size: _scaled(size, _BYTES),
-    "GB/s": lambda rate: f"{_digits(rate)} GB/s",
-    "MHz": lambda mhz: f"{_digits(mhz)} MHz",
-    "count": _count,
-    "share": _share,
-    "times": lambda ratio: f"{_digits(ratio)}×",
+    "B": lambda size: _write_scaled(size, _BYTES),
+    "GB/s": lambda rate: f"{_write_digits(rate)} GB/s",
+    "MHz": lambda mhz: f"{_write_digits(mhz)} MHz",
+    "count": _write_count,
+    "share": _write_share,
+    "times": lambda ratio: f"{_write_digits(ratio)}×",
 }
 """How a number of each of UNITS is written."""

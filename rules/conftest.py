@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor.engine.prove import prove_case, prove_on_empty_tables, prove_without_facts
+from advisor.engine.case_runs import prove_case, prove_on_empty_tables, prove_without_facts
 from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import read_rule
-from advisor.rules.schema import cases
+from advisor.rules.schema import cases_of_document
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -29,7 +29,7 @@ class RuleModule(pytest.File):
         if not isinstance(rule, Rule):
             yield Promise.from_parent(self, name="is well formed", proof=lambda: rule)
             return
-        found, mistakes = cases(source.read(self.path))
+        found, mistakes = cases_of_document(source.read_document(self.path))
         if mistakes:
             yield Promise.from_parent(self, name="has well formed cases", proof=lambda: mistakes)
         for case in found:

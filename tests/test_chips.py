@@ -11,7 +11,7 @@ import pytest
 
 import advisor
 from advisor.analysis.frequency import frequency_uses
-from advisor.chips import CHIPS, agreed, chip_named, is_exact, memory_bytes, nearest_chip, nominal_mhz, told_chip
+from advisor.chips import CHIPS, agree_on_chip, chip_named, is_exact, memory_bytes, nearest_chip, nominal_mhz, told_chip
 from advisor.cli.main import main
 from advisor.facts.observed import Device, Frequency
 from advisor.facts.table import read_table
@@ -98,7 +98,7 @@ def test_what_has_no_source_is_not_guessed() -> None:
 def test_a_recorded_name_counts_where_it_is_exact_and_a_told_one_where_it_says_more(
     recorded: str, told: str, counts: str, note: str
 ) -> None:
-    assert agreed(recorded, told) == (counts, note)
+    assert agree_on_chip(recorded, told) == (counts, note)
 
 
 @pytest.mark.parametrize(

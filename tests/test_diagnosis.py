@@ -13,21 +13,21 @@ import corpus
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import Fact
 from advisor.facts.derived import Holdup, HostCost, Overlap
-from advisor.facts.profile import Profile, RankFacts, Source, makes, needs
+from advisor.facts.profile import Profile, RankFacts, Source, fact_of_derivation, needs_of_derivation
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.pipeline import ALWAYS, _Spread, diagnose, judge, measured_run, open_profile, show
+from advisor.pipeline import ALWAYS, _Spread, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
 from advisor.progress import silent
 from advisor.summary.chart_data import EXHIBITS
 
-MAKERS = {makes(derivation): derivation for derivation in DERIVATIONS}
+MAKERS = {fact_of_derivation(derivation): derivation for derivation in DERIVATIONS}
 
 
 def behind(fact: type[Fact]) -> set[type[Fact]]:
     """A fact and everything it rests on."""
     if fact.observed:
         return {fact}
-    return {fact}.union(*(behind(need) for need, _ in needs(MAKERS[fact]).values() if need is not None))
+    return {fact}.union(*(behind(need) for need, _ in needs_of_derivation(MAKERS[fact]).values() if need is not None))
 
 
 def of_events(fact: type[Fact]) -> bool:
@@ -68,7 +68,7 @@ def test_a_diagnosis_wants_everything_that_rests_on_events() -> None:
 def test_what_is_made_on_request_is_not_made_in_a_diagnosis(one_rank: Path, ahead: bool) -> None:
     catalog = advisor.load_rules()
     profile = open_profile(one_rank)
-    judge(profile, catalog, show(profile)) if ahead else diagnose(profile, catalog)
+    judge_profile(profile, catalog, prepare_exhibits(profile)) if ahead else diagnose(profile, catalog)
     made = {fact for fact in profile._found if isinstance(fact, type) and not fact.observed}
     assert Holdup in made and HostCost not in made
     assert len(profile.table(HostCost))
@@ -77,15 +77,15 @@ def test_what_is_made_on_request_is_not_made_in_a_diagnosis(one_rank: Path, ahea
 def test_what_is_read_before_the_rules_are_known_changes_nothing(one_rank: Path) -> None:
     catalog = advisor.load_rules()
     profile = open_profile(one_rank)
-    ahead = judge(profile, catalog, show(profile))
+    ahead = judge_profile(profile, catalog, prepare_exhibits(profile))
     assert ahead.model_dump_json() == diagnose(open_profile(one_rank), catalog).model_dump_json()
 
 
 def test_events_are_read_once(one_rank: Path) -> None:
     profile = open_profile(one_rank)
-    show(profile)
+    prepare_exhibits(profile)
     read = spy(profile)
-    judge(profile, advisor.load_rules(), ())
+    judge_profile(profile, advisor.load_rules(), ())
     assert not [fact.table for fact in read if of_events(fact)]
 
 

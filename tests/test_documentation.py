@@ -13,13 +13,13 @@ import pytest
 import yaml
 
 from advisor.cli.main import main
-from advisor.engine.prove import prove
+from advisor.engine.case_runs import prove_rule
 from advisor.model.comparison import Tolerance
 from advisor.policy.policy_file import BUDGETS, SECTIONS
 from advisor.policy.settings import TOP_LEVEL, Settings
 from advisor.report.rule_text import rule_text
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 TOP = Path(__file__).parent.parent
 PAGES = [*TOP.glob("*.md"), *(TOP / "docs").glob("*.md")]
@@ -36,7 +36,7 @@ def test_the_rule_of_the_guide_loads_lints_and_passes_its_cases(tmp_path: Path) 
     path.write_text(rule, "utf-8")
     assert main(["rules", "lint", str(tmp_path)]) == 0
     (loaded,) = Catalog.load([tmp_path]).rules
-    assert prove(loaded) == []
+    assert prove_rule(loaded) == []
 
 
 def test_the_remedy_of_the_guide_fits_into_its_rule(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_text_of_the_guide_fits_into_its_rule_and_passes_the_lint(tmp_path: 
 def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
     *_, settings = blocks("docs/writing-rules.md", "yaml")
     (tmp_path / "advisor.yaml").write_text(settings, "utf-8")
-    catalog = Catalog.load([shipped("rules")], Settings.read(tmp_path / "advisor.yaml"))
+    catalog = Catalog.load([shipped_folder("rules")], Settings.read(tmp_path / "advisor.yaml"))
     (rule,) = catalog.select(["host/free-time"]).rules
     moved = {param.value for param in rule.info().params if param.overridden}
     assert moved == {0.15}
@@ -73,7 +73,7 @@ def test_the_whole_file_of_the_gate_is_accepted_and_leaves_nothing_out(tmp_path:
     (text,) = blocks("docs/gate.md", "yaml")
     (tmp_path / "advisor.yaml").write_text(text, "utf-8")
     settings = Settings.read(tmp_path / "advisor.yaml")
-    Catalog.load([shipped("rules")], settings)
+    Catalog.load([shipped_folder("rules")], settings)
     assert set(yaml.safe_load(text)) == {*TOP_LEVEL, *SECTIONS}
     assert {budget.name for budget in settings.policy.budgets} == set(BUDGETS)
     assert settings.tolerance == Tolerance()

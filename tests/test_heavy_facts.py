@@ -13,19 +13,19 @@ import pytest
 
 import advisor
 from advisor.analysis import DERIVATIONS
-from advisor.engine.wanted import wanted_by
+from advisor.engine.needed_tables import wanted_by
 from advisor.facts.base import Fact
 from advisor.facts.derived import DERIVED
 from advisor.facts.observed import Collective, HostCall, Kernel, Launch, ModuleMemory, OperatorCall, StepWindow
-from advisor.facts.profile import Profile, RankFacts, Source, makes, needs
+from advisor.facts.profile import Profile, RankFacts, Source, fact_of_derivation, needs_of_derivation
 from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
-from advisor.pipeline import ALWAYS, diagnose, open_profile, show
+from advisor.pipeline import ALWAYS, diagnose, open_profile, prepare_exhibits
 from advisor.rules.bind import Rule
 from advisor.summary.chart_data import EXHIBITS
 
-MAKERS = {makes(derivation): derivation for derivation in DERIVATIONS}
+MAKERS = {fact_of_derivation(derivation): derivation for derivation in DERIVATIONS}
 RULES = advisor.load_rules().rules
 CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
 
@@ -49,7 +49,7 @@ def test_what_is_said_of_every_run_needs_no_table_with_a_row_for_each_event() ->
 
 @pytest.mark.parametrize("fact", [fact for fact in DERIVED if fact.across_ranks], ids=lambda fact: fact.table)
 def test_ranks_are_set_beside_each_other_by_few_rows(fact: type[Fact]) -> None:
-    assert heavy(need for need, _ in needs(MAKERS[fact]).values() if need is not None) == []
+    assert heavy(need for need, _ in needs_of_derivation(MAKERS[fact]).values() if need is not None) == []
 
 
 def test_a_diagnosis_of_several_ranks_keeps_no_table_with_a_row_for_each_event() -> None:
@@ -149,7 +149,7 @@ def handed_over(count: int) -> dict[str, int]:
             yield part
 
     run = Run(ranks=(0, 1), steps=tuple(range(STEPS)))
-    show(Profile(run, [Events(count), Events(count)], DERIVATIONS, gather), advisor.load_rules())
+    prepare_exhibits(Profile(run, [Events(count), Events(count)], DERIVATIONS, gather), advisor.load_rules())
     return {name: size // 2 for name, size in sent.items()}
 
 

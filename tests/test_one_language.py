@@ -20,7 +20,7 @@ from advisor.messages.text import Text
 PACKAGE = Path(advisor.__file__).parent
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
-SPOKEN = {"add": 2, "refuse": 2, "_refused": 2, "Odd": 0, "NoEvents": 0, "damaged": 0, "Unreadable": 1}
+SPOKEN = {"add": 2, "refuse_file": 2, "_unreadable_file": 2, "Odd": 0, "NoEvents": 0, "damaged": 0, "Unreadable": 1}
 """Calls that say what is wrong with a file, and which argument says it."""
 
 
@@ -55,7 +55,7 @@ def _said(node: ast.AST) -> str:
 def test_every_damage_that_is_noted_has_its_chinese() -> None:
     said = list(damage_said())
     assert len(said) > 20
-    assert [one for one in said if damage.sentence(one[1]) is None] == []
+    assert [one for one in said if damage.translate_sentence(one[1]) is None] == []
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ def test_what_is_known_of_damage_keeps_its_holes(known: Text) -> None:
 
 
 def test_a_reason_within_damage_is_said_too() -> None:
-    assert damage.told("cannot be read (bytes that are no UTF-8)").zh == "无法读取（含有非 UTF-8 字节）"
-    assert damage.told("`Start Time(us)` holds no usable number").zh == "`Start Time(us)` 不是可用的数值"
-    place = damage.place("TASK, row 12")
+    assert damage.translate_damage("cannot be read (bytes that are no UTF-8)").zh == "无法读取（含有非 UTF-8 字节）"
+    assert damage.translate_damage("`Start Time(us)` holds no usable number").zh == "`Start Time(us)` 不是可用的数值"
+    place = damage.translate_place("TASK, row 12")
     assert place is not None
     assert place.zh == "TASK 第 12 行"
 
 
 def test_what_nobody_foresaw_is_quoted_as_words_of_another() -> None:
-    assert damage.told("odd <b>") == Text("other damage: `odd <b>`", "其他问题：`odd <b>`")
-    assert damage.told("cannot be read (odd `b`)").zh == "无法读取（`odd 'b'`）"
-    assert damage.because(OSError("odd")) == Text("odd", "`odd`")
-    assert damage.place("step 1 p2p") is None
+    assert damage.translate_damage("odd <b>") == Text("other damage: `odd <b>`", "其他问题：`odd <b>`")
+    assert damage.translate_damage("cannot be read (odd `b`)").zh == "无法读取（`odd 'b'`）"
+    assert damage.translate_error(OSError("odd")) == Text("odd", "`odd`")
+    assert damage.translate_place("step 1 p2p") is None
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_what_nobody_foresaw_is_quoted_as_words_of_another() -> None:
 )
 def test_what_the_system_and_parsers_say_is_quoted_and_not_translated(said: str) -> None:
     for sentence in ("cannot be read ({why})", "is no complete JSON ({why})", "cannot be opened ({why})"):
-        assert damage.told(sentence.replace("{why}", said)).zh.endswith(f"（`{said}`）")
-    assert damage.because(ValueError(said)) == Text(said, f"`{said}`")
+        assert damage.translate_damage(sentence.replace("{why}", said)).zh.endswith(f"（`{said}`）")
+    assert damage.translate_error(ValueError(said)) == Text(said, f"`{said}`")
 
 
 def test_every_message_for_users_has_chinese_that_is_chinese() -> None:

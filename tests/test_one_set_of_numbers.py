@@ -15,14 +15,14 @@ from rich.console import Console
 
 import advisor
 import corpus
-from advisor.bot.comment import render
+from advisor.bot.comment import render_comment
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import Diagnosis, Finding, Scalar
-from advisor.report.html import page
-from advisor.report.markdown import document
+from advisor.report.html import diagnosis_page
+from advisor.report.markdown import diagnosis_markdown
 from advisor.report.terminal import print_diagnosis
-from advisor.report.view import view
-from advisor.units import show
+from advisor.report.view import diagnosis_view
+from advisor.units import show_value
 
 CASES = (
     ("healthy", "dense"),
@@ -59,9 +59,12 @@ def outputs(diagnosis: Diagnosis, language: Language) -> Iterator[tuple[str, str
     told = io.StringIO()
     print_diagnosis(diagnosis, language, Console(file=told, width=500, color_system=None), top=60)
     yield "terminal", told.getvalue()
-    yield "markdown", document(diagnosis, language)
-    yield "comment", render(diagnosis, language=language)
-    yield "html", re.sub(r"<svg.*?</svg>|<(style|script).*?</\1>|<[^>]*>", " ", page(diagnosis, language), flags=re.S)
+    yield "markdown", diagnosis_markdown(diagnosis, language)
+    yield "comment", render_comment(diagnosis, language=language)
+    yield (
+        "html",
+        re.sub(r"<svg.*?</svg>|<(style|script).*?</\1>|<[^>]*>", " ", diagnosis_page(diagnosis, language), flags=re.S),
+    )
 
 
 def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
@@ -71,7 +74,7 @@ def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
     assert_each_call_has_one_spelling(diagnosis)
     for language in LANGUAGES:
         step = step_of(diagnosis)
-        head = view(diagnosis, language).headline
+        head = diagnosis_view(diagnosis, language).headline
         for name, said in outputs(diagnosis, language):
             assert not step or flat(head.time) in flat(said), (name, head.time)
             over = [part[0] for part in PER_CENT.finditer(said) if float(part[1].replace(",", "")) > 100]
@@ -85,7 +88,7 @@ def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
 
 def told(diagnosis: Diagnosis, language: Language) -> Iterator[str]:
     """What a report says of this run, apart from why thresholds are what they are."""
-    shown = view(diagnosis, language)
+    shown = diagnosis_view(diagnosis, language)
     yield shown.headline.time
     yield shown.headline.says
     for card in (*shown.cards, *shown.short):
@@ -109,9 +112,9 @@ def assert_split_adds_up(diagnosis: Diagnosis) -> None:
         return
     assert split.step_us == pytest.approx(diagnosis.run.step_us)
     assert split.compute_us + split.exposed_comm_us + split.free_us == pytest.approx(split.step_us, rel=0.01)
-    parts = view(diagnosis, "en").parts
+    parts = diagnosis_view(diagnosis, "en").parts
     assert sum(part.percent for part in parts) == pytest.approx(100, abs=0.5)
-    assert f"{show(split.step_us, 'us')}" in view(diagnosis, "en").headline.time
+    assert f"{show_value(split.step_us, 'us')}" in diagnosis_view(diagnosis, "en").headline.time
     if diagnosis.account is not None:
         assert sum(spent.us for spent in diagnosis.account.spent) == pytest.approx(split.step_us, rel=0.01)
 
@@ -166,9 +169,9 @@ def assert_shares_are_of_the_step_that_is_named(diagnosis: Diagnosis) -> None:
                 assert measured[share] == pytest.approx(us / own, rel=0.01), (finding.rule, share)
         named = bool(shares) and abs(own - mean) > UNEVEN * mean
         for language in LANGUAGES:
-            card = next(c for c in view(diagnosis, language).cards if c.fingerprint == finding.fingerprint)
+            card = next(c for c in diagnosis_view(diagnosis, language).cards if c.fingerprint == finding.fingerprint)
             said = "".join(piece.text for piece in card.title)
-            assert (show(own, "us") in said) >= named, said
+            assert (show_value(own, "us") in said) >= named, said
 
 
 @pytest.mark.parametrize("name", REAL)

@@ -12,8 +12,8 @@ import pytest
 
 import advisor
 import corpus
+from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
-from advisor.engine.prove import Tables
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.table import Table
@@ -22,9 +22,9 @@ from advisor.model.findings import Diagnosis, Outcome
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
-RULES = Catalog.load([shipped("rules")]).rules
+RULES = Catalog.load([shipped_folder("rules")]).rules
 INTERNAL = {
     name
     for name in (*FACTS, *(column for fact in FACTS.values() for column in fact.columns()), *RUN_SCOPE)
@@ -61,7 +61,7 @@ def test_every_rule_says_why_it_cannot_look_in_sentences(rule: Rule, words: str)
     run = run_of(words)
     empty = {fact: Table.build(fact, **_nothing_known(fact)) for fact in FACTS.values()}
     for tables in ({}, empty):
-        assert_is_sentence(evaluate(rule, Tables(tables), run).outcome)
+        assert_is_sentence(evaluate(rule, TablesAlone(tables), run).outcome)
 
 
 def _nothing_known(fact: type) -> dict[str, list[object]]:

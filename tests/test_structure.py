@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structure of the package, where contracts between layers do not look: inside functions."""
+"""The structure of the package, where contracts between layers do not look: inside functions, and at names."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -54,3 +55,52 @@ def test_imports_inside_functions_count(tmp_path: Path):
     file = tmp_path / "late.py"
     file.write_text("def run():\n    from advisor.facts import table\n    import advisor.model.run\n")
     assert set(imported(file, modules())) == {"advisor.facts.table", "advisor.model.run"}
+
+
+def types_defined(file: Path) -> Iterator[str]:
+    """Public classes and aliases of types at the top of a module."""
+    for node in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        else:
+            names = []
+        yield from (name for name in names if name[0].isupper() and not name.isupper())
+
+
+def test_the_name_of_a_type_means_one_thing():
+    places = defaultdict(set)
+    for module, file in modules().items():
+        for name in types_defined(file):
+            places[name].add(module)
+    assert not {name: sorted(where) for name, where in places.items() if len(where) > 1}
+
+
+ONE_WORD = 0.40
+"""Of libraries whose names are a pleasure to read, 5 to 49 % of the functions are named by one word."""
+
+
+def functions_defined(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
+            yield node.name.strip("_")
+
+
+def test_a_function_says_what_it_does_to_what():
+    names = [name for file in modules().values() for name in functions_defined(file)]
+    assert sum("_" not in name for name in names) < ONE_WORD * len(names)
+
+
+SERIES: dict[str, str] = {}
+"""Stems that stand in several folders of one room, and what such a module is in each: the folder says of what."""
+
+
+def test_a_module_is_told_by_its_name_and_the_folder_says_no_more_than_which_of_a_series():
+    stems = Counter((room(name), name.rpartition(".")[2]) for name in modules())
+    assert {stem for (_, stem), count in stems.items() if count > 1} == SERIES.keys()
+
+
+def room(module: str) -> str:
+    """The first folder below the package in which a module lies."""
+    return ".".join(module.split(".")[1:2])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.units import UNITS, show
+from advisor.units import UNITS, show_value
 
 
 @pytest.mark.parametrize(
@@ -42,29 +42,29 @@ from advisor.units import UNITS, show
     ],
 )
 def test_a_quantity_reads_as_people_write_it(value: object, unit: str, words: str) -> None:
-    assert show(value, unit) == words
+    assert show_value(value, unit) == words
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True) | st.integers(-(2**62), 2**62), st.sampled_from(UNITS))
 def test_any_number_can_be_shown_in_any_unit(value: float, unit: str) -> None:
-    assert show(value, unit)
+    assert show_value(value, unit)
 
 
 @given(st.floats(1e-3, 1e12))
 def test_what_is_shown_is_within_half_a_per_cent_of_the_value(us: float) -> None:
-    number, name = re.fullmatch(r"([\d.,e+-]+) (\S+)", show(us, "us")).groups()  # type: ignore[union-attr]
+    number, name = re.fullmatch(r"([\d.,e+-]+) (\S+)", show_value(us, "us")).groups()  # type: ignore[union-attr]
     factor = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}[name]
     assert float(number.replace(",", "")) * factor == pytest.approx(us, rel=5.1e-3)
 
 
 @given(st.floats(0.05, 1e12) | st.integers(0, 2**53))
 def test_a_count_is_whole_from_ten_on_and_has_at_most_one_decimal_below(count: float) -> None:
-    shown = show(count, "count")
+    shown = show_value(count, "count")
     whole, _, decimals = shown.replace(",", "").partition(".")
     assert abs(float(f"{whole}.{decimals}0") - count) <= (0.5 if float(whole) >= 10 else 0.05) * (1 + 1e-9)
     assert decimals == "" or (float(whole) < 10 and decimals in "123456789")
 
 
 def test_a_whole_number_that_no_float_can_hold_is_shown_without_end() -> None:
-    assert {show(10**400, unit) for unit in UNITS} == {"∞"}
-    assert show(-(10**400), "us") == "-∞"
+    assert {show_value(10**400, unit) for unit in UNITS} == {"∞"}
+    assert show_value(-(10**400), "us") == "-∞"

@@ -7,7 +7,7 @@ Derivations are pure and hold no judgement: when a number is a problem is for ru
 from __future__ import annotations
 
 from advisor.analysis.call_totals import call_totals
-from advisor.analysis.comms import collective_calls, meetings
+from advisor.analysis.collective_calls import collective_calls, meetings
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.frequency import frequency_uses
 from advisor.analysis.fusion import fusible_chains
@@ -23,15 +23,15 @@ from advisor.analysis.kernel_counts import kernel_lengths, shape_counts
 from advisor.analysis.launch_modes import launch_modes
 from advisor.analysis.launch_queues import launch_latencies, launch_waits
 from advisor.analysis.links import link_uses
-from advisor.analysis.longest import longest_calls
+from advisor.analysis.longest_collectives import longest_calls
 from advisor.analysis.memory import memory_peaks, module_peaks
-from advisor.analysis.moves import moves
+from advisor.analysis.moved_packets import moves
 from advisor.analysis.operators import operator_shapes, operators
 from advisor.analysis.overlap import overlaps
 from advisor.analysis.patches import patch_convolutions
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.ranks import rank_times
-from advisor.analysis.recorded import recorded_spans
+from advisor.analysis.recorded_spans import recorded_spans
 from advisor.analysis.removals import removals
 from advisor.analysis.spending import spending
 from advisor.analysis.stalls import stalls

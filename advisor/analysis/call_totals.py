@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import drive_collectives
-from advisor.analysis.grouping import grouped, matched, ratio
+from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.derived import CallTotal
 from advisor.facts.observed import ApiTotal, HostCall, OperatorTotal
@@ -24,7 +24,7 @@ def call_totals(
         totals = totals.take(~np.isin(totals["rank"], listed))
     totals = totals.take(totals.texts("activity").isin(_ACTIVITIES))
     kind = totals.texts("activity")
-    groups = grouped(totals["rank"], kind)
+    groups = group_by(totals["rank"], kind)
     first = groups.first
     order = np.lexsort((totals["total_us"], groups.of))
     main = order[np.append(np.diff(groups.of[order]) != 0, True)[: len(order)]]
@@ -38,15 +38,15 @@ def call_totals(
         total_us=together,
         mean_us=ratio(together, many),
         longest_us=groups.largest(totals["max_us"]),
-        kernel_us=_computing(kernels, totals["rank"][first]),
+        kernel_us=_kernel_us_of_ranks(kernels, totals["rank"][first]),
     )
 
 
-def _computing(kernels: Table[OperatorTotal] | None, rank: Array) -> Array:
+def _kernel_us_of_ranks(kernels: Table[OperatorTotal] | None, rank: Array) -> Array:
     if kernels is None or not len(kernels):
         return np.full(len(rank), np.nan)
     kernels = kernels.take(~drive_collectives(kernels.texts("op_type")))
-    ranks = grouped(kernels["rank"])
-    at = matched(kernels["rank"][ranks.first], rank)
+    ranks = group_by(kernels["rank"])
+    at = row_of_key(kernels["rank"][ranks.first], rank)
     found: Array = np.append(ranks.sums(kernels["total_us"]), np.nan)[at]
     return found

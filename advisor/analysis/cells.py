@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
@@ -52,7 +52,7 @@ class Cells(Struct, frozen=True):
     def of(self, rank: Array, step: Array, start: Array) -> Array:
         """The cell of each event of one table, or -1. Where a rank numbers none of them they go by time."""
         numbered = np.isin(rank, np.unique(rank[step != MISSING]))
-        return np.where(numbered, self._numbered(rank, step), _by_rank(self.device, rank, start))
+        return np.where(numbered, self._cell_of_step(rank, step), _by_rank(self.device, rank, start))
 
     def at(self, rank: Array, start: Array) -> Array:
         """The cell of each device event that carries no step, or -1."""
@@ -62,9 +62,9 @@ class Cells(Struct, frozen=True):
         """The cell of each host call, or -1."""
         return _by_rank(self.host, rank, start)
 
-    def _numbered(self, rank: Array, step: Array) -> Array:
-        keys = grouped(np.concatenate([self.rank, rank]), np.concatenate([self.step, step])).of
-        return matched(keys[: len(self)], keys[len(self) :])
+    def _cell_of_step(self, rank: Array, step: Array) -> Array:
+        keys = group_by(np.concatenate([self.rank, rank]), np.concatenate([self.step, step])).of
+        return row_of_key(keys[: len(self)], keys[len(self) :])
 
 
 def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Array:
@@ -84,9 +84,9 @@ def cells_of(rank: Array, step: Array, start: Array, windows: Table[StepWindow] 
     count = 0
     for one in np.unique(rank).tolist():
         here = rank == one
-        names, first = _begins(step[here], start[here])
+        names, first = _begins_of_steps(step[here], start[here])
         cell = np.arange(count, count + len(names))
-        device[one] = Calendar(*_sorted(first, cell))
+        device[one] = Calendar(*_sort_borders(first, cell))
         opened, closed = _windows_of(one, names, windows)
         host[one] = _host_calendar(cell, names, first, opened, closed)
         follow = _of_next(names, first, _EVER.min)
@@ -99,7 +99,7 @@ def cells_of(rank: Array, step: Array, start: Array, windows: Table[StepWindow] 
     return Cells(of_rank, of_step, begin, follow, away, device, host)
 
 
-def _begins(step: Array, start: Array) -> tuple[Array, Array]:
+def _begins_of_steps(step: Array, start: Array) -> tuple[Array, Array]:
     """The steps of one rank and the first start of their events; the missing step only if there is no other."""
     names, of = np.unique(step, return_inverse=True)
     first = np.full(len(names), _EVER.max)
@@ -119,7 +119,7 @@ def _windows_of(rank: int, names: Array, windows: Table[StepWindow] | None) -> t
     opened, closed = np.full(len(names), MISSING), np.full(len(names), MISSING)
     if windows is not None:
         rows = np.flatnonzero(windows["rank"] == rank)
-        at = matched(windows["step"][rows], names)
+        at = row_of_key(windows["step"][rows], names)
         opened[at >= 0] = windows["start_ns"][rows[at[at >= 0]]]
         closed[at >= 0] = windows["end_ns"][rows[at[at >= 0]]]
     return opened, closed
@@ -130,13 +130,13 @@ def _host_calendar(cell: Array, names: Array, first: Array, opened: Array, close
     if (names == MISSING).all():
         return Calendar(np.full(len(cell), _EVER.min), cell)
     if (opened == MISSING).any() or (closed == MISSING).any():
-        return Calendar(*_sorted(first, cell))
+        return Calendar(*_sort_borders(first, cell))
     order = np.argsort(opened, kind="stable")
     opened, closed, cell = opened[order], closed[order], cell[order]
     closed[:-1] = np.minimum(closed[:-1], opened[1:])
     return Calendar(np.stack([opened, closed], 1).reshape(-1), np.stack([cell, np.full(len(cell), -1)], 1).reshape(-1))
 
 
-def _sorted(border: Array, cell: Array) -> tuple[Array, Array]:
+def _sort_borders(border: Array, cell: Array) -> tuple[Array, Array]:
     order = np.argsort(border, kind="stable")
     return border[order], cell[order]

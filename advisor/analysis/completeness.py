@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.cells import Cells
-from advisor.analysis.device import Timeline, collective_times, kernel_times
+from advisor.analysis.device import DeviceTimeline, collective_times, kernel_times
 from advisor.analysis.grouping import row_at
-from advisor.analysis.intervals import unions
+from advisor.analysis.intervals import unions_by_cell
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, Kernel
@@ -30,10 +30,10 @@ the exposed time may be contradicted, as long as that lies between 2 % of the st
 _SPLIT = ("span_us", "compute_us", "comm_us", "exposed_comm_us", "overlapped_us", "free_us", "bubble_us")
 
 
-def reconciled(
+def reconcile_with_sums(
     split: Table[Overlap],
     sums: Table[Overlap],
-    device: Timeline,
+    device: DeviceTimeline,
     kernels: Table[Kernel],
     collectives: Table[Collective] | None,
 ) -> Table[Overlap]:
@@ -42,7 +42,7 @@ def reconciled(
     Steps that only the sums know are added. A step whose sums agree is whole, whatever the waits of its rows say.
     """
     at = row_at(sums["rank"], sums["step"], split["rank"], split["step"])
-    differs, contradicted, span = _difference(split, sums, at)
+    differs, contradicted, span = _difference_to_sums(split, sums, at)
     idler = split["free_us"] - np.append(sums["free_us"], np.nan)[at]
     agreed = ~contradicted & (idler <= TOLERATED * span)
     if agreed.all():
@@ -62,7 +62,7 @@ def reconciled(
     return Table.concat(Overlap, [split.take(~doubtful), taken, unknown, _only_in_sums(split, sums)])
 
 
-def left_open(device: Timeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Array:
+def left_open(device: DeviceTimeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Array:
     """Per cell: idle time before kernels beyond what their own rows say, µs; NaN where the rows do not say.
 
     All rows count, those outside of every step too: the wait of a row is the gap to the one above it, whatever it is.
@@ -101,7 +101,7 @@ def first_of_step(cells: Cells, rank: Array, moment: Array) -> Array:
 def idle_between(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
     """Rank, start and end of the idle time between the intervals of each rank."""
     names, of = np.unique(rank, return_inverse=True)
-    owner, begins, ends = unions(of, start, end, len(names))
+    owner, begins, ends = unions_by_cell(of, start, end, len(names))
     same = np.diff(owner) == 0
     return names[owner[1:][same]], ends[:-1][same], begins[1:][same]
 
@@ -112,7 +112,7 @@ def _running_on(split: Table[Overlap], doubtful: Array) -> Array:
     return np.append(next_one & doubtful[1:], False)[: len(doubtful)]
 
 
-def _difference(split: Table[Overlap], sums: Table[Overlap], at: Array) -> tuple[Array, Array, Array]:
+def _difference_to_sums(split: Table[Overlap], sums: Table[Overlap], at: Array) -> tuple[Array, Array, Array]:
     """Per recomputed step: by how much the profiler's sums differ, whether that is too much, and their span.
 
     NaN and no without believable sums.
@@ -137,7 +137,7 @@ def _only_in_sums(split: Table[Overlap], sums: Table[Overlap]) -> Table[Overlap]
     return sums.having(listed_us=nothing, listed_exposed_us=nothing, unlisted_us=unlisted).take(cut | ~listed)
 
 
-def incomplete(split: Table[Overlap] | None, rank: Array, step: Array) -> Array:
+def lacks_kernel_rows(split: Table[Overlap] | None, rank: Array, step: Array) -> Array:
     """Per rank and step: whether its list of kernels lacks rows. Without a step: whether that of any step does."""
     if split is None:
         return np.zeros(len(rank), bool)
@@ -147,13 +147,13 @@ def incomplete(split: Table[Overlap] | None, rank: Array, step: Array) -> Array:
     return found
 
 
-def only_whole(device: Timeline, split: Table[Overlap] | None) -> Array:
+def only_whole(device: DeviceTimeline, split: Table[Overlap] | None) -> Array:
     """Per cell: whether its list of kernels is whole.
 
     Raises:
         FactMissing: There are cells, and none is.
     """
-    whole = ~incomplete(split, device.cells.rank, device.cells.step)
+    whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     if len(whole) and not whole.any():
         raise FactMissing([], incomplete=[Kernel.table])
     return whole

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.cells import Cells, cells_of
-from advisor.analysis.intervals import Axis, Spans, apart, gaps, joined, union
+from advisor.analysis.intervals import Axis, Spans, axis_of_cells, gaps_in_window, union, union_of_sets
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -28,7 +28,7 @@ _OF_COLLECTIVES = ("AicpuKernel", "AivKernel")
 profiler does not count it as Computing either."""
 
 
-class Work(Struct, frozen=True):
+class DeviceWork(Struct, frozen=True):
     """Kernels, collectives and copies of all cells, one row each, on the clock of the device."""
 
     cell: Array
@@ -39,7 +39,7 @@ class Work(Struct, frozen=True):
     end: Array
 
 
-class Timeline(Struct, frozen=True):
+class DeviceTimeline(Struct, frozen=True):
     """The device time of every cell, on one axis."""
 
     cells: Cells
@@ -52,17 +52,17 @@ class Timeline(Struct, frozen=True):
     p2p: Spans
     copies: Spans
     waits: Spans
-    work: Work
+    work: DeviceWork
 
     @property
     def busy(self) -> Spans:
         """Kernels or collectives."""
-        return joined([self.compute, self.comm])
+        return union_of_sets([self.compute, self.comm])
 
     @property
     def free(self) -> Spans:
         """Neither, between the first and the last activity of each cell."""
-        return gaps(self.busy, self.window)
+        return gaps_in_window(self.busy, self.window)
 
     def per_cell(self, spans: Spans) -> Array:
         """How much of a set lies in each cell, µs."""
@@ -90,12 +90,12 @@ class Events(Struct, frozen=True):
         return Events(self.row, cell, self.start, self.end).take(cell >= 0)
 
 
-def timeline(
+def build_timeline(
     kernels: Table[Kernel],
     collectives: Table[Collective] | None = None,
     tasks: Table[DeviceTask] | None = None,
     windows: Table[StepWindow] | None = None,
-) -> Timeline:
+) -> DeviceTimeline:
     """What the devices did, by cell. Rows without a believable time, or outside every step, are left out."""
     collectives = Table.empty(Collective) if collectives is None else collectives
     tasks = Table.empty(DeviceTask) if tasks is None else tasks
@@ -118,12 +118,12 @@ def _laid_out(
     kernels: Table[Kernel],
     collectives: Table[Collective],
     tasks: Table[DeviceTask],
-) -> Timeline:
+) -> DeviceTimeline:
     compute, comm, other = parts
-    end = _ends(cells, (compute, comm), begun_anew(cells, kernels, compute))
+    end = _ends_of_cells(cells, (compute, comm), begun_anew(cells, kernels, compute))
     other = other.take(other.start < end[other.cell])
     parts = compute, comm, other
-    axis = apart(
+    axis = axis_of_cells(
         np.concatenate([*(p.cell for p in parts), np.arange(len(cells))]),
         np.concatenate([*(p.start for p in parts), cells.begin]),
         np.concatenate([*(p.end for p in parts), end]),
@@ -135,7 +135,7 @@ def _laid_out(
     def spans(events: Events) -> Spans:
         return union(events.start + axis.shift[events.cell], events.end + axis.shift[events.cell])
 
-    return Timeline(
+    return DeviceTimeline(
         cells=cells,
         axis=axis,
         window=Spans(cells.begin + axis.shift, end + axis.shift),
@@ -144,11 +144,11 @@ def _laid_out(
         p2p=spans(comm.take(collectives["p2p"][comm.row] == 1)),
         copies=spans(copies),
         waits=spans(waits),
-        work=_work((compute, comm, copies)),
+        work=_join_work((compute, comm, copies)),
     )
 
 
-def _ends(cells: Cells, parts: tuple[Events, Events], anew: Array) -> Array:
+def _ends_of_cells(cells: Cells, parts: tuple[Events, Events], anew: Array) -> Array:
     """Per cell: the end of its last kernel or collective, or the beginning of the next step if that is later.
 
     A pause for most of which the host was in no step (the job did something else, or captures were strung together)
@@ -175,8 +175,8 @@ def begun_anew(cells: Cells, kernels: Table[Kernel], compute: Events) -> Array:
     return found
 
 
-def _work(parts: tuple[Events, Events, Events]) -> Work:
-    return Work(
+def _join_work(parts: tuple[Events, Events, Events]) -> DeviceWork:
+    return DeviceWork(
         cell=np.concatenate([events.cell for events in parts]),
         kind=np.repeat([KERNEL, COMM, COPY], [len(events.row) for events in parts]),
         row=np.concatenate([events.row for events in parts]),
@@ -187,7 +187,7 @@ def _work(parts: tuple[Events, Events, Events]) -> Work:
 
 def kernel_times(kernels: Table[Kernel]) -> Events:
     """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing: left out."""
-    events = _believable(kernels["start_ns"], _end(kernels["start_ns"], kernels["duration_us"]))
+    events = _believable_events(kernels["start_ns"], _end_after(kernels["start_ns"], kernels["duration_us"]))
     return events.take(~drive_collectives(kernels.texts("op_name"))[events.row])
 
 
@@ -198,22 +198,22 @@ def drive_collectives(names: Texts) -> Array:
 
 def collective_times(collectives: Table[Collective]) -> Events:
     """Collectives with a believable time, in no cell yet."""
-    return _believable(collectives["start_ns"], _end(collectives["start_ns"], collectives["elapse_us"]))
+    return _believable_events(collectives["start_ns"], _end_after(collectives["start_ns"], collectives["elapse_us"]))
 
 
 def task_times(tasks: Table[DeviceTask]) -> Events:
     """Copies and waits with a believable time, in no cell yet."""
-    events = _believable(tasks["start_ns"], tasks["end_ns"])
+    events = _believable_events(tasks["start_ns"], tasks["end_ns"])
     return events.take(tasks.texts("kind").isin(["copy", "wait"])[events.row])
 
 
-def _end(start: Array, duration_us: Array) -> Array:
+def _end_after(start: Array, duration_us: Array) -> Array:
     """Start plus duration to the nanosecond; before the start where the duration is unknown or impossible."""
     known = (duration_us >= 0) & (duration_us < DAY_NS / 1e3)
     return start + np.where(known, np.rint(np.where(known, duration_us, 0) * 1e3).astype(np.int64), -1)
 
 
-def _believable(start: Array, end: Array) -> Events:
+def _believable_events(start: Array, end: Array) -> Events:
     timed = (start != MISSING) & (end != MISSING)
     middle = int(np.median(start[timed])) if timed.any() else 0
     near = timed & (start > middle - DAY_NS) & (start < middle + DAY_NS)

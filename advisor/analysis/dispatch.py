@@ -12,9 +12,9 @@ import numpy as np
 
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
-from advisor.analysis.device import COMM, COPY, KERNEL, Timeline, timeline
-from advisor.analysis.grouping import grouped, matched
-from advisor.analysis.intervals import apart, union
+from advisor.analysis.device import COMM, COPY, KERNEL, DeviceTimeline, build_timeline
+from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.intervals import axis_of_cells, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
@@ -43,7 +43,7 @@ def dispatches(
     Raises:
         FactMissing: No step has its kernels all listed.
     """
-    device = timeline(kernels, collectives, tasks, windows)
+    device = build_timeline(kernels, collectives, tasks, windows)
     whole = only_whole(device, split)
     work = device.work
     idle = _idle_before(device)
@@ -52,7 +52,7 @@ def dispatches(
     known = host != MISSING
     rank = device.cells.rank[work.cell]
     dry = np.where(np.isnan(idle), 0.0, idle)
-    tolerance = tolerances(rank[known], latency[known], rank)
+    tolerance = clock_tolerances(rank[known], latency[known], rank)
     late = (dry > 0) & (latency <= dry + tolerance) & (latency <= np.maximum(dry / 2, SLOW_START_NS))
     vertical = np.where(np.isnan(idle), -1, late.astype(np.int8))
     order = np.lexsort((work.start, rank))
@@ -70,24 +70,24 @@ def dispatches(
     )
 
 
-def tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
+def clock_tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
     """Per wanted rank: by how many ns host and device clock may disagree, by the most negative latency of the rank."""
     names, of = np.unique(rank, return_inverse=True)
     worst = np.zeros(len(names), np.int64)
     np.maximum.at(worst, of, -latency)
     allowed = np.clip(worst, AT_ONCE_NS, MOST_TOLERANCE_NS)
-    at = matched(names, wanted)
+    at = row_of_key(names, wanted)
     return np.where(at >= 0, np.append(allowed, AT_ONCE_NS)[at], AT_ONCE_NS)
 
 
-def _idle_before(device: Timeline) -> Array:
+def _idle_before(device: DeviceTimeline) -> Array:
     """Per piece of work: ns for which its device had nothing to do when it began.
 
     NaN for the first of a rank, and for the first of a step when the pause before it belongs to no step.
     """
     work = device.work
     names, rank = np.unique(device.cells.rank[work.cell], return_inverse=True)
-    axis = apart(rank, work.start, work.end, len(names))
+    axis = axis_of_cells(rank, work.start, work.end, len(names))
     start, end = work.start + axis.shift[rank], work.end + axis.shift[rank]
     busy = union(start, end)
     block = np.searchsorted(busy.start, start, "left")
@@ -104,7 +104,7 @@ def _idle_before(device: Timeline) -> Array:
 
 
 def _host_start(
-    device: Timeline, kernels: Table[Kernel], tasks: Table[DeviceTask] | None, launches: Table[Launch]
+    device: DeviceTimeline, kernels: Table[Kernel], tasks: Table[DeviceTask] | None, launches: Table[Launch]
 ) -> Array:
     """Per piece of work: when its launching call began, by rank, device start and (where both know it) stream."""
     work = device.work
@@ -114,19 +114,21 @@ def _host_start(
     if tasks is not None:
         stream[work.kind == COPY] = tasks["stream"][work.row[work.kind == COPY]]
     timed = launches.take((launches["host_start_ns"] != MISSING) & (launches["device_start_ns"] != MISSING))
-    exact = _joined(timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream])
-    loose = _joined(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
+    exact = _match_launches(
+        timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream]
+    )
+    loose = _match_launches(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
     at = np.where((exact >= 0) | (stream == MISSING), exact, -1)
     at = np.where(at < 0, loose, at)
     return np.append(timed["host_start_ns"], MISSING)[at]
 
 
-def _joined(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:
-    both = grouped(*(np.concatenate(pair) for pair in zip(keys, wanted, strict=True))).of
-    return matched(both[: len(launches)], both[len(launches) :])
+def _match_launches(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:
+    both = group_by(*(np.concatenate(pair) for pair in zip(keys, wanted, strict=True))).of
+    return row_of_key(both[: len(launches)], both[len(launches) :])
 
 
-def names_of(device: Timeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Texts:
+def names_of(device: DeviceTimeline, kernels: Table[Kernel], collectives: Table[Collective] | None) -> Texts:
     """Per piece of work: the operator type of a kernel, the kind of a collective, or `copy`."""
     work = device.work
     none = Texts.constant(None, 0)

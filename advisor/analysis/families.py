@@ -59,7 +59,7 @@ def family_of(op_type: str) -> str:
     return next((family for family, pattern in _FAMILIES if pattern.match(op_type)), OTHER)
 
 
-def families(types: Texts, cores: Texts) -> Texts:
+def families_of(types: Texts, cores: Texts) -> Texts:
     """Per row: the family of its operator; whatever runs on the AI CPU is one of its own, missing types have none."""
     number = {family: code for code, family in enumerate(FAMILIES)}
     codes = np.array([*(number[family_of(name)] for name in types.names), -1], np.int32)[types.codes]

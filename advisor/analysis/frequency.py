@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.intervals import Spans, cover, union
+from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.intervals import Spans, covered_ns, union
 from advisor.chips import is_exact, nominal_mhz
 from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
@@ -30,15 +30,15 @@ def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
     good = samples.take((samples["mhz"] > 0) & np.isfinite(samples["mhz"]) & (samples["time_ns"] != MISSING)).sorted_by(
         "rank", "time_ns"
     )
-    device = None if kernels is None else timeline(kernels, collectives, None, windows)
-    nominal = {} if devices is None else _nominal(devices, run.chip)
+    device = None if kernels is None else build_timeline(kernels, collectives, None, windows)
+    nominal = {} if devices is None else _nominal_mhz_by_rank(devices, run.chip)
     usual = nominal_mhz(run.chip)
     ranks = np.unique(good["rank"]).tolist()
     parts = (_of_rank(good.take(good["rank"] == rank), device, rank, nominal.get(rank, usual)) for rank in ranks)
     return Table.concat(FrequencyUse, list(parts))
 
 
-def _nominal(devices: Table[Device], chip: str) -> dict[int, float]:
+def _nominal_mhz_by_rank(devices: Table[Device], chip: str) -> dict[int, float]:
     """By rank: the clock its device was built for, MHz; NaN where neither the capture nor a chip's name tells.
 
     `chip` is that of the run, which counts where the name of the device is a family or missing.
@@ -49,15 +49,17 @@ def _nominal(devices: Table[Device], chip: str) -> dict[int, float]:
     return dict(zip(devices["rank"].tolist(), np.where(said > 0, said, by_chip).tolist(), strict=True))
 
 
-def _of_rank(samples: Table[Frequency], device: Timeline | None, rank: int, nominal: float) -> Table[FrequencyUse]:
+def _of_rank(
+    samples: Table[Frequency], device: DeviceTimeline | None, rank: int, nominal: float
+) -> Table[FrequencyUse]:
     mhz, start = samples["mhz"], samples["time_ns"]
-    compute, steps = _compute(device, rank)
+    compute, steps = _compute_of_rank(device, rank)
     end = np.append(start[1:], max(int(start[-1]), int(compute.end[-1]) if len(compute) else 0))
     lasts = (end - start).astype(np.float64)
     weights = lasts if lasts.sum() > 0 else np.ones(len(lasts))
     full = np.fmax(mhz.max(), nominal)
     low = mhz < LOW * full
-    slowed = cover(compute, start[low], end[low]).sum() / 1e3
+    slowed = covered_ns(compute, start[low], end[low]).sum() / 1e3
     return Table.build(
         FrequencyUse,
         rank=[rank],
@@ -71,7 +73,7 @@ def _of_rank(samples: Table[Frequency], device: Timeline | None, rank: int, nomi
     )
 
 
-def _compute(device: Timeline | None, rank: int) -> tuple[Spans, int]:
+def _compute_of_rank(device: DeviceTimeline | None, rank: int) -> tuple[Spans, int]:
     """When kernels of the rank ran, by the clock, and in how many steps."""
     if device is None:
         return Spans.none(), 0

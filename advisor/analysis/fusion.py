@@ -13,10 +13,10 @@ from itertools import product
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.beside import Beside, decisive, undisturbed
-from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.grouping import grouped, ratio
-from advisor.analysis.operators import StepKernels, in_steps, sooner
+from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.grouping import group_by, ratio
+from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
 from advisor.facts.derived import FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -132,25 +132,25 @@ def fusible_chains(
     without: Table[Removal] | None = None,
 ) -> Table[FusibleChain]:
     """One row per rank and pattern that occurs."""
-    device = timeline(kernels, collectives, None, windows)
+    device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    found = _members(every, device)
+    found = _chain_members(every, device)
     if not len(found.row):
         return Table.empty(FusibleChain)
-    chains = _summed(found, every, device, decisive(device, kernels, collectives))
-    gone = sooner(without, "chain", chains["rank"], chains.texts("pattern"))
+    chains = _sum_chains(found, every, device, decisive_work_beside(device, kernels, collectives))
+    gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
     return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], gone.removed_us))
 
 
-def chained(every: StepKernels, device: Timeline) -> tuple[Array, Texts]:
+def chained_kernels(every: StepKernels, device: DeviceTimeline) -> tuple[Array, Texts]:
     """The kernels that belong to a chain, as rows of `every`, and the pattern of each."""
-    found = _members(every, device)
+    found = _chain_members(every, device)
     return found.row, found.patterns.take(found.chain)
 
 
-def _members(every: StepKernels, device: Timeline) -> _Members:
+def _chain_members(every: StepKernels, device: DeviceTimeline) -> _Members:
     types, work = every.table.texts("op_type"), device.work
-    lanes = _lanes(types, grouped(work.cell[every.row], every.table["stream"]).of, work.start[every.row])
+    lanes = _stream_lanes(types, group_by(work.cell[every.row], every.table["stream"]).of, work.start[every.row])
     found = _all_chains(lanes, types.names)
     first = np.concatenate([chains.first for chains in found] or [np.empty(0, np.intp)])
     last = np.concatenate([chains.last for chains in found] or [np.empty(0, np.intp)])
@@ -162,7 +162,7 @@ def _members(every: StepKernels, device: Timeline) -> _Members:
     return _Members(row, chain, begin, size, number)
 
 
-def _lanes(types: Texts, stream: Array, start: Array) -> _Lanes:
+def _stream_lanes(types: Texts, stream: Array, start: Array) -> _Lanes:
     order = np.lexsort((start, stream))
     member = np.flatnonzero(~types.isin(PASSED_OVER)[order])
     return _Lanes(order, stream[order], member, types.codes[order][member])
@@ -173,34 +173,34 @@ def _all_chains(lanes: _Lanes, names: tuple[str, ...]) -> list[_Chains]:
     found = []
     taken = np.zeros(len(lanes.member), bool)
     for number, pattern in enumerate(PATTERNS):
-        at = np.flatnonzero(_spelled(_anchor(pattern), names)[lanes.code])
-        for form, place in _forms(pattern) if len(at) else ():
-            begin = _matches(at - place, [_spelled(word, names) for word in form], lanes, taken)
+        at = np.flatnonzero(_types_of_member(_anchor_member(pattern), names)[lanes.code])
+        for form, place in _forms_of_pattern(pattern) if len(at) else ():
+            begin = _begins_of_form(at - place, [_types_of_member(word, names) for word in form], lanes, taken)
             for step in range(len(form)):
                 taken[begin + step] = True
             found.append(_Chains(number, lanes.member[begin], lanes.member[begin + len(form) - 1]))
     return found
 
 
-def _anchor(pattern: Pattern) -> str:
+def _anchor_member(pattern: Pattern) -> str:
     return next(word[:-1] for word in pattern.members.split() if word.endswith("!"))
 
 
-def _forms(pattern: Pattern) -> list[tuple[tuple[str, ...], int]]:
+def _forms_of_pattern(pattern: Pattern) -> list[tuple[tuple[str, ...], int]]:
     """The words of every form of a pattern, longest first, each with the place of the member it is looked for by."""
     choices = [(word, "") if word.endswith("?") else (word,) for word in pattern.members.split()]
-    anchor = _anchor(pattern)
+    anchor = _anchor_member(pattern)
     forms = {tuple(word.rstrip("?!") for word in form if word) for form in product(*choices)}
     return [(form, form.index(anchor)) for form in sorted(forms, key=lambda form: (-len(form), form))]
 
 
-def _spelled(word: str, names: tuple[str, ...]) -> Array:
+def _types_of_member(word: str, names: tuple[str, ...]) -> Array:
     """Per type, and last for a missing one: whether it is this member."""
     spellings = _WORDS.get(word, word).split()
     return np.array([*(name in spellings for name in names), False])
 
 
-def _matches(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> Array:
+def _begins_of_form(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> Array:
     """The positions, among those given, at which a form begins; chains that overlap an earlier one are left out."""
     length = len(wanted)
     begin = begin[(begin >= 0) & (begin + length <= len(lanes.member))]
@@ -214,7 +214,7 @@ def _matches(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> 
     return begin[apart]
 
 
-def _summed(found: _Members, every: StepKernels, device: Timeline, beside: Beside) -> Table[FusibleChain]:
+def _sum_chains(found: _Members, every: StepKernels, device: DeviceTimeline, beside: Beside) -> Table[FusibleChain]:
     row, chain, begin, size = found.row, found.chain, found.begin, found.size
     duration = every.duration_us[row]
     total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)
@@ -226,11 +226,11 @@ def _summed(found: _Members, every: StepKernels, device: Timeline, beside: Besid
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
     names = found.patterns
     head = row[begin]
-    groups = grouped(every.table["rank"][head], names)
+    groups = group_by(every.table["rank"][head], names)
     steps = every.steps[head[groups.first]]
     whole = every.whole[head[groups.first]]
     worst = np.lexsort((began, -lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
-    unshared = undisturbed(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
+    unshared = undisturbed_ns(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
     return Table.build(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],

@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from advisor.analysis import host
 from advisor.analysis.completeness import only_whole
-from advisor.analysis.device import COMM, COPY, Timeline, timeline
-from advisor.analysis.dispatch import names_of, tolerances
+from advisor.analysis.device import COMM, COPY, DeviceTimeline, build_timeline
+from advisor.analysis.dispatch import clock_tolerances, names_of
 from advisor.analysis.grouping import row_at
-from advisor.analysis.intervals import Spans, holder, intersect, subtract
+from advisor.analysis.intervals import Spans, intersect, span_at, subtract
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Gap, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -80,9 +80,9 @@ def gaps(
     Raises:
         FactMissing: No step has its kernels all listed.
     """
-    device = timeline(kernels, collectives, tasks, windows)
+    device = build_timeline(kernels, collectives, tasks, windows)
     free = _free_of(device, only_whole(device, split))
-    pieces = _pieces(device, free, Table.empty(Dispatch) if links is None else links)
+    pieces = _free_pieces(device, free, Table.empty(Dispatch) if links is None else links)
     cause = _device_causes(device, pieces)
     call = np.full(len(pieces), -1)
     if calls is not None:
@@ -107,14 +107,14 @@ def gaps(
     )
 
 
-def _free_of(device: Timeline, cells: Array) -> Spans:
+def _free_of(device: DeviceTimeline, cells: Array) -> Spans:
     """The free time of the cells of a mask."""
     free = device.free
     kept = cells[device.axis.owner(free.start)]
     return Spans(free.start[kept], free.end[kept])
 
 
-def _pieces(device: Timeline, free: Spans, links: Table[Dispatch]) -> _Pieces:
+def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) -> _Pieces:
     stretches = subtract(free, device.copies)
     sets = (subtract(stretches, device.waits), intersect(free, device.copies), intersect(stretches, device.waits))
     order = np.argsort(np.concatenate([s.start for s in sets]), kind="stable")
@@ -122,7 +122,7 @@ def _pieces(device: Timeline, free: Spans, links: Table[Dispatch]) -> _Pieces:
     kind = np.repeat([_PLAIN, _COPIED, _WAITED], [len(s) for s in sets])[order]
     cell, start, end = device.on_clock(spans)
     rank = device.cells.rank[cell]
-    stretch = holder(stretches, spans.start)
+    stretch = span_at(stretches, spans.start)
     inside = stretch >= 0
     _, begins, ends = device.on_clock(stretches)
     dry, wet = (np.where(inside, np.append(side, 0)[stretch], own) for side, own in ((begins, start), (ends, end)))
@@ -141,11 +141,11 @@ def _pieces(device: Timeline, free: Spans, links: Table[Dispatch]) -> _Pieces:
         after=after,
         late=inside & (np.append(links["vertical"], 0)[link] == 1),
         launched=np.where(link >= 0, wet - np.append(latency, 0)[link], MISSING),
-        tolerance=tolerances(links["rank"], latency, rank),
+        tolerance=clock_tolerances(links["rank"], latency, rank),
     )
 
 
-def _device_causes(device: Timeline, pieces: _Pieces) -> Array:
+def _device_causes(device: DeviceTimeline, pieces: _Pieces) -> Array:
     """The cause of each piece as far as the device and the links tell it."""
     work = device.work
     kind = np.append(work.kind, -1)
@@ -159,7 +159,7 @@ def _device_causes(device: Timeline, pieces: _Pieces) -> Array:
 
 
 def _blame_copies(
-    device: Timeline,
+    device: DeviceTimeline,
     pieces: _Pieces,
     tasks: Table[DeviceTask] | None,
     calls: Table[HostCall],
@@ -192,12 +192,12 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     calls = host.calls_of(table, int(pieces.rank[late[0]]))
     if not len(calls):
         return
-    kinds = {name: calls.take(mask[calls.row]) for name, mask in host.activities(table).items()}
+    kinds = {name: calls.take(mask[calls.row]) for name, mask in host.calls_by_activity(table).items()}
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
     framework = calls.take(table.texts("kind").isin(host.FRAMEWORK)[calls.row])
-    busy = host.mostly(framework.spans, pieces.start[late], pieces.end[late])
+    busy = host.is_mostly_covered(framework.spans, pieces.start[late], pieces.end[late])
     cause[late[busy]] = _CODE["python"]
     call[late[busy]] = host.covering_on_any(table, framework, pieces.start[late[busy]], pieces.end[late[busy]])
     late = late[~busy]
@@ -209,9 +209,9 @@ def _blame_activities(pieces: _Pieces, late: Array, kinds: dict[str, host.Calls]
     """Charges pieces that one activity fills for the most part; gives the others."""
     for name in host.SPECIFIC:
         start, end = pieces.start[late], pieces.end[late]
-        filled = host.mostly(kinds[name].spans, start, end)
+        filled = host.is_mostly_covered(kinds[name].spans, start, end)
         cause[late[filled]] = _CODE[name]
-        call[late[filled]] = host.covering(kinds[name], start[filled], end[filled])
+        call[late[filled]] = host.covering_on_thread(kinds[name], start[filled], end[filled])
         late = late[~filled]
     return late
 
@@ -235,7 +235,7 @@ def _blame_queue(
     at = np.searchsorted(dequeues.start, launched, "right") - 1
     inside = (at >= 0) & (launched < np.append(dequeues.end, 0)[at])
     taken = np.append(dequeues.row, -1)[np.where(inside, at, -1)]
-    put = np.where(taken >= 0, host.partners(table, taken), -1)
+    put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
     early = (put >= 0) & (table["end_ns"][put] <= pieces.dry[late] - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]
     call[late[early]] = taken[early]

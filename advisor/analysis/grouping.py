@@ -54,7 +54,7 @@ class Groups(Struct, frozen=True):
 
     def quantiles(self, values: Array, part: float) -> Array:
         """Per group: the value below which this part of its values lies, linear between two; NaN where it has none."""
-        held, sizes, begin = self._ordered(values)
+        held, sizes, begin = self._values_by_group(values)
         if not len(held):
             return np.full(len(self), np.nan)
         at = np.maximum(sizes - 1, 0) * part
@@ -64,7 +64,7 @@ class Groups(Struct, frozen=True):
 
     def medians_of_others(self, values: Array) -> Array:
         """Per row: the median over the other rows of its group; NaN where no other has a value."""
-        held, sizes, begin = self._ordered(values)
+        held, sizes, begin = self._values_by_group(values)
         out = np.full(len(values), np.nan)
         if not len(held):
             return out
@@ -80,7 +80,7 @@ class Groups(Struct, frozen=True):
         out[:] = np.where(others > 0, (pick[0] + pick[1]) / 2, np.nan)
         return out
 
-    def _ordered(self, values: Array) -> tuple[Array, Array, Array]:
+    def _values_by_group(self, values: Array) -> tuple[Array, Array, Array]:
         """The values that are not missing by group and size; how many per group; where each group begins."""
         known = np.flatnonzero(~np.isnan(values))
         order = known[np.lexsort((values[known], self.of[known]))]
@@ -88,19 +88,19 @@ class Groups(Struct, frozen=True):
         return values[order], sizes, np.cumsum(sizes) - sizes
 
 
-def grouped(*keys: Array | Texts) -> Groups:
+def group_by(*keys: Array | Texts) -> Groups:
     """Rows with equal keys, the first key leading the order. Missing is a key like any other."""
     codes = [key.codes.astype(np.int64) if isinstance(key, Texts) else key for key in keys]
-    key, size = _dense(codes[0])
+    key, size = _dense_codes(codes[0])
     for code in codes[1:]:
-        inner, count = _dense(code)
+        inner, count = _dense_codes(code)
         if size * count > _LARGEST:
-            key, size = _dense(key)
+            key, size = _dense_codes(key)
         key, size = key * count + inner, size * count
-    return _numbered(key, size)
+    return _number_groups(key, size)
 
 
-def _numbered(key: Array, size: int) -> Groups:
+def _number_groups(key: Array, size: int) -> Groups:
     """Equal keys as groups, in ascending order of the keys, which lie below `size`: counted where few are unused."""
     if size > _SPARE * len(key) + 1024:
         _, first, of = np.unique(key, return_index=True, return_inverse=True)
@@ -111,7 +111,7 @@ def _numbered(key: Array, size: int) -> Groups:
     return Groups((np.cumsum(used) - 1)[key], first[used])
 
 
-def _dense(code: Array) -> tuple[Array, int]:
+def _dense_codes(code: Array) -> tuple[Array, int]:
     """The same keys as small whole numbers in the same order, and how many there may be."""
     if not len(code):
         return code.astype(np.int64), 1
@@ -122,7 +122,7 @@ def _dense(code: Array) -> tuple[Array, int]:
     return dense.reshape(-1).astype(np.int64), len(values)
 
 
-def matched(keys: Array, wanted: Array) -> Array:
+def row_of_key(keys: Array, wanted: Array) -> Array:
     """Per wanted value: a row of `keys` that holds it (the first), or -1."""
     if not len(keys):
         return np.full(len(wanted), -1, np.intp)
@@ -134,8 +134,8 @@ def matched(keys: Array, wanted: Array) -> Array:
 
 def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
     """Per wanted rank and moment (or step): a row that has both (the first), or -1."""
-    keys = grouped(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
-    return matched(keys[: len(rank)], keys[len(rank) :])
+    keys = group_by(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
+    return row_of_key(keys[: len(rank)], keys[len(rank) :])
 
 
 def ratio(part: Array, whole: Array) -> Array:

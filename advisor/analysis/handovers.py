@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from advisor.analysis import replay
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.analysis.intervals import Spans, subtract
 from advisor.analysis.launch_modes import lost_us_per_step
@@ -21,7 +21,7 @@ QUEUED = ("enqueue", "dequeue")
 
 def handovers(kinds: Table[HostKind], held: Table[Holdup] | None) -> Table[Handover]:
     """One row per rank whose framework calls operators."""
-    ranks = grouped(kinds["rank"])
+    ranks = group_by(kinds["rank"])
     names = kinds.texts("kind")
     operators, handed = (
         ranks.sums(np.where(names.isin(chosen), kinds["calls"], 0)) for chosen in (("operator",), QUEUED)

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.analysis import host
 from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.device import kernel_times
-from advisor.analysis.intervals import Spans, cover, holder, joined, union
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets
 from advisor.analysis.replayed_rank import WAITING, costs_of
 from advisor.facts.derived import Gap, HoldupCall
 from advisor.facts.observed import HostCall, Kernel, StepWindow
@@ -37,23 +37,23 @@ def _of_rank(
 ) -> list[Table[HoldupCall]]:
     every = host.calls_of(table, rank)
     kinds = {name: every.take(mask[every.row]) for name, mask in costs.items()}
-    innocent = _last_waits(joined([kinds[name].spans for name in WAITING]), cells, rank)
-    free = None if idle is None else _free(idle, rank)
+    innocent = _last_waits(union_of_sets([kinds[name].spans for name in WAITING]), cells, rank)
+    free = None if idle is None else _free_of_rank(idle, rank)
     found = []
     for name, calls in kinds.items():
         cell = cells.on_host(np.full(len(calls), rank), calls.start)
-        kept = (cell >= 0) & _outermost(calls.start, calls.end)
+        kept = (cell >= 0) & _is_outermost(calls.start, calls.end)
         if name in WAITING:
-            kept &= holder(innocent, calls.end - 1) < 0
-        found.append(_worst(name, table, calls.take(kept), cells=cells, cell=cell[kept], free=free))
+            kept &= span_at(innocent, calls.end - 1) < 0
+        found.append(_worst_calls(name, table, calls.take(kept), cells=cells, cell=cell[kept], free=free))
     return found
 
 
-def _worst(
+def _worst_calls(
     cause: str, table: Table[HostCall], calls: host.Calls, *, cells: Cells, cell: Array, free: Spans | None
 ) -> Table[HoldupCall]:
     lasted = (calls.end - calls.start) / 1e3
-    idle = np.full(len(calls), np.nan) if free is None else cover(free, calls.start, calls.end) / 1e3
+    idle = np.full(len(calls), np.nan) if free is None else covered_ns(free, calls.start, calls.end) / 1e3
     worst = np.lexsort((calls.start, -lasted, -np.nan_to_num(idle)))[:MOST_CALLS]
     return Table.build(
         HoldupCall,
@@ -67,7 +67,7 @@ def _worst(
     )
 
 
-def _free(idle: Table[Gap], rank: int) -> Spans:
+def _free_of_rank(idle: Table[Gap], rank: int) -> Spans:
     own = idle["rank"] == rank
     start = idle["start_ns"][own]
     return union(start, start + np.rint(idle["duration_us"][own] * 1e3).astype(np.int64))
@@ -80,7 +80,7 @@ def _last_waits(waits: Spans, cells: Cells, rank: int) -> Spans:
     return Spans(waits.start[last], waits.end[last])
 
 
-def _outermost(start: Array, end: Array) -> Array:
+def _is_outermost(start: Array, end: Array) -> Array:
     """Which intervals, given in order of start, lie in no other; of equal ones the first."""
     order = np.lexsort((-end, start))
     reach = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, end[order]))[: len(end)]

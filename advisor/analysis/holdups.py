@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 
 from advisor.analysis import host, replay
-from advisor.analysis.completeness import incomplete
-from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.grouping import grouped
+from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
-from advisor.analysis.intervals import Spans, cover, holder, joined
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -40,17 +40,17 @@ def holdups(
     What a kind costs is missing in steps whose list of kernels lacks rows. Where no launches were recorded nothing can
     be replayed: a kind then loses the idle time beside it, and there is no row of kind `host`.
     """
-    device = timeline(kernels, collectives, tasks, windows)
+    device = build_timeline(kernels, collectives, tasks, windows)
     kinds = costs_of(calls)
     parts = [
         _of_rank(rank, device, links, calls, kinds, windows=windows) for rank in np.unique(device.cells.rank).tolist()
     ]
     found = _within_steps(Table.concat(Holdup, parts), device)
-    unknown = incomplete(split, found["rank"], found["step"])
+    unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
 
 
-def _within_steps(found: Table[Holdup], device: Timeline) -> Table[Holdup]:
+def _within_steps(found: Table[Holdup], device: DeviceTimeline) -> Table[Holdup]:
     """No kind loses more of the steps of a rank than they last.
 
     A replay begins and ends with the host's steps. What the host does before the first task of a capture and after the
@@ -58,7 +58,7 @@ def _within_steps(found: Table[Holdup], device: Timeline) -> Table[Holdup]:
     """
     ranks, of = np.unique(device.cells.rank, return_inverse=True)
     spans = np.bincount(of, weights=device.window.lengths / 1e3, minlength=len(ranks))
-    kinds = grouped(found["rank"], found.texts("cause"))
+    kinds = group_by(found["rank"], found.texts("cause"))
     room, lost = spans[np.searchsorted(ranks, found["rank"][kinds.first])], kinds.sums(found["lost_us"])
     part = np.where(lost > room, room / np.where(lost > 0, lost, 1.0), 1.0)
     return found.having(lost_us=found["lost_us"] * part[kinds.of])
@@ -66,7 +66,7 @@ def _within_steps(found: Table[Holdup], device: Timeline) -> Table[Holdup]:
 
 def _of_rank(
     rank: int,
-    device: Timeline,
+    device: DeviceTimeline,
     links: Table[Dispatch] | None,
     table: Table[HostCall],
     kinds: dict[str, Array],
@@ -74,48 +74,50 @@ def _of_rank(
     windows: Table[StepWindow] | None,
 ) -> Table[Holdup]:
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, kinds, windows=windows)
-    seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drains(seen)})
+    seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
     if links is None or not len(links):
-        alone = [_rows(seen, name) for name in seen.kinds]
+        alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
-    reliefs = {name: _relief(seen, name) for name in seen.kinds}
-    plain = replay.gains(seen.replayed, replay.Relief.none(), waits=seen.replayed.waits)
-    lost = {name: _lost(seen, *reliefs[name], plain) for name in seen.kinds if name != "synchronise"}
-    same = _equal(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
-    lost["synchronise"] = lost["read"] if same else _lost(seen, *reliefs["synchronise"], plain)
-    rows = [_rows(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
-    rows += [] if len(seen.replayed.queue.start) else [_unqueued(seen)]
-    return Table.concat(Holdup, [*(part.take(part["calls"] > 0) for part in rows), _others(seen, reliefs)])
+    reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
+    plain = replay.gains_by_task(seen.replayed, replay.Relief.none(), waits=seen.replayed.waits)
+    lost = {name: _lost_us_per_cell(seen, *reliefs[name], plain) for name in seen.kinds if name != "synchronise"}
+    same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
+    lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *reliefs["synchronise"], plain)
+    rows = [_holdups_of_kind(seen, name).having(lost_us=lost[name]) for name in seen.kinds]
+    rows += [] if len(seen.replayed.queue.start) else [_unqueued_holdup(seen)]
+    return Table.concat(Holdup, [*(part.take(part["calls"] > 0) for part in rows), _other_holdups(seen, reliefs)])
 
 
-def _unqueued(seen: ReplayedRank) -> Table[Holdup]:
+def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:
     """What a rank without a task queue loses by launching on the thread that prepares operators."""
     queued, spans = with_queue(seen)
-    plain = replay.gains(queued.replayed, replay.Relief.none(), waits=queued.replayed.waits)
+    plain = replay.gains_by_task(queued.replayed, replay.Relief.none(), waits=queued.replayed.waits)
     relief = replay.Relief(spans, Spans.none())
-    return _rows(queued, "unqueued").having(lost_us=_lost(queued, relief, queued.replayed.waits, plain))
+    return _holdups_of_kind(queued, "unqueued").having(
+        lost_us=_lost_us_per_cell(queued, relief, queued.replayed.waits, plain)
+    )
 
 
-def _relief(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans]:
+def _relief_of_kind(seen: ReplayedRank, name: str) -> tuple[replay.Relief, Spans]:
     """The host time of one kind, on either thread, and the waits that stay without it."""
     calls, waits = seen.kinds[name], seen.replayed.waits
     waiting = name in (*WAITING, "drain")
     if waiting:
-        calls = calls.take(holder(_last_of_steps(seen), calls.end - 1) < 0)
+        calls = calls.take(span_at(_last_of_steps(seen), calls.end - 1) < 0)
     on_queue = np.isin(seen.table["thread"][calls.row], seen.queue_threads)
     main, queue = calls.take(~on_queue).spans, calls.take(on_queue).spans
     if waiting:
-        gone = holder(main, waits.end - 1) >= 0
-        main = joined([main, Spans(waits.start[gone], waits.end[gone])])
+        gone = span_at(main, waits.end - 1) >= 0
+        main = union_of_sets([main, Spans(waits.start[gone], waits.end[gone])])
         waits = Spans(waits.start[~gone], waits.end[~gone])
     return replay.Relief(main, queue), waits
 
 
-def _drains(seen: ReplayedRank) -> host.Calls:
+def _drain_calls(seen: ReplayedRank) -> host.Calls:
     """Waits for the device that are no part of an operator that brings something to the host."""
     fetching = seen.calls.take(seen.table.texts("activity").isin(["read", "fetch"])[seen.calls.row]).spans
     waits = seen.kinds["synchronise"]
-    return waits.take(holder(fetching, waits.start) < 0)
+    return waits.take(span_at(fetching, waits.start) < 0)
 
 
 def _last_of_steps(seen: ReplayedRank) -> Spans:
@@ -129,39 +131,39 @@ def _last_of_steps(seen: ReplayedRank) -> Spans:
     return Spans(waits.start[last], waits.end[last])
 
 
-def _lost(seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array) -> Array:
+def _lost_us_per_cell(seen: ReplayedRank, relief: replay.Relief, waits: Spans, plain: Array) -> Array:
     """Per own cell: by how much it would be shorter, µs, set against a replay that changes nothing."""
     if not len(relief.main) and not len(relief.queue):
         return np.zeros(len(seen.own))
-    gain = replay.gains(seen.replayed, relief, waits=waits)
+    gain = replay.gains_by_task(seen.replayed, relief, waits=waits)
     return per_cell(seen, gain - plain) / 1e3
 
 
-def _equal(one: Spans, other: Spans) -> bool:
+def _equal_spans(one: Spans, other: Spans) -> bool:
     return np.array_equal(one.start, other.start) and np.array_equal(one.end, other.end)
 
 
-def _others(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Table[Holdup]:
+def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
-    main = joined([relief.main for relief, _ in reliefs.values()])
-    queue = joined([relief.queue for relief, _ in reliefs.values()])
+    main = union_of_sets([relief.main for relief, _ in reliefs.values()])
+    queue = union_of_sets([relief.queue for relief, _ in reliefs.values()])
     waits = seen.replayed.waits
     left = np.ones(len(waits), bool)
     for name in WAITING:
-        left &= holder(reliefs[name][0].main, waits.end - 1) < 0
+        left &= span_at(reliefs[name][0].main, waits.end - 1) < 0
     waits = Spans(waits.start[left], waits.end[left])
-    gone = replay.gains(seen.replayed, replay.Relief(main, queue), waits=waits)
-    kept = replay.gains(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
-    return _late(seen, np.diff(np.append(0, kept - gone)), per_cell(seen, kept - gone) / 1e3)
+    gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
+    kept = replay.gains_by_task(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
+    return _late_tasks_by_call(seen, np.diff(np.append(0, kept - gone)), per_cell(seen, kept - gone) / 1e3)
 
 
-def _late(seen: ReplayedRank, gained: Array, lost: Array) -> Table[Holdup]:
+def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array) -> Table[Holdup]:
     """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses."""
     idle, count = seen.replayed.work.idle(seen.replayed.begin), len(seen.own)
     late = np.flatnonzero(gained[:-1] > PAUSE_NS)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
-    call = _doing(seen, late, idle)
-    groups = grouped(of, call)
+    call = _calls_in_pauses(seen, late, idle)
+    groups = group_by(of, call)
     paused, cell = groups.sums(idle[late].astype(np.float64)), of[groups.first]
     share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
     bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
@@ -179,7 +181,7 @@ def _late(seen: ReplayedRank, gained: Array, lost: Array) -> Table[Holdup]:
     )
 
 
-def _doing(seen: ReplayedRank, late: Array, idle: Array) -> Array:
+def _calls_in_pauses(seen: ReplayedRank, late: Array, idle: Array) -> Array:
     """Per pause before a task, the longest ones: the name of the call of the framework that filled it, or -1."""
     longest = np.argsort(-idle[late], kind="stable")[:MOST_PAUSES]
     end = seen.replayed.work.start[late[longest]]
@@ -190,22 +192,22 @@ def _doing(seen: ReplayedRank, late: Array, idle: Array) -> Array:
     return call
 
 
-def _most(names: Texts, of: Array, weight: Array, count: int) -> Texts:
+def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts:
     """Per group: the name with most weight."""
-    groups = grouped(of, names)
+    groups = group_by(of, names)
     order = np.argsort(np.bincount(groups.of, weights=weight, minlength=len(groups)), kind="stable")
     best = np.full(count, -1)
     best[of[groups.first[order]]] = groups.first[order]
     return Texts(np.append(names.codes, -1)[best].astype(np.int32), names.names)
 
 
-def _rows(seen: ReplayedRank, name: str) -> Table[Holdup]:
+def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:
     """One kind of cost by step; nested calls count once."""
     calls, spans = seen.kinds[name], seen.kinds[name].spans
     place = np.full(len(seen.cells) + 1, -1)
     place[seen.own] = np.arange(len(seen.own))
     owner = place[seen.cells.on_host(np.full(len(spans), seen.rank), spans.start)]
-    of = owner[holder(spans, calls.start)]
+    of = owner[span_at(spans, calls.start)]
     calls, of = calls.take(of >= 0), of[of >= 0]
     spans, owner = Spans(spans.start[owner >= 0], spans.end[owner >= 0]), owner[owner >= 0]
     count = len(seen.own)
@@ -216,9 +218,9 @@ def _rows(seen: ReplayedRank, name: str) -> Table[Holdup]:
         rank=seen.rank,
         step=seen.cells.step[seen.own],
         cause=name,
-        call=_most(seen.table.texts("name").take(calls.row), of, calls.end - calls.start, count),
+        call=_heaviest_names(seen.table.texts("name").take(calls.row), of, calls.end - calls.start, count),
         calls=np.bincount(owner, minlength=count).astype(np.float64),
         host_us=np.bincount(owner, weights=spans.lengths, minlength=count) / 1e3,
         longest_us=longest / 1e3,
-        idle_us=np.bincount(owner, weights=cover(seen.free, spans.start, spans.end), minlength=count) / 1e3,
+        idle_us=np.bincount(owner, weights=covered_ns(seen.free, spans.start, spans.end), minlength=count) / 1e3,
     )

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import grouped, matched
-from advisor.analysis.intervals import Spans, cover, innermost, union
+from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.intervals import Spans, covered_ns, innermost_covering, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table
@@ -51,19 +51,19 @@ def calls_of(table: Table[HostCall], rank: int) -> Calls:
     return Calls(row, start[row], end[row])
 
 
-def activities(table: Table[HostCall]) -> dict[str, Array]:
+def calls_by_activity(table: Table[HostCall]) -> dict[str, Array]:
     """Per specific activity: whether each row of `host_calls` is one."""
     kinds, does = table.texts("kind"), table.texts("activity")
     return {
         "gc": kinds.isin(["gc"]),
-        "compile": compiling(table),
+        "compile": is_compiling(table),
         "blocking_copy": does.isin(["blocking_copy"]),
-        "synchronise": synchronising(table),
+        "synchronise": is_synchronising(table),
         "data_loader": kinds.isin(["data_loader"]),
     }
 
 
-def compiling(table: Table[HostCall]) -> Array:
+def is_compiling(table: Table[HostCall]) -> Array:
     """Per call: whether an operator is built in it.
 
     A dispatch may find its operator built before. It counts when a build fills more than half of it (0.4 to 19 % of
@@ -75,15 +75,15 @@ def compiling(table: Table[HostCall]) -> Array:
     start, end = table["start_ns"][rows], table["end_ns"][rows]
     found = np.zeros(len(outer), bool)
     found[rows] = end - start >= LONG_BUILD_NS
-    threads = grouped(table["rank"][rows], table["thread"][rows])
+    threads = group_by(table["rank"][rows], table["thread"][rows])
     for thread in range(len(threads)):
         own = threads.of == thread
         builds, calls = own & inner[rows], own & outer[rows]
-        found[rows[calls]] |= mostly(union(start[builds], end[builds]), start[calls], end[calls])
+        found[rows[calls]] |= is_mostly_covered(union(start[builds], end[builds]), start[calls], end[calls])
     return found
 
 
-def synchronising(table: Table[HostCall]) -> Array:
+def is_synchronising(table: Table[HostCall]) -> Array:
     """Per call: whether the host waits in it until the device is done."""
     return table.texts("activity").isin(["synchronise"])
 
@@ -99,9 +99,9 @@ def blocking_copies(table: Table[HostCall]) -> Array:
     return found
 
 
-def covering(calls: Calls, start: Array, end: Array) -> Array:
+def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
     """Per interval: the row of the innermost call that covers more than half of it, or -1. Calls of one thread."""
-    at = innermost(calls.start, calls.end, start, end)
+    at = innermost_covering(calls.start, calls.end, start, end)
     return np.append(calls.row, -1)[at]
 
 
@@ -110,15 +110,15 @@ def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Arr
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
     threads = table["thread"][calls.row]
     for thread in np.unique(threads).tolist():
-        row = covering(calls.take(threads == thread), start, end)
+        row = covering_on_thread(calls.take(threads == thread), start, end)
         lasts = np.where(row >= 0, table["end_ns"][row] - table["start_ns"][row], np.iinfo(np.int64).max)
         found, length = np.where(lasts < length, row, found), np.minimum(lasts, length)
     return found
 
 
-def mostly(spans: Spans, start: Array, end: Array) -> Array:
+def is_mostly_covered(spans: Spans, start: Array, end: Array) -> Array:
     """Per interval: whether more than half of it lies in the set."""
-    return 2 * cover(spans, start, end) > end - start
+    return 2 * covered_ns(spans, start, end) > end - start
 
 
 def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
@@ -132,8 +132,8 @@ def running_at(calls: Calls, moment: Array, slack: Array) -> Array:
     return np.where(inside, calls.row[longest], -1)
 
 
-def partners(table: Table[HostCall], dequeued: Array) -> Array:
+def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
     """Per row of a dequeue: the row of the enqueue it answers, by correlation id, or -1."""
     enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]) & (table["connection"] != MISSING))
-    at = matched(table["connection"][enqueues], table["connection"][dequeued])
+    at = row_of_key(table["connection"][enqueues], table["connection"][dequeued])
     return np.append(enqueues, -1)[at]

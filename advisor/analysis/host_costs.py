@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from advisor.analysis.completeness import incomplete
-from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.grouping import grouped
+from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.grouping import group_by
 from advisor.analysis.host import Calls, calls_of
-from advisor.analysis.intervals import Spans, cover, union, unions
+from advisor.analysis.intervals import Spans, covered_ns, union, unions_by_cell
 from advisor.facts.derived import HostCost, Overlap
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -38,23 +38,25 @@ def host_costs(
 
     The idle time beside them is missing in steps whose list of kernels lacks rows.
     """
-    device = timeline(kernels, collectives, None, windows)
+    device = build_timeline(kernels, collectives, None, windows)
     ranks = np.unique(device.cells.rank).tolist()
     costs = Table.concat(HostCost, [_of_rank(calls, device, rank) for rank in ranks])
-    return costs.having(idle_us=np.where(incomplete(split, costs["rank"], costs["step"]), np.nan, costs["idle_us"]))
+    return costs.having(
+        idle_us=np.where(lacks_kernel_rows(split, costs["rank"], costs["step"]), np.nan, costs["idle_us"])
+    )
 
 
-def _of_rank(table: Table[HostCall], device: Timeline, rank: int) -> Table[HostCost]:
+def _of_rank(table: Table[HostCall], device: DeviceTimeline, rank: int) -> Table[HostCost]:
     free = _free_on_clock(device, rank)
     calls = calls_of(table, rank)
     cell = device.cells.on_host(table["rank"][calls.row], calls.start)
     kept = (cell >= 0) & ~table.texts("kind").isin(["step"])[calls.row] & _worth_naming(table, calls, free)
     calls, cell = calls.take(kept), cell[kept]
-    blocks = _blocks(cell, len(device.cells))
+    blocks = _blocks_of_cells(cell, len(device.cells))
     return Table.concat(HostCost, [_of_cells(table, calls.take(own), cell[own], device, free) for own in blocks])
 
 
-def _blocks(cell: Array, cells: int) -> Iterator[Array]:
+def _blocks_of_cells(cell: Array, cells: int) -> Iterator[Array]:
     """Positions of the calls, whole cells together and in ascending order, about `BLOCK_CALLS` at a time."""
     order = np.argsort(cell, kind="stable")
     ends = np.cumsum(np.bincount(cell, minlength=cells))
@@ -62,11 +64,13 @@ def _blocks(cell: Array, cells: int) -> Iterator[Array]:
     yield from np.split(order, cuts[cuts < len(cell)])
 
 
-def _of_cells(table: Table[HostCall], calls: Calls, cell: Array, device: Timeline, free: Spans) -> Table[HostCost]:
+def _of_cells(
+    table: Table[HostCall], calls: Calls, cell: Array, device: DeviceTimeline, free: Spans
+) -> Table[HostCost]:
     kinds, names = table.texts("kind").take(calls.row), table.texts("name").take(calls.row)
-    groups = grouped(cell, kinds, names)
-    owner, start, end = unions(groups.of, calls.start, calls.end, len(groups))
-    covered = cover(free, start, end)
+    groups = group_by(cell, kinds, names)
+    owner, start, end = unions_by_cell(groups.of, calls.start, calls.end, len(groups))
+    covered = covered_ns(free, start, end)
     return Table.build(
         HostCost,
         rank=device.cells.rank[cell[groups.first]],
@@ -80,7 +84,7 @@ def _of_cells(table: Table[HostCall], calls: Calls, cell: Array, device: Timelin
     )
 
 
-def _free_on_clock(device: Timeline, rank: int) -> Spans:
+def _free_on_clock(device: DeviceTimeline, rank: int) -> Spans:
     cell, start, end = device.on_clock(device.free)
     own = device.cells.rank[cell] == rank
     return union(start[own], end[own])
@@ -92,7 +96,7 @@ def _worth_naming(table: Table[HostCall], calls: Calls, free: Spans) -> Array:
     python = np.flatnonzero(kinds.isin(["python"])[calls.row])
     codes = names.codes[calls.row[python]] + 1  # a function without a name counts as one name
     idle = np.bincount(
-        codes, weights=cover(free, calls.start[python], calls.end[python]), minlength=len(names.names) + 1
+        codes, weights=covered_ns(free, calls.start[python], calls.end[python]), minlength=len(names.names) + 1
     )
     chosen = np.zeros(len(idle), bool)
     chosen[np.argsort(-idle, kind="stable")[:MOST_PYTHON_NAMES]] = True

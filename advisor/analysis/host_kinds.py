@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis.cells import cells_of
 from advisor.analysis.device import kernel_times
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import HostKind
 from advisor.facts.observed import HostCall, Kernel, StepWindow
@@ -22,7 +22,7 @@ def host_kinds(calls: Table[HostCall], kernels: Table[Kernel], windows: Table[St
     cell = cells.on_host(calls["rank"], start)
     timed = (start != MISSING) & (calls["end_ns"] > start)
     row = np.flatnonzero((cell >= 0) & timed & ~kinds.isin(["step"]))
-    groups = grouped(cell[row], kinds.take(row))
+    groups = group_by(cell[row], kinds.take(row))
     return Table.build(
         HostKind,
         rank=cells.rank[cell[row][groups.first]],

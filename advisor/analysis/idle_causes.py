@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.facts.derived import Gap, IdleCause
 from advisor.facts.table import Table
 
 
 def idle_causes(idle: Table[Gap]) -> Table[IdleCause]:
     """One row per rank and cause."""
-    groups = grouped(idle["rank"], idle.texts("cause"))
+    groups = group_by(idle["rank"], idle.texts("cause"))
     rows = idle.take(groups.first)
     return Table.build(
         IdleCause,

@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.analysis import host
 from advisor.analysis.device import collective_times, task_times
-from advisor.analysis.dispatch import tolerances
+from advisor.analysis.dispatch import clock_tolerances
 from advisor.analysis.grouping import Groups, row_at
 from advisor.facts.derived import Dispatch, Interruption
 from advisor.facts.observed import Collective, DeviceTask, HostCall
@@ -29,13 +29,13 @@ def interruptions(
     The head must last longer than the median idle time before the vertical links of its rank, for otherwise it is one
     of the short tasks among them; it also begins a stretch anew.
     """
-    heads = _heads(collectives, tasks)
+    heads = _head_tasks(collectives, tasks)
     vertical = np.flatnonzero(links["vertical"] == 1)
     idle = links["idle_before_us"][vertical]
-    head = row_at(heads["rank"], heads["end"], links["rank"][vertical], links["start_ns"][vertical] - _ns(idle))
+    head = row_at(heads["rank"], heads["end"], links["rank"][vertical], links["start_ns"][vertical] - _us_to_ns(idle))
     length = np.append(heads["end"] - heads["start"], 0)[head]
     usual = _usual_idle(links["rank"][vertical], idle)
-    led = (head >= 0) & (length > _ns(usual))
+    led = (head >= 0) & (length > _us_to_ns(usual))
     begins = led | ~_goes_on(links, vertical)
     stretch = Groups(np.cumsum(begins) - 1, np.flatnonzero(begins))
     kept = np.flatnonzero(led[stretch.first])
@@ -45,20 +45,20 @@ def interruptions(
         rank=links["rank"][vertical[first]],
         step=links["step"][vertical[first]],
         kind=Texts(heads["kind"][head[first]].astype(np.int32), ("comm", "copy")),
-        op=_names(collectives, heads, head[first]),
+        op=_head_names(collectives, heads, head[first]),
         start_ns=heads["start"][head[first]],
         head_us=length[first] / 1e3,
-        synchronised=_synchronised(calls, links, heads, head[first]),
+        synchronised=_is_synchronised(calls, links, heads, head[first]),
         links=stretch.sizes[kept].astype(np.float64),
         idle_us=stretch.sums(idle)[kept],
     )
 
 
-def _ns(duration_us: Array) -> Array:
+def _us_to_ns(duration_us: Array) -> Array:
     return np.rint(duration_us * 1e3).astype(np.int64)
 
 
-def _heads(collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None) -> dict[str, Array]:
+def _head_tasks(collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None) -> dict[str, Array]:
     """Collectives (kind 0) and copies (kind 1) with rank, row, start and end."""
     collectives = Table.empty(Collective) if collectives is None else collectives
     tasks = Table.empty(DeviceTask) if tasks is None else tasks
@@ -88,21 +88,23 @@ def _goes_on(links: Table[Dispatch], vertical: Array) -> Array:
     return goes_on
 
 
-def _names(collectives: Table[Collective] | None, heads: dict[str, Array], head: Array) -> list[str | None]:
+def _head_names(collectives: Table[Collective] | None, heads: dict[str, Array], head: Array) -> list[str | None]:
     ops = [] if collectives is None else collectives.texts("op").values()
     rows = zip(heads["kind"][head].tolist(), heads["row"][head].tolist(), strict=True)
     return ["copy" if kind else ops[row] for kind, row in rows]
 
 
-def _synchronised(calls: Table[HostCall] | None, links: Table[Dispatch], heads: dict[str, Array], head: Array) -> Array:
+def _is_synchronised(
+    calls: Table[HostCall] | None, links: Table[Dispatch], heads: dict[str, Array], head: Array
+) -> Array:
     """Per head: whether the host waited for its end in a synchronising call; -1 where calls were not recorded."""
     found = np.full(len(head), -1, np.int8)
     if calls is None:
         return found
-    waits = host.synchronising(calls) | host.activities(calls)["blocking_copy"]
+    waits = host.is_synchronising(calls) | host.calls_by_activity(calls)["blocking_copy"]
     ranks, end = heads["rank"][head], heads["end"][head]
     known = ~np.isnan(links["latency_us"])
-    slack = tolerances(links["rank"][known], _ns(links["latency_us"][known]), ranks)
+    slack = clock_tolerances(links["rank"][known], _us_to_ns(links["latency_us"][known]), ranks)
     for rank in np.unique(ranks).tolist():
         here = ranks == rank
         own = host.calls_of(calls, rank)

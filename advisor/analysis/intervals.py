@@ -65,14 +65,14 @@ def _by_start(start: Array, end: Array) -> tuple[Array, Array]:
     return start[order], end[order]
 
 
-def joined(sets: Sequence[Spans]) -> Spans:
+def union_of_sets(sets: Sequence[Spans]) -> Spans:
     """The union of several sets."""
     if not sets:
         return Spans.none()
     return union(np.concatenate([s.start for s in sets]), np.concatenate([s.end for s in sets]))
 
 
-def _states(a: Spans, b: Spans) -> tuple[Array, Array]:
+def _border_states(a: Spans, b: Spans) -> tuple[Array, Array]:
     """All borders of both sets in order, and from each border to the next: 1 only a, 2 only b, 3 both, 0 neither."""
     times = np.concatenate([a.start, a.end, b.start, b.end])
     steps = np.repeat([_A, -_A, _B, -_B], [len(a), len(a), len(b), len(b)])
@@ -80,37 +80,37 @@ def _states(a: Spans, b: Spans) -> tuple[Array, Array]:
     return times[order], np.cumsum(steps[order])
 
 
-def _where(a: Spans, b: Spans, state: int) -> Spans:
-    times, states = _states(a, b)
+def _spans_in_state(a: Spans, b: Spans, state: int) -> Spans:
+    times, states = _border_states(a, b)
     here = np.flatnonzero((states[:-1] == state) & (times[1:] > times[:-1])) if len(times) else np.empty(0, np.intp)
     return Spans(times[here], times[here + 1]) if len(here) else Spans.none()
 
 
 def intersect(a: Spans, b: Spans) -> Spans:
     """The time in both sets."""
-    return _where(a, b, _A | _B)
+    return _spans_in_state(a, b, _A | _B)
 
 
 def subtract(a: Spans, b: Spans) -> Spans:
     """The time in `a` that is not in `b`."""
-    return _where(a, b, _A)
+    return _spans_in_state(a, b, _A)
 
 
-def gaps(busy: Spans, window: Spans) -> Spans:
+def gaps_in_window(busy: Spans, window: Spans) -> Spans:
     """The parts of the window in which nothing is busy. Touching intervals leave no gap."""
     return subtract(window, busy)
 
 
-def cover(spans: Spans, start: Array, end: Array) -> Array:
+def covered_ns(spans: Spans, start: Array, end: Array) -> Array:
     """How much of each query interval lies in the set, ns; 0 for a query that ends before it starts."""
     if not len(spans):
         return np.zeros(len(start), np.int64)
     before = np.append(0, np.cumsum(spans.lengths))
-    covered: Array = np.maximum(_until(spans, before, end) - _until(spans, before, start), 0)
+    covered: Array = np.maximum(_covered_until(spans, before, end) - _covered_until(spans, before, start), 0)
     return covered
 
 
-def _until(spans: Spans, before: Array, moment: Array) -> Array:
+def _covered_until(spans: Spans, before: Array, moment: Array) -> Array:
     """How much of the set lies before each moment."""
     count = np.searchsorted(spans.start, moment, "right")
     last = np.maximum(count - 1, 0)
@@ -119,7 +119,7 @@ def _until(spans: Spans, before: Array, moment: Array) -> Array:
     return found
 
 
-def holder(spans: Spans, moment: Array) -> Array:
+def span_at(spans: Spans, moment: Array) -> Array:
     """The position of the interval that holds each moment, or -1."""
     if not len(spans):
         return np.full(len(moment), -1, np.intp)
@@ -127,7 +127,7 @@ def holder(spans: Spans, moment: Array) -> Array:
     return np.where((at >= 0) & (moment < spans.end[np.maximum(at, 0)]), at, -1)
 
 
-def depths(start: Array, end: Array) -> Array:
+def nesting_depths(start: Array, end: Array) -> Array:
     """How many intervals that began earlier are still running when each begins.
 
     Of intervals that begin together the later row counts as the inner one; so sort by start, longest first.
@@ -140,7 +140,7 @@ def depths(start: Array, end: Array) -> Array:
     return running[count:] - 1
 
 
-def innermost(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
+def innermost_covering(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """The innermost interval that covers more than half of each query, or -1. Its row, that is.
 
     Meant for calls of one thread, properly nested; where they are not, an interval that covers is still given,
@@ -152,12 +152,12 @@ def innermost(start: Array, end: Array, query_start: Array, query_end: Array) ->
     rows = np.flatnonzero(np.searchsorted(asked, end) > np.searchsorted(asked, start))
     rows = rows[np.lexsort((-end[rows], start[rows]))]
     start, end = start[rows], end[rows]
-    depth = depths(start, end)
+    depth = nesting_depths(start, end)
     order = np.argsort(depth, kind="stable")
     edges = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2)) if len(depth) else np.zeros(1, np.intp)
     for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         level = order[first:last]
-        hit = holder(Spans(start[level], end[level]), middle)
+        hit = span_at(Spans(start[level], end[level]), middle)
         row = level[np.maximum(hit, 0)]
         shared = np.minimum(end[row], query_end) - np.maximum(start[row], query_start)
         better = (hit >= 0) & (2 * shared > query_end - query_start)
@@ -178,7 +178,7 @@ class Axis(Struct, frozen=True):
         return np.searchsorted(self.place, moment, "right") - 1
 
 
-def apart(cell: Array, start: Array, end: Array, cells: int) -> Axis:
+def axis_of_cells(cell: Array, start: Array, end: Array, cells: int) -> Axis:
     """An axis on which no two cells share a moment. Every row must end no earlier than it starts."""
     first, last = np.full(cells, np.iinfo(np.int64).max), np.full(cells, np.iinfo(np.int64).min)
     np.minimum.at(first, cell, start)
@@ -189,19 +189,19 @@ def apart(cell: Array, start: Array, end: Array, cells: int) -> Axis:
     return Axis(place - first, place)
 
 
-def unions(cell: Array, start: Array, end: Array, cells: int) -> tuple[Array, Array, Array]:
+def unions_by_cell(cell: Array, start: Array, end: Array, cells: int) -> tuple[Array, Array, Array]:
     """The union of the intervals of each cell apart: owner, start and end of each merged interval, by owner."""
     real = end > start
     cell, start, end = cell[real], start[real], end[real]
-    axis = apart(cell, start, end, cells)
+    axis = axis_of_cells(cell, start, end, cells)
     merged = union(start + axis.shift[cell], end + axis.shift[cell])
     owner = axis.owner(merged.start)
     return owner, merged.start - axis.shift[owner], merged.end - axis.shift[owner]
 
 
-def alone(cell: Array, start: Array, end: Array, cells: int) -> Array:
+def time_alone_by_cell(cell: Array, start: Array, end: Array, cells: int) -> Array:
     """Per cell: how long its intervals run while those of no other cell do, ns."""
-    owner, start, end = unions(cell, start, end, cells)
+    owner, start, end = unions_by_cell(cell, start, end, cells)
     times = np.concatenate([start, end])
     order = np.argsort(times, kind="stable")
     names = np.concatenate([owner + 1, -owner - 1])[order]

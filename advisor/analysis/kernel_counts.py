@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import KernelLength, ShapeCount
 from advisor.facts.derived.operators import LONGEST_COUNTED_US
@@ -16,9 +16,9 @@ from advisor.facts.table import Array, Table
 def kernel_lengths(kernels: Table[Kernel]) -> Table[KernelLength]:
     """One row per rank and whole µs that any of its kernels lasts."""
     us = kernels["duration_us"]
-    ranks = grouped(kernels["rank"])
+    ranks = group_by(kernels["rank"])
     length = np.where(np.isnan(us), -1.0, np.minimum(np.floor(us), LONGEST_COUNTED_US))
-    groups = grouped(ranks.of, length.astype(np.int64))
+    groups = group_by(ranks.of, length.astype(np.int64))
     from_us = length[groups.first]
     return Table.build(
         KernelLength,
@@ -35,7 +35,7 @@ def shape_counts(kernels: Table[Kernel]) -> Table[ShapeCount]:
     shapes = kernels.texts("input_shapes")
     order = np.lexsort((kernels["step"], kernels["step"] == MISSING, kernels["rank"]))
     kernels, code = kernels.take(order), shapes.codes[order]
-    ranks, steps = grouped(kernels["rank"]), grouped(kernels["rank"], kernels["step"])
+    ranks, steps = group_by(kernels["rank"]), group_by(kernels["rank"], kernels["step"])
     told = code >= 0
     recorded = np.bincount(ranks.of, told, len(ranks)) > 0
 
@@ -48,6 +48,6 @@ def shape_counts(kernels: Table[Kernel]) -> Table[ShapeCount]:
         ShapeCount,
         rank=kernels["rank"][steps.first],
         step=kernels["step"][steps.first],
-        distinct_shapes=counted(grouped(steps.of, code).first),
-        new_shapes=counted(grouped(ranks.of, code).first),
+        distinct_shapes=counted(group_by(steps.of, code).first),
+        new_shapes=counted(group_by(ranks.of, code).first),
     )

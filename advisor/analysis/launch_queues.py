@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.facts.derived import Dispatch, LaunchLatency, LaunchWait
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
 from advisor.facts.table import Table
@@ -16,7 +16,7 @@ def launch_latencies(links: Table[Dispatch]) -> Table[LaunchLatency]:
     links = links.take(np.isfinite(links["latency_us"]))
     decades = np.log10(np.maximum(links["latency_us"], 1.0))
     bins = np.maximum(np.ceil(decades * LATENCY_BINS_PER_DECADE).astype(np.int64), 0)
-    groups = grouped(links["rank"], bins)
+    groups = group_by(links["rank"], bins)
     return Table.build(
         LaunchLatency,
         rank=links["rank"][groups.first],
@@ -27,7 +27,7 @@ def launch_latencies(links: Table[Dispatch]) -> Table[LaunchLatency]:
 
 def launch_waits(links: Table[Dispatch]) -> Table[LaunchWait]:
     """One row per rank."""
-    groups = grouped(links["rank"])
+    groups = group_by(links["rank"])
     late = links["vertical"] == 1
     idle_us = np.where(late, links["idle_before_us"], np.nan)
     return Table.build(

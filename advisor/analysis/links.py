@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import Groups, grouped, matched
+from advisor.analysis.grouping import Groups, group_by, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import LinkUse, Overlap
 from advisor.facts.observed import Link
@@ -32,10 +32,10 @@ def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse
     links = links.take(finite & (links["source"] != MISSING) & (links["target"] != MISSING))
     links = _told_once(links)
     steps = max(len(np.unique(links["step"])), 1)
-    ways = grouped(links["source"], links["target"], links.texts("link"))
+    ways = group_by(links["source"], links["target"], links.texts("link"))
     first = ways.first
-    size, bulk_us, speed = _bulk(links, ways)
-    alike = _comparable(links.texts("link").take(first), size)
+    size, bulk_us, speed = _bulk_traffic(links, ways)
+    alike = _comparable_links(links.texts("link").take(first), size)
     typical = alike.medians(speed)[alike.of]
     spread = alike.medians(np.abs(speed - typical))[alike.of] * _NORMAL
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -52,11 +52,11 @@ def link_uses(links: Table[Link], split: Table[Overlap] | None) -> Table[LinkUse
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_gbps=typical,
         deviation=below,
-        exposed_share=_exposed(split, links["source"][first], links["target"][first]),
+        exposed_share=_exposed_share(split, links["source"][first], links["target"][first]),
     )
 
 
-def _bulk(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array]:
+def _bulk_traffic(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array]:
     """Per way: bytes moved in bulk, the time that took in µs, and their bandwidth in GB/s; NaN where there are none."""
     bulk = links["size_bytes"] >= BULK_BYTES
     size = ways.sums(np.where(bulk, links["size_bytes"], np.nan))
@@ -66,31 +66,31 @@ def _bulk(links: Table[Link], ways: Groups) -> tuple[Array, Array, Array]:
         return size, transit, np.where(transit > 0, size / transit / 1e3, recorded)
 
 
-def _exposed(split: Table[Overlap] | None, source: Array, target: Array) -> Array:
+def _exposed_share(split: Table[Overlap] | None, source: Array, target: Array) -> Array:
     """Per link: the exposed part of the communication of its ranks, the larger where both were captured."""
     if split is None:
         return np.full(len(source), np.nan)
-    ranks = grouped(split["rank"])
+    ranks = group_by(split["rank"])
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.append(ranks.sums(split["exposed_comm_us"]) / ranks.sums(split["comm_us"]), np.nan)
     rank = split["rank"][ranks.first]
-    exposed: Array = np.fmax(part[matched(rank, source)], part[matched(rank, target)])
+    exposed: Array = np.fmax(part[row_of_key(rank, source)], part[row_of_key(rank, target)])
     return exposed
 
 
 def _told_once(links: Table[Link]) -> Table[Link]:
-    ways = grouped(links["source"], links["target"], links.texts("link"))
+    ways = group_by(links["source"], links["target"], links.texts("link"))
     sender = links["rank"] == links["source"]
     told = np.zeros(len(ways), bool)
     told[ways.of[sender]] = True
     return links.take(sender | ~told[ways.of])
 
 
-def _comparable(kinds: Texts, size_bytes: Array) -> Groups:
+def _comparable_links(kinds: Texts, size_bytes: Array) -> Groups:
     """Links of one kind whose sizes, in order, follow each other by less than a factor of two."""
     order = np.lexsort((size_bytes, kinds.codes))
     size = np.log2(np.maximum(size_bytes[order], 1))
     begins = np.append(False, (np.diff(size) > 1) | (np.diff(kinds.codes[order]) != 0))[: len(order)]
     of = np.empty(len(order), np.int64)
     of[order] = np.cumsum(begins)
-    return grouped(of)
+    return group_by(of)

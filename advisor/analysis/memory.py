@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.chips import memory_bytes
 from advisor.facts.base import MISSING
 from advisor.facts.derived import MemoryPeak, ModulePeak
@@ -19,7 +19,7 @@ def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
     uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
-    groups = grouped(uses["rank"], uses.texts("component"))
+    groups = group_by(uses["rank"], uses.texts("component"))
     order = np.lexsort((uses["time_ns"], -held, groups.of))
     _, begin = np.unique(groups.of[order], return_index=True)
     peak = order[begin]
@@ -37,7 +37,7 @@ def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:
 
 def module_peaks(uses: Table[ModuleMemory]) -> Table[ModulePeak]:
     """One row per rank and module."""
-    groups = grouped(uses["rank"], uses.texts("component"))
+    groups = group_by(uses["rank"], uses.texts("component"))
     return Table.build(
         ModulePeak,
         rank=uses["rank"][groups.first],

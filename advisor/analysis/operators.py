@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.beside import Beside, anything, decisive, undisturbed
-from advisor.analysis.completeness import incomplete
-from advisor.analysis.device import KERNEL, Timeline, timeline
-from advisor.analysis.families import families
-from advisor.analysis.grouping import Groups, grouped, matched, ratio, row_at
+from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
+from advisor.analysis.families import families_of
+from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
+from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.totals import CONVERSIONS, of_totals
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
@@ -67,7 +67,7 @@ def operators(
     listed = (
         Table.empty(OperatorShare)
         if kernels is None
-        else _listed(kernels, collectives, windows, split, without=without)
+        else _of_kernels(kernels, collectives, windows, split, without=without)
     )
     if totals is None:
         return listed
@@ -77,7 +77,7 @@ def operators(
     return Table.concat(OperatorShare, [listed.take(~np.isin(listed["rank"], told["rank"])), told]).sorted_by("rank")
 
 
-def _listed(
+def _of_kernels(
     kernels: Table[Kernel],
     collectives: Table[Collective] | None,
     windows: Table[StepWindow] | None,
@@ -86,13 +86,13 @@ def _listed(
     without: Table[Removal] | None,
 ) -> Table[OperatorShare]:
     """What the list of kernels says."""
-    device = timeline(kernels, collectives, None, windows)
+    device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     typed = np.flatnonzero(every.table.texts("op_type").codes >= 0)
     chosen = every.take(typed)
     table, duration = chosen.table, chosen.duration_us
     types = table.texts("op_type")
-    groups = grouped(table["rank"], types)
+    groups = group_by(table["rank"], types)
     first = groups.first
     per_step = groups.sums(duration) / chosen.steps[first]
     names = types.take(first)
@@ -101,22 +101,22 @@ def _listed(
 
     def not_beside(beside: Beside) -> Array:
         """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
-        found = undisturbed(device, row, groups.of, len(groups), beside)
+        found = undisturbed_ns(device, row, groups.of, len(groups), beside)
         return np.where(whole, found, np.nan) / chosen.steps[first] / 1e3
 
-    rank, unshared = table["rank"][first], not_beside(decisive(device, kernels, collectives))
-    gone = sooner(without, "operator", rank, names)
+    rank, unshared = table["rank"][first], not_beside(decisive_work_beside(device, kernels, collectives))
+    gone = sooner_by_name(without, "operator", rank, names)
     return Table.build(
         OperatorShare,
         rank=rank,
         op_type=names,
         core=core,
-        family=families(names, core),
+        family=families_of(names, core),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         source="kernels",
         calls=groups.sizes / chosen.steps[first],
         total_us=per_step,
-        alone_us=not_beside(anything(device)),
+        alone_us=not_beside(all_work_beside(device)),
         unshared_us=unshared,
         instant_us=np.minimum(unshared, gone.instant_us),
         removed_us=np.minimum(unshared, gone.removed_us),
@@ -125,8 +125,8 @@ def _listed(
         longest_us=groups.largest(duration),
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
-        dynamic_share=_dynamic(groups, table.texts("op_state"), duration),
-        shapes=_distinct(groups, table.texts("input_shapes")),
+        dynamic_share=_dynamic_share(groups, table.texts("op_state"), duration),
+        shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
 
 
@@ -139,15 +139,15 @@ def operator_shapes(
     without: Table[Removal] | None = None,
 ) -> Table[OperatorShape]:
     """Kernels by rank, type, core and inputs. What Level0 does not record stays missing and makes no difference."""
-    chosen = in_steps(timeline(kernels, collectives, None, windows), kernels, split)
+    chosen = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
     chosen = chosen.take(np.flatnonzero(chosen.table.texts("op_type").codes >= 0))
     table, duration = chosen.table, chosen.duration_us
-    groups = alike(table)
+    groups = group_like_kernels(table)
     first = groups.first
     mean, total = groups.means(duration), groups.sums(duration) / chosen.steps[first]
-    types = grouped(table["rank"][first], table.texts("op_type").take(first))
+    types = group_by(table["rank"][first], table.texts("op_type").take(first))
     of_type = types.sums(total)[types.of]
-    gone = sooner(without, "operator", table["rank"][first], table.texts("op_type").take(first))
+    gone = sooner_by_name(without, "operator", table["rank"][first], table.texts("op_type").take(first))
     slower = groups.sums(slower_than_usual(groups, duration)) / chosen.steps[first]
     slower_of_type = types.sums(slower)[types.of]
     apart = groups.means((duration - mean[groups.of]) ** 2)
@@ -156,7 +156,7 @@ def operator_shapes(
         OperatorShape,
         rank=table["rank"][first],
         **{key: table.texts(key).take(first) for key in _ALIKE},
-        family=families(table.texts("op_type").take(first), table.texts("core").take(first)),
+        family=families_of(table.texts("op_type").take(first), table.texts("core").take(first)),
         calls=groups.sizes / chosen.steps[first],
         total_us=total,
         instant_us=total * ratio(np.minimum(gone.instant_us, of_type), of_type),
@@ -164,7 +164,7 @@ def operator_shapes(
         mean_us=mean,
         spread=ratio(np.sqrt(apart), mean),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
-        busiest_share=_busiest(shares),
+        busiest_share=_busiest_pipe_share(shares),
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
@@ -173,9 +173,9 @@ def operator_shapes(
     )
 
 
-def alike(kernels: Table[Kernel]) -> Groups:
+def group_like_kernels(kernels: Table[Kernel]) -> Groups:
     """Kernels of a rank, type and core with equal inputs and outputs. What was not recorded makes no difference."""
-    return grouped(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
+    return group_by(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
 
 
 def slower_than_usual(groups: Groups, duration: Array) -> Array:
@@ -184,7 +184,7 @@ def slower_than_usual(groups: Groups, duration: Array) -> Array:
     return np.maximum(beyond, 0)
 
 
-def _busiest(shares: dict[str, Array]) -> Array:
+def _busiest_pipe_share(shares: dict[str, Array]) -> Array:
     """The busiest pipe of each row; missing unless loading, scalar and the cube or the vector unit were recorded."""
     told = ~np.isnan(shares["mte2_share"] + shares["scalar_share"])
     told &= ~np.isnan(np.fmax(shares["mac_share"], shares["vector_share"]))
@@ -199,22 +199,22 @@ class Sooner(Struct, frozen=True):
     steady_us: Array
 
 
-def sooner(without: Table[Removal] | None, kind: str, rank: Array, names: Texts) -> Sooner:
+def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names: Texts) -> Sooner:
     """Per rank and name: how much sooner a step ends if these take no time, without them, and if all are quick."""
     columns = Sooner.__struct_fields__
     if without is None:
         return Sooner(*(np.full(len(rank), np.inf) for _ in columns))
     without = without.take(without.texts("kind").isin([kind]))
     both = Texts.concat([without.texts("name"), names])
-    keys = grouped(np.concatenate([without["rank"], rank]), both).of
-    at = matched(keys[: len(without)], keys[len(without) :])
+    keys = group_by(np.concatenate([without["rank"], rank]), both).of
+    at = row_of_key(keys[: len(without)], keys[len(without) :])
     return Sooner(*(np.append(without[name], np.inf)[at] for name in columns))
 
 
-def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
+def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
     cells, work = device.cells, device.work
     names, of = np.unique(cells.rank, return_inverse=True)
-    whole = ~incomplete(split, cells.rank, cells.step)
+    whole = ~lacks_kernel_rows(split, cells.rank, cells.step)
     some = np.bincount(of[whole], minlength=len(names)) > 0
     counted = whole | ~some[of]
     mine = np.flatnonzero((work.kind == KERNEL) & counted[work.cell])
@@ -231,7 +231,7 @@ def in_steps(device: Timeline, kernels: Table[Kernel], split: Table[Overlap] | N
     )
 
 
-def _counted_once(device: Timeline, of: Array, kernels: Array, counted: Array) -> Array:
+def _counted_once(device: DeviceTimeline, of: Array, kernels: Array, counted: Array) -> Array:
     """Per rank: the time in which the device computed over the time of all kernels, at most 1."""
     ranks = int(of.max(initial=-1)) + 1
     each = device.work.end[kernels] - device.work.start[kernels]
@@ -240,7 +240,7 @@ def _counted_once(device: Timeline, of: Array, kernels: Array, counted: Array) -
     return np.minimum(ratio(busy, every), 1)
 
 
-def _summed_up(device: Timeline, split: Table[Overlap] | None) -> Array:
+def _summed_up(device: DeviceTimeline, split: Table[Overlap] | None) -> Array:
     """Per cell: its span as the split has it, µs; missing where it has none."""
     if split is None:
         return np.full(len(device.cells), np.nan)
@@ -251,28 +251,28 @@ def _summed_up(device: Timeline, split: Table[Overlap] | None) -> Array:
 
 def _of_whole(every: StepKernels) -> Array:
     """Per kernel: the time of all kernels of its rank."""
-    groups = grouped(every.table["rank"])
+    groups = group_by(every.table["rank"])
     return groups.sums(every.duration_us)[groups.of]
 
 
 def _main_core(groups: Groups, cores: Texts, duration: Array) -> Texts:
     """Per group: the core on which it spent most time."""
-    pairs = grouped(groups.of, cores)
+    pairs = group_by(groups.of, cores)
     group, code = groups.of[pairs.first], cores.codes[pairs.first]
     order = np.lexsort((-pairs.sums(duration), code < 0, group))
     _, best = np.unique(group[order], return_index=True)
     return Texts(code[order][best], cores.names)
 
 
-def _dynamic(groups: Groups, states: Texts, duration: Array) -> Array:
+def _dynamic_share(groups: Groups, states: Texts, duration: Array) -> Array:
     """Part of each group's time in kernels with dynamic shape, of those whose state was recorded."""
     known = states.codes >= 0
     return ratio(groups.sums(duration * states.isin(["dynamic"])), groups.sums(duration * known))
 
 
-def _distinct(groups: Groups, shapes: Texts) -> Array:
+def _distinct_shapes(groups: Groups, shapes: Texts) -> Array:
     """Distinct shapes per group; missing where none was recorded."""
     known = np.flatnonzero(shapes.codes >= 0)
-    pairs = grouped(groups.of[known], shapes.take(known))
+    pairs = group_by(groups.of[known], shapes.take(known))
     count = np.bincount(groups.of[known[pairs.first]], minlength=len(groups)).astype(np.float64)
     return np.where(count > 0, count, np.nan)

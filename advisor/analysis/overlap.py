@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.completeness import reconciled
-from advisor.analysis.device import Timeline, collective_times, timeline
+from advisor.analysis.completeness import reconcile_with_sums
+from advisor.analysis.device import DeviceTimeline, build_timeline, collective_times
 from advisor.analysis.grouping import row_at
-from advisor.analysis.intervals import intersect, subtract, unions
+from advisor.analysis.intervals import intersect, subtract, unions_by_cell
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
@@ -38,17 +38,17 @@ def overlaps(
     Raises:
         FactMissing: Neither kernels nor the profiler's own sums were recorded.
     """
-    sums = Table.empty(Overlap) if recorded is None else _batched_bubbles(_recorded(run, recorded), collectives)
+    sums = Table.empty(Overlap) if recorded is None else _batched_bubbles(_recorded_sums(run, recorded), collectives)
     if kernels is None or not len(kernels):
         if recorded is None:
             raise FactMissing([Kernel.table, StepTime.table])
         return sums
-    device = timeline(kernels, collectives, tasks, windows)
-    split = _recomputed(run, device, tasks=tasks is not None)
-    return reconciled(split, sums, device, kernels, collectives).sorted_by("rank", "step")
+    device = build_timeline(kernels, collectives, tasks, windows)
+    split = _recompute_split(run, device, tasks=tasks is not None)
+    return reconcile_with_sums(split, sums, device, kernels, collectives).sorted_by("rank", "step")
 
 
-def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
+def _recompute_split(run: Run, device: DeviceTimeline, *, tasks: bool) -> Table[Overlap]:
     free = device.free
     uncopied = subtract(free, device.copies)
     exposed = device.per_cell(subtract(device.comm, device.compute))
@@ -76,7 +76,7 @@ def _recomputed(run: Run, device: Timeline, *, tasks: bool) -> Table[Overlap]:
     )
 
 
-def _recorded(run: Run, recorded: Table[StepTime]) -> Table[Overlap]:
+def _recorded_sums(run: Run, recorded: Table[StepTime]) -> Table[Overlap]:
     for name in ("compute_us", "exposed_comm_us", "free_us"):
         recorded = recorded.take(~np.isinf(recorded[name]))
     parts = [recorded[name] for name in ("compute_us", "exposed_comm_us", "free_us")]
@@ -108,7 +108,7 @@ def _batched_bubbles(sums: Table[Overlap], collectives: Table[Collective] | None
     timed = collective_times(batched)
     cell = row_at(sums["rank"], sums["step"], batched["rank"][timed.row], batched["step"][timed.row])
     known = cell >= 0
-    owner, start, end = unions(cell[known], timed.start[known], timed.end[known], len(sums))
+    owner, start, end = unions_by_cell(cell[known], timed.start[known], timed.end[known], len(sums))
     inside = np.bincount(owner, weights=end - start, minlength=len(sums)) / 1e3
     unwritten = (sums["bubble_us"] == 0) & (inside > 0)
     bare = np.minimum(inside, sums["exposed_comm_us"])

@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
-from advisor.analysis.beside import decisive, undisturbed
-from advisor.analysis.device import timeline
-from advisor.analysis.grouping import Groups, grouped, ratio
+from advisor.analysis.device import build_timeline
+from advisor.analysis.grouping import Groups, group_by, ratio
+from advisor.analysis.kernel_costs import decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators import StepKernels, in_steps
 from advisor.facts.derived import Overlap, PatchConvolution
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -51,14 +51,16 @@ def patch_convolutions(
     split: Table[Overlap] | None = None,
 ) -> Table[PatchConvolution]:
     """Forward convolutions by rank and shapes; those whose shapes tell that they are none are left out."""
-    device = timeline(kernels, collectives, None, windows)
+    device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
     chosen = every.take(np.flatnonzero(every.table.texts("op_type").isin(FORWARD)))
     groups = _by_inputs(chosen)
     first, table = groups.first, chosen.table
-    flops = [_as_product(*_shapes(table, row)) for row in first.tolist()]
-    beside = undisturbed(device, chosen.row, groups.of, len(groups), decisive(device, kernels, collectives))
-    rate = _rates(every, table.take(first))
+    flops = [_as_product(*_shapes_of_row(table, row)) for row in first.tolist()]
+    beside = undisturbed_ns(
+        device, chosen.row, groups.of, len(groups), decisive_work_beside(device, kernels, collectives)
+    )
+    rate = _matmul_rates(every, table.take(first))
     total = groups.sums(chosen.duration_us) / chosen.steps[first]
     found = Table.build(
         PatchConvolution,
@@ -78,10 +80,10 @@ _KEYS = ("op_type", "input_shapes", "input_dtypes", "input_formats", "output_sha
 
 
 def _by_inputs(kernels: StepKernels) -> Groups:
-    return grouped(kernels.table["rank"], *(kernels.table.texts(key) for key in _KEYS))
+    return group_by(kernels.table["rank"], *(kernels.table.texts(key) for key in _KEYS))
 
 
-def _shapes(table: Table[Kernel], row: int) -> tuple[str | None, str | None, str | None]:
+def _shapes_of_row(table: Table[Kernel], row: int) -> tuple[str | None, str | None, str | None]:
     at = np.array([row])
     inputs, formats, outputs = (table.texts(k).take(at).values()[0] for k in _KEYS[1::2] + _KEYS[4:])
     return inputs, formats, outputs
@@ -94,10 +96,10 @@ def _as_product(inputs: str | None, formats: str | None, outputs: str | None) ->
     """
     if not inputs or not outputs:
         return None
-    x, weight, *_ = [*_dims(inputs), ()]
+    x, weight, *_ = [*_parse_dims(inputs), ()]
     named = [*(formats or "").split(";"), ""]
-    before, after = _sides(x, named[0]), _sides(_dims(outputs)[0], "", named[0], len(x))
-    sizes = _kernel(weight, x, named)
+    before, after = _spatial_sides(x, named[0]), _spatial_sides(_parse_dims(outputs)[0], "", named[0], len(x))
+    sizes = _kernel_sizes(weight, x, named)
     if before is None or after is None or sizes is None or len(before) != len(after) or not all(after):
         return None
     kernel, channels = sizes
@@ -107,11 +109,11 @@ def _as_product(inputs: str | None, formats: str | None, outputs: str | None) ->
     return 2.0 * prod(x) * channels if fits and whole and prod(strides) > 1 else 0.0
 
 
-def _dims(shapes: str) -> list[tuple[int, ...]]:
+def _parse_dims(shapes: str) -> list[tuple[int, ...]]:
     return [tuple(int(n) for n in shape.split(",") if n.strip().isdecimal()) for shape in shapes.split(";")]
 
 
-def _sides(shape: tuple[int, ...], layout: str, other: str = "", axes: int = 0) -> list[int] | None:
+def _spatial_sides(shape: tuple[int, ...], layout: str, other: str = "", axes: int = 0) -> list[int] | None:
     """Height and width, and depth before them; `other` and `axes` are the format of the input and its axes."""
     if layout not in _SPATIAL:
         layout = (
@@ -121,7 +123,7 @@ def _sides(shape: tuple[int, ...], layout: str, other: str = "", axes: int = 0) 
     return [shape[at] for at in places] if places and len(shape) > max(places) else None
 
 
-def _kernel(weight: tuple[int, ...], x: tuple[int, ...], formats: list[str]) -> tuple[list[float], int] | None:
+def _kernel_sizes(weight: tuple[int, ...], x: tuple[int, ...], formats: list[str]) -> tuple[list[float], int] | None:
     """The kernel along each axis (its size alone where weights are blocked) and the output channels, if told.
 
     Blocked weights are (blocks of channels x kernel, blocks of output channels, 16, channels of a block). A plain
@@ -141,7 +143,7 @@ def _kernel(weight: tuple[int, ...], x: tuple[int, ...], formats: list[str]) -> 
     return ([float(n) for n in sizes] if mine == channels else [0.0] * len(sizes)), weight[0]
 
 
-def _rates(every: StepKernels, wanted: Table[Kernel]) -> Array:
+def _matmul_rates(every: StepKernels, wanted: Table[Kernel]) -> Array:
     """Per convolution: the operations per µs at which its rank multiplies matrices of its data type; NaN where none
     takes long enough to tell.
 
@@ -150,27 +152,27 @@ def _rates(every: StepKernels, wanted: Table[Kernel]) -> Array:
     long = every.duration_us >= _LONG_US
     products = every.take(np.flatnonzero(every.table.texts("op_type").isin(MATMULS) & long))
     table = products.table
-    groups = grouped(table["rank"], table.texts("input_shapes"), table.texts("output_shapes"))
-    each = [_product(*_shapes(table, row)[::2]) for row in groups.first.tolist()]
+    groups = group_by(table["rank"], table.texts("input_shapes"), table.texts("output_shapes"))
+    each = [_product_flops(*_shapes_of_row(table, row)[::2]) for row in groups.first.tolist()]
     done = np.array(each, float)[groups.of] if each else np.empty(0)
     spent = np.where(np.isnan(done), 0.0, products.duration_us)
-    mine = [_dtype(name) for name in table.texts("input_dtypes").values()]
+    mine = [_first_dtype(name) for name in table.texts("input_dtypes").values()]
     rate = []
     for rank, name in zip(wanted["rank"].tolist(), wanted.texts("input_dtypes").values(), strict=True):
-        same = (table["rank"] == rank) & np.array([one == _dtype(name) for one in mine], bool)
+        same = (table["rank"] == rank) & np.array([one == _first_dtype(name) for one in mine], bool)
         total = spent[same].sum()
         rate.append(np.nansum(done[same]) / total if total else np.nan)
     return np.array(rate, float)
 
 
-def _dtype(names: str | None) -> str | None:
+def _first_dtype(names: str | None) -> str | None:
     """The data type of the first input, without its prefix: FLOAT, FLOAT16, BF16."""
     return names.split(";")[0].removeprefix("DT_") if names else None
 
 
-def _product(inputs: str | None, outputs: str | None) -> float:
+def _product_flops(inputs: str | None, outputs: str | None) -> float:
     if not inputs or not outputs:
         return float("nan")
-    left, right, *_ = [*_dims(inputs), ()]
-    sizes = prod(left) * prod(right) * prod(_dims(outputs)[0])
+    left, right, *_ = [*_parse_dims(inputs), ()]
+    sizes = prod(left) * prod(right) * prod(_parse_dims(outputs)[0])
     return 2.0 * float(sizes) ** 0.5 if left and right and sizes else float("nan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap, StageTime
 from advisor.facts.observed import Collective, Group
@@ -27,13 +27,13 @@ def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] 
     split = split.take(split["stage"] != MISSING)
     if not len(split):
         raise FactMissing([Group.table])
-    groups = grouped(split["step"], split["stage"])
+    groups = group_by(split["step"], split["stage"])
     first = groups.first
-    ranks = grouped(groups.of, split["rank"])
+    ranks = group_by(groups.of, split["rank"])
     count = max(len(run.parallel.stages), len(np.unique(split["stage"])))
-    of_stage = grouped(split["stage"][first])
+    of_stage = group_by(split["stage"][first])
     means = {name: groups.means(split[name]) for name in _AVERAGED}
-    steps = grouped(split["step"][first])
+    steps = group_by(split["step"][first])
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])
     waiting = of_stage.means(means["bubble_us"] + unseen)
@@ -49,8 +49,8 @@ def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] 
         micro_batches=_micro_batches(split, collectives),
         average_compute_us=np.full(len(groups), compute.mean()),
         average_waiting_us=np.full(len(groups), waiting.mean()),
-        heaviest=_first(compute == np.fmax.reduce(compute))[of_stage.of],
-        waits_most=_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
+        heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
+        waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
     )
 
 
@@ -65,13 +65,13 @@ def _micro_batches(split: Table[Overlap], collectives: Table[Collective] | None)
     collectives = collectives.take(np.isin(collectives["step"], split["step"]))
     for op, alone in (("send", 0), ("batchSendRecv", 1)):
         calls = collectives.take(collectives.texts("op").isin([op]))
-        per_cell = grouped(calls["rank"], calls["step"]).sizes
+        per_cell = group_by(calls["rank"], calls["step"]).sizes
         if len(per_cell):
             return float(max(per_cell.min() - alone, 1))
     return np.nan
 
 
-def _first(these: Array) -> Array:
+def _flag_first(these: Array) -> Array:
     """Only the first of these, as a flag; the first of all where nothing is known."""
     flags = np.zeros(len(these), np.int8)
     flags[np.argmax(these)] = 1

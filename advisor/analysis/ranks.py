@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.comms import Meetings, met_in
-from advisor.analysis.grouping import Groups, grouped, matched
+from advisor.analysis.collective_calls import Meetings, met_in
+from advisor.analysis.grouping import Groups, group_by, row_of_key
 from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, Overlap, RankTime
 from advisor.facts.table import Array, Table
 
@@ -25,14 +25,14 @@ def rank_times(
     shapes: Table[OperatorShape] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
-    ranks = grouped(split["rank"])
+    ranks = group_by(split["rank"])
     first = ranks.first
     rank, stage = split["rank"][first], split["stage"][first]
     means = {
         name: ranks.means(split[name]) for name in ("span_us", "compute_us", "comm_us", "exposed_comm_us", "free_us")
     }
-    peers = grouped(stage)
-    mhz = _clock(rank, clocks)
+    peers = group_by(stage)
+    mhz = _highest_mhz_by_rank(rank, clocks)
     return Table.build(
         RankTime,
         rank=rank,
@@ -44,15 +44,15 @@ def rank_times(
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
-        **_meetings(rank, stage, calls, ranks.sizes),
-        pace=_pace(rank, shapes),
+        **_meetings_by_rank(rank, stage, calls, ranks.sizes),
+        pace=_pace_by_rank(rank, shapes),
         mhz=mhz,
         peer_mhz=peers.medians_of_others(mhz),
         fastest_mhz=np.fmax.reduce(mhz, initial=np.nan),
     )
 
 
-def _pace(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
+def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     """Per rank: its kernel time over that of the same kernels elsewhere.
 
     Ranks of different stages run different numbers of the same kernels, so this tells a slow device from a stage that
@@ -62,11 +62,11 @@ def _pace(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
         return np.full(len(rank), np.nan)
     shapes = shapes.take((shapes.texts("input_shapes").codes >= 0) & np.isin(shapes["rank"], rank))
     keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
-    elsewhere = grouped(*(shapes.texts(key) for key in keys)).medians_of_others(shapes["mean_us"])
+    elsewhere = group_by(*(shapes.texts(key) for key in keys)).medians_of_others(shapes["mean_us"])
     alike = (shapes["mean_us"] > 0) & (elsewhere > 0)
     own = shapes["total_us"]
     usual = np.divide(own * elsewhere, shapes["mean_us"], out=np.zeros(len(own)), where=alike)
-    of = matched(rank, shapes["rank"])
+    of = row_of_key(rank, shapes["rank"])
 
     def total(us: Array) -> Array:
         sums: Array = np.bincount(of, weights=us, minlength=len(rank))
@@ -78,18 +78,18 @@ def _pace(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     return pace
 
 
-def _clock(rank: Array, clocks: Table[FrequencyUse] | None) -> Array:
+def _highest_mhz_by_rank(rank: Array, clocks: Table[FrequencyUse] | None) -> Array:
     """Per rank: the highest frequency it reached; missing where none was recorded."""
     if clocks is None:
         return np.full(len(rank), np.nan)
-    return np.append(clocks["highest_mhz"], np.nan)[matched(clocks["rank"], rank)]
+    return np.append(clocks["highest_mhz"], np.nan)[row_of_key(clocks["rank"], rank)]
 
 
 def _host_gaps(rank: Array, ranks: Groups, idle: Table[IdleCause] | None) -> Array:
     """Per rank and step: idle time the host is to blame for; missing for ranks without launches."""
     if idle is None:
         return np.full(len(rank), np.nan)
-    of = matched(rank, idle["rank"])
+    of = row_of_key(rank, idle["rank"])
     known = (of >= 0) & (idle["host"] >= 0)
     charged = np.where(idle["host"] == 1, idle["total_us"], 0.0)
     total = np.bincount(of[known], weights=charged[known], minlength=len(rank))
@@ -110,7 +110,7 @@ def _least_of_others(peers: Groups, values: Array) -> Array:
     return least
 
 
-def _meetings(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, steps: Array) -> dict[str, Array]:
+def _meetings_by_rank(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, steps: Array) -> dict[str, Array]:
     """Per rank: meetings with peers, how often it came last, and what those it kept waiting then lost each, per step.
 
     A wait costs what computation does not hide. The ranks kept waiting in different groups wait side by side, so their
@@ -121,20 +121,20 @@ def _meetings(rank: Array, stage: Array, calls: Table[CollectiveCall] | None, st
         return dict.fromkeys(("meetings", "last_share", "made_wait_us", "made_wait_again_us", "blamed_share"), unknown)
     calls = calls.take(calls["p2p"] != 1)
     met = met_in(calls)
-    fair = _among_peers(met, np.append(stage, 0)[matched(rank, calls["rank"])[met.row]], calls["rank"], rank)
+    fair = _among_peers(met, np.append(stage, 0)[row_of_key(rank, calls["rank"])[met.row]], calls["rank"], rank)
     part, of = met.row[fair[met.groups.of]], met.groups.of[fair[met.groups.of]]
-    mine = matched(rank, calls["rank"][part])
-    last = matched(rank, calls["rank"][met.last])
+    mine = row_of_key(rank, calls["rank"][part])
+    last = row_of_key(rank, calls["rank"][met.last])
     lost = np.fmin(calls["elapse_us"][part] - met.shortest[of], calls["exposed_us"][part])
     caused = np.bincount(of, weights=lost, minlength=len(met.groups))
-    kept = grouped(last[of], mine).first
+    kept = group_by(last[of], mine).first
     kept = np.bincount(last[of][kept][last[of][kept] != mine[kept]], minlength=len(rank))
     total, longest = np.zeros(len(rank)), np.zeros(len(rank))
     np.add.at(total, last[fair], caused[fair])
     np.maximum.at(longest, last[fair], caused[fair])
     count = np.bincount(mine, minlength=len(rank)).astype(np.float64)
     each = np.maximum(kept, 1) * steps
-    peers = grouped(stage)
+    peers = group_by(stage)
     all_lost = peers.sums(total)[peers.of]
     return {
         "meetings": count,

@@ -12,12 +12,12 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis import replay
-from advisor.analysis.completeness import incomplete
-from advisor.analysis.device import Timeline, timeline
-from advisor.analysis.fusion import chained
-from advisor.analysis.grouping import Groups, grouped
-from advisor.analysis.intervals import Spans, cover, subtract, union
-from advisor.analysis.operators import StepKernels, alike, in_steps, slower_than_usual
+from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.device import DeviceTimeline, build_timeline
+from advisor.analysis.fusion import chained_kernels
+from advisor.analysis.grouping import Groups, group_by
+from advisor.analysis.intervals import Spans, covered_ns, subtract, union
+from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, costs_of, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
@@ -53,11 +53,11 @@ def removals(
     split: Table[Overlap] | None = None,
 ) -> Table[Removal]:
     """One row per rank and operator type that takes time worth a word, and one per rank and kind of fusible chain."""
-    device = timeline(kernels, collectives, tasks, windows)
+    device = build_timeline(kernels, collectives, tasks, windows)
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
     sets = [_of_types(every), _of_chains(every, device)]
-    whole = ~incomplete(split, device.cells.rank, device.cells.step)
+    whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     kinds = costs_of(calls)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -69,22 +69,26 @@ def removals(
 def _of_types(every: StepKernels) -> _Sets:
     """The kernels of each operator type that takes enough of the step."""
     types = every.table.texts("op_type")
-    groups = grouped(every.table["rank"], types)
+    groups = group_by(every.table["rank"], types)
     first = groups.first
     share = groups.sums(every.duration_us) / every.steps[first] / every.step_us[first]
     large = (share >= LEAST_SHARE) & (types.codes[first] >= 0)
-    slower = slower_than_usual(alike(every.table), every.duration_us) * 1e3
-    return _sets("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
+    slower = slower_than_usual(group_like_kernels(every.table), every.duration_us) * 1e3
+    return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 
-def _of_chains(every: StepKernels, device: Timeline) -> _Sets:
+def _of_chains(every: StepKernels, device: DeviceTimeline) -> _Sets:
     """The kernels of the chains of each pattern."""
-    row, patterns = chained(every, device)
-    groups = grouped(every.table["rank"][row], patterns)
-    return _sets("chain", patterns, every, (groups, row, np.full(len(row), np.nan)), np.ones(len(groups), bool))
+    row, patterns = chained_kernels(every, device)
+    groups = group_by(every.table["rank"][row], patterns)
+    return _sets_of_kernels(
+        "chain", patterns, every, (groups, row, np.full(len(row), np.nan)), np.ones(len(groups), bool)
+    )
 
 
-def _sets(kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Array, Array], kept: Array) -> _Sets:
+def _sets_of_kernels(
+    kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Array, Array], kept: Array
+) -> _Sets:
     groups, row, slower_ns = members
     of = (np.cumsum(kept) - 1)[groups.of]
     chosen = kept[groups.of]
@@ -96,7 +100,7 @@ def _sets(kind: str, names: Texts, every: StepKernels, members: tuple[Groups, Ar
 
 def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
     own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
-    plain = _ended(seen, replay.Relief.none(), whole)
+    plain = _gain_with_relief(seen, replay.Relief.none(), whole)
     instant, removed, steady = (np.zeros(len(own)) for _ in range(3))
     place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
     place[seen.row] = np.arange(len(seen.row))
@@ -108,9 +112,9 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
         slower[place[sets.row[members]]] = sets.slower_ns[members]
         taken[-1] = False
         spared = time_alone(seen.replayed.work, taken)
-        instant[number] = _ended(seen, replay.Relief.of_device(spared), whole) - plain
-        removed[number] = _ended(seen, without_launches(seen, taken, spared), whole) - plain
-        steady[number] = _steadied(seen, spared, slower, whole) - plain
+        instant[number] = _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain
+        removed[number] = _gain_with_relief(seen, without_launches(seen, taken, spared), whole) - plain
+        steady[number] = _gain_if_steady(seen, spared, slower, whole) - plain
     steps = sets.steps[own]
     return Table.build(
         Removal,
@@ -123,22 +127,22 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
     )
 
 
-def _steadied(seen: ReplayedRank, spared: Array, slower: Array, whole: Array) -> float:
+def _gain_if_steady(seen: ReplayedRank, spared: Array, slower: Array, whole: Array) -> float:
     """The same for tasks that each take so much less time, as far as they ran alone; missing where that is."""
     if np.isnan(slower).any():
         return np.nan
     less = np.where(spared > 0, np.minimum(spared, slower), 0).astype(np.int64)
-    return _ended(seen, replay.Relief.of_device(less), whole)
+    return _gain_with_relief(seen, replay.Relief.of_device(less), whole)
 
 
-def _ended(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
+def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
     """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
-    gain = replay.gains(seen.replayed, relief, waits=seen.replayed.waits)
+    gain = replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
     gain[-1] = gain[-2] if len(gain) > 1 else 0
     return float(per_cell(seen, gain)[whole[seen.own]].sum())
 
 
-def time_alone(work: replay.Work, taken: Array) -> Array:
+def time_alone(work: replay.ReplayedWork, taken: Array) -> Array:
     """Per task, ns: for how long a taken one was all that the device did, tasks that are taken too aside.
 
     What begins and ends beside another task holds nothing up and does not count.
@@ -148,7 +152,7 @@ def time_alone(work: replay.Work, taken: Array) -> Array:
     end = np.maximum(work.end, begin)
     other = ~taken & (work.end > reach)
     others = union(work.start[other], work.end[other])
-    return np.where(taken, end - begin - cover(others, begin, end), 0)
+    return np.where(taken, end - begin - covered_ns(others, begin, end), 0)
 
 
 def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.Relief:
@@ -163,13 +167,13 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
     held = seen.replayed.held
     pause = np.where(taken & (held <= PAUSE_NS), held, 0)
     return replay.Relief(
-        main=subtract(_launching(seen, known & taken), seen.replayed.waits),
+        main=subtract(_operators_launching(seen, known & taken), seen.replayed.waits),
         queue=union(queue.start[gone], queue.end[gone]),
         device=spared + pause,
     )
 
 
-def _launching(seen: ReplayedRank, taken: Array) -> Spans:
+def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
     work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
     mine = np.sort(replay.handed_over(queue, work)[taken])

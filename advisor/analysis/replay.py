@@ -22,7 +22,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
-from advisor.analysis.intervals import Spans, cover, holder
+from advisor.analysis.intervals import Spans, covered_ns, span_at
 from advisor.facts.table import Array
 
 UNBOUND = 2**50
@@ -46,10 +46,10 @@ class Queue(Struct, frozen=True):
 
     def idle(self, begin: int) -> Array:
         """How long the thread had nothing to do before each entry; before the first since this moment."""
-        return _idle(self.start, self.end, begin)
+        return _idle_before(self.start, self.end, begin)
 
 
-class Work(Struct, frozen=True):
+class ReplayedWork(Struct, frozen=True):
     """What one rank's device did one after another, in order of start. Times in ns."""
 
     start: Array
@@ -63,8 +63,8 @@ class Work(Struct, frozen=True):
     awaits: Array
     """Row of the collective beside computation that it waited for, or -1."""
 
-    def take(self, where: Array) -> Work:
-        return Work(*(getattr(self, name)[where] for name in self.__struct_fields__))
+    def take(self, where: Array) -> ReplayedWork:
+        return ReplayedWork(*(getattr(self, name)[where] for name in self.__struct_fields__))
 
     @property
     def reach(self) -> Array:
@@ -73,21 +73,21 @@ class Work(Struct, frozen=True):
 
     def idle(self, begin: int) -> Array:
         """How long the device had nothing to do before each; before the first since this moment."""
-        return _idle(self.start, self.end, begin)
+        return _idle_before(self.start, self.end, begin)
 
 
-def _idle(start: Array, end: Array, begin: int) -> Array:
+def _idle_before(start: Array, end: Array, begin: int) -> Array:
     reach = np.append(begin, np.maximum.accumulate(end)[:-1])[: len(start)]
     return np.asarray(np.maximum(start - reach, 0))
 
 
-class Rank(Struct, frozen=True, dict=True):
+class ReplayInput(Struct, frozen=True, dict=True):
     """One rank as far as a replay needs it."""
 
     begin: int
     """When its host began the first step."""
-    work: Work
-    beside: Work
+    work: ReplayedWork
+    beside: ReplayedWork
     """Collectives that run beside computation; `awaits` is the row of `work` that they follow."""
     queue: Queue
     waits: Spans
@@ -139,7 +139,7 @@ class Relief(Struct, frozen=True):
         return cls(Spans.none(), Spans.none(), device=spared)
 
 
-def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
+def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
     """Per task of `rank.work`: how much earlier it ends, ns, when these parts of the host's and device's time go.
 
     `waits` are those of `rank.waits` that stay.
@@ -149,19 +149,19 @@ def gains(rank: Rank, relief: Relief, *, waits: Spans) -> Array:
     limit, of, first, beside_limit, beside_of = rank.unrelieved if same else _limits_of(rank, relief, waits)
     spared = np.zeros(len(of), np.int64) if relief.device is None else relief.device
     slack = rank.slack + np.where(first, 0, np.append(0, spared)[: len(of)])
-    gain = follow(limit, slack, of) + spared
-    before = _before(rank, relief, waits, gain, of)
+    gain = gains_in_turn(limit, slack, of) + spared
+    before = _gain_before_stretch(rank, relief, waits, gain, of)
     joins = np.flatnonzero(work.awaits >= 0)
     for _ in range(_ROUNDS if len(joins) else 0):
-        other = _beside(rank, gain + before[of], before, beside_limit, beside_of)
+        other = _gains_beside(rank, gain + before[of], before, beside_limit, beside_of)
         awaited = work.awaits[joins]
         held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[of[joins]]
         bound = limit.copy()
         bound[joins] = np.minimum(limit[joins], held)
-        last, gain = gain, follow(bound, slack, of) + spared
+        last, gain = gain, gains_in_turn(bound, slack, of) + spared
         if np.array_equal(last, gain):
             break
-        before = _before(rank, relief, waits, gain, of)
+        before = _gain_before_stretch(rank, relief, waits, gain, of)
     return gain + before[of]
 
 
@@ -170,24 +170,24 @@ _Limits = tuple[Array, Array, Array, Array, Array]
 beside computation the first two."""
 
 
-def _limits_of(rank: Rank, relief: Relief, waits: Spans) -> _Limits:
+def _limits_of(rank: ReplayInput, relief: Relief, waits: Spans) -> _Limits:
     edges = np.append(rank.begin, waits.end)
-    limit, of = _limits(rank, relief, rank.work, edges)
-    beside_limit, beside_of = _limits(rank, relief, rank.beside, edges)
+    limit, of = _launch_limits(rank, relief, rank.work, edges)
+    beside_limit, beside_of = _launch_limits(rank, relief, rank.beside, edges)
     of = np.maximum.accumulate(of) if len(of) else of
     first = np.append(True, of[1:] != of[:-1])[: len(of)]
     if relief.keeps_up:
-        limit = np.where(first, limit + _dawdled(rank, relief, edges, of), UNBOUND)
+        limit = np.where(first, limit + _delay_after_wait(rank, relief, edges, of), UNBOUND)
         beside_limit = np.full(len(beside_limit), UNBOUND)
     return limit - rank.held, of, first, beside_limit, beside_of
 
 
-def handed_over(queue: Queue, work: Work) -> Array:
+def handed_over(queue: Queue, work: ReplayedWork) -> Array:
     """Per task: when the main thread was done with launching it."""
     return np.where(work.entry >= 0, np.append(queue.put, 0)[work.entry], work.launch)
 
 
-def emptying(waits: Spans, work: Work, queue: Queue) -> Spans:
+def emptying_waits(waits: Spans, work: ReplayedWork, queue: Queue) -> Spans:
     """The waits at whose end the device is done with all that was launched before: those after which it starts afresh.
 
     What waits for something earlier or for another stream, or finds nothing to wait for, leaves the queue as it is: the
@@ -200,7 +200,7 @@ def emptying(waits: Spans, work: Work, queue: Queue) -> Spans:
     return Spans(waits.start[done], waits.end[done])
 
 
-def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
+def _delay_after_wait(rank: ReplayInput, relief: Relief, edges: Array, of: Array) -> Array:
     """Per task: by how much later after the wait before it the host launched it than one launch follows another.
 
     What was taken away already does not count, nor what precedes the first launch of all.
@@ -209,23 +209,23 @@ def _dawdled(rank: Rank, relief: Relief, edges: Array, of: Array) -> Array:
     known = rank.work.queued < UNBOUND
     apart = np.diff(put[known])[np.diff(of[known]) == 0]
     usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
-    spent = put - edges[of] - cover(relief.main, edges[of], put) - usual
+    spent = put - edges[of] - covered_ns(relief.main, edges[of], put) - usual
     if rank.steps is not None:  # a pause between captures strung together is no step's
         start = rank.work.start
-        spent = np.minimum(spent, cover(rank.steps, start - rank.work.idle(rank.begin), start))
+        spent = np.minimum(spent, covered_ns(rank.steps, start - rank.work.idle(rank.begin), start))
     return np.where(of > 0, np.maximum(spent, 0), 0)
 
 
-def _beside(rank: Rank, gain: Array, before: Array, limit: Array, of: Array) -> Array:
+def _gains_beside(rank: ReplayInput, gain: Array, before: Array, limit: Array, of: Array) -> Array:
     """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning."""
     work, beside = rank.work, rank.beside
     slack = beside.start - np.append(work.end, 0)[beside.awaits]
     follows = (beside.awaits >= 0) & (slack >= 0)
     bound = np.where(follows, np.append(gain, 0)[beside.awaits] + slack - before[of], limit)
-    return follow(np.minimum(limit, bound), beside.idle(rank.begin), of) + before[of]
+    return gains_in_turn(np.minimum(limit, bound), beside.idle(rank.begin), of) + before[of]
 
 
-def follow(limit: Array, slack: Array, stretch: Array) -> Array:
+def gains_in_turn(limit: Array, slack: Array, stretch: Array) -> Array:
     """Per item: `least(limit, gain of the item before + slack)`, afresh (from 0) in each stretch; stretches ascend."""
     if not len(limit):
         return limit
@@ -242,35 +242,35 @@ def follow(limit: Array, slack: Array, stretch: Array) -> Array:
     return np.asarray(np.minimum.accumulate(room - lower) + lower + total)
 
 
-def _limits(rank: Rank, relief: Relief, work: Work, edges: Array) -> tuple[Array, Array]:
+def _launch_limits(rank: ReplayInput, relief: Relief, work: ReplayedWork, edges: Array) -> tuple[Array, Array]:
     """Per task: how much earlier it could begin for all its launch says; and its stretch."""
     queue = rank.queue
     put = handed_over(rank.queue, work)
-    of = _stretch(edges, put)
-    gain = cover(relief.main, edges[of], put)
+    of = _stretch_at(edges, put)
+    gain = covered_ns(relief.main, edges[of], put)
     if len(queue.start):
-        begun, ended, of_entry = _entries(queue, relief, rank.begin, edges)
-        within = cover(relief.queue, np.append(queue.start, 0)[work.entry], work.launch)
+        begun, ended, of_entry = _entry_gains(queue, relief, rank.begin, edges)
+        within = covered_ns(relief.queue, np.append(queue.start, 0)[work.entry], work.launch)
         gain = np.where(work.entry >= 0, np.append(begun, 0)[work.entry] + within, gain)
         gain = _after_queue(rank, work, gain, of, (ended, of_entry))
     return gain + work.queued, of
 
 
-def _entries(queue: Queue, relief: Relief, begin: int, edges: Array) -> tuple[Array, Array, Array]:
+def _entry_gains(queue: Queue, relief: Relief, begin: int, edges: Array) -> tuple[Array, Array, Array]:
     """Per entry of the queue: how much earlier it begins, and ends; and its stretch."""
-    of = np.maximum.accumulate(_stretch(edges, queue.put))
-    handed = cover(relief.main, edges[of], queue.put) + np.maximum(queue.start - queue.put, 0)
-    saved = cover(relief.queue, queue.start, queue.end)
+    of = np.maximum.accumulate(_stretch_at(edges, queue.put))
+    handed = covered_ns(relief.main, edges[of], queue.put) + np.maximum(queue.start - queue.put, 0)
+    saved = covered_ns(relief.queue, queue.start, queue.end)
     # the time saved in an entry is as good as idle time before the next one
-    begun = follow(handed, queue.idle(begin) + np.append(0, saved)[: len(saved)], of)
+    begun = gains_in_turn(handed, queue.idle(begin) + np.append(0, saved)[: len(saved)], of)
     return begun, begun + saved, of
 
 
-def _after_queue(rank: Rank, work: Work, gain: Array, of: Array, entries: tuple[Array, Array]) -> Array:
+def _after_queue(rank: ReplayInput, work: ReplayedWork, gain: Array, of: Array, entries: tuple[Array, Array]) -> Array:
     """The same for what is launched inside of a wait, once the queue has run empty, as the copy of a value read."""
     ended, of_entry = entries
     row = np.flatnonzero(work.entry < 0)
-    wait = holder(rank.waits, work.launch[row])
+    wait = span_at(rank.waits, work.launch[row])
     row, wait = row[wait >= 0], wait[wait >= 0]
     last = np.searchsorted(rank.queue.start, work.launch[row], "right") - 1
     same = (last >= 0) & (of_entry[last] == of[row])
@@ -285,17 +285,17 @@ def _after_queue(rank: Rank, work: Work, gain: Array, of: Array, entries: tuple[
     return gain
 
 
-def _stretch(edges: Array, moment: Array) -> Array:
+def _stretch_at(edges: Array, moment: Array) -> Array:
     """The stretch in which each moment lies; the first for those before it."""
     return np.maximum(np.searchsorted(edges, moment, "right") - 1, 0)
 
 
-def _before(rank: Rank, relief: Relief, waits: Spans, gain: Array, of: Array) -> Array:
+def _gain_before_stretch(rank: ReplayInput, relief: Relief, waits: Spans, gain: Array, of: Array) -> Array:
     """Per stretch: the gain at its beginning, the sum of those before it."""
     count = len(waits) + 1
     begins = np.append(rank.begin, waits.end)
     ends = np.append(waits.end, np.iinfo(np.int64).max)
-    host = cover(relief.main, begins[:-1], waits.start)
+    host = covered_ns(relief.main, begins[:-1], waits.start)
     work = rank.work
     seen = np.flatnonzero(np.append(of[1:] != of[:-1], True)[: len(of)])
     drained, reached = np.full(count, np.iinfo(np.int64).min), np.zeros(count, np.int64)

@@ -10,9 +10,9 @@ from msgspec import Struct
 from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
-from advisor.analysis.device import COMM, COPY, Timeline
+from advisor.analysis.device import COMM, COPY, DeviceTimeline
 from advisor.analysis.grouping import row_at
-from advisor.analysis.intervals import Spans, holder, joined, union
+from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import HostCall, StepWindow
@@ -26,7 +26,7 @@ PAUSE_NS = 5_000
 def costs_of(calls: Table[HostCall]) -> dict[str, Array]:
     """Per kind of cost: whether each row of `host_calls` is such a call."""
     read, allocate = (calls.texts("activity").isin([does]) for does in ("read", "allocate"))
-    kinds = host.activities(calls)
+    kinds = host.calls_by_activity(calls)
     return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
 
 
@@ -41,7 +41,7 @@ class ReplayedRank(Struct, frozen=True):
     """Per own cell: the row of the last task of the replay until its end, or -1; of the last cell its very end."""
     row: Array
     """Per task of the replay but the last: its row of the timeline's work."""
-    replayed: replay.Rank
+    replayed: replay.ReplayInput
     table: Table[HostCall]
     calls: host.Calls
     kinds: dict[str, host.Calls]
@@ -51,7 +51,7 @@ class ReplayedRank(Struct, frozen=True):
 
 def replayed_rank(
     rank: int,
-    device: Timeline,
+    device: DeviceTimeline,
     links: Table[Dispatch],
     table: Table[HostCall],
     kinds: dict[str, Array],
@@ -61,25 +61,29 @@ def replayed_rank(
     """One rank of a timeline with its launches, host calls and, where recorded, its steps on the host."""
     calls = host.calls_of(table, rank)
     own_kinds = {name: calls.take(mask[calls.row]) for name, mask in kinds.items()}
-    queue, queue_threads = _queue(table, calls)
-    waits = _widened(joined([own_kinds[name].spans for name in WAITING]), queue)
+    queue, queue_threads = _task_queue(table, calls)
+    waits = _widen_waits(union_of_sets([own_kinds[name].spans for name in WAITING]), queue)
     own = np.flatnonzero(device.cells.rank == rank)
     own = own[np.argsort(device.cells.begin[own], kind="stable")]
-    work, beside, row = _work(rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits)
-    waits = replay.emptying(waits, work, queue)
+    work, beside, row = _work_in_turn(
+        rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits
+    )
+    waits = replay.emptying_waits(waits, work, queue)
     cell = device.work.cell[row]
-    begin, end = _window(rank, work, windows, device.cells.step[own])
+    begin, end = _host_window(rank, work, windows, device.cells.step[own])
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
     last[own[-1:]] = len(cell)  # the end of the last step
-    free = _free(device, rank)
+    free = _free_on_clock(device, rank)
     return ReplayedRank(
         rank=rank,
         cells=device.cells,
         own=own,
         last=np.maximum.accumulate(last[own]),
         row=row,
-        replayed=replay.Rank(begin, _ended(work, end), beside, queue, waits, _steps(device, own)),
+        replayed=replay.ReplayInput(
+            begin, _append_end_task(work, end), beside, queue, waits, _steps_on_clock(device, own)
+        ),
         table=table,
         calls=calls,
         kinds=own_kinds,
@@ -93,19 +97,21 @@ def per_cell(seen: ReplayedRank, gain: Array) -> Array:
     return np.diff(np.append(0, np.append(gain, 0)[seen.last]))
 
 
-def _steps(device: Timeline, own: Array) -> Spans:
+def _steps_on_clock(device: DeviceTimeline, own: Array) -> Spans:
     """The time of the steps of one rank, by the clock."""
     shift = device.axis.shift[own]
     return union(device.window.start[own] - shift, device.window.end[own] - shift)
 
 
-def _free(device: Timeline, rank: int) -> Spans:
+def _free_on_clock(device: DeviceTimeline, rank: int) -> Spans:
     cell, start, end = device.on_clock(device.free)
     here = device.cells.rank[cell] == rank
     return union(start[here], end[here])
 
 
-def _window(rank: int, work: replay.Work, windows: Table[StepWindow] | None, steps: Array) -> tuple[int, int]:
+def _host_window(
+    rank: int, work: replay.ReplayedWork, windows: Table[StepWindow] | None, steps: Array
+) -> tuple[int, int]:
     """When the host began the first of these steps and ended the last; without its windows, when the device did."""
     first, last = (int(work.start.min()), int(work.end.max())) if len(work.start) else (0, 0)
     if windows is None:
@@ -116,18 +122,20 @@ def _window(rank: int, work: replay.Work, windows: Table[StepWindow] | None, ste
     return min([first, *opened.tolist()]), max(closed.tolist(), default=last)
 
 
-def _ended(work: replay.Work, end: int) -> replay.Work:
+def _append_end_task(work: replay.ReplayedWork, end: int) -> replay.ReplayedWork:
     """The work, and after it an empty task that the host launches as the last step ends: what comes last counts too."""
     reach = int(work.end.max()) if len(work.end) else end
     start = max(reach, end)
-    added = replay.Work(*(np.array([value]) for value in (start, start, end, -1, start - end, -1)))
-    return replay.Work(*(np.append(getattr(work, name), getattr(added, name)) for name in work.__struct_fields__))
+    added = replay.ReplayedWork(*(np.array([value]) for value in (start, start, end, -1, start - end, -1)))
+    return replay.ReplayedWork(
+        *(np.append(getattr(work, name), getattr(added, name)) for name in work.__struct_fields__)
+    )
 
 
-def _queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:
+def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:
     """What the second thread took from the queue, and which threads do that."""
     taken = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
-    put = host.partners(table, taken.row)
+    put = host.enqueue_of_dequeue(table, taken.row)
     known = put >= 0
     moment = np.where(known, table["end_ns"][put], MISSING)
     moment = np.where((moment == MISSING) | (moment > taken.start), taken.start, moment)
@@ -137,9 +145,9 @@ def _queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Arr
 # The device
 
 
-def _work(
-    rank: int, device: Timeline, links: Table[Dispatch], *, queue: replay.Queue, copied: Spans, waits: Spans
-) -> tuple[replay.Work, replay.Work, Array]:
+def _work_in_turn(
+    rank: int, device: DeviceTimeline, links: Table[Dispatch], *, queue: replay.Queue, copied: Spans, waits: Spans
+) -> tuple[replay.ReplayedWork, replay.ReplayedWork, Array]:
     """What the device did in turn, the collectives beside it, and the row of the timeline's work of the former."""
     work = device.work
     rows = np.flatnonzero(device.cells.rank[work.cell] == rank)
@@ -152,7 +160,7 @@ def _work(
     vertical = known & (np.append(links["vertical"], 0)[link] == 1)  # all of its latency is that of launching
     queued = np.where(vertical, 0, np.maximum(latency - _usual_latency(latency[known], vertical[known]), 0))
     late = known & (queued <= AT_ONCE_NS)
-    tasks = replay.Work(
+    tasks = replay.ReplayedWork(
         start,
         end,
         launch,
@@ -160,16 +168,16 @@ def _work(
         queued=np.where(known, queued, replay.UNBOUND),
         awaits=np.full(len(rows), -1),
     )
-    aside = _aside(tasks, kind == COMM, waits)
-    blocking = known & (kind == COPY) & (holder(copied, launch) >= 0)
+    aside = _collectives_beside(tasks, kind == COMM, waits)
+    blocking = known & (kind == COPY) & (span_at(copied, launch) >= 0)
     turn, other = np.flatnonzero(~aside & ~blocking), np.flatnonzero(aside)
     main, beside = tasks.take(turn), tasks.take(other)
-    main = msgspec.structs.replace(main, awaits=_awaited(main, late[turn], beside.end))
-    beside = msgspec.structs.replace(beside, awaits=_followed(main, beside))
+    main = msgspec.structs.replace(main, awaits=_awaited_collective(main, late[turn], beside.end))
+    beside = msgspec.structs.replace(beside, awaits=_task_launched_before(main, beside))
     return main, beside, rows[turn]
 
 
-def _aside(tasks: replay.Work, comm: Array, waits: Spans) -> Array:
+def _collectives_beside(tasks: replay.ReplayedWork, comm: Array, waits: Spans) -> Array:
     """Which collectives hold nothing up: computation begins while they run, or the host launches it only later."""
     computing = np.flatnonzero(~comm)
     begun = tasks.start[computing]
@@ -188,14 +196,14 @@ def _usual_latency(latency: Array, vertical: Array) -> int:
     return max(int(latency.min(initial=replay.UNBOUND)), 0)
 
 
-def _followed(work: replay.Work, beside: replay.Work) -> Array:
+def _task_launched_before(work: replay.ReplayedWork, beside: replay.ReplayedWork) -> Array:
     """Per collective beside computation: the last task launched before it."""
     order = np.argsort(work.launch, kind="stable")
     at = np.searchsorted(work.launch[order], beside.launch, "left") - 1
     return np.where(at >= 0, np.append(order, -1)[at], -1)
 
 
-def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
+def _awaited_collective(work: replay.ReplayedWork, late: Array, ended: Array) -> Array:
     """Per task: the collective beside computation whose end let it begin, or -1."""
     if not len(ended):
         return work.awaits
@@ -210,7 +218,7 @@ def _awaited(work: replay.Work, late: Array, ended: Array) -> Array:
 # The host
 
 
-def _widened(waits: Spans, queue: replay.Queue) -> Spans:
+def _widen_waits(waits: Spans, queue: replay.Queue) -> Spans:
     """Waits from where they really began: before the call itself the main thread waits for the queue to run empty.
 
     Where the queue did so right before the call, the wait began when the last entry had been handed over.

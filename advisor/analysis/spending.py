@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.device import COMM, KERNEL, Timeline, timeline
-from advisor.analysis.grouping import grouped, row_at
-from advisor.analysis.intervals import Spans, cover
+from advisor.analysis.device import COMM, KERNEL, DeviceTimeline, build_timeline
+from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.intervals import Spans, covered_ns
 from advisor.facts.derived import Gap, Overlap, Spending
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -35,27 +35,27 @@ def spending(
     split = split.take(np.isfinite(split["span_us"]))
     found = [Table.empty(Spending)]
     if kernels is not None and len(kernels):
-        device = timeline(kernels, collectives, None, windows)
-        found.append(_entries(device, KERNEL, "compute", kernels.texts("op_type")))
+        device = build_timeline(kernels, collectives, None, windows)
+        found.append(_entries_of_kind(device, KERNEL, "compute", kernels.texts("op_type")))
         if collectives is not None:
-            found.append(_entries(device, COMM, "communication", collectives.texts("op")))
+            found.append(_entries_of_kind(device, COMM, "communication", collectives.texts("op")))
     if idle is not None:
         found.append(_of_gaps(idle))
     named = Table.concat(Spending, found)
     named = named.take(row_at(split["rank"], split["step"], named["rank"], named["step"]) >= 0)
-    rests = [_rest(split, named, part, column) for part, column in PARTS]
+    rests = [_rest_of_part(split, named, part, column) for part, column in PARTS]
     return Table.concat(Spending, [named, *rests]).sorted_by("rank", "step")
 
 
-def _entries(device: Timeline, kind: int, part: str, names: Texts) -> Table[Spending]:
+def _entries_of_kind(device: DeviceTimeline, kind: int, part: str, names: Texts) -> Table[Spending]:
     """Entries of the work of one kind; that without a name is left to the rest."""
     work = device.work
     mine = np.flatnonzero(work.kind == kind)
     mine = mine[names.codes[work.row[mine]] >= 0]
     cell, row = work.cell[mine], work.row[mine]
     shift = device.axis.shift[cell]
-    ns = charged(work.start[mine] + shift, work.end[mine] + shift, device.compute if kind == COMM else Spans.none())
-    groups = grouped(cell, names.take(row))
+    ns = charged_ns(work.start[mine] + shift, work.end[mine] + shift, device.compute if kind == COMM else Spans.none())
+    groups = group_by(cell, names.take(row))
     first = groups.first
     return Table.build(
         Spending,
@@ -68,7 +68,7 @@ def _entries(device: Timeline, kind: int, part: str, names: Texts) -> Table[Spen
     )
 
 
-def charged(start: Array, end: Array, hidden: Spans) -> Array:
+def charged_ns(start: Array, end: Array, hidden: Spans) -> Array:
     """Per interval: how long it runs while none that began earlier does, nor anything hidden, ns.
 
     Together they are as long as the union of the intervals without what is hidden.
@@ -79,14 +79,14 @@ def charged(start: Array, end: Array, hidden: Spans) -> Array:
     begin = np.maximum(begin, reach)
     length = np.maximum(stop - begin, 0)
     own = np.empty(len(order), np.int64)
-    own[order] = length - cover(hidden, begin, begin + length)
+    own[order] = length - covered_ns(hidden, begin, begin + length)
     return own
 
 
 def _of_gaps(idle: Table[Gap]) -> Table[Spending]:
     idle = idle.take(idle.texts("cause").codes >= 0)
     cause = idle.texts("cause")
-    groups = grouped(idle["rank"], idle["step"], cause)
+    groups = group_by(idle["rank"], idle["step"], cause)
     first = groups.first
     return Table.build(
         Spending,
@@ -99,7 +99,7 @@ def _of_gaps(idle: Table[Gap]) -> Table[Spending]:
     )
 
 
-def _rest(split: Table[Overlap], named: Table[Spending], part: str, column: str) -> Table[Spending]:
+def _rest_of_part(split: Table[Overlap], named: Table[Spending], part: str, column: str) -> Table[Spending]:
     """What the named entries of a part leave open, of each step."""
     own = named.take(named.texts("part").isin([part]))
     at = row_at(split["rank"], split["step"], own["rank"], own["step"])

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis import host
-from advisor.analysis.grouping import Groups, grouped, row_at
-from advisor.analysis.intervals import cover
+from advisor.analysis.grouping import Groups, group_by, row_at
+from advisor.analysis.intervals import covered_ns
 from advisor.facts.derived import Gap, Stall, StepSpan
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
@@ -23,7 +23,7 @@ def stalls(idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | No
     span = np.append(spans["span_us"], np.nan)[of]
     kept = np.flatnonzero(idle["duration_us"] >= LEAST_SHARE * span)
     kept = kept[np.lexsort((idle["start_ns"][kept], -idle["duration_us"][kept], idle["rank"][kept]))]
-    usual = _usual(idle, spans, of)
+    usual = _usual_longest_us(idle, spans, of)
     idle, of = idle.take(kept), of[kept]
     if calls is not None:
         idle = _after_waits(idle, calls)
@@ -42,17 +42,17 @@ def stalls(idle: Table[Gap], spans: Table[StepSpan], calls: Table[HostCall] | No
     )
 
 
-def _usual(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:
+def _usual_longest_us(idle: Table[Gap], spans: Table[StepSpan], of: Array) -> Array:
     """Per step: the longest such interval of the middle one of the other steps of its rank; missing without others."""
     known = of >= 0
     longest = np.fmax(Groups(of[known], np.arange(len(spans))).largest(idle["duration_us"][known]), 0.0)
-    return grouped(spans["rank"]).medians_of_others(longest)
+    return group_by(spans["rank"]).medians_of_others(longest)
 
 
 def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     """The same; those that only begin in a wait for the device are given to what the host did then."""
     waited = np.flatnonzero(idle.texts("cause").isin(["synchronise", "blocking_copy"]))
-    activities = host.activities(calls)
+    activities = host.calls_by_activity(calls)
     waits = activities["synchronise"] | activities["blocking_copy"]
     framework = calls.texts("kind").isin(host.FRAMEWORK) & ~waits
     count = len(idle)
@@ -60,8 +60,8 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     for rank in np.unique(idle["rank"][waited]).tolist():
         here = waited[idle["rank"][waited] == rank]
         every = host.calls_of(calls, rank)
-        start, end = idle["start_ns"][here], idle["start_ns"][here] + _ns(idle["duration_us"][here])
-        after = ~host.mostly(every.take(waits[every.row]).spans, start, end)
+        start, end = idle["start_ns"][here], idle["start_ns"][here] + _us_to_ns(idle["duration_us"][here])
+        after = ~host.is_mostly_covered(every.take(waits[every.row]).spans, start, end)
         row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
         cause[here[after]] = np.where(row >= 0, count, count + 1)
         call[here[after]] = np.where(row >= 0, count + 1 + row, count)
@@ -70,7 +70,7 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     return idle.having(cause=causes.take(cause), call=names.take(call))
 
 
-def _ns(duration_us: Array) -> Array:
+def _us_to_ns(duration_us: Array) -> Array:
     return np.rint(duration_us * 1e3).astype(np.int64)
 
 
@@ -80,9 +80,9 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
     if calls is None:
         return share
     real = calls.take(~calls.texts("kind").isin(["step"]))
-    start, lasted = idle["start_ns"], _ns(idle["duration_us"])
+    start, lasted = idle["start_ns"], _us_to_ns(idle["duration_us"])
     for rank in np.intersect1d(idle["rank"], real["rank"]).tolist():
         here = idle["rank"] == rank
-        busy = cover(host.calls_of(real, rank).spans, start[here], (start + lasted)[here])
+        busy = covered_ns(host.calls_of(real, rank).spans, start[here], (start + lasted)[here])
         share[here] = busy / np.maximum(lasted[here], 1)
     return share

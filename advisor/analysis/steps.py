@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import grouped
+from advisor.analysis.grouping import group_by
 from advisor.facts.derived import Overlap, StepSpan
 from advisor.facts.table import Table
 
@@ -13,7 +13,7 @@ from advisor.facts.table import Table
 def step_spans(split: Table[Overlap]) -> Table[StepSpan]:
     """One row per rank and step; first and last steps are marked, for the profiler itself disturbs them."""
     split = split.sorted_by("rank", "step")
-    ranks = grouped(split["rank"])
+    ranks = group_by(split["rank"])
     changes = np.diff(split["rank"]) != 0
     first = np.append(True, changes)[: len(split)]
     last = np.append(changes, True)[: len(split)]

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import drive_collectives
-from advisor.analysis.families import families
-from advisor.analysis.grouping import grouped, matched, ratio
+from advisor.analysis.families import families_of
+from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.facts.derived import OperatorShare, Overlap
 from advisor.facts.observed import OperatorTotal
 from advisor.facts.table import Array, Table
@@ -24,11 +24,11 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
     """
     totals = totals.take((totals["total_us"] >= 0) & ~drive_collectives(totals.texts("op_type")))
     types = totals.texts("op_type")
-    groups = grouped(totals["rank"], types)
+    groups = group_by(totals["rank"], types)
     first = groups.first
     rank, names = totals["rank"][first], types.take(first)
     total, calls = groups.sums(totals["total_us"]), groups.sums(totals["calls"])
-    computing, computed = _computing(rank, split)
+    computing, computed = _computing_of_ranks(rank, split)
     share = ratio(total, np.fmax(_per_rank(totals)[first], computing))
     longest = np.lexsort((totals["total_us"], groups.of))
     main = longest[np.append(np.diff(groups.of[longest]) != 0, True)[: len(longest)]]
@@ -38,7 +38,7 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
         rank=rank,
         op_type=names,
         core=core,
-        family=families(names, core),
+        family=families_of(names, core),
         conversion=names.isin(CONVERSIONS).astype(np.int8),
         source="totals",
         calls=calls,
@@ -52,16 +52,16 @@ def of_totals(totals: Table[OperatorTotal], split: Table[Overlap] | None) -> Tab
 
 def _per_rank(totals: Table[OperatorTotal]) -> Array:
     """Per row: the time of all totals of its rank."""
-    ranks = grouped(totals["rank"])
+    ranks = group_by(totals["rank"])
     return ranks.sums(totals["total_us"])[ranks.of]
 
 
-def _computing(rank: Array, split: Table[Overlap] | None) -> tuple[Array, Array]:
+def _computing_of_ranks(rank: Array, split: Table[Overlap] | None) -> tuple[Array, Array]:
     """Per entry: how long its rank computed in all steps, µs, and in which part of them; missing where not known."""
     if split is None:
         return np.full(len(rank), np.nan), np.full(len(rank), np.nan)
-    ranks = grouped(split["rank"])
+    ranks = group_by(split["rank"])
     busy, span = ranks.sums(split["compute_us"]), ranks.sums(split["span_us"])
-    at = matched(split["rank"][ranks.first], rank)
+    at = row_of_key(split["rank"][ranks.first], rank)
     busy = np.append(np.where(span > 0, busy, np.nan), np.nan)[at]
     return busy, ratio(busy, np.append(span, np.nan)[at])

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, Link, Transfer
@@ -58,11 +58,11 @@ def link_times(transfers: Table[Transfer], links: Table[Link] | None, calls: Cal
 def call_of(transfers: Table[Transfer], calls: Calls) -> Array:
     """The row of the call of each transfer, or -1."""
     count = len(calls)
-    keys = grouped(
+    keys = group_by(
         *(np.concatenate([calls[column], transfers[column]]) for column in ("rank", "step")),
         *(Texts.concat([calls.texts(column), transfers.texts(column)]) for column in ("name", "group")),
     ).of
-    return matched(keys[:count], keys[count:])
+    return row_of_key(keys[:count], keys[count:])
 
 
 def side_by_side(transfers: Table[Transfer], links: Table[Link] | None) -> Array:
@@ -71,9 +71,9 @@ def side_by_side(transfers: Table[Transfer], links: Table[Link] | None) -> Array
     if links is None:
         return np.ones(len(transfers))
     own = links.take((links["rank"] == links["source"]) & (links["target"] != MISSING))
-    ways = grouped(own["rank"], own.texts("group"), own.texts("link"), own["target"]).first
+    ways = group_by(own["rank"], own.texts("group"), own.texts("link"), own["target"]).first
     own = own.take(ways)
-    keys = grouped(
+    keys = group_by(
         np.concatenate([own["rank"], transfers["rank"]]),
         Texts.concat([own.texts("group"), transfers.texts("group")]),
         Texts.concat([own.texts("link"), transfers.texts("link")]),

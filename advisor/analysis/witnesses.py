@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from advisor.analysis.device import collective_times, drive_collectives, kernel_times
-from advisor.analysis.grouping import matched
-from advisor.analysis.intervals import Spans, apart, subtract, union
+from advisor.analysis.grouping import row_of_key
+from advisor.analysis.intervals import Spans, axis_of_cells, subtract, union
 from advisor.facts.derived import Overlap, Witness
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, OverlapTrack
 from advisor.facts.table import Array, Table
@@ -42,9 +42,11 @@ def _witness_by_track(
 ) -> Table[Witness]:
     """The overlap track of each rank beside all its kernels and collectives, those outside of every step too."""
     ranks = track["rank"]
-    compute, comm = (_per_rank(parts, ranks) for parts in (_kernels(kernels), _collectives(collectives)))
+    compute, comm = (
+        _per_rank(parts, ranks) for parts in (_kernel_intervals(kernels), _collective_intervals(collectives))
+    )
     of, start, end = (np.concatenate(columns) for columns in zip(compute, comm, strict=True))
-    axis = apart(of, start, end, len(ranks))
+    axis = axis_of_cells(of, start, end, len(ranks))
     busy, talking = (union(start + axis.shift[of], end + axis.shift[of]) for of, start, end in (compute, comm))
 
     def lengths(spans: Spans) -> Array:
@@ -64,8 +66,8 @@ def _witness_by_totals(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> 
     listed = kernel_times(kernels).row
     ranks = np.unique(totals["rank"])
     ranks = ranks[np.isin(ranks, kernels["rank"])]
-    said = _summed(totals["rank"], totals["total_us"], ranks)
-    found = _summed(kernels["rank"][listed], kernels["duration_us"][listed], ranks)
+    said = _sum_by_rank(totals["rank"], totals["total_us"], ranks)
+    found = _sum_by_rank(kernels["rank"][listed], kernels["duration_us"][listed], ranks)
     table = Table.build(
         Witness, rank=ranks, witness="op_statistic", part="compute", said_us=said, found_us=found, whole_us=said
     )
@@ -76,9 +78,9 @@ def _witness_by_steps(split: Table[Overlap]) -> Table[Witness]:
     """The profiler's sums of the steps whose kernels or collectives say something else."""
     other = split.take(split.texts("source").isin(["recorded"]) & ~np.isnan(split["listed_us"]))
     ranks = np.unique(other["rank"])
-    said = {part: _summed(other["rank"], other[f"{part}_us"], ranks) for part in _PARTS}
-    found = (_summed(other["rank"], other[name], ranks) for name in ("listed_us", "listed_exposed_us"))
-    whole = _summed(other["rank"], other["span_us"], ranks)
+    said = {part: _sum_by_rank(other["rank"], other[f"{part}_us"], ranks) for part in _PARTS}
+    found = (_sum_by_rank(other["rank"], other[name], ranks) for name in ("listed_us", "listed_exposed_us"))
+    whole = _sum_by_rank(other["rank"], other["span_us"], ranks)
     return _side_by_side("step_trace_time", ranks, said, dict(zip(_PARTS, found, strict=True)), whole)
 
 
@@ -100,13 +102,13 @@ def _side_by_side(
 _Intervals = tuple[Array, Array, Array]
 
 
-def _kernels(kernels: Table[Kernel]) -> _Intervals:
+def _kernel_intervals(kernels: Table[Kernel]) -> _Intervals:
     """Rank, start and end."""
     events = kernel_times(kernels)
     return kernels["rank"][events.row], events.start, events.end
 
 
-def _collectives(collectives: Table[Collective] | None) -> _Intervals:
+def _collective_intervals(collectives: Table[Collective] | None) -> _Intervals:
     """Rank, start and end."""
     collectives = Table.empty(Collective) if collectives is None else collectives
     events = collective_times(collectives)
@@ -116,10 +118,10 @@ def _collectives(collectives: Table[Collective] | None) -> _Intervals:
 def _per_rank(intervals: _Intervals, ranks: Array) -> _Intervals:
     """The intervals of these ranks, by position among them."""
     rank, start, end = intervals
-    of = matched(ranks, rank)
+    of = row_of_key(ranks, rank)
     return of[of >= 0], start[of >= 0], end[of >= 0]
 
 
-def _summed(rank: Array, values: Array, ranks: Array) -> Array:
-    of = matched(ranks, rank)
+def _sum_by_rank(rank: Array, values: Array, ranks: Array) -> Array:
+    of = row_of_key(ranks, rank)
     return np.bincount(of[of >= 0], weights=values[of >= 0], minlength=len(ranks))

@@ -72,12 +72,12 @@ def actions_job(environ: Mapping[str, str], kind: str, prefix: str) -> CiJob:
     def said(name: str) -> str:
         return environ.get(f"{prefix}_{name}", "")
 
-    event = _event(said("EVENT_PATH"))
+    event = _read_event(said("EVENT_PATH"))
     base = CiJob(
         kind=kind,
         repo=said("REPOSITORY"),
         number=_pull_number(event, said("REF")),
-        sha=_sha(event) or said("SHA"),
+        sha=_sha_of_event(event) or said("SHA"),
         api_url=said("API_URL"),
         run_url=f"{said('SERVER_URL')}/{said('REPOSITORY')}/actions/runs/{said('RUN_ID')}",
     )
@@ -94,7 +94,7 @@ def _of_run(base: CiJob, run: _Run) -> CiJob:
     )
 
 
-def _event(path: str) -> _Event:
+def _read_event(path: str) -> _Event:
     """What set the job off. A file that is missing or of another form tells nothing: options say what is needed."""
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=_Event) if path else _Event()
@@ -114,13 +114,13 @@ def _pull_number(event: _Event, ref: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _sha(event: _Event) -> str:
+def _sha_of_event(event: _Event) -> str:
     if event.workflow_run is not None:
         return event.workflow_run.head_sha or ""
     head = event.pull_request.head if event.pull_request is not None else None
     return (head.sha or "") if head is not None else ""
 
 
-def numbered(words: str) -> int | None:
+def parse_pull_number(words: str) -> int | None:
     """The number of a pull request, written out; None for anything else."""
     return int(words) if re.fullmatch(r"[0-9]{1,18}", words) else None

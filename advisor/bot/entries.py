@@ -20,12 +20,12 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Saving
 from advisor.report.blocks import followed_by, led_by, with_prose
-from advisor.report.cards import Card, cards, outline
-from advisor.report.prose import Piece, Prose, clean, code, prose
-from advisor.report.renderers.markdown import indented, item_lines, words
+from advisor.report.cards import Card, make_cards, open_title
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
+from advisor.report.renderers.markdown import indent_lines, item_lines, markdown_prose
 from advisor.report.words import SEVERITIES
 from advisor.report.words import say as report_word
-from advisor.units import show
+from advisor.units import show_value
 
 BECAME: Mapping[Status, str] = {
     "new": "is_new",
@@ -41,35 +41,37 @@ _FINGERPRINT = re.compile(r"[0-9A-Za-z_]{1,64}")
 _RULE = re.compile(r"[0-9a-z_]+(?:[-/][0-9a-z_]+)*")
 
 
-class Entry(Struct, frozen=True):
+class ListEntry(Struct, frozen=True):
     """One item of a list, its Markdown lines, and what names the finding where people do not see it."""
 
     lines: tuple[str, ...]
     key: str = ""
 
 
-def safe(pieces: Prose) -> str:
+def safe_markdown(pieces: Prose) -> str:
     """Markdown of some text in which no forge finds anything to link, to mention or to do."""
-    return words(harmless(pieces))
+    return markdown_prose(without_references(pieces))
 
 
-def harmless(pieces: Prose) -> Prose:
+def without_references(pieces: Prose) -> Prose:
     """The text with links as their addresses, and with nothing that a forge takes for a reference."""
-    unlinked = (part for url, linked in groupby(pieces, key=lambda piece: piece.url) for part in _unlinked(url, linked))
+    unlinked = (
+        part for url, linked in groupby(pieces, key=lambda piece: piece.url) for part in _link_as_text(url, linked)
+    )
     broken = [piece if piece.code else replace(piece, text=_REFERENCES.sub("\u200b", piece.text)) for piece in unlinked]
     begins_command = broken and broken[0].text.startswith("/")
-    return (Piece("\u200b"), *broken) if begins_command else tuple(broken)
+    return (TextPiece("\u200b"), *broken) if begins_command else tuple(broken)
 
 
-def _unlinked(url: str, pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _link_as_text(url: str, pieces: Iterable[TextPiece]) -> Iterator[TextPiece]:
     yield from (replace(piece, url="") for piece in pieces)
     if url:
-        yield from (Piece(" "), Piece(url, code=True))
+        yield from (TextPiece(" "), TextPiece(url, code=True))
 
 
-def said(text: str) -> str:
+def safe_sentence(text: str) -> str:
     """Markdown of a sentence, made harmless: one of our own may quote what a profile says of itself."""
-    return safe(prose(clean(text, _LONGEST)))
+    return safe_markdown(parse_prose(clean_line(text, _LONGEST)))
 
 
 class Entries:
@@ -82,7 +84,7 @@ class Entries:
         self._cards = _by_fingerprint(diagnosis, language)
         self._earlier = _by_fingerprint(comparison.before, language) if comparison else {}
 
-    def full(self, fingerprint: str) -> Entry:
+    def full(self, fingerprint: str) -> ListEntry:
         """What it is, what it costs, where, and what to do first."""
         entry = self.short(fingerprint)
         card = self._cards.get(fingerprint)
@@ -90,26 +92,26 @@ class Entries:
             return entry
         first = card.actions[0]
         command = next((line for line in first.run.splitlines() if line.strip()), "")
-        word = Piece(say("first_step", self.language) + report_word("colon", self.language))
-        run = (Piece(" "), *code(command)) if command else ()
-        step = item_lines("-", with_prose(followed_by(led_by((word,), first.do), run), harmless))
-        return Entry((*entry.lines, *indented(step, 2)), entry.key)
+        word = TextPiece(say("first_step", self.language) + report_word("colon", self.language))
+        run = (TextPiece(" "), *code_prose(command)) if command else ()
+        step = item_lines("-", with_prose(followed_by(led_by((word,), first.do), run), without_references))
+        return ListEntry((*entry.lines, *indent_lines(step, 2)), entry.key)
 
-    def short(self, fingerprint: str, *, suppressed: bool = False) -> Entry:
+    def short(self, fingerprint: str, *, suppressed: bool = False) -> ListEntry:
         """One line."""
         change = self._comparison.change(fingerprint) if self._comparison else None
         card = self._cards.get(fingerprint) or self._earlier.get(fingerprint)
-        title = safe(card.title) if card else self._outline(change)
-        severity = f"**{said(self._severity(card, change))}**"
+        title = safe_markdown(card.title) if card else self._title_of_rule(change)
+        severity = f"**{safe_sentence(self._severity_word(card, change))}**"
         marks = [
             *([say(BECAME[change.status], self.language)] if change else []),
             *([say("suppressed", self.language)] if suppressed else []),
         ]
-        facts = [*map(said, marks), *self._cost(card, change), *_where(card)]
+        facts = [*map(safe_sentence, marks), *self._saving_facts(card, change), *_place_facts(card)]
         line = f"- {severity} · {title}" + (f" — {' · '.join(facts)}" if facts else "")
-        return Entry((line,), self._key(fingerprint, change))
+        return ListEntry((line,), self._hidden_key(fingerprint, change))
 
-    def _severity(self, card: Card | None, change: Change | None) -> str:
+    def _severity_word(self, card: Card | None, change: Change | None) -> str:
         if card:
             return card.severity_word
         if change is None:
@@ -117,37 +119,41 @@ class Entries:
         level = change.severity_before if change.severity_after is None else change.severity_after
         return "–" if level is None else SEVERITIES[level.name].say(self.language)
 
-    def _outline(self, change: Change | None) -> str:
+    def _title_of_rule(self, change: Change | None) -> str:
         """The title of a finding that neither diagnosis holds any more: that of its rule, or the id of it."""
         rule = change.rule if change else ""
         known = [*self._comparison.after.rules, *self._comparison.before.rules] if self._comparison else []
         info = next((info for info in known if info.id == rule), None)
-        return safe(outline(info, self.language)) if info else safe(code(rule or "–"))
+        return safe_markdown(open_title(info, self.language)) if info else safe_markdown(code_prose(rule or "–"))
 
-    def _cost(self, card: Card | None, change: Change | None) -> list[str]:
+    def _saving_facts(self, card: Card | None, change: Change | None) -> list[str]:
         """What fixing it wins, and what it would have won before."""
-        known = [said(card.saving)] if card and card.saving_time else []
+        known = [safe_sentence(card.saving)] if card and card.saving_time else []
         if change is None:
             return known
-        before, after = _time(change.saving_before), _time(change.saving_after)
+        before, after = _time_of_saving(change.saving_before), _time_of_saving(change.saving_after)
         if change.status in ("worse", "better") and before and after:
-            return [said(self._up_to(f"{before} → {after}"))]
+            return [safe_sentence(self._up_to(f"{before} → {after}"))]
         if change.status == "gone":
-            return [said(say("before", self.language, saving=self._up_to(before)))] if before else []
-        return known or ([] if card else self._metric(change))
+            return [safe_sentence(say("before", self.language, saving=self._up_to(before)))] if before else []
+        return known or ([] if card else self._metric_facts(change))
 
     def _up_to(self, time: str) -> str:
         return report_word("saves" if self._is_stepped else "saves_window", self.language, time=time)
 
-    def _metric(self, change: Change) -> list[str]:
+    def _metric_facts(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""
         if not change.metrics:
             return []
         first = change.metrics[0]
-        before, after = (clean(show(value, first.unit)) for value in (first.before, first.after))
-        return [safe((*code(first.name), Piece(" "), *code(before), Piece(" → "), *code(after)))]
+        before, after = (clean_line(show_value(value, first.unit)) for value in (first.before, first.after))
+        return [
+            safe_markdown(
+                (*code_prose(first.name), TextPiece(" "), *code_prose(before), TextPiece(" → "), *code_prose(after))
+            )
+        ]
 
-    def _key(self, fingerprint: str, change: Change | None) -> str:
+    def _hidden_key(self, fingerprint: str, change: Change | None) -> str:
         finding: Finding | None = self._findings.get(fingerprint)
         rule = finding.rule if finding else change.rule if change else ""
         sound = _FINGERPRINT.fullmatch(fingerprint) and _RULE.fullmatch(rule)
@@ -155,16 +161,16 @@ class Entries:
 
 
 def _by_fingerprint(diagnosis: Diagnosis, language: Language) -> Mapping[str, Card]:
-    made = zip(diagnosis.findings, cards(diagnosis, language), strict=True)
+    made = zip(diagnosis.findings, make_cards(diagnosis, language), strict=True)
     return {finding.fingerprint: card for finding, card in made}
 
 
-def _where(card: Card | None) -> list[str]:
+def _place_facts(card: Card | None) -> list[str]:
     if card is None or not card.places:
         return []
     more = " …" if len(card.places) + card.more_places > 1 else ""
-    return [said(card.places[0].place) + more]
+    return [safe_sentence(card.places[0].place) + more]
 
 
-def _time(saving: Saving | None) -> str:
-    return show(saving.us, "us") if saving is not None and saving.us > 0 else ""
+def _time_of_saving(saving: Saving | None) -> str:
+    return show_value(saving.us, "us") if saving is not None and saving.us > 0 else ""

@@ -33,7 +33,7 @@ _ROUTES = Routes(
 )
 
 
-def gitcode(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
+def gitcode_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
     """One pull request on GitCode."""
     rest = Rest(_ACCESS, address or ADDRESS, token, retries)
     return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
@@ -46,4 +46,4 @@ def gitcode_job(environ: Mapping[str, str]) -> CiJob | None:
     return msgspec.structs.replace(actions_job(environ, "gitcode", "ATOMGIT"), api_url="", run_url="")
 
 
-FORGE = ForgeKind(gitcode, FEATURES, ("GITCODE_TOKEN", "ATOMGIT_TOKEN"), gitcode_job)
+FORGE = ForgeKind(gitcode_client, FEATURES, ("GITCODE_TOKEN", "ATOMGIT_TOKEN"), gitcode_job)

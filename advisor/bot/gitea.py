@@ -32,7 +32,7 @@ _ROUTES = Routes(
 )
 
 
-def gitea(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
+def gitea_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
     """One pull request on a Gitea or Forgejo server."""
     rest = Rest(_ACCESS, address or ADDRESS, token, retries)
     return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
@@ -46,7 +46,7 @@ def gitea_job(environ: Mapping[str, str]) -> CiJob | None:
 
 
 FORGE = ForgeKind(
-    gitea,
+    gitea_client,
     FEATURES,
     ("GITEA_TOKEN", "FORGEJO_TOKEN"),
     gitea_job,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.bot.ci_job import CiJob, numbered
+from advisor.bot.ci_job import CiJob, parse_pull_number
 from advisor.bot.forge import Features, ForgeKind
 from advisor.bot.githublike import GitHubLike, Routes
 from advisor.bot.rest import ApiAccess, Rest
@@ -31,7 +31,7 @@ _ROUTES = Routes(
 )
 
 
-def gitee(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
+def gitee_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHubLike:
     """One pull request on Gitee."""
     rest = Rest(_ACCESS, address or ADDRESS, token, retries)
     return GitHubLike(rest, FEATURES, _ROUTES, repo, number)
@@ -42,7 +42,7 @@ def gitee_job(environ: Mapping[str, str]) -> CiJob | None:
     number = environ.get("giteePullRequestIid", "")
     parts = (environ.get("giteeTargetNamespace", ""), environ.get("giteeTargetRepoName", ""))
     repo = "/".join(parts) if all(parts) else ""
-    return CiJob("gitee", repo, numbered(number), run_url=environ.get("BUILD_URL", "")) if number else None
+    return CiJob("gitee", repo, parse_pull_number(number), run_url=environ.get("BUILD_URL", "")) if number else None
 
 
-FORGE = ForgeKind(gitee, FEATURES, ("GITEE_TOKEN",), gitee_job)
+FORGE = ForgeKind(gitee_client, FEATURES, ("GITEE_TOKEN",), gitee_job)

@@ -71,7 +71,7 @@ class GitHub(GitHubLike):
             if refusal.status != HTTPStatus.FORBIDDEN:
                 raise
             query = {"query": "{viewer{login}}"}
-            answer = self._rest.read(_Query, "POST", _graphql(self._rest.address), query)
+            answer = self._rest.read(_Query, "POST", _graphql_address(self._rest.address), query)
             if answer.data is None or answer.data.viewer is None:
                 raise
             return answer.data.viewer.login
@@ -88,7 +88,7 @@ class GitHub(GitHubLike):
         self._rest.ask("POST", f"/repos/{self._repo}/check-runs", check | url)
 
 
-def github(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHub:
+def github_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitHub:
     """One pull request on GitHub."""
     return GitHub(Rest(_ACCESS, address or ADDRESS, token, retries), FEATURES, _ROUTES, repo, number)
 
@@ -110,9 +110,9 @@ def pull_of(job: CiJob, token: str) -> int | None:
     return next((pull.number for pull in pulls if pull.head is not None and pull.head.sha == job.sha), None)
 
 
-def _graphql(address: str) -> str:
+def _graphql_address(address: str) -> str:
     """GitHub Enterprise Server has its REST API at `/api/v3` and GraphQL at `/api/graphql`."""
     return address.removesuffix("/v3") + "/graphql"
 
 
-FORGE = ForgeKind(github, FEATURES, ("GITHUB_TOKEN", "GH_TOKEN"), github_job, pull_of=pull_of)
+FORGE = ForgeKind(github_client, FEATURES, ("GITHUB_TOKEN", "GH_TOKEN"), github_job, pull_of=pull_of)

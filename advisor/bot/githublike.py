@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from advisor.bot import trouble
+from advisor.bot import forge_errors as trouble
 from advisor.bot.forge import Comment, Features, Light
-from advisor.bot.pages import paged
+from advisor.bot.pages import paged_entries
 from advisor.bot.rest import Rest, is_gone
 from advisor.messages.errors import ForgeError
 from advisor.messages.message import Message
@@ -80,7 +80,9 @@ class GitHubLike:
     def comments(self) -> Iterator[Comment]:
         routes = self._routes
         if routes.page_size:
-            notes: Iterator[_Note] = paged(self._rest, list[_Note], self._every, routes.page_size, **routes.query)
+            notes: Iterator[_Note] = paged_entries(
+                self._rest, list[_Note], self._every, routes.page_size, **routes.query
+            )
         else:
             notes = iter(self._rest.read(list[_Note], "GET", self._every, None, **routes.query))
         for note in notes:
@@ -90,11 +92,11 @@ class GitHubLike:
         return self._rest.read(_Written, "POST", self._every, {"body": body}).comment(body)
 
     def update(self, comment: Comment, body: str) -> None:
-        self._rest.ask("PATCH", self._one(comment), {"body": body})
+        self._rest.ask("PATCH", self._comment_path(comment), {"body": body})
 
     def delete(self, comment: Comment) -> None:
         try:
-            self._rest.ask("DELETE", self._one(comment))
+            self._rest.ask("DELETE", self._comment_path(comment))
         except ForgeError as error:
             if not is_gone(error):
                 raise
@@ -102,16 +104,16 @@ class GitHubLike:
     def set_status(self, sha: str, light: Light) -> None:
         if not self.features.status:
             raise trouble.not_offered(self.name, Message("a_commit_status"))
-        self._rest.ask("POST", f"/repos/{self._repo}/statuses/{quote(sha, safe='')}", _status(light))
+        self._rest.ask("POST", f"/repos/{self._repo}/statuses/{quote(sha, safe='')}", _status_payload(light))
 
     def add_check(self, sha: str, light: Light) -> None:
         raise trouble.not_offered(self.name, Message("a_check_run"))
 
-    def _one(self, comment: Comment) -> str:
+    def _comment_path(self, comment: Comment) -> str:
         return self._routes.one.format(repo=self._repo, id=comment.id)
 
 
-def _status(light: Light) -> dict[str, str]:
+def _status_payload(light: Light) -> dict[str, str]:
     words = {
         "state": "success" if light.passed else "failure",
         "context": light.name,

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from advisor.bot import trouble
-from advisor.bot.ci_job import CiJob, numbered
+from advisor.bot import forge_errors as trouble
+from advisor.bot.ci_job import CiJob, parse_pull_number
 from advisor.bot.forge import Comment, Features, ForgeKind, Light, Refused
-from advisor.bot.pages import paged
+from advisor.bot.pages import paged_entries
 from advisor.bot.rest import ApiAccess, Rest, is_gone
 from advisor.bot.retries import Retries
 from advisor.messages.errors import ForgeError
@@ -70,7 +70,7 @@ class GitLab:
         return self._rest.read(_Author, "GET", "/user").username
 
     def comments(self) -> Iterator[Comment]:
-        for note in paged(self._rest, list[_Note], self._notes, _PAGE, sort="asc", order_by="created_at"):
+        for note in paged_entries(self._rest, list[_Note], self._notes, _PAGE, sort="asc", order_by="created_at"):
             if not note.system:
                 yield note.comment()
 
@@ -100,7 +100,7 @@ class GitLab:
         raise trouble.not_offered(self.name, Message("a_check_run"))
 
 
-def gitlab(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitLab:
+def gitlab_client(repo: str, number: int, token: str, address: str = "", retries: Retries | None = None) -> GitLab:
     """One merge request on GitLab; `repo` is the full path of the project, with all its groups."""
     return GitLab(Rest(_ACCESS, address or ADDRESS, token, retries), repo, number)
 
@@ -112,7 +112,7 @@ def gitlab_job(environ: Mapping[str, str]) -> CiJob | None:
     return CiJob(
         kind="gitlab",
         repo=environ.get("CI_MERGE_REQUEST_PROJECT_PATH") or environ.get("CI_PROJECT_PATH", ""),
-        number=numbered(environ.get("CI_MERGE_REQUEST_IID", "")),
+        number=parse_pull_number(environ.get("CI_MERGE_REQUEST_IID", "")),
         sha=environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or environ.get("CI_COMMIT_SHA", ""),
         api_url=environ.get("CI_API_V4_URL", ""),
         run_url=environ.get("CI_JOB_URL", ""),
@@ -120,7 +120,7 @@ def gitlab_job(environ: Mapping[str, str]) -> CiJob | None:
 
 
 FORGE = ForgeKind(
-    gitlab,
+    gitlab_client,
     FEATURES,
     ("GITLAB_TOKEN",),
     gitlab_job,

@@ -13,7 +13,7 @@ _NEXT = re.compile(r'\brel\s*=\s*"?next\b', re.IGNORECASE)
 _MOST_PAGES = 1000
 
 
-class Listed(Protocol):
+class NumberedEntry(Protocol):
     """An entry with an id."""
 
     @property
@@ -21,10 +21,10 @@ class Listed(Protocol):
         """What tells it from the others."""
 
 
-L = TypeVar("L", bound=Listed)
+L = TypeVar("L", bound=NumberedEntry)
 
 
-def paged(rest: Rest, kind: type[list[L]], path: str, size: int, **params: object) -> Iterator[L]:
+def paged_entries(rest: Rest, kind: type[list[L]], path: str, size: int, **params: object) -> Iterator[L]:
     """Every entry of a list. Pages are counted here: an address in an answer is not followed."""
     seen: set[int] = set()
     for page in range(1, _MOST_PAGES + 1):

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 from msgspec import Struct
 
-from advisor.bot import trouble
+from advisor.bot import forge_errors as trouble
 from advisor.bot.retries import WORTH_ANOTHER_TRY, Retries, asked_pause, is_limit
 from advisor.messages.errors import ForgeError
 from advisor.messages.text import Text
@@ -41,7 +41,7 @@ class ApiAccess(Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-class Answer(Struct, frozen=True):
+class Response(Struct, frozen=True):
     """What came back."""
 
     status: int
@@ -63,7 +63,7 @@ class Rest:
     def __init__(self, access: ApiAccess, address: str, token: str, retries: Retries | None = None) -> None:
         self.access, self.address = access, address.rstrip("/")
         self._token, self._retries = token, retries or Retries()
-        self._client = _client(access, token)
+        self._client = _make_client(access, token)
 
     def __repr__(self) -> str:
         return f"Rest({self.access.forge}, {self.address})"
@@ -76,14 +76,14 @@ class Rest:
         """
         return self.decoded(kind, self.ask(method, path, payload, **params))
 
-    def decoded(self, kind: type[T], answer: Answer) -> T:
+    def decoded(self, kind: type[T], answer: Response) -> T:
         """The content of an answer, as this type."""
         try:
             return msgspec.json.decode(answer.content, type=kind)
         except msgspec.DecodeError as error:
-            raise trouble.unreadable(self.access.forge, self.address) from error
+            raise trouble.not_an_api(self.access.forge, self.address) from error
 
-    def ask(self, method: str, path: str, payload: object = None, **params: object) -> Answer:
+    def ask(self, method: str, path: str, payload: object = None, **params: object) -> Response:
         """The answer to a request, tried again while that may help; `path` follows the address, or is an address.
 
         Raises:
@@ -93,8 +93,8 @@ class Rest:
         waited, tried = 0.0, 0
         while True:
             tried += 1
-            got = self._once(method, url, payload, params)
-            if isinstance(got, Answer):
+            got = self._ask_once(method, url, payload, params)
+            if isinstance(got, Response):
                 return got
             pause = self._retries.pause(tried, got.asked_s)
             if not got.again or tried >= self._retries.tries or waited + pause > self._retries.total_s:
@@ -102,25 +102,27 @@ class Rest:
             self._retries.sleep(pause)
             waited += pause
 
-    def _once(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Answer | _Failure:
+    def _ask_once(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Response | _Failure:
         import httpx2
 
         try:
-            answer = self._followed(method, url, payload, params)
+            answer = self._follow_redirects(method, url, payload, params)
         except httpx2.TimeoutException:
             return _Failure(trouble.too_slow(self.access.forge, self.address), again=True)
         except httpx2.RequestError as error:
-            why = self._hidden(str(error) or type(error).__name__)
+            why = self._without_token(str(error) or type(error).__name__)
             return _Failure(trouble.unreachable(self.access.forge, self.address, why), again=True)
-        return answer if answer.status < HTTPStatus.MULTIPLE_CHOICES else self._refusal(answer)
+        return answer if answer.status < HTTPStatus.MULTIPLE_CHOICES else self._failure_of_answer(answer)
 
-    def _followed(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Answer:
+    def _follow_redirects(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Response:
         """The answer behind redirects; a renamed repository gives one. The token never goes to another host."""
         content = None if payload is None else msgspec.json.encode(payload)
         query = {name: str(value) for name, value in params.items()}
         for _ in range(_MOST_MOVES):
             got = self._client.request(method, url, params=query or None, content=content)
-            answer = Answer(got.status_code, {name.lower(): value for name, value in got.headers.items()}, got.content)
+            answer = Response(
+                got.status_code, {name.lower(): value for name, value in got.headers.items()}, got.content
+            )
             if answer.status not in _MOVED or "location" not in answer.headers:
                 return answer
             url, query = self._at_home(url, answer.headers["location"]), {}
@@ -134,21 +136,21 @@ class Rest:
         except ValueError:
             target, leads_home = "", False
         if not leads_home:
-            raise trouble.moved(self.access.forge, self._hidden(urlsplit(target).netloc))
+            raise trouble.redirected_away(self.access.forge, self._without_token(urlsplit(target).netloc))
         return target
 
-    def _refusal(self, answer: Answer) -> _Failure:
-        said = self._hidden(_message(answer))
+    def _failure_of_answer(self, answer: Response) -> _Failure:
+        said = self._without_token(_refusal_text(answer))
         if is_limit(answer.status, answer.headers, said):
             asked = asked_pause(answer.status, answer.headers, said, self._retries.now())
-            return _Failure(trouble.limited(self.access.forge, answer.status, asked), again=True, asked_s=asked)
-        error = trouble.refused(self.access.forge, answer.status, said, self.access.needs)
+            return _Failure(trouble.rate_limited(self.access.forge, answer.status, asked), again=True, asked_s=asked)
+        error = trouble.request_refused(self.access.forge, answer.status, said, self.access.needs)
         if answer.status not in WORTH_ANOTHER_TRY:
             return _Failure(error, again=False)
         asked = asked_pause(answer.status, answer.headers, said, self._retries.now())
         return _Failure(error, again=True, asked_s=asked)
 
-    def _hidden(self, text: str) -> str:
+    def _without_token(self, text: str) -> str:
         """Text from outside without the token: a server or proxy may send back what it was given."""
         return text.replace(self._token, "***") if self._token else text
 
@@ -158,7 +160,7 @@ def is_gone(error: ForgeError) -> bool:
     return error.status in _GONE
 
 
-def _client(access: ApiAccess, token: str) -> httpx2.Client:
+def _make_client(access: ApiAccess, token: str) -> httpx2.Client:
     try:
         import httpx2
     except ImportError as error:
@@ -183,7 +185,7 @@ class _Said(Struct):
     errors: object = None
 
 
-def _message(answer: Answer) -> str:
+def _refusal_text(answer: Response) -> str:
     """What the forge says is wrong; nothing when it says so in HTML."""
     try:
         said = msgspec.json.decode(answer.content, type=_Said)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from advisor.bot import trouble
+from advisor.bot import forge_errors as trouble
 from advisor.bot.forge import Comment, Forge
 from advisor.bot.rest import is_gone
 from advisor.messages.errors import ForgeError
@@ -29,12 +29,12 @@ class Posted(Struct, frozen=True):
     """Duplicates of our own that another run had left."""
 
 
-def mark(name: str = "") -> str:
+def comment_mark(name: str = "") -> str:
     """What the comment begins with; forges do not show it."""
     return f"<!-- advisor:diagnosis {name} -->" if name else "<!-- advisor:diagnosis -->"
 
 
-def post(forge: Forge, body: str, begins: str, author: str = "") -> Posted:
+def post_comment(forge: Forge, body: str, begins: str, author: str = "") -> Posted:
     """Brings the one comment that begins with this mark to this text.
 
     Two runs at the same moment may both find none and both write one. Each looks again after writing and keeps the
@@ -43,36 +43,36 @@ def post(forge: Forge, body: str, begins: str, author: str = "") -> Posted:
     Raises:
         ForgeError: The forge cannot be reached or says no.
     """
-    me = author or _asked(forge)
+    me = author or _ask_own_login(forge)
     try:
-        return _post(forge, body, begins, me)
+        return _post_once(forge, body, begins, me)
     except ForgeError as error:
         if not is_gone(error):
             raise
         # taken away since we looked, by a person or by another run; where the whole place is missing this fails again
-        return _post(forge, body, begins, me)
+        return _post_once(forge, body, begins, me)
 
 
-def _asked(forge: Forge) -> str:
+def _ask_own_login(forge: Forge) -> str:
     """Whose token it is. A token that may comment and may not ask that is told of `--as`."""
     try:
         me = forge.whoami()
     except ForgeError as error:
         if error.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
             raise
-        raise trouble.nameless(forge.name) from error
+        raise trouble.login_unknown(forge.name) from error
     if not me:
-        raise trouble.nameless(forge.name)
+        raise trouble.login_unknown(forge.name)
     return me
 
 
-def _post(forge: Forge, body: str, begins: str, me: str) -> Posted:
-    own = _own(forge.comments(), begins, me)
+def _post_once(forge: Forge, body: str, begins: str, me: str) -> Posted:
+    own = _own_comments(forge.comments(), begins, me)
     created = None if own else forge.create(body)
     if created is not None:
         own = _seen_again(forge, created, begins, me)
     kept, *others = own
-    done = _written(forge, kept, body, is_new=created is not None and (kept.id == created.id or not others))
+    done = _update_comment(forge, kept, body, is_new=created is not None and (kept.id == created.id or not others))
     for comment in others:
         forge.delete(comment)
     return Posted(done, kept.url, len(others))
@@ -85,10 +85,10 @@ def _seen_again(forge: Forge, created: Comment, begins: str, me: str) -> list[Co
         ForgeError: The comment does not look like ours, and so no later run would find it. It is taken away again.
     """
     listed = list(forge.comments())
-    own = _own(listed, begins, me)
+    own = _own_comments(listed, begins, me)
     known = next((comment for comment in listed if comment.id == created.id), None)
     if known is not None and not _is_own(known, begins, me):
-        if known.author.lower() == me.lower() or _same(known.body, created.body):
+        if known.author.lower() == me.lower() or _same_text(known.body, created.body):
             forge.delete(known)
         raise trouble.not_ours(forge.name, known.author, me)
     if known is not None or (not created.id and own):
@@ -96,17 +96,17 @@ def _seen_again(forge: Forge, created: Comment, begins: str, me: str) -> list[Co
     return sorted([*own, created], key=lambda comment: comment.id)
 
 
-def _written(forge: Forge, kept: Comment, body: str, *, is_new: bool) -> Done:
+def _update_comment(forge: Forge, kept: Comment, body: str, *, is_new: bool) -> Done:
     """Gives the kept comment the text, unless it has it: another run's text stays when ours came first."""
     if is_new:
         return "created"
-    if _same(kept.body, body):
+    if _same_text(kept.body, body):
         return "unchanged"
     forge.update(kept, body)
     return "updated"
 
 
-def _own(comments: Iterable[Comment], begins: str, me: str) -> list[Comment]:
+def _own_comments(comments: Iterable[Comment], begins: str, me: str) -> list[Comment]:
     """Our comments of this name, oldest first. A person's comment that quotes the mark is not ours."""
     return sorted((comment for comment in comments if _is_own(comment, begins, me)), key=lambda comment: comment.id)
 
@@ -115,7 +115,7 @@ def _is_own(comment: Comment, begins: str, me: str) -> bool:
     return bool(me) and comment.author.lower() == me.lower() and comment.body.lstrip("\ufeff \r\n").startswith(begins)
 
 
-def _same(one: str, other: str) -> bool:
+def _same_text(one: str, other: str) -> bool:
     """Whether two texts are the same but for line ends and blanks at the end, which forges change."""
     return [line.rstrip() for line in one.strip().splitlines()] == [
         line.rstrip() for line in other.strip().splitlines()

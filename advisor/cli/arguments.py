@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.commands import COMMANDS
 from advisor.cli.slips import Parser
 from advisor.release import VERSION
-from advisor.report.output_formats import WRITERS, Writer, suffixes
+from advisor.report.output_formats import WRITERS, Writer, list_suffixes
 
 if TYPE_CHECKING:
     from advisor.messages.errors import Unclear
@@ -24,7 +24,7 @@ ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
 EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
 
 
-def parser(asked: str | None = None) -> argparse.ArgumentParser:
+def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
     """All commands, each with a sentence; the options of the one asked for, or of all."""
     top = Parser("advisor", description=ABOUT, epilog=EXAMPLE)
     top.add_argument("-V", "--version", action="version", version=f"advisor {VERSION}")
@@ -44,7 +44,7 @@ def output_options(one: argparse.ArgumentParser, writers: Sequence[Writer] = WRI
         action="append",
         default=[],
         metavar="FILE",
-        help=f"write a report; {suffixes(writers)}; FORMAT:FILE for other names, such as {example} to print it; "
+        help=f"write a report; {list_suffixes(writers)}; FORMAT:FILE for other names, such as {example} to print it; "
         "may be repeated",
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
@@ -59,7 +59,11 @@ def finding_options(one: argparse.ArgumentParser) -> None:
     """Which findings are shown, and which end with 1."""
     one.add_argument("--fail-on", choices=LEVELS, help="exit with 1 when a finding is at least this severe")
     one.add_argument(
-        "--top", type=positive, default=None, metavar="N", help="how many findings the terminal shows (default: 5)"
+        "--top",
+        type=positive_number,
+        default=None,
+        metavar="N",
+        help="how many findings the terminal shows (default: 5)",
     )
 
 
@@ -91,7 +95,7 @@ def source_options(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument(
         "--source-root",
-        type=folder,
+        type=existing_folder,
         metavar="DIR",
         help="the folder of the source code that paths are written relative to (default: this one)",
     )
@@ -101,7 +105,7 @@ def reading_options(one: argparse.ArgumentParser) -> None:
     """How a capture is read."""
     one.add_argument(
         "--jobs",
-        type=positive,
+        type=positive_number,
         metavar="N",
         help="worker processes for many ranks (default: one per core, where it pays)",
     )
@@ -120,14 +124,14 @@ def named_path(words: str) -> Path:
     return Path(words)
 
 
-def folder(words: str) -> Path:
+def existing_folder(words: str) -> Path:
     """A folder that is there."""
     if not words or not Path(words).is_dir():
         raise _unclear("no_such_folder", path=words)
     return Path(words)
 
 
-def positive(words: str) -> int:
+def positive_number(words: str) -> int:
     """A whole number from 1 on."""
     try:
         number = int(words)

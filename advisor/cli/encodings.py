@@ -25,14 +25,14 @@ _ESCAPED = range(0xDC80, 0xDD00)
 
 def prepare_streams() -> None:
     """Makes the standard output and error replace what they cannot encode."""
-    codecs.register_error(_HANDLER, _plain)
+    codecs.register_error(_HANDLER, _replace_unencodable)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)  # what a test or another program put there may have none
         if reconfigure is not None:
             reconfigure(errors=_HANDLER)
 
 
-def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+def _replace_unencodable(error: UnicodeError) -> tuple[str | bytes, int]:
     """A plainer spelling of what cannot be encoded."""
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.settings_in_force import catalog_of, language_of
-from advisor.model.saved import is_saved, saved, saved_diagnosis, written_by_advisor
+from advisor.model.saved import is_saved, read_saved, saved_diagnosis, written_by_advisor
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
 
-__all__ = ["given", "given_diagnosis", "is_saved", "saved", "saved_diagnosis"]
+__all__ = ["diagnose_capture", "given_diagnosis", "is_saved", "read_saved", "saved_diagnosis"]
 
 
 def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> Diagnosis:
@@ -26,7 +26,7 @@ def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Setting
     Raises:
         InputError: Nothing there can be read.
     """
-    return saved_diagnosis(path) if is_saved(path) else given(path, arguments, settings)[0]
+    return saved_diagnosis(path) if is_saved(path) else diagnose_capture(path, arguments, settings)[0]
 
 
 def refuse_saved(path: Path) -> None:
@@ -58,16 +58,16 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
-def given(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:
+def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:
     """The diagnosis of the capture at this path, and its tables.
 
     Raises:
         InputError: Nothing there can be read.
     """
-    from advisor.pipeline import diagnosed, open_profile
-    from advisor.report.bar import Bar
+    from advisor.pipeline import diagnose_if_needed, open_profile
+    from advisor.report.progress_bar import ProgressBar
 
-    with Bar(language_of(arguments.lang)) as bar:
+    with ProgressBar(language_of(arguments.lang)) as bar:
         profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip)
         warn_of_chip(profile, arguments)
-        return diagnosed(profile, catalog_of(arguments.rules, settings), bar), profile
+        return diagnose_if_needed(profile, catalog_of(arguments.rules, settings), bar), profile

@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from advisor.cli.arguments import parser
+from advisor.cli.arguments import build_parser
 from advisor.cli.commands import COMMANDS
 from advisor.cli.encodings import prepare_streams
 from advisor.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE, WRONG
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives the exit code."""
     prepare_streams()
     words = sys.argv[1:] if argv is None else list(argv)
-    top = parser(words[0] if words and words[0] in COMMANDS else "")
+    top = build_parser(words[0] if words and words[0] in COMMANDS else "")
     try:
         arguments = top.parse_args(words)
     except Slip as slip:

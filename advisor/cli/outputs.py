@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.report import Output
     from advisor.report.charts.draw import Renderer
-    from advisor.report.reported import Told
     from advisor.report.sources import Sources
+    from advisor.report.writer_input import Told
 
 
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
@@ -41,9 +41,9 @@ def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Seque
 
 def console_beside(outputs: Sequence[Output]) -> Console:
     """Where people read: not on the standard output when programs read there."""
-    from advisor.report.console import terminal
+    from advisor.report.console import terminal_console
 
-    return terminal(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
+    return terminal_console(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
 
 
 def write_document(told: Told, outputs: Sequence[Output]) -> None:
@@ -52,10 +52,10 @@ def write_document(told: Told, outputs: Sequence[Output]) -> None:
     Raises:
         UsageError: One of them cannot be written.
     """
-    from advisor.report.writers import deliver
+    from advisor.report.writers import write_output
 
     for output in outputs:
-        deliver(output.writer.text(told), output)
+        write_output(output.writer.text(told), output)
 
 
 def write_all(
@@ -76,18 +76,20 @@ def write_all(
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
     for output in outputs:
-        report.write(diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources)
+        report.write_report(
+            diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources
+        )
     if not arguments.quiet and any(output.writer.placed for output in outputs):
         _tell_of_places(diagnosis, sources, language)
 
 
 def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) -> None:
     """Says it where code hosts will show little of what was written."""
-    from advisor.report.formats.wording import told
+    from advisor.report.formats.wording import say_in_format
 
     without = len(diagnosis.findings) - len(sources.locations(diagnosis))
     if without > 0:
-        said = told("unplaced", language, count=without, total=len(diagnosis.findings))
+        said = say_in_format("unplaced", language, count=without, total=len(diagnosis.findings))
         print(f"advisor: {said}", file=sys.stderr)
 
 

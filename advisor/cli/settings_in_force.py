@@ -42,7 +42,7 @@ def _read_settings(arguments: argparse.Namespace) -> Settings | None:
 
         raise UsageError(Message("does_not_exist", path=path), Message("give_settings", file=SETTINGS_FILE))
     if path is None:
-        path = _nearest(arguments)
+        path = _take_nearest_settings(arguments)
     if path is None:
         return None
     from advisor.policy.settings import Settings
@@ -54,7 +54,7 @@ def _read_settings(arguments: argparse.Namespace) -> Settings | None:
     return settings
 
 
-def _nearest(arguments: argparse.Namespace) -> Path | None:
+def _take_nearest_settings(arguments: argparse.Namespace) -> Path | None:
     """The settings that are found without being given; what lies in another folder is named, so that nobody wonders."""
     here = Path.cwd()
     found = found_settings(here)
@@ -100,9 +100,11 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
         UsageError: A folder does not exist, or no rule matches `only`.
     """
     from advisor.rules.catalog import Catalog
-    from advisor.shipped import shipped
+    from advisor.shipped_files import shipped_folder
 
-    catalog = Catalog.load([shipped("rules"), *rule_folders(own)] if own else [shipped("rules")], settings)
+    catalog = Catalog.load(
+        [shipped_folder("rules"), *rule_folders(own)] if own else [shipped_folder("rules")], settings
+    )
     if not only:
         return catalog
     from advisor.messages.errors import UsageError
@@ -111,7 +113,7 @@ def catalog_of(own: Sequence[Path], settings: Settings | None, only: Sequence[st
     chosen = catalog.select(only)
     if not chosen.rules:
         patterns = ", ".join(only)
-        raise UsageError(Message("no_rule_matches", patterns=patterns), listed())
+        raise UsageError(Message("no_rule_matches", patterns=patterns), rules_list_hint())
     return chosen
 
 
@@ -123,15 +125,15 @@ def rule_folders(given: Sequence[Path]) -> list[Path]:
     """
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
-    from advisor.shipped import shipped
+    from advisor.shipped_files import shipped_folder
 
     for folder in given:
         if not folder.exists():
             raise UsageError(Message("does_not_exist", path=folder), Message("give_rule_folder"))
-    return list(given) or [shipped("rules")]
+    return list(given) or [shipped_folder("rules")]
 
 
-def listed() -> Message:
+def rules_list_hint() -> Message:
     """Where to see which rules there are."""
     from advisor.messages.message import Message
 

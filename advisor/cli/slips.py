@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from advisor.messages.message import Message, Value
+    from advisor.messages.message import Message, MessageValue
 
 
 class Slip(Exception):
@@ -52,14 +52,16 @@ class Parser(argparse.ArgumentParser):
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
             option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
-            self.refuse(_message("unknown_arguments", words=" ".join(unknown)), _near(option, _options(self)))
+            self.refuse(
+                _message("unknown_arguments", words=" ".join(unknown)), _nearest_hint(option, _options_below(self))
+            )
         return found
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
         known = tuple(map(str, action.choices))
-        hint = _near(str(value), known)
+        hint = _nearest_hint(str(value), known)
         if action.nargs == argparse.PARSER and Path(str(value)).exists():  # a path without a command
             hint = _message("diagnose_it", path=str(value))
         what = _message("invalid_choice", given=repr(value), choices=", ".join(map(repr, known)))
@@ -84,14 +86,14 @@ class Parser(argparse.ArgumentParser):
             raise
 
 
-def _message(code: str, /, **values: Value) -> Message:
+def _message(code: str, /, **values: MessageValue) -> Message:
     """A message; what it takes to say one is read only where the words do not fit."""
     from advisor.messages.message import Message
 
     return Message(code, **values)
 
 
-def _near(word: str, known: Iterable[str]) -> Message | None:
+def _nearest_hint(word: str, known: Iterable[str]) -> Message | None:
     """The question whether the nearest of these is meant."""
     from difflib import get_close_matches
 
@@ -100,13 +102,13 @@ def _near(word: str, known: Iterable[str]) -> Message | None:
     return did_you_mean(get_close_matches(word, tuple(known), 1, 0.55)) if word else None
 
 
-def _options(one: argparse.ArgumentParser) -> Iterator[str]:
+def _options_below(one: argparse.ArgumentParser) -> Iterator[str]:
     """Every option of a parser and of those below it."""
     for action in one._actions:  # argparse has no public way to walk them
         yield from action.option_strings
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
-                yield from _options(below)
+                yield from _options_below(below)
 
 
 def language_asked(words: Sequence[str]) -> str | None:

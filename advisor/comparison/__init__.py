@@ -8,10 +8,10 @@ its spread is unknown and a wide part of the value is allowed instead.
 
 from __future__ import annotations
 
-from advisor.comparison.changes import changes
-from advisor.comparison.conditions import Conditions, conditions
+from advisor.comparison.changes import finding_changes
+from advisor.comparison.conditions import Conditions, conditions_between
 from advisor.comparison.noise import Noise
-from advisor.comparison.times import moved, shifts
+from advisor.comparison.times import moved_entries, step_shifts
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Confidence, Diagnosis
 
@@ -23,20 +23,20 @@ __all__ = ["DEFAULT", "compare"]
 def compare(before: Diagnosis, after: Diagnosis, tolerance: Tolerance = DEFAULT) -> Comparison:
     """What changed from one diagnosis to the other. Neither needs its capture any more."""
     noise = Noise(before, after, tolerance)
-    found = conditions(before, after, single=noise.single)
+    found = conditions_between(before, after, single=noise.single)
     return Comparison(
         before=before,
         after=after,
         tolerance=tolerance,
-        confidence=_confidence(noise, found),
-        shifts=tuple(shifts(before, after, noise, found)),
-        changes=changes(before, after, noise, found),
-        moved=() if found.window else moved(before.account, after.account, noise),
+        confidence=_comparison_confidence(noise, found),
+        shifts=tuple(step_shifts(before, after, noise, found)),
+        changes=finding_changes(before, after, noise, found),
+        moved=() if found.window else moved_entries(before.account, after.account, noise),
         notes=found.notes,
     )
 
 
-def _confidence(noise: Noise, found: Conditions) -> Confidence:
+def _comparison_confidence(noise: Noise, found: Conditions) -> Confidence:
     if noise.single or found.window or found.other_program:
         return Confidence.low
     return Confidence.medium if found.differ else Confidence.high

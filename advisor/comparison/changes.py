@@ -11,7 +11,7 @@ from advisor.comparison.dilution import AROUND, only_step_moved
 from advisor.comparison.noise import Noise
 from advisor.messages.text import Text
 from advisor.model.comparison import STATUSES, Change, Metric, Status
-from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, Saving, number
+from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Outcome, Saving, number_or_none
 
 CROSSED = Text(
     en="it crossed its threshold by less than two captures of one program differ",
@@ -20,14 +20,14 @@ CROSSED = Text(
 """Why a finding that came or went counts as the same."""
 
 
-def changes(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> tuple[Change, ...]:
+def finding_changes(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> tuple[Change, ...]:
     """One change for each finding of either, in the order of `STATUSES`, within it by what is at stake."""
     sides = _Side(before), _Side(after)
     names = dict.fromkeys(chain(sides[1].findings, sides[0].findings))
-    return tuple(sorted((_change(name, sides, noise, found) for name in names), key=_order))
+    return tuple(sorted((_change_of_finding(name, sides, noise, found) for name in names), key=_sort_key))
 
 
-def _order(change: Change) -> tuple[int, float, int, str, str]:
+def _sort_key(change: Change) -> tuple[int, float, int, str, str]:
     savings = [saving.us for saving in (change.saving_before, change.saving_after) if saving is not None]
     severities = [level for level in (change.severity_before, change.severity_after) if level is not None]
     at_stake = max(savings, default=0.0)
@@ -46,13 +46,13 @@ class _Side:
         return self.findings.get(name) or self.measures.get(name)
 
 
-def _change(name: str, sides: tuple[_Side, _Side], noise: Noise, found: Conditions) -> Change:
+def _change_of_finding(name: str, sides: tuple[_Side, _Side], noise: Noise, found: Conditions) -> Change:
     old, new = (side.findings.get(name) for side in sides)
     finding = new or old
     assert finding is not None  # noqa: S101 - names come from the findings of either side
     seen = tuple(side.of(name) for side in sides)
-    metrics = _metrics(*seen)
-    status, reason = _status(finding, sides, metrics, noise, found)
+    metrics = _paired_metrics(*seen)
+    status, reason = _status_and_reason(finding, sides, metrics, noise, found)
     levels = [one.confidence for one in (old, new) if one is not None]
     return Change(
         rule=finding.rule,
@@ -69,30 +69,30 @@ def _change(name: str, sides: tuple[_Side, _Side], noise: Noise, found: Conditio
     )
 
 
-def _status(
+def _status_and_reason(
     finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise, found: Conditions
 ) -> tuple[Status, Text | None]:
-    status, reason = _seen(finding, sides, metrics, noise)
+    status, reason = _raw_status(finding, sides, metrics, noise)
     if found.window and status in ("worse", "better"):
         return "not comparable", WINDOW
-    if not found.window and only_step_moved(status, finding.rule, _savings(finding, sides), metrics, noise):
+    if not found.window and only_step_moved(status, finding.rule, _paired_savings(finding, sides), metrics, noise):
         return "same", AROUND
     if finding.rule.split("/", 1)[0] in HOST_SIDE and found.forbid(status):
         return "not comparable", PROFILER
     return status, reason
 
 
-def _savings(finding: Finding, sides: tuple[_Side, _Side]) -> tuple[Saving | None, Saving | None]:
+def _paired_savings(finding: Finding, sides: tuple[_Side, _Side]) -> tuple[Saving | None, Saving | None]:
     one, other = (side.of(finding.fingerprint) for side in sides)
     return None if one is None else one.saving, None if other is None else other.saving
 
 
-def _seen(
+def _raw_status(
     finding: Finding, sides: tuple[_Side, _Side], metrics: tuple[Metric, ...], noise: Noise
 ) -> tuple[Status, Text | None]:
     old, new = (side.findings.get(finding.fingerprint) for side in sides)
     if old is not None and new is not None:
-        return _both(old, new, metrics, noise), None
+        return _status_in_both(old, new, metrics, noise), None
     lacking = sides[0] if old is None else sides[1]
     reason = _not_looked(finding.rule, lacking.outcomes.get(finding.rule))
     if reason is not None:
@@ -102,7 +102,7 @@ def _seen(
     return ("new" if old is None else "gone"), None
 
 
-def _both(old: Finding, new: Finding, metrics: tuple[Metric, ...], noise: Noise) -> Status:
+def _status_in_both(old: Finding, new: Finding, metrics: tuple[Metric, ...], noise: Noise) -> Status:
     """Worse or better by what it costs; without a known saving, by the severity a rule gives to what it measured."""
     if old.saving.us > 0 or new.saving.us > 0:
         if noise.saved_alike(old.rule, old.saving, new.saving):
@@ -115,7 +115,11 @@ def _both(old: Finding, new: Finding, metrics: tuple[Metric, ...], noise: Noise)
 
 def _all_alike(metrics: Iterable[Metric], noise: Noise) -> bool:
     """Whether no value that is held against a threshold moved beyond noise."""
-    held = [(number(metric.before), number(metric.after)) for metric in metrics if metric.threshold is not None]
+    held = [
+        (number_or_none(metric.before), number_or_none(metric.after))
+        for metric in metrics
+        if metric.threshold is not None
+    ]
     known = [(before, after) for before, after in held if before is not None and after is not None]
     return bool(known) and all(noise.alike(before, after) for before, after in known)
 
@@ -125,7 +129,7 @@ def _hardly_crossed(metrics: Iterable[Metric], noise: Noise) -> bool:
     crossed = [
         noise.alike(before, after)
         for before, after, limit in (
-            (number(metric.before), number(metric.after), metric.threshold) for metric in metrics
+            (number_or_none(metric.before), number_or_none(metric.after), metric.threshold) for metric in metrics
         )
         if before is not None and after is not None and limit is not None and (before > limit) != (after > limit)
     ]
@@ -150,18 +154,18 @@ def _not_looked(rule: str, outcome: Outcome | None) -> Text | None:
     return Text(en=f"`{rule}` was {said[0]} in the other capture{en}", zh=f"规则 `{rule}` 在另一份采集中{said[1]}{zh}")
 
 
-def _metrics(before: Finding | Measure | None, after: Finding | Measure | None) -> tuple[Metric, ...]:
+def _paired_metrics(before: Finding | Measure | None, after: Finding | Measure | None) -> tuple[Metric, ...]:
     """The values of either side by name, those held against a threshold first."""
-    one, other = _evidence(before), _evidence(after)
-    found = [_metric(name, one.get(name), other.get(name)) for name in dict.fromkeys(chain(other, one))]
+    one, other = _evidence_by_name(before), _evidence_by_name(after)
+    found = [_paired_metric(name, one.get(name), other.get(name)) for name in dict.fromkeys(chain(other, one))]
     return tuple(sorted(found, key=lambda metric: metric.threshold is None))
 
 
-def _evidence(of: Finding | Measure | None) -> dict[str, Evidence]:
+def _evidence_by_name(of: Finding | Measure | None) -> dict[str, Evidence]:
     return {} if of is None else {item.name: item for item in of.evidence}
 
 
-def _metric(name: str, before: Evidence | None, after: Evidence | None) -> Metric:
+def _paired_metric(name: str, before: Evidence | None, after: Evidence | None) -> Metric:
     known = after or before
     assert known is not None  # noqa: S101 - the name is that of one of them
     return Metric(

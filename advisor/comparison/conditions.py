@@ -60,13 +60,13 @@ PROFILER = Text(
 """Why a change on the side of the host proves nothing."""
 
 
-def conditions(before: Diagnosis, after: Diagnosis, *, single: bool) -> Conditions:
+def conditions_between(before: Diagnosis, after: Diagnosis, *, single: bool) -> Conditions:
     """What stands between two diagnoses."""
-    one, other = _recorded(before.run), _recorded(after.run)
+    one, other = _recording_levels(before.run), _recording_levels(after.run)
     known = [(old, new) for old, new in zip(one, other, strict=True) if old is not None and new is not None]
     other_program = not _one_program(before.account, after.account)
     return Conditions(
-        notes=tuple(_notes(before, after, single, other_program)),
+        notes=tuple(_condition_notes(before, after, single, other_program)),
         more_after=any(new > old for old, new in known),
         more_before=any(old > new for old, new in known),
         window=_a_window(before, after),
@@ -80,23 +80,23 @@ def _a_window(before: Diagnosis, after: Diagnosis) -> bool:
     return timed and bool(before.run.steps) != bool(after.run.steps)
 
 
-def _recorded(run: Run) -> tuple[int | None, ...]:
+def _recording_levels(run: Run) -> tuple[int | None, ...]:
     """How much each switch of the profiler records; None where it is not known."""
     level = _LEVELS.index(run.level) if run.level in _LEVELS else None
-    return (level, _activities(run), *(_switch(run, name) for name in _SWITCHES))
+    return (level, _activity_count(run), *(_switch_state(run, name) for name in _SWITCHES))
 
 
-def _activities(run: Run) -> int | None:
+def _activity_count(run: Run) -> int | None:
     known = [len(capture.activities) for capture in run.captures if capture.activities is not None]
     return max(known, default=None)
 
 
-def _switch(run: Run, name: str) -> int | None:
+def _switch_state(run: Run, name: str) -> int | None:
     known = [int(value) for capture in run.captures if (value := getattr(capture, name)) is not None]
     return max(known, default=None)
 
 
-def _notes(before: Diagnosis, after: Diagnosis, single: bool, other_program: bool) -> Iterator[Text]:
+def _condition_notes(before: Diagnosis, after: Diagnosis, single: bool, other_program: bool) -> Iterator[Text]:
     one, other = before.run, after.run
     yield from _of_steps(before, after, single)
     if one.rank_count and other.rank_count and one.rank_count != other.rank_count:
@@ -110,7 +110,7 @@ def _notes(before: Diagnosis, after: Diagnosis, single: bool, other_program: boo
             en=f"Recorded with {then} before and {now} now: a higher level slows the host by itself.",
             zh=f"采集级别由 {then} 变为 {now}：级别越高，采集本身对 host 的拖慢越大。",
         )
-    changed = [name for name in _SWITCHES if _differs(_switch(one, name), _switch(other, name))]
+    changed = [name for name in _SWITCHES if _switch_differs(_switch_state(one, name), _switch_state(other, name))]
     if changed:
         yield Text(
             en=f"Profiler switches differ: {', '.join(changed)}. They slow the host by themselves.",
@@ -125,7 +125,7 @@ def _notes(before: Diagnosis, after: Diagnosis, single: bool, other_program: boo
         )
 
 
-def _differs(old: int | None, new: int | None) -> bool:
+def _switch_differs(old: int | None, new: int | None) -> bool:
     return old is not None and new is not None and old != new
 
 
@@ -170,8 +170,8 @@ def _of_rules(before: Diagnosis, after: Diagnosis) -> Iterator[Text]:
     tuned = sorted(rule for rule in old.keys() & new.keys() if old[rule] != new[rule])
     if tuned:
         yield Text(
-            en=f"Thresholds differ: {_few(tuned)}.",
-            zh=f"阈值不同：{_few(tuned)}。",
+            en=f"Thresholds differ: {_list_first_names(tuned)}.",
+            zh=f"阈值不同：{_list_first_names(tuned)}。",
         )
 
 
@@ -180,7 +180,7 @@ def one_line(name: str) -> str:
     return " ".join(name.encode("utf-8", "replace").decode().split())[:_LONGEST]
 
 
-def _few(names: Sequence[str], most: int = 5) -> str:
+def _list_first_names(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(f"`{one_line(name)}`" for name in names[:most]) + (" …" if len(names) > most else "")
 
 
@@ -188,7 +188,7 @@ def _one_program(before: Account | None, after: Account | None) -> bool:
     """Whether the computing time of both, operator type by operator type, lies mostly on the same names."""
     if before is None or after is None:
         return True
-    one, other = _computing(before), _computing(after)
+    one, other = _compute_us_by_name(before), _compute_us_by_name(after)
     if not one or not other:
         return True
     shared = one.keys() & other.keys()
@@ -196,5 +196,5 @@ def _one_program(before: Account | None, after: Account | None) -> bool:
     return min(parts) >= _IN_COMMON
 
 
-def _computing(account: Account) -> dict[str, float]:
+def _compute_us_by_name(account: Account) -> dict[str, float]:
     return {entry.name: entry.us for entry in account.spent if entry.part == "compute" and entry.name}

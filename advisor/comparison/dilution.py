@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from advisor.comparison.noise import Noise
 from advisor.messages.text import Text
 from advisor.model.comparison import Metric, Status
-from advisor.model.findings import Saving, number
+from advisor.model.findings import Saving, number_or_none
 
 AROUND = Text(
     en="it takes the time that it took; only the step around it changed",
@@ -39,16 +39,16 @@ def only_step_moved(
     before, after = (0.0 if saving is None else saving.us for saving in savings)
     if abs(after - before) > abs(new - old):
         return False
-    moved = [sign * by > allowed for by, allowed in _moves(metrics, rule, noise, (old, new))]
+    moved = [sign * by > allowed for by, allowed in _metric_moves(metrics, rule, noise, (old, new))]
     return bool(moved) and not any(moved)
 
 
-def _moves(
+def _metric_moves(
     metrics: Iterable[Metric], rule: str, noise: Noise, steps: tuple[float, float]
 ) -> Iterator[tuple[float, float]]:
     """By how much each value moved, and what of that is noise: times, shares as times of their step, and counts."""
     for metric in metrics:
-        before, after = number(metric.before), number(metric.after)
+        before, after = number_or_none(metric.before), number_or_none(metric.after)
         if before is None or after is None:
             continue
         if metric.unit == "us":

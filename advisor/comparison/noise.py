@@ -25,7 +25,7 @@ class Noise:
 
     def __init__(self, before: Diagnosis, after: Diagnosis, tolerance: Tolerance) -> None:
         self.tolerance = tolerance
-        self.steps = tuple(_splits(diagnosis) for diagnosis in (before, after))
+        self.steps = tuple(_step_splits(diagnosis) for diagnosis in (before, after))
         self.single = min(len(steps) for steps in self.steps) < 2  # noqa: PLR2004 - a spread needs two
         self.splits = before.split, after.split
         self.step_us = max(split.step_us if split is not None else 0.0 for split in self.splits)
@@ -41,14 +41,14 @@ class Noise:
 
     def of_time(self, name: str, before: float, after: float) -> float:
         """What the difference of a part of the step must exceed, µs."""
-        return self._allowed(self._spread(name), max(before, after))
+        return self._allowed_difference(self._spread_over_steps(name), max(before, after))
 
     def of_entry(self, before: Spent | None, after: Spent | None) -> float:
         """What the difference of an entry of the account must exceed, µs."""
         spreads = [entry.spread_us or 0.0 for entry in (before, after) if entry is not None]
-        return self._allowed(max(spreads, default=0.0), max(us(before), us(after)))
+        return self._allowed_difference(max(spreads, default=0.0), max(us_of_entry(before), us_of_entry(after)))
 
-    def _allowed(self, spread_us: float, larger_us: float) -> float:
+    def _allowed_difference(self, spread_us: float, larger_us: float) -> float:
         """The spread over the steps, but no more than is allowed where steps are not known to differ at all.
 
         One step that stalls spreads the steps of a capture by more than it lengthens the mean, however long it is.
@@ -71,15 +71,15 @@ class Noise:
         """Whether two values of a metric differ by no more than noise."""
         return abs(after - before) <= self.relative * max(abs(before), abs(after))
 
-    def _spread(self, name: str) -> float:
-        return max((_deviation([getattr(step, name) for step in steps]) for steps in self.steps), default=0.0)
+    def _spread_over_steps(self, name: str) -> float:
+        return max((_sample_deviation([getattr(step, name) for step in steps]) for steps in self.steps), default=0.0)
 
 
-def _splits(diagnosis: Diagnosis) -> tuple[StepSplit, ...]:
+def _step_splits(diagnosis: Diagnosis) -> tuple[StepSplit, ...]:
     return diagnosis.account.steps if diagnosis.account is not None else ()
 
 
-def _deviation(values: Sequence[float]) -> float:
+def _sample_deviation(values: Sequence[float]) -> float:
     """The standard deviation of a sample; 0 with fewer than two values."""
     if len(values) < 2:  # noqa: PLR2004
         return 0.0
@@ -87,6 +87,6 @@ def _deviation(values: Sequence[float]) -> float:
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def us(entry: Spent | None) -> float:
+def us_of_entry(entry: Spent | None) -> float:
     """The time of an entry; nothing was spent on what has none."""
     return 0.0 if entry is None else entry.us

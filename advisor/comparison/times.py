@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from advisor.comparison.conditions import Conditions
-from advisor.comparison.noise import Noise, us
+from advisor.comparison.noise import Noise, us_of_entry
 from advisor.model.comparison import Moved, Shift, ShiftName, ShiftStatus
 from advisor.model.findings import Account, Diagnosis, Spent, SpentPart
 
@@ -21,7 +21,7 @@ PARTS: tuple[tuple[ShiftName, str, bool], ...] = (
 """Times that are compared: name, column of a split, and whether a slower host shows in it."""
 
 
-def shifts(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> Iterator[Shift]:
+def step_shifts(before: Diagnosis, after: Diagnosis, noise: Noise, found: Conditions) -> Iterator[Shift]:
     """The mean step and its parts; nothing where one of the two does not know them."""
     if before.split is None or after.split is None:
         return
@@ -38,17 +38,17 @@ def _moved_by(delta: float, limit: float) -> ShiftStatus:
     return "same" if abs(delta) <= limit else "worse" if delta > 0 else "better"
 
 
-def moved(before: Account | None, after: Account | None, noise: Noise) -> tuple[Moved, ...]:
+def moved_entries(before: Account | None, after: Account | None, noise: Noise) -> tuple[Moved, ...]:
     """Every entry of both accounts, the largest difference first; the differences add up to that of the step."""
     if before is None or after is None:
         return ()
-    shared = _named(before) & _named(after)
+    shared = _parts_with_names(before) & _parts_with_names(after)
     old, new = _by_name(before, shared), _by_name(after, shared)
-    entries = (_entry(key, old.get(key), new.get(key), noise) for key in dict.fromkeys(chain(old, new)))
+    entries = (_moved_entry(key, old.get(key), new.get(key), noise) for key in dict.fromkeys(chain(old, new)))
     return tuple(sorted(entries, key=lambda entry: (-abs(entry.delta_us), entry.part, entry.name)))
 
 
-def _named(account: Account) -> set[SpentPart]:
+def _parts_with_names(account: Account) -> set[SpentPart]:
     """The parts of which names are known; of a capture that holds only sums, none."""
     return {entry.part for entry in account.spent if entry.name}
 
@@ -62,18 +62,18 @@ def _by_name(account: Account, named: set[SpentPart]) -> dict[tuple[SpentPart, s
     return found
 
 
-def _entry(key: tuple[SpentPart, str], before: Spent | None, after: Spent | None, noise: Noise) -> Moved:
-    delta = us(after) - us(before)
+def _moved_entry(key: tuple[SpentPart, str], before: Spent | None, after: Spent | None, noise: Noise) -> Moved:
+    delta = us_of_entry(after) - us_of_entry(before)
     return Moved(
         part=key[0],
         name=key[1],
-        before_us=us(before),
-        after_us=us(after),
-        count_before=_count(before),
-        count_after=_count(after),
+        before_us=us_of_entry(before),
+        after_us=us_of_entry(after),
+        count_before=_count_of_entry(before),
+        count_after=_count_of_entry(after),
         beyond_noise=abs(delta) > noise.of_entry(before, after),
     )
 
 
-def _count(entry: Spent | None) -> float | None:
+def _count_of_entry(entry: Spent | None) -> float | None:
     return 0.0 if entry is None else entry.count

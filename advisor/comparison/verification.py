@@ -14,7 +14,7 @@ from advisor.messages.text import Text
 from advisor.model.comparison import Change, Comparison, Metric, Shift, Status
 from advisor.model.findings import ConfidenceName, Diagnosis, Finding, Scalar
 
-Result = Literal["kept", "partly", "not kept", "worse", "not known"]
+PromiseResult = Literal["kept", "partly", "not kept", "worse", "not known"]
 LEAST_KEPT = 0.75
 """Part of the promise from which on it counts as kept: generated captures hold most savings to be within 25 %."""
 _SHORTEST_PREFIX = 4
@@ -29,7 +29,7 @@ class Verification(BaseModel):
     rule: str
     fingerprint: str
     subject: dict[str, Scalar] = {}
-    result: Result
+    result: PromiseResult
     confidence: ConfidenceName
     status: Status
     """What became of the finding."""
@@ -49,12 +49,12 @@ class Verification(BaseModel):
     @property
     def won_us(self) -> float | None:
         """By how much the step became shorter."""
-        return _won(self.step)
+        return _time_won(self.step)
 
     @property
     def explained_us(self) -> float | None:
         """How much of what the step won this finding explains at most: no more than its own time went down by."""
-        won, freed = _won(self.step), self.freed_us
+        won, freed = _time_won(self.step), self.freed_us
         return None if won is None or freed is None else max(min(won, freed), 0.0)
 
     def to_json(self) -> str:
@@ -95,11 +95,11 @@ class Verifications(BaseModel):
 
 def verify_all(comparison: Comparison) -> Verifications:
     """What became of each finding of the first capture of a comparison."""
-    found = tuple(verify(comparison, finding.fingerprint) for finding in comparison.before.findings)
+    found = tuple(verify_finding(comparison, finding.fingerprint) for finding in comparison.before.findings)
     notes = set(comparison.notes)
     return Verifications(
         confidence=comparison.confidence,
-        step=_step(comparison),
+        step=_step_shift(comparison),
         findings=tuple(
             one.model_copy(update={"against": (), "reasons": tuple(r for r in one.reasons if r not in notes)})
             for one in found
@@ -109,42 +109,42 @@ def verify_all(comparison: Comparison) -> Verifications:
     )
 
 
-def verify(comparison: Comparison, name: str) -> Verification:
+def verify_finding(comparison: Comparison, name: str) -> Verification:
     """Whether the finding of this name (see `named`) was fixed between the two captures of a comparison.
 
     Raises:
         UsageError: The first capture has no such finding.
     """
-    finding = named(comparison.before, name)
+    finding = finding_named(comparison.before, name)
     change = comparison.change(finding.fingerprint)
     assert change is not None  # noqa: S101 - every finding of either side has one
-    step = _step(comparison)
+    step = _step_shift(comparison)
     promised = finding.saving.us
     return Verification(
         rule=finding.rule,
         fingerprint=finding.fingerprint,
         subject=finding.subject,
-        result=_result(change, promised, step),
+        result=_result_of_change(change, promised, step),
         confidence=change.confidence,
         status=change.status,
         metrics=change.metrics,
         promised_us=promised,
-        freed_us=_freed(change, promised),
+        freed_us=_time_freed(change, promised),
         step=step,
         against=tuple(other for other in comparison.having("new", "worse") if other is not change),
-        reasons=tuple(_reasons(change, promised, step, comparison)),
+        reasons=tuple(_limiting_reasons(change, promised, step, comparison)),
     )
 
 
-def _step(comparison: Comparison) -> Shift | None:
+def _step_shift(comparison: Comparison) -> Shift | None:
     return next((shift for shift in comparison.shifts if shift.name == "step"), None)
 
 
-def _won(step: Shift | None) -> float | None:
+def _time_won(step: Shift | None) -> float | None:
     return None if step is None else -step.delta_us
 
 
-def named(diagnosis: Diagnosis, name: str) -> Finding:
+def finding_named(diagnosis: Diagnosis, name: str) -> Finding:
     """The finding with this fingerprint, or the beginning of one, or the only one of this rule.
 
     Raises:
@@ -169,7 +169,7 @@ def named(diagnosis: Diagnosis, name: str) -> Finding:
     raise UsageError(trouble, Message("name_one_of", names=listed))
 
 
-def _result(change: Change, promised: float, step: Shift | None) -> Result:
+def _result_of_change(change: Change, promised: float, step: Shift | None) -> PromiseResult:
     """What the finding says decides; how much of its own time is won, and shows in the step, tells kept from partly."""
     if change.status == "not comparable":
         return "not known"
@@ -177,7 +177,7 @@ def _result(change: Change, promised: float, step: Shift | None) -> Result:
         return "worse" if change.status == "worse" else "not kept"
     if promised <= 0:
         return "kept" if change.status == "gone" else "partly"
-    return "kept" if _seen_in_step(_freed(change, promised), step) >= LEAST_KEPT * promised else "partly"
+    return "kept" if _seen_in_step(_time_freed(change, promised), step) >= LEAST_KEPT * promised else "partly"
 
 
 def _seen_in_step(freed: float | None, step: Shift | None) -> float:
@@ -188,7 +188,7 @@ def _seen_in_step(freed: float | None, step: Shift | None) -> float:
     return min(freed, -step.delta_us)
 
 
-def _freed(change: Change, promised: float) -> float | None:
+def _time_freed(change: Change, promised: float) -> float | None:
     """What is no longer left to win: all of it when the finding is gone and nothing of it was measured any more."""
     if change.status == "not comparable":
         return None
@@ -198,7 +198,7 @@ def _freed(change: Change, promised: float) -> float | None:
     return promised - left
 
 
-def _reasons(change: Change, promised: float, step: Shift | None, comparison: Comparison) -> list[Text]:
+def _limiting_reasons(change: Change, promised: float, step: Shift | None, comparison: Comparison) -> list[Text]:
     said = [change.reason] if change.reason is not None else []
     if promised <= 0:
         said.append(Text(en="the finding promised no time", zh="该问题未给出预计收益"))

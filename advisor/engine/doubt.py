@@ -19,28 +19,31 @@ class Doubting(Protocol):
     def doubts(self) -> tuple[str, ...]: ...
 
 
-def doubted(findings: Iterable[Finding], rules: Iterable[Doubting]) -> tuple[Finding, ...]:
+def with_doubts(findings: Iterable[Finding], rules: Iterable[Doubting]) -> tuple[Finding, ...]:
     """The findings; those seen where the times they rest on are in doubt are one level less certain, and name why.
 
     What is said of the capture itself stays as certain as it is.
     """
     found = tuple(findings)
     patterns = {rule.id: rule.doubts for rule in rules if rule.doubts}
-    return tuple(_less_certain(finding, _doubts(finding, found, patterns)) for finding in found)
+    return tuple(_less_certain(finding, _doubts_about(finding, found, patterns)) for finding in found)
 
 
-def _doubts(finding: Finding, found: Iterable[Finding], patterns: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _doubts_about(
+    finding: Finding, found: Iterable[Finding], patterns: Mapping[str, tuple[str, ...]]
+) -> tuple[str, ...]:
     """Fingerprints of the findings that put this one in doubt."""
     if finding.rule.startswith("capture/"):
         return ()
     return tuple(
         one.fingerprint
         for one in found
-        if any(fnmatchcase(finding.rule, pattern) for pattern in patterns.get(one.rule, ())) and _meet(finding, one)
+        if any(fnmatchcase(finding.rule, pattern) for pattern in patterns.get(one.rule, ()))
+        and _share_rank(finding, one)
     )
 
 
-def _meet(finding: Finding, other: Finding) -> bool:
+def _share_rank(finding: Finding, other: Finding) -> bool:
     """Whether both were seen on one rank; what has no rank was seen on any."""
     here, there = ({place.rank for place in one.seen} for one in (finding, other))
     return None in here or None in there or not here or bool(here & there)

@@ -16,15 +16,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.engine import reason
-from advisor.engine.excerpt import excerpts, rows_behind
+from advisor.engine.excerpt import rows_behind, with_excerpts
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
-from advisor.engine.moments import with_occurrences
-from advisor.engine.near import measures, nearest
+from advisor.engine.near_misses import measure_quiet_subjects, nearest_groups
 from advisor.engine.profile_like import ProfileLike
+from advisor.engine.worst_events import with_occurrences
 from advisor.expr.compile import Compiled
-from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group, is_missing
+from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group_rows, is_missing
 from advisor.expr.language import RUN_SCOPE, run_values
-from advisor.expr.settings import ENVIRONMENT, Environment, asked, environment
+from advisor.expr.settings import ENVIRONMENT, Environment, asked_variables, recorded_environment
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
@@ -40,19 +40,19 @@ def evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
     """What a rule says about a profile. Whatever goes wrong becomes the outcome `failed`, with the place."""
     try:
         with np.errstate(all="ignore"):
-            return _evaluate(rule, profile, run)
+            return _evaluate_rule(rule, profile, run)
     except FactMissing as missing:
-        return _result(rule, "skipped", reason.of_missing(missing, run), needs=missing.tables)
+        return _result_of_rule(rule, "skipped", reason.of_missing(missing, run), needs=missing.tables)
     except Exception as error:  # noqa: BLE001 - the one broad one: a rule that breaks must not end the run
-        return _result(rule, "failed", reason.of_failure(error, _where(error)))
+        return _result_of_rule(rule, "failed", reason.of_failure(error, _place_of_error(error)))
 
 
-def _where(error: Exception) -> str:
+def _place_of_error(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 
-def _result(
+def _result_of_rule(
     rule: Rule,
     outcome: OutcomeName,
     why: Text | None = None,
@@ -66,40 +66,40 @@ def _result(
     return RuleResult(said, tuple(hits), elsewhere)
 
 
-def _evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
+def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
     named: dict[str, Any] = {**run_values(run), **{name: param.value for name, param in rule.params.items()}}
-    named[ENVIRONMENT] = _environment(rule, profile)
+    named[ENVIRONMENT] = _environment_for_rule(rule, profile)
     if rule.applies_when is not None:
-        applies = _one(rule.applies_when, _named(Frame(None), named))
+        applies = _single_truth(rule.applies_when, _with_names(Frame(None), named))
         if applies == UNKNOWN:
             unknown = [name for name in sorted(rule.applies_when.names) if named.get(name) is None]
-            return _result(rule, "skipped", reason.of_unknown_run(unknown))
+            return _result_of_rule(rule, "skipped", reason.of_unknown_run(unknown))
         if applies != TRUE:
-            return _result(rule, "not applicable", reason.of_condition(rule.applies_when.names, run))
+            return _result_of_rule(rule, "not applicable", reason.of_condition(rule.applies_when.names, run))
     table, *_ = [profile.table(fact) for fact in rule.facts]
-    frame = _named(Frame(table), named)
+    frame = _with_names(Frame(table), named)
     if rule.where is not None:
         kept = np.broadcast_to(rule.where.run(frame), frame.length)
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
-            return _skipped(rule, frame, rule.where, run)
+            return _skip_rule(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
-    return _judged(rule, _grouped(rule, frame, _steps_of_ranks(profile, run)), run, profile)
+    return _judge_groups(rule, _group_frame(rule, frame, _steps_of_ranks(profile, run)), run, profile)
 
 
-def _environment(rule: Rule, profile: ProfileLike) -> Environment:
+def _environment_for_rule(rule: Rule, profile: ProfileLike) -> Environment:
     """The environment variables the rule asks for, as far as they were recorded."""
     try:
-        return environment(profile.table(Setting), rule.settings) if rule.settings else {}
+        return recorded_environment(profile.table(Setting), rule.settings) if rule.settings else {}
     except FactMissing:
         return {}
 
 
-def _named(frame: Frame, named: dict[str, Any]) -> Frame:
+def _with_names(frame: Frame, named: dict[str, Any]) -> Frame:
     frame.named.update(named)
     return frame
 
 
-def _one(compiled: Compiled, frame: Frame) -> int:
+def _single_truth(compiled: Compiled, frame: Frame) -> int:
     return int(np.asarray(compiled.run(frame)).reshape(-1)[0])
 
 
@@ -125,12 +125,12 @@ def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> 
     return found
 
 
-def _grouped(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) -> Frame:
+def _group_frame(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) -> Frame:
     """The same rows in groups, with the keys and every `let` named.
 
     Where ranks are told apart, what is seen on a rank is a part of its own step.
     """
-    codes, keys = group(frame, rule.for_each)
+    codes, keys = group_rows(frame, rule.for_each)
     groups = len(next(iter(keys.values()))) if keys else 1
     grouped = Frame(frame.table, frame.index, codes, groups)
     grouped.named.update(frame.named)
@@ -152,23 +152,25 @@ def _key_values(frame: Frame, name: str, values: list[object]) -> Value:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-def _judged(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleResult:
+def _judge_groups(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleResult:
     verdict = np.broadcast_to(rule.when.run(frame), frame.groups)
     fired = np.flatnonzero(verdict == TRUE)
     if not len(fired) and frame.length and np.any(verdict == UNKNOWN):
-        return _skipped(rule, frame, rule.when, run)
-    hits = _hits(rule, frame, run, fired)
+        return _skip_rule(rule, frame, rule.when, run)
+    hits = _hits_in_groups(rule, frame, run, fired)
     if hits:
         behind = rows_behind(rule, frame, profile)
-        hits = excerpts(rule, behind, fired, hits)
+        hits = with_excerpts(rule, behind, fired, hits)
         rows = behind.frame if rule.occurrences is not None and rule.occurrences.by else frame
         hits = with_occurrences(rule, rows, fired, hits, profile)
-    near = _hits(rule, frame, run, nearest(rule, frame, np.flatnonzero(verdict == FALSE)))
-    others = _elsewhere(rule, frame, run, np.flatnonzero(verdict != TRUE)) if hits else ()
-    return _result(rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measures(near, hits))
+    near = _hits_in_groups(rule, frame, run, nearest_groups(rule, frame, np.flatnonzero(verdict == FALSE)))
+    others = _savings_elsewhere(rule, frame, run, np.flatnonzero(verdict != TRUE)) if hits else ()
+    return _result_of_rule(
+        rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measure_quiet_subjects(near, hits)
+    )
 
 
-def _skipped(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleResult:
+def _skip_rule(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleResult:
     """Skipped because a condition is missing everywhere: names the columns and run names at its root."""
     names, todo = set[str](), list(condition.names)
     while todo:
@@ -179,36 +181,38 @@ def _skipped(rule: Rule, frame: Frame, condition: Compiled, run: Run) -> RuleRes
     columns = [n for n in sorted(names) if frame.has(n) and bool(np.any(is_missing(frame.column(n))))]
     empty = [n for n in columns if bool(np.all(is_missing(frame.column(n))))]
     unknown = [n for n in sorted(names) if n in RUN_SCOPE and frame.named.get(n) is None]
-    unknown += [n for n in sorted(names) if asked([n])]
+    unknown += [n for n in sorted(names) if asked_variables([n])]
     if not columns and not unknown:
         unknown = [n for n in rule.let if n in names and bool(np.all(is_missing(frame.named.get(n))))]
     labels = {item.name: item.label for item in rule.evidence}
-    variables = _variables(rule.let[name].source for name in names if name in rule.let)
+    variables = _variables_in_sources(rule.let[name].source for name in names if name in rule.let)
     why = reason.of_missing_values(rule.fact, empty or columns, unknown, labels, run, variables, partly=not empty)
-    return _result(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])
+    return _result_of_rule(rule, "skipped", why, needs=[f"{rule.fact.table}.{name}" for name in empty or columns])
 
 
 _NAMED = re.compile(r'\bname == "([A-Z][A-Z0-9_]+)"')
 
 
-def _variables(sources: Iterable[str]) -> list[str]:
+def _variables_in_sources(sources: Iterable[str]) -> list[str]:
     """The environment variables that these expressions look for among the recorded settings."""
     return sorted({variable for source in sources for variable in _NAMED.findall(source)})
 
 
-def _hits(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
+def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hit]:
     if not len(fired):
         return []
-    keys = _keys(rule, frame, fired)
+    keys = _keys_of_groups(rule, frame, fired)
     lets = [name for name, compiled in rule.let.items() if not compiled.type.per_row]
     shown = [evidence.name for evidence in rule.evidence]
-    values = {n: _plain(frame.named[n], fired, frame.groups) for n in dict.fromkeys((*lets, *shown)) if n not in keys}
+    values = {
+        n: _plain_values(frame.named[n], fired, frame.groups) for n in dict.fromkeys((*lets, *shown)) if n not in keys
+    }
     values |= keys
-    severity = _levels(rule.severity, frame, fired)
-    confidence = _levels(rule.confidence, frame, fired)
+    severity = _level_by_hit(rule.severity, frame, fired)
+    confidence = _level_by_hit(rule.confidence, frame, fired)
     saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
     restated = _time_per_step(rule.symptom, frame, run, fired)
-    fix = _applying(rule, frame, fired)
+    fix = _fix_steps_by_hit(rule, frame, fired)
     steps = _own_steps(frame, fired)
     limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
     return [
@@ -240,43 +244,43 @@ def _own_steps(frame: Frame, fired: Array) -> list[float | None]:
     return [None] * len(fired) if steps.ndim == 0 else [float(f"{one:.9g}") for one in steps[fired].tolist()]
 
 
-def _elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:
+def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:
     """What the remedy would win in these groups, where that decides what it wins as a whole."""
     if rule.saving is None or rule.saving.across != "critical":
         return ()
-    keys = _keys(rule, frame, quiet)
+    keys = _keys_of_groups(rule, frame, quiet)
     us = np.broadcast_to(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]
     most = run.step_us if run.step_us > 0 else math.inf
     rows = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
     return tuple(
         Elsewhere(
             (rule.id, tuple(row[key] for key in rule.identity)),
-            _number(row.get("rank")),
-            _number(row.get("step")),
+            _whole_number(row.get("rank")),
+            _whole_number(row.get("step")),
             one,
         )
         for row, one in zip(rows, np.clip(us, 0.0, most).tolist(), strict=True)
     )
 
 
-def _number(value: Scalar) -> int | None:
+def _whole_number(value: Scalar) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _keys(rule: Rule, frame: Frame, groups: Array) -> dict[str, list[Scalar]]:
+def _keys_of_groups(rule: Rule, frame: Frame, groups: Array) -> dict[str, list[Scalar]]:
     """The keys of these groups."""
-    found = {key: _plain(frame.named[key], groups, frame.groups) for key in rule.for_each}
-    return {key: _whole(rule, key, values) for key, values in found.items()}
+    found = {key: _plain_values(frame.named[key], groups, frame.groups) for key in rule.for_each}
+    return {key: _whole_keys(rule, key, values) for key, values in found.items()}
 
 
-def _whole(rule: Rule, key: str, values: list[Scalar]) -> list[Scalar]:
+def _whole_keys(rule: Rule, key: str, values: list[Scalar]) -> list[Scalar]:
     """Keys of whole-number columns as whole numbers."""
     if rule.fact.columns()[key].store != "int":
         return values
     return [int(value) if isinstance(value, float) else value for value in values]
 
 
-def _plain(value: Value, fired: Array, groups: int) -> list[Scalar]:
+def _plain_values(value: Value, fired: Array, groups: int) -> list[Scalar]:
     """The values of the groups that fired as plain ones, None where missing; numbers with nine digits."""
     if isinstance(value, Texts):
         return list(value.take(fired).values())
@@ -290,10 +294,10 @@ def _plain(value: Value, fired: Array, groups: int) -> list[Scalar]:
     return [float(f"{one:.9g}") if math.isfinite(one) else None for one in chosen.astype(float).tolist()]
 
 
-Level = TypeVar("Level")
+T = TypeVar("T")
 
 
-def _levels(levels: Sequence[tuple[Level, Compiled | None]], frame: Frame, fired: Array) -> list[Level]:
+def _level_by_hit(levels: Sequence[tuple[T, Compiled | None]], frame: Frame, fired: Array) -> list[T]:
     """Per hit the first level whose condition is true; the last one is unconditional."""
     open_ = np.ones(len(fired), bool)
     chosen = np.full(len(fired), len(levels) - 1)
@@ -305,7 +309,7 @@ def _levels(levels: Sequence[tuple[Level, Compiled | None]], frame: Frame, fired
     return [levels[place][0] for place in chosen.tolist()]
 
 
-def _applying(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int, ...] | None]:
+def _fix_steps_by_hit(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int, ...] | None]:
     """Per hit the steps of the remedy that apply: those whose condition is not false, for unknown is not a no."""
     if not any(rule.fix_when):
         return [None] * len(fired)

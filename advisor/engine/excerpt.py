@@ -13,14 +13,14 @@ from msgspec.structs import replace
 from advisor.engine.hit import Hit, worst_first
 from advisor.engine.profile_like import ProfileLike
 from advisor.expr.compile import Compiled, Scope, compile_expr
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, column_scope, group
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, column_scope, group_rows
 from advisor.expr.language import MOMENT
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Head, Rows, Scalar
-from advisor.rules.bind import Excerpt, Rule
+from advisor.rules.bind import ExcerptSpec, Rule
 
 
 class TopRows(Struct, frozen=True):
@@ -46,11 +46,13 @@ class TopRows(Struct, frozen=True):
         assert rows is not None  # noqa: S101 - keep() numbers the rows
         order = _per_row(compile_expr(self.order, scope), frame).astype(np.float64)
         columns = [frame.column(name) for name in self.columns]
-        codes, _ = group(frame, self.keys)
+        codes, _ = group_rows(frame, self.keys)
         by_group = np.argsort(codes, kind="stable")
         edges = np.searchsorted(codes[by_group], np.arange(int(codes.max(initial=-1)) + 2))
-        tops = [_top(mine, order, columns, self.top) for mine in np.split(by_group, edges[1:-1]) if len(mine)]
-        chosen = np.unique(np.concatenate([*tops, _firsts(frame, order, (*self.keys, *self.within))]))
+        tops = [
+            _first_by_order(mine, order, columns, self.top) for mine in np.split(by_group, edges[1:-1]) if len(mine)
+        ]
+        chosen = np.unique(np.concatenate([*tops, _first_rows_by_key(frame, order, (*self.keys, *self.within))]))
         stands_for = np.ones(len(chosen), np.int64)
         _, first, kept = np.unique(codes[chosen], return_index=True, return_counts=True)
         stands_for[first] += np.bincount(codes)[codes[chosen][first]] - kept
@@ -58,9 +60,9 @@ class TopRows(Struct, frozen=True):
         return Selected(table.take(rows[chosen]).only(used), stands_for)
 
 
-def _firsts(frame: Frame, order: Array, keys: tuple[str, ...]) -> Array:
+def _first_rows_by_key(frame: Frame, order: Array, keys: tuple[str, ...]) -> Array:
     """The first row by `order` of each combination of keys."""
-    cells, _ = group(frame, keys)
+    cells, _ = group_rows(frame, keys)
     first = np.lexsort((np.nan_to_num(order, nan=np.inf), cells))
     found: Array = first[np.append(True, np.diff(cells[first]) != 0)[: len(first)]]
     return found
@@ -84,7 +86,7 @@ def top_rows(rule: Rule) -> TopRows | None:
     )
 
 
-class Shown(Struct, frozen=True):
+class ShownRows(Struct, frozen=True):
     """The rows that stand behind the groups of a rule: its own, or those of another table."""
 
     frame: Frame
@@ -92,17 +94,17 @@ class Shown(Struct, frozen=True):
     """Per row: how many it stands for; None for one each."""
 
 
-def rows_behind(rule: Rule, frame: Frame, profile: ProfileLike) -> Shown:
+def rows_behind(rule: Rule, frame: Frame, profile: ProfileLike) -> ShownRows:
     """The rows an excerpt is taken from, each in its group; rows that share their keys with no group are left out."""
     wanted = rule.excerpt
     if wanted is None or wanted.fact is None:
-        return Shown(frame)
+        return ShownRows(frame)
     table, stands_for = _rows_elsewhere(rule, wanted.fact, profile)
     codes = _groups_of(table, frame, rule.for_each)
     rows = np.flatnonzero(codes >= 0)
     shown = Frame(table, rows, codes[rows], frame.groups)
     shown.named.update(frame.named)
-    return Shown(shown, None if stands_for is None else stands_for[rows])
+    return ShownRows(shown, None if stands_for is None else stands_for[rows])
 
 
 def _rows_elsewhere(rule: Rule, fact: type[Fact], profile: ProfileLike) -> tuple[Table[Any], Array | None]:
@@ -128,13 +130,13 @@ def _groups_of(table: Table[Any], frame: Frame, keys: tuple[str, ...]) -> Array:
     return np.array([groups.get(cells, -1) for cells in table.cells(keys)], np.intp)
 
 
-def excerpts(rule: Rule, shown: Shown, fired: Array, hits: Sequence[Hit]) -> list[Hit]:
+def with_excerpts(rule: Rule, shown: ShownRows, fired: Array, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, the worst of each subject with its excerpt."""
     wanted = rule.excerpt
     if wanted is None:
         return list(hits)
     chosen = set(worst_hits(hits).values())
-    rows = _rows(wanted, shown, fired[sorted(chosen)])
+    rows = _excerpt_of_groups(wanted, shown, fired[sorted(chosen)])
     return [replace(hit, excerpt=next(rows)) if number in chosen else hit for number, hit in enumerate(hits)]
 
 
@@ -148,19 +150,19 @@ def worst_hits(hits: Sequence[Hit]) -> dict[object, int]:
     return worst
 
 
-def _rows(wanted: Excerpt, shown: Shown, groups: Array) -> Iterator[Rows]:
+def _excerpt_of_groups(wanted: ExcerptSpec, shown: ShownRows, groups: Array) -> Iterator[Rows]:
     """The excerpt of each of these groups."""
     frame = shown.frame
     kept = _per_row(wanted.where, frame) == TRUE
     order = _per_row(wanted.order, frame).astype(np.float64)
-    columns = [_column(frame, name) for name, _ in wanted.columns]
+    columns = [_column_or_named(frame, name) for name, _ in wanted.columns]
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(frame.codes[rows], kind="stable")]
     begin = np.searchsorted(frame.codes[rows], groups, "left")
     end = np.searchsorted(frame.codes[rows], groups, "right")
     heads = tuple(Head(name=name, unit="ns" if kind.unit == MOMENT else kind.unit) for name, kind in wanted.columns)
     for first, last in zip(begin.tolist(), end.tolist(), strict=True):
-        mine = _top(rows[first:last], order, columns, wanted.top)
+        mine = _first_by_order(rows[first:last], order, columns, wanted.top)
         cells = [cells_of(column, mine) for column in columns]
         total = last - first if shown.stands_for is None else int(shown.stands_for[rows[first:last]].sum())
         yield Rows(columns=heads, rows=tuple(zip(*cells, strict=True)), total=total)
@@ -171,7 +173,7 @@ def _per_row(compiled: Compiled, frame: Frame) -> Array:
     return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
 
 
-def _top(rows: Array, order: Array, columns: Sequence[Value], top: int) -> Array:
+def _first_by_order(rows: Array, order: Array, columns: Sequence[Value], top: int) -> Array:
     """The first rows by `order`, equal ones by what is shown, so that the order in the file does not matter."""
     keys = order[rows]
     if len(rows) > top:
@@ -185,7 +187,7 @@ def _top(rows: Array, order: Array, columns: Sequence[Value], top: int) -> Array
     return rows[np.array(places[:top], np.intp)]
 
 
-def _column(frame: Frame, name: str) -> Value:
+def _column_or_named(frame: Frame, name: str) -> Value:
     return frame.column(name) if frame.has(name) else frame.named[name]
 
 
@@ -198,10 +200,10 @@ def cells_of(column: Value, rows: Array) -> list[Scalar]:
         return [None if value == UNKNOWN else value == TRUE for value in values.tolist()]
     if values.dtype == np.int64:
         return [None if value == MISSING else value for value in values.tolist()]
-    return [_number(value) for value in values.tolist()]
+    return [_plain_number(value) for value in values.tolist()]
 
 
-def _number(value: float) -> Scalar:
+def _plain_number(value: float) -> Scalar:
     if not np.isfinite(value):
         return None
     return float(f"{value:.9g}")

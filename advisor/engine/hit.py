@@ -50,20 +50,20 @@ class Hit(Struct, frozen=True):
     @property
     def rank(self) -> int | None:
         """The rank it was seen on; of a link the sending one, of a meeting the one that came last."""
-        return self._whole("rank", "last_rank", "source")
+        return self._whole_key("rank", "last_rank", "source")
 
     @property
     def stage(self) -> int | None:
         """The pipeline stage it was seen on, where that is known."""
-        stage, rank = self._whole("stage"), self.rank
+        stage, rank = self._whole_key("stage"), self.rank
         return self.run.parallel.stage_of(rank) if stage is None and rank is not None else stage
 
     @property
     def step(self) -> int | None:
         """The step it was seen in."""
-        return self._whole("step")
+        return self._whole_key("step")
 
-    def _whole(self, *names: str) -> int | None:
+    def _whole_key(self, *names: str) -> int | None:
         """The first of these keys that is a whole number."""
         for name in names:
             found = self.keys.get(name)

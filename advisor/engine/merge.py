@@ -29,19 +29,20 @@ def with_worst(result: RuleResult, slack: Slack | None = None) -> tuple[tuple[Fi
     for one in result.elsewhere:
         others.setdefault(one.name, []).append(one)
     return tuple(
-        _finding(sorted(group, key=worst_first), others.get(name, []), slack or {}) for name, group in groups.items()
+        _finding_of_hits(sorted(group, key=worst_first), others.get(name, []), slack or {})
+        for name, group in groups.items()
     )
 
 
-def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Finding, Hit]:
+def _finding_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple[Finding, Hit]:
     worst = hits[0]
     finding = Finding(
         rule=worst.rule.id,
         fingerprint=fingerprint(worst.rule.id, worst.subject),
         severity=worst.severity,
         confidence=worst.confidence,
-        saving=_saving(hits, elsewhere, slack),
-        restated=_restated(hits),
+        saving=_saving_of_hits(hits, elsewhere, slack),
+        restated=_restated_of_hits(hits),
         subject=worst.subject,
         seen=tuple(dict.fromkeys(hit.place for hit in hits)),
         step_us=worst.step_us,
@@ -53,36 +54,36 @@ def _finding(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> tuple
     return finding, worst
 
 
-def _saving(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving:
+def _saving_of_hits(hits: list[Hit], elsewhere: list[Elsewhere], slack: Slack) -> Saving:
     """The savings of many places as one: steps of a rank are averaged, then ranks joined as the rule says.
 
     A step or rank of the run that is not among the hits saves nothing there.
     """
     run, rule = hits[0].run, hits[0].rule
-    steps = _steps(run, rule)
-    us = _by_rank(_savings(hits), steps)
+    steps = _count_steps(run, rule)
+    us = _by_rank(_saving_by_place(hits), steps)
     across = rule.saving.across if rule.saving is not None else "worst"
     if across == "critical" and slack and None not in us:
-        return shared(_of_last(_by_rank(_savings([*hits, *elsewhere]), steps), slack), run.step_us)
+        return saving_with_share(_of_last(_by_rank(_saving_by_place([*hits, *elsewhere]), steps), slack), run.step_us)
     every = None if None in us else len({*run.ranks, *us})
-    return shared(_across(across, list(us.values()), every), run.step_us)
+    return saving_with_share(_join_across_ranks(across, list(us.values()), every), run.step_us)
 
 
-def _restated(hits: list[Hit]) -> Saving | None:
+def _restated_of_hits(hits: list[Hit]) -> Saving | None:
     """The time a symptom says again, on the rank where it is most; None of a cause."""
     run, rule = hits[0].run, hits[0].rule
     if rule.symptom is None:
         return None
-    us = _by_rank([(hit, hit.restated_us) for hit in hits], _steps(run, rule))
-    return shared(max(us.values()), run.step_us)
+    us = _by_rank([(hit, hit.restated_us) for hit in hits], _count_steps(run, rule))
+    return saving_with_share(max(us.values()), run.step_us)
 
 
-def _steps(run: Run, rule: Rule) -> int:
+def _count_steps(run: Run, rule: Rule) -> int:
     """Over how many steps the times of a rank are averaged."""
     return run.step_count if "step" in rule.for_each else 1
 
 
-def _savings(places: Iterable[Hit | Elsewhere]) -> list[tuple[Hit | Elsewhere, float]]:
+def _saving_by_place(places: Iterable[Hit | Elsewhere]) -> list[tuple[Hit | Elsewhere, float]]:
     return [(place, place.saving_us) for place in places]
 
 
@@ -105,7 +106,7 @@ def _of_last(us: Mapping[int | None, float], slack: Slack) -> float:
     return min((one for one in sooner if math.isfinite(one)), default=0.0)
 
 
-def _across(how: str, us: list[float], ranks: int | None) -> float:
+def _join_across_ranks(how: str, us: list[float], ranks: int | None) -> float:
     """`ranks` is how many ranks there are; None when the hits are not told apart by rank."""
     if how == "worst" or ranks is None:
         return max(us)
@@ -114,7 +115,7 @@ def _across(how: str, us: list[float], ranks: int | None) -> float:
     return sum(us) / ranks
 
 
-def shared(us: float, step_us: float) -> Saving:
+def saving_with_share(us: float, step_us: float) -> Saving:
     """A saving, with its part of the step."""
     us = round(max(us, 0.0), 3)
     if step_us <= 0:

@@ -19,10 +19,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from advisor.model.findings import Finding, Severity, unexplained
+from advisor.model.findings import Finding, Severity, unexplained_part
 
 Weight = tuple[int, float, float]
-Links = Mapping[int, Sequence[int]]
+CauseLinks = Mapping[int, Sequence[int]]
 
 
 class Explaining(Protocol):
@@ -43,10 +43,10 @@ class Rules(Protocol):
     def rules(self) -> Sequence[Explaining]: ...
 
 
-def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
+def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
-    ordered = sorted(findings, key=_alone)
-    symptoms, causes = _links(ordered, catalog)
+    ordered = sorted(findings, key=_order_alone)
+    symptoms, causes = _link_findings(ordered, catalog)
     lineup = _Lineup(ordered, symptoms, causes)
     return tuple(
         ordered[number].model_copy(
@@ -55,7 +55,7 @@ def ranked(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding, ...]:
                 "symptoms": tuple(ordered[other].fingerprint for other in symptoms[number]),
             }
         )
-        for number in _topological(lineup.standings(), symptoms, causes)
+        for number in _topological_order(lineup.standings(), symptoms, causes)
     )
 
 
@@ -63,26 +63,26 @@ _DOUBT, _ACT, _EXPLAINED, _REMARK = 3, 2, 1, 0
 """Tiers: nothing else can be trusted; to be acted on; the same time seen again; a remark on the capture."""
 
 
-def _tier(finding: Finding) -> int:
+def _tier_of_finding(finding: Finding) -> int:
     """The tier of a finding that nothing explains."""
     if not finding.rule.startswith("capture/"):
         return _ACT
     return _DOUBT if finding.severity >= Severity.high else _REMARK
 
 
-def _weight(finding: Finding) -> Weight:
+def _weight_of_finding(finding: Finding) -> Weight:
     """What a finding weighs by itself, a cause by what it wins, a symptom by its time; more comes first."""
-    return _tier(finding), finding.worth.share, finding.worth.us
+    return _tier_of_finding(finding), finding.worth.share, finding.worth.us
 
 
-def _alone(finding: Finding) -> tuple[int, float, float, int, str, str, str]:
+def _order_alone(finding: Finding) -> tuple[int, float, float, int, str, str, str]:
     """The order without causes and symptoms. No two findings are equal in it."""
-    tier, share, us = _weight(finding)
+    tier, share, us = _weight_of_finding(finding)
     subject = str(sorted((key, str(value)) for key, value in finding.subject.items()))
     return -tier, -share, -us, -finding.severity, finding.rule, subject, finding.fingerprint
 
 
-def _links(findings: Sequence[Finding], catalog: Rules) -> tuple[Links, Links]:
+def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLinks, CauseLinks]:
     """Symptoms and causes of each finding, by position. Links that would close a circle are left out."""
     names = {old: rule.id for rule in catalog.rules for old in rule.formerly}
     explains = {rule.id: {names.get(name, name) for name in rule.explains} for rule in catalog.rules}
@@ -90,13 +90,13 @@ def _links(findings: Sequence[Finding], catalog: Rules) -> tuple[Links, Links]:
     for number, finding in enumerate(findings):
         by_rule.setdefault(finding.rule, []).append(number)
     ranks = [{place.rank for place in finding.seen if place.rank is not None} for finding in findings]
-    reach = _levels(explains)
+    reach = _levels_of_rules(explains)
     symptoms: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     causes: dict[int, list[int]] = {number: [] for number in range(len(findings))}
     for number, finding in enumerate(findings):
         for name in sorted(explains.get(finding.rule, ())):
             for other in by_rule.get(name, ()) if reach.get(finding.rule, 0) > reach.get(name, 0) else ():
-                if _meet(finding, findings[other], ranks[number], ranks[other]):
+                if _can_explain(finding, findings[other], ranks[number], ranks[other]):
                     symptoms[number].append(other)
                     causes[other].append(number)
     ordered = {number: tuple(sorted(found)) for number, found in symptoms.items()}
@@ -107,7 +107,7 @@ _OF_ONE_HOST = ("host/", "io/", "memory/")
 """Categories of what a host or its allocator does: it shows on the ranks of that host alone."""
 
 
-def _meet(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
+def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
     """Whether a cause can show where a symptom was seen: on a shared rank, or on any where one of them has no rank.
 
     A rank that is late shows on the ranks that wait for it, not on itself; but what hosts do on other ranks too does
@@ -120,7 +120,7 @@ def _meet(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> 
     return bool(here & there)
 
 
-def _levels(explains: Mapping[str, set[str]]) -> dict[str, int]:
+def _levels_of_rules(explains: Mapping[str, set[str]]) -> dict[str, int]:
     """A number per rule that is larger than that of everything it explains, circles aside."""
     level: dict[str, int] = {}
 
@@ -142,30 +142,30 @@ class _Lineup(Struct, frozen=True):
     """Findings with their links by position."""
 
     findings: Sequence[Finding]
-    symptoms: Links
-    causes: Links
+    symptoms: CauseLinks
+    causes: CauseLinks
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
-        weights = [self._weight(number) for number in range(len(self.findings))]
-        return [self._standing(number, weights) for number in range(len(weights))]
+        weights = [self._weight_at(number) for number in range(len(self.findings))]
+        return [self._standing_at(number, weights) for number in range(len(weights))]
 
-    def _weight(self, number: int) -> Weight:
+    def _weight_at(self, number: int) -> Weight:
         finding = self.findings[number]
-        tier, share, us = _weight(finding)
+        tier, share, us = _weight_of_finding(finding)
         if finding.is_symptom:
             return (_EXPLAINED if self.causes[number] else tier), share, us
         if us > 0 or tier != _ACT:
             return tier, share, us
-        left = [self._unexplained(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
+        left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))
 
-    def _unexplained(self, symptom: int) -> tuple[float, float]:
+    def _unexplained_at(self, symptom: int) -> tuple[float, float]:
         """What is left of a symptom, as a share and in µs."""
-        left = unexplained(self.findings[symptom], (self.findings[cause] for cause in self.causes[symptom]))
+        left = unexplained_part(self.findings[symptom], (self.findings[cause] for cause in self.causes[symptom]))
         return left.share, left.us
 
-    def _standing(self, number: int, weights: Sequence[Weight]) -> Standing:
+    def _standing_at(self, number: int, weights: Sequence[Weight]) -> Standing:
         reached, todo = {number}, [number]
         while todo:
             for other in self.symptoms[todo.pop()]:
@@ -176,7 +176,7 @@ class _Lineup(Struct, frozen=True):
         return -heaviest[0], -heaviest[1], -heaviest[2], -own[0], -own[1], -own[2], number
 
 
-def _topological(places: Sequence[Standing], symptoms: Links, causes: Links) -> list[int]:
+def _topological_order(places: Sequence[Standing], symptoms: CauseLinks, causes: CauseLinks) -> list[int]:
     """Positions in order, each after its causes, the best placed first."""
     waiting = {number: len(causes[number]) for number in range(len(places))}
     ready = [places[number] for number, left in waiting.items() if left == 0]

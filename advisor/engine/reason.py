@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from advisor.engine.called import FILES, RUN, VALUES, Value, listed
+from advisor.engine.vocabulary import FILES, RUN, VALUES, SoughtValue, words_for_names
 from advisor.expr.language import run_values
-from advisor.expr.settings import asked
+from advisor.expr.settings import asked_variables
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import Group, OperatorCall, Setting
@@ -15,7 +15,7 @@ from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
-from advisor.rules.bind import tables
+from advisor.rules.bind import tables_by_name
 
 _MOST_RANKS = 8
 
@@ -53,23 +53,23 @@ OF_COLUMN: Mapping[tuple[str, str], Text] = {
 def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
     """Tables were not recorded, or their files cannot be read; `run` tells what the captures were to hold."""
     absent = [name for name in missing.tables if name not in missing.behind]
-    said = [_unread(missing.unreadable, missing.behind)] if missing.unreadable else []
-    said += _absences([_whole_table(name) for name in absent], run or Run())
+    said = [_say_unreadable(missing.unreadable, missing.behind)] if missing.unreadable else []
+    said += _say_missing_values([_whole_table(name) for name in absent], run or Run())
     if missing.incomplete:
-        lacking = listed(missing.incomplete)
+        lacking = words_for_names(missing.incomplete)
         said.append(
             Text(
                 en=f"incomplete: {lacking.en}; give the files whole, as the profiler wrote them",
                 zh=f"数据不完整：{lacking.zh}，请提供 profiler 写出的完整文件",
             )
         )
-    return _joined(said)
+    return _join_texts(said)
 
 
-def _whole_table(name: str) -> Value:
+def _whole_table(name: str) -> SoughtValue:
     """All of an observed table, as what was looked for."""
-    fact = tables().get(name)
-    return Value(listed([name]), name, fact.record_with if fact is not None else None)
+    fact = tables_by_name().get(name)
+    return SoughtValue(words_for_names([name]), name, fact.record_with if fact is not None else None)
 
 
 _OTHER_VARIABLES = Text(
@@ -80,7 +80,7 @@ _NOT, _NOT_HERE = ("not recorded: ", "未采集："), ("not in the files that we
 _IN_PART = ("known only in part: ", "仅部分已知：")
 
 
-def _absences(sought: Iterable[Value], run: Run, *, partly: bool = False) -> list[Text]:
+def _say_missing_values(sought: Iterable[SoughtValue], run: Run, *, partly: bool = False) -> list[Text]:
     """What is said of values that are not there, and how to have them.
 
     A file that was not given is told from what was not recorded, and what was switched on is not asked for. `partly`
@@ -94,9 +94,9 @@ def _absences(sought: Iterable[Value], run: Run, *, partly: bool = False) -> lis
     there = [value for value in left if value not in asked]
     for values, (en, zh) in ((asked, _IN_PART if partly else _NOT), (there, _IN_PART if partly else _NOT_HERE)):
         if values:
-            held = _enumerated(value.words for value in values)
+            held = _enumerate_texts(value.words for value in values)
             said.append(Text(en=en + held.en, zh=zh + held.zh))
-    return [*said, *_once(value.record_with for value in asked)]
+    return [*said, *_distinct_hints(value.record_with for value in asked)]
 
 
 def _is_switched_on(record_with: Text | None, run: Run) -> bool:
@@ -104,9 +104,9 @@ def _is_switched_on(record_with: Text | None, run: Run) -> bool:
     return bool(run.captures) and all(_was_switched_on(record_with, capture) for capture in run.captures)
 
 
-def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
+def _say_unreadable(files: Sequence[str], behind: Sequence[str]) -> Text:
     """Files that cannot be read, and what is kept in them."""
-    kept = listed(behind)
+    kept = words_for_names(behind)
     where = Text(en=f", which would hold {kept.en}" if behind else "", zh=f"（{kept.zh}应在其中）" if behind else "")
     return Text(
         en=f"cannot be read: {', '.join(files)}{where.en}: give the files whole and unpacked, as they were written",
@@ -114,12 +114,12 @@ def _unread(files: Sequence[str], behind: Sequence[str]) -> Text:
     )
 
 
-Lost = dict[str, tuple[list[Value], tuple[int, ...]]]
+AbsentFiles = dict[str, tuple[list[SoughtValue], tuple[int, ...]]]
 
 
-def _files_not_given(sought: Iterable[Value], run: Run) -> Lost:
+def _files_not_given(sought: Iterable[SoughtValue], run: Run) -> AbsentFiles:
     """By file: what it would hold and the ranks without it, where that was recorded and the file is not here."""
-    found: Lost = {}
+    found: AbsentFiles = {}
     for value in sought:
         file = FILES.get(value.source)
         recorded = [capture for capture in run.captures if _was_switched_on(value.record_with, capture)]
@@ -144,21 +144,25 @@ def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
 def _say_absent(file: str, ranks: Sequence[int]) -> Text:
     """A file that the profiler writes, and that was not given."""
     return Text(
-        en=f"recorded, but `{file}` is absent (rank {_some(ranks)}): give the whole folder, or parse it again",
-        zh=f"已采集，但缺少 `{file}`（rank {_some(ranks)}）：请提供完整目录，或重新解析",
+        en=f"recorded, but `{file}` is absent (rank {_few_ranks(ranks)}): give the whole folder, or parse it again",
+        zh=f"已采集，但缺少 `{file}`（rank {_few_ranks(ranks)}）：请提供完整目录，或重新解析",
     )
 
 
 def of_other_ranks(files: Sequence[str], ranks: Sequence[int]) -> Text:
     """A rule that looked could not look at some ranks, because these files of theirs were not given."""
-    few, en, zh = _some(ranks), " and ".join(f"`{file}`" for file in files), "、".join(f"`{file}`" for file in files)
+    few, en, zh = (
+        _few_ranks(ranks),
+        " and ".join(f"`{file}`" for file in files),
+        "、".join(f"`{file}`" for file in files),
+    )
     return Text(
         en=f"judged without rank {few}, of which {en} is absent: give the whole folder, or parse it again",
         zh=f"未检查 rank {few}：缺少 {zh}，请提供完整目录，或重新解析",
     )
 
 
-def _some(ranks: Sequence[int]) -> str:
+def _few_ranks(ranks: Sequence[int]) -> str:
     return ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
 
 
@@ -181,28 +185,28 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
         return _OTHER_VARIABLES
     values = [VALUES[name] for name in columns if name in VALUES]
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
-        return _joined(_once(OF_COLUMN[fact.table, name] for name in columns))
+        return _join_texts(_distinct_hints(OF_COLUMN[fact.table, name] for name in columns))
     known = {**RUN, **(labels or {})}
     named = [name for name in others if name in known]
-    asks = [Setting.record_with] if asked(others) else []
-    hints = _once([*map(OF_RUN.get, others), *asks])
+    asks = [Setting.record_with] if asked_variables(others) else []
+    hints = _distinct_hints([*map(OF_RUN.get, others), *asks])
     if values:
-        return _joined([*_absences(values, run or Run(), partly=partly), *hints])
+        return _join_texts([*_say_missing_values(values, run or Run(), partly=partly), *hints])
     if not columns and named:
-        held = listed(named, known)
+        held = words_for_names(named, known)
         head = Text(en=f"not recorded for this run: {held.en}", zh=f"本次采集未记录：{held.zh}")
     else:
-        held = listed([fact.table])
+        held = words_for_names([fact.table])
         head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
     own = [fact.record_with] if columns and not hints and not _is_switched_on(fact.record_with, run or Run()) else []
-    return _joined([head, *hints, *_once(own)])
+    return _join_texts([head, *hints, *_distinct_hints(own)])
 
 
 def of_unknown_run(names: Sequence[str]) -> Text:
     """It is not known whether the rule concerns this run."""
-    words = listed(names, RUN)
+    words = words_for_names(names, RUN)
     head = Text(en=f"not known for this run: {words.en}", zh=f"本次采集未记录：{words.zh}")
-    return _joined([head, *_once(map(OF_RUN.get, names))])
+    return _join_texts([head, *_distinct_hints(map(OF_RUN.get, names))])
 
 
 def of_condition(names: Iterable[str], run: Run) -> Text:
@@ -211,16 +215,16 @@ def of_condition(names: Iterable[str], run: Run) -> Text:
     values["device_family"] = None if run.device_family == "npu" else run.device_family  # an npu rules nothing out
     here = [(RUN[name], values[name]) for name in sorted(names) if name in RUN and values.get(name) is not None]
     hints = [LEVEL1] if "level" in names else []
-    en = ", ".join(f"{word.en}: {_plain(value)}" for word, value in here)
-    zh = "，".join(f"{word.zh} {_plain(value)}" for word, value in here)
+    en = ", ".join(f"{word.en}: {_plain_text(value)}" for word, value in here)
+    zh = "，".join(f"{word.zh} {_plain_text(value)}" for word, value in here)
     head = Text(
         en=f"does not concern this run{en and f' ({en})'}",
         zh=f"不适用于本次运行{zh and f'（{zh}）'}",
     )
-    return _joined([head, *hints])
+    return _join_texts([head, *hints])
 
 
-def _plain(value: object) -> str:
+def _plain_text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -231,16 +235,16 @@ def of_failure(error: Exception, where: str) -> Text:
     return Text(en=f"evaluation failed{place}: {what}", zh=f"执行出错{place}：{what}")
 
 
-def _once(hints: Iterable[Text | None]) -> list[Text]:
+def _distinct_hints(hints: Iterable[Text | None]) -> list[Text]:
     return [hint for hint in dict.fromkeys(hints) if hint is not None]
 
 
-def _enumerated(words: Iterable[Text]) -> Text:
+def _enumerate_texts(words: Iterable[Text]) -> Text:
     each = list(dict.fromkeys(words))
     return Text(en=", ".join(one.en for one in each), zh="、".join(one.zh for one in each))
 
 
-def _joined(said: Sequence[Text]) -> Text:
+def _join_texts(said: Sequence[Text]) -> Text:
     return Text(
         en="; ".join(one.en for one in said) or "not recorded", zh="；".join(one.zh for one in said) or "未采集"
     )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from advisor.expr.frame import Frame, group
+from advisor.expr.frame import Frame, group_rows
 from advisor.facts.observed import OperatorCall
 from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table
@@ -38,7 +38,7 @@ _LIBRARY = re.compile(
 
 def operators_named(findings: Iterable[Finding]) -> TimeByStack | None:
     """The framework operators to be looked up for these findings; None where none is."""
-    names = {name for finding in findings for name in _calls(finding) if _is_operator(name)}
+    names = {name for finding in findings for name in _calls_of_finding(finding) if _is_operator(name)}
     return TimeByStack(tuple(sorted(names))) if names else None
 
 
@@ -57,7 +57,7 @@ class TimeByStack(Struct, frozen=True):
         mine = table.texts("name").isin(self.names) & (table.texts("call_stack").codes >= 0)
         table = table.take(np.flatnonzero(mine))
         keys = ("rank", "name", "call_stack")
-        codes, _ = group(Frame(table), keys)
+        codes, _ = group_rows(Frame(table), keys)
         _, first, calls = np.unique(codes, return_index=True, return_counts=True)
         spent = np.bincount(codes, np.nan_to_num(table["host_total_us"]), len(first))
         return Selected(table.take(first).having(host_total_us=spent).only((*keys, "host_total_us")), calls)
@@ -67,7 +67,7 @@ def with_lines(findings: Sequence[Finding], operators: Table[OperatorCall] | Non
     """The findings, those whose line is known with it; `operators` is None where none are wanted or recorded."""
     stacks = _Stacks(operators)
     return tuple(
-        finding if (line := _line(finding, stacks)) is None else finding.model_copy(update={"source": line})
+        finding if (line := _line_of_finding(finding, stacks)) is None else finding.model_copy(update={"source": line})
         for finding in findings
     )
 
@@ -81,15 +81,15 @@ def user_line(frames: Iterable[str]) -> CodeLine | None:
     return None
 
 
-def _line(finding: Finding, stacks: _Stacks) -> CodeLine | None:
+def _line_of_finding(finding: Finding, stacks: _Stacks) -> CodeLine | None:
     rank = finding.seen[0].rank if finding.seen else None
-    for name in _calls(finding):
+    for name in _calls_of_finding(finding):
         if line := user_line([name]) or (stacks.line(name, rank) if _is_operator(name) else None):
             return line
     return None
 
 
-def _calls(finding: Finding) -> Iterable[str]:
+def _calls_of_finding(finding: Finding) -> Iterable[str]:
     """The host calls among the rows of a finding, worst first, each once."""
     if finding.excerpt is None:
         return ()
@@ -113,10 +113,10 @@ class _Stacks:
     def line(self, name: str, rank: int | None) -> CodeLine | None:
         """The user's line under which this operator takes most host time, on this rank if it was recorded there."""
         if (name, rank) not in self._known:
-            self._known[name, rank] = self._find(name, rank)
+            self._known[name, rank] = self._line_of_operator(name, rank)
         return self._known[name, rank]
 
-    def _find(self, name: str, rank: int | None) -> CodeLine | None:
+    def _line_of_operator(self, name: str, rank: int | None) -> CodeLine | None:
         if self._operators is None:
             return None
         stacks = self._operators.texts("call_stack")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from advisor.engine.profile_like import ProfileLike
 from advisor.explanation.cases import Cases
-from advisor.explanation.logic import logic, meaning, thresholds
+from advisor.explanation.logic import logic_of_rule, meaning_of_table, thresholds_in_force
 from advisor.messages.text import Text
 from advisor.model.explanation import Case, Explanation
 from advisor.model.findings import Diagnosis, RuleInfo
 from advisor.policy.settings import Settings
 from advisor.rules.bind import Rule
 
-__all__ = ["explain", "meaning"]
+__all__ = ["explain", "meaning_of_table"]
 
 ROWS = 10
 """How many rows are shown of a subject where nobody asks for more."""
@@ -48,16 +48,16 @@ def explain(
     return Explanation(
         version=diagnosis.version if diagnosis is not None else "",
         rule=info,
-        logic=logic(rule) if rule is not None else None,
-        thresholds=thresholds(info, rule, settings),
+        logic=logic_of_rule(rule) if rule is not None else None,
+        thresholds=thresholds_in_force(info, rule, settings),
         run=diagnosis.run if diagnosis is not None else None,
         outcome=outcome,
         cases=cases,
-        notes=tuple(_notes(info, rule, diagnosis, evaluated=outcome is not None, off=off)),
+        notes=tuple(_explanation_notes(info, rule, diagnosis, evaluated=outcome is not None, off=off)),
     )
 
 
-def _notes(
+def _explanation_notes(
     info: RuleInfo, rule: Rule | None, diagnosis: Diagnosis | None, *, evaluated: bool, off: bool
 ) -> Iterator[Text]:
     if off:
@@ -67,7 +67,7 @@ def _notes(
             en="The rule itself is not at hand; `--rules DIR` names the folder of rules of your own.",
             zh="未找到该规则文件；自定义规则请用 `--rules DIR` 指定目录。",
         )
-    elif _differs(info, rule.info()):
+    elif _logic_differs(info, rule.info()):
         yield Text(
             en="The rule has changed since this diagnosis was made: what is shown of its logic is the rule of today.",
             zh="生成该诊断之后规则已有改动，此处显示的逻辑为当前版本。",
@@ -79,7 +79,7 @@ def _notes(
         )
 
 
-def _differs(then: RuleInfo, now: RuleInfo) -> bool:
+def _logic_differs(then: RuleInfo, now: RuleInfo) -> bool:
     """Whether more than the values of thresholds is another."""
     names = [{param.name: param.unit for param in info.params} for info in (then, now)]
     return names[0] != names[1] or (then.title, then.why, then.labels) != (now.title, now.why, now.labels)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from advisor.engine.hit import Hit
 from advisor.engine.profile_like import ProfileLike
-from advisor.explanation.again import fired, measured
-from advisor.explanation.checks import checks
-from advisor.explanation.known import Known, shown_unit, types_of
+from advisor.explanation.checks import checks_of_rule
+from advisor.explanation.evaluated_again import hits_of_findings, hits_of_measures
+from advisor.explanation.partial_evaluation import Known, shown_unit, types_of
 from advisor.messages.text import Text
 from advisor.model.explanation import Case, Linked, Term, Worth
 from advisor.model.findings import Diagnosis, Finding, Measure, Place, RuleInfo, Saving, Scalar
@@ -31,7 +31,7 @@ class Cases:
         """What each finding rests on."""
         hits: Mapping[str, Hit] = {}
         if self.rule is not None and self.profile is not None and findings:
-            hits = fired(self.rule, self.profile, self.diagnosis.run, self.rows)
+            hits = hits_of_findings(self.rule, self.profile, self.diagnosis.run, self.rows)
         for finding in findings:
             yield self._of_finding(finding, hits.get(finding.fingerprint))
 
@@ -39,7 +39,7 @@ class Cases:
         """What was measured where the rule did not fire."""
         hits: Mapping[str, Hit] = {}
         if self.rule is not None and self.profile is not None:
-            hits = measured(self.rule, self.profile, self.diagnosis.run, self.rows, measures)
+            hits = hits_of_measures(self.rule, self.profile, self.diagnosis.run, self.rows, measures)
         for measure in measures:
             yield self._of_measure(measure, hits.get(measure.fingerprint))
 
@@ -47,31 +47,31 @@ class Cases:
         place = finding.seen[0] if finding.seen else Place()
         spot = {"rank": place.rank, "stage": place.stage, "step": place.step}
         shown = {item.name: item.value for item in finding.evidence}
-        known = self._known({**spot, **finding.subject, **shown}, hit)
+        known = self._known_values({**spot, **finding.subject, **shown}, hit)
         return Case(
             fingerprint=finding.fingerprint,
             number=self.numbers.get(finding.fingerprint),
             finding=finding,
-            terms=tuple(self._terms(known)) if known else (),
-            checks=tuple(checks(self.rule, known)) if known and self.rule else (),
-            worth=self._worth(finding.saving, place.saving_us, known),
+            terms=tuple(self._named_terms(known)) if known else (),
+            checks=tuple(checks_of_rule(self.rule, known)) if known and self.rule else (),
+            worth=self._worth_of_saving(finding.saving, place.saving_us, known),
             rows=hit.excerpt if hit is not None and hit.excerpt is not None else finding.excerpt,
-            causes=self._linked(finding.causes),
-            symptoms=self._linked(finding.symptoms),
+            causes=self._linked_findings(finding.causes),
+            symptoms=self._linked_findings(finding.symptoms),
         )
 
     def _of_measure(self, measure: Measure, hit: Hit | None) -> Case:
-        known = self._known({**measure.subject, **{item.name: item.value for item in measure.evidence}}, hit)
+        known = self._known_values({**measure.subject, **{item.name: item.value for item in measure.evidence}}, hit)
         return Case(
             fingerprint=measure.fingerprint,
             measure=measure,
-            terms=tuple(self._terms(known)) if known else (),
-            checks=tuple(checks(self.rule, known)) if known and self.rule else (),
-            worth=self._worth(measure.saving, measure.saving.us, known),
+            terms=tuple(self._named_terms(known)) if known else (),
+            checks=tuple(checks_of_rule(self.rule, known)) if known and self.rule else (),
+            worth=self._worth_of_saving(measure.saving, measure.saving.us, known),
             rows=hit.excerpt if hit is not None else None,
         )
 
-    def _known(self, saved: Mapping[str, Scalar], hit: Hit | None) -> Known | None:
+    def _known_values(self, saved: Mapping[str, Scalar], hit: Hit | None) -> Known | None:
         """The values of the place: of the tables where they are at hand, else those that were saved."""
         if self.rule is None:
             return None
@@ -84,7 +84,7 @@ class Cases:
             del values[name]
         return Known(self.rule, self.diagnosis.run, self.params, values)
 
-    def _terms(self, known: Known) -> Iterator[Term]:
+    def _named_terms(self, known: Known) -> Iterator[Term]:
         assert self.rule is not None  # noqa: S101 - there are no known values without it
         for name in self.rule.for_each:
             yield Term(name=name, value=known.values.get(name))
@@ -98,7 +98,7 @@ class Cases:
                 per_row=compiled.type.per_row,
             )
 
-    def _worth(self, saving: Saving, at_place_us: float, known: Known | None) -> Worth | None:
+    def _worth_of_saving(self, saving: Saving, at_place_us: float, known: Known | None) -> Worth | None:
         if known is None or self.rule is None or self.rule.saving is None:
             return None
         expression = self.rule.saving.us
@@ -109,7 +109,7 @@ class Cases:
                 Term(
                     name=name,
                     value=known.values.get(name),
-                    unit=shown_unit(types[name]) if name in types else self._unit(name),
+                    unit=shown_unit(types[name]) if name in types else self._unit_of_column(name),
                     per_row=name not in types,
                 )
                 for name in sorted(expression.names)
@@ -120,13 +120,13 @@ class Cases:
             assumes=self.rule.saving.assumes,
         )
 
-    def _unit(self, column: str) -> str:
+    def _unit_of_column(self, column: str) -> str:
         assert self.rule is not None  # noqa: S101 - asked only of a rule
         if column in self.rule.let:
             return shown_unit(self.rule.let[column].type)
         return self.rule.fact.columns()[column].unit
 
-    def _linked(self, fingerprints: Sequence[str]) -> tuple[Linked, ...]:
+    def _linked_findings(self, fingerprints: Sequence[str]) -> tuple[Linked, ...]:
         others = self.diagnosis.by_fingerprint
         titles = {info.id: info.title for info in self.diagnosis.rules}
         return tuple(

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from advisor.explanation.known import Known, has_aggregate, scope_of, shown_unit
+from advisor.explanation.partial_evaluation import Known, has_aggregate, scope_of, shown_unit
 from advisor.expr.compile import Compiled, compile_expr
 from advisor.expr.parse import parse
 from advisor.model.explanation import Check
@@ -27,47 +27,49 @@ _SIGNS: dict[type[ast.cmpop], str] = {
 }
 
 
-def checks(rule: Rule, known: Known) -> Iterator[Check]:
+def checks_of_rule(rule: Rule, known: Known) -> Iterator[Check]:
     """Every comparison of `when`, then the condition of each severity and confidence."""
-    for decides, level, text in _conditions(rule):
-        yield _check(text, decides, level, rule, known)
+    for decides, level, text in _conditions_of_rule(rule):
+        yield _check_condition(text, decides, level, rule, known)
 
 
 def over_rows(rule: Rule) -> Mapping[str, Compiled]:
     """What conditions compare and only the rows of the group can tell, such as `mean(span_us)` beside a name."""
-    texts = [text for _, _, whole in _conditions(rule) for text in (whole, *_sides(whole)[::2]) if text]
+    texts = [
+        text for _, _, whole in _conditions_of_rule(rule) for text in (whole, *_sides_of_comparison(whole)[::2]) if text
+    ]
     scope = scope_of(rule)
     found = {text: compile_expr(text, scope) for text in texts if has_aggregate(text)}
     return {text: compiled for text, compiled in found.items() if not compiled.type.per_row}
 
 
-def _conditions(rule: Rule) -> Iterator[tuple[Decides, str, str]]:
-    yield from (("when", "", text) for text in parts(rule.when.source))
+def _conditions_of_rule(rule: Rule) -> Iterator[tuple[Decides, str, str]]:
+    yield from (("when", "", text) for text in split_condition(rule.when.source))
     yield from (("severity", level.name, test.source) for level, test in rule.severity if test is not None)
     yield from (("confidence", level.name, test.source) for level, test in rule.confidence if test is not None)
 
 
-def parts(source: str) -> Iterator[str]:
+def split_condition(source: str) -> Iterator[str]:
     """What `and` and `or` join in a condition, as it is written."""
-    yield from (_words(source, node) for node in _joined(parse(source)))
+    yield from (_source_of_node(source, node) for node in _flatten_condition(parse(source)))
 
 
-def _joined(node: ast.expr) -> Iterator[ast.expr]:
+def _flatten_condition(node: ast.expr) -> Iterator[ast.expr]:
     if isinstance(node, ast.BoolOp):
         for value in node.values:
-            yield from _joined(value)
+            yield from _flatten_condition(value)
     else:
         yield node
 
 
-def _words(source: str, node: ast.expr) -> str:
+def _source_of_node(source: str, node: ast.expr) -> str:
     return ast.get_source_segment(source, node) or ast.unparse(node)
 
 
-def _check(text: str, decides: Decides, level: str, rule: Rule, known: Known) -> Check:
+def _check_condition(text: str, decides: Decides, level: str, rule: Rule, known: Known) -> Check:
     names = dict.fromkeys(inner.id for inner in ast.walk(parse(text)) if isinstance(inner, ast.Name))
     holds = known.value(text)
-    left, sign, right = _sides(text)
+    left, sign, right = _sides_of_comparison(text)
     listed = sign in ("in", "not in")
     return Check(
         decides=decides,
@@ -76,21 +78,21 @@ def _check(text: str, decides: Decides, level: str, rule: Rule, known: Known) ->
         left=known.value(left) if left else None,
         sign=sign,
         right=right if listed else known.value(right) if right else None,
-        unit=_unit(rule, left, "" if listed else right),
+        unit=_unit_of_comparison(rule, left, "" if listed else right),
         thresholds=tuple(name for name in names if name in rule.params),
         holds=holds if isinstance(holds, bool) else None,
     )
 
 
-def _sides(text: str) -> tuple[str, str, str]:
+def _sides_of_comparison(text: str) -> tuple[str, str, str]:
     """Left side, sign and right side; all empty where it is no comparison of two things."""
     node = parse(text)
     if not isinstance(node, ast.Compare) or type(node.ops[0]) not in _SIGNS:
         return "", "", ""
-    return _words(text, node.left), _SIGNS[type(node.ops[0])], _words(text, node.comparators[0])
+    return _source_of_node(text, node.left), _SIGNS[type(node.ops[0])], _source_of_node(text, node.comparators[0])
 
 
-def _unit(rule: Rule, *sides: str) -> str:
+def _unit_of_comparison(rule: Rule, *sides: str) -> str:
     """The unit of a comparison: a bare number takes that of the other side."""
     scope = scope_of(rule)
     units = (shown_unit(compile_expr(side, scope).type) for side in sides if side)

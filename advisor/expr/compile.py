@@ -19,31 +19,31 @@ from advisor.expr.evaluate import (
     ARITHMETIC,
     COMPARISONS,
     Evaluate,
-    aggregate,
-    arithmetic,
-    choose,
-    comparison,
-    constant,
-    extreme,
-    junction,
-    membership,
-    negation,
+    absolute_number,
+    aggregate_of_group,
+    all_or_any,
+    combined_numbers,
+    compared_values,
+    if_then_else,
+    is_among_literals,
+    is_recorded,
+    least_or_greatest,
+    negated_number,
+    negated_truth,
     number_of,
     of_column,
+    of_constant,
     of_name,
-    opposite,
-    recorded,
-    size,
-    spread,
+    spread_over_rows,
     text_test,
 )
 from advisor.expr.language import MOMENT
-from advisor.expr.mismatches import LITERALS, called, expected, mismatch, mistyped
+from advisor.expr.mismatches import LITERALS, say_mismatch, say_type, say_wrong_kind, say_wrong_type
 from advisor.expr.parse import SPLIT, parse
-from advisor.expr.settings import VARIABLE, asking, of_setting
+from advisor.expr.settings import VARIABLE, of_setting, setting_name
 from advisor.messages.errors import ExprError
 from advisor.messages.message import Message, did_you_mean
-from advisor.units import FACTORS, Kind, Type
+from advisor.units import FACTORS, Type, ValueKind
 
 
 class Scope(Struct, frozen=True):
@@ -79,7 +79,7 @@ def compile_expr(source: str, scope: Scope) -> Compiled:
     return Compiled(text, found, frozenset(compiler.used), run)
 
 
-Found = tuple[Type, Evaluate]
+TypedEvaluate = tuple[Type, Evaluate]
 
 
 class _Compiler:
@@ -102,7 +102,7 @@ class _Compiler:
         hint = Message(language.INSTEAD_OF_SYNTAX[name]) if name in language.INSTEAD_OF_SYNTAX else None
         return self.fail(node, Message("not_of_language", part=word), hint)
 
-    def visit(self, node: ast.expr) -> Found:
+    def visit(self, node: ast.expr) -> TypedEvaluate:
         method = _VISITS.get(type(node))
         if method is None:
             raise self.foreign(node, node)
@@ -120,46 +120,46 @@ class _Compiler:
         if self.depth > language.MAX_DEPTH:
             raise self.fail(node, Message("expression_too_deep", limit=language.MAX_DEPTH), SPLIT)
 
-    def number(self, node: ast.expr) -> Found:
+    def number(self, node: ast.expr) -> TypedEvaluate:
         """An operand that must be a number, and not an absolute time."""
         found, run = self.wanted(node, "number")
         if found.unit == MOMENT:
             raise self.fail(node, Message("only_compared"), Message("take_difference"))
         return found, run
 
-    def wanted(self, node: ast.expr, kind: Kind) -> Found:
+    def wanted(self, node: ast.expr, kind: ValueKind) -> TypedEvaluate:
         found, run = self.visit(node)
         if found.kind != kind:
-            raise self.fail(node, expected(kind, found))
+            raise self.fail(node, say_wrong_kind(kind, found))
         return found, run
 
-    def level(self, *parts: Found) -> tuple[bool, list[Evaluate]]:
+    def level(self, *parts: TypedEvaluate) -> tuple[bool, list[Evaluate]]:
         """Whether any part has a value per row; then values per group are spread over the rows beside it."""
         per_row = any(found.per_row for found, _ in parts)
-        return per_row, [spread(run) if per_row and not found.per_row else run for found, run in parts]
+        return per_row, [spread_over_rows(run) if per_row and not found.per_row else run for found, run in parts]
 
-    def on_constant(self, node: ast.Constant) -> Found:
+    def on_constant(self, node: ast.Constant) -> TypedEvaluate:
         value = node.value
         if isinstance(value, str):
             if len(value) > language.MAX_TEXT:
                 raise self.fail(node, Message("text_too_long", limit=language.MAX_TEXT))
-            return Type("text"), constant(value)
+            return Type("text"), of_constant(value)
         if isinstance(value, bool) or value is None:
             return self.unknown(node, str(value))
         if not isinstance(value, int | float):
             raise self.fail(node, Message("kind_not_of_language", kind=type(value).__name__))
         if abs(value) > language.MAX_NUMBER:
             raise self.fail(node, Message("number_too_large"))
-        return Type("number"), constant(float(value))
+        return Type("number"), of_constant(float(value))
 
-    def on_name(self, node: ast.Name) -> Found:
+    def on_name(self, node: ast.Name) -> TypedEvaluate:
         name = node.id
         if name in ("true", "false"):
-            return Type("bool"), constant(name == "true")
+            return Type("bool"), of_constant(name == "true")
         if name not in self.scope.names:
             if name in FACTORS:
                 factor, unit = FACTORS[name]
-                return Type("number", unit), constant(factor)
+                return Type("number", unit), of_constant(factor)
             return self.unknown(node, name)
         self.used.add(name)
         found = self.scope.names[name]
@@ -167,7 +167,7 @@ class _Compiler:
             return Type(found.kind, found.unit), of_name(name)
         return found, of_column(name) if found.per_row else of_name(name)
 
-    def unknown(self, node: ast.expr, name: str) -> Found:
+    def unknown(self, node: ast.expr, name: str) -> TypedEvaluate:
         known = [*self.scope.names, "true", "false", *FACTORS]
         close = [language.INSTEAD[name]] if name in language.INSTEAD else difflib.get_close_matches(name, known, 1)
         if name in language.FUNCTION_NAMES:
@@ -176,21 +176,21 @@ class _Compiler:
             hint = did_you_mean(close) or Message("known_here", names=", ".join(self.scope.names))
         raise self.fail(node, Message("unknown_name", name=name), hint)
 
-    def on_unary(self, node: ast.UnaryOp) -> Found:
+    def on_unary(self, node: ast.UnaryOp) -> TypedEvaluate:
         if isinstance(node.op, ast.Not):
             found, run = self.wanted(node.operand, "bool")
-            return found, opposite(run)
+            return found, negated_truth(run)
         if isinstance(node.op, ast.Invert):
             raise self.foreign(node, node.op)
         found, run = self.number(node.operand)
-        return found, negation(run) if isinstance(node.op, ast.USub) else run
+        return found, negated_number(run) if isinstance(node.op, ast.USub) else run
 
-    def on_bool(self, node: ast.BoolOp) -> Found:
+    def on_bool(self, node: ast.BoolOp) -> TypedEvaluate:
         parts = [self.wanted(value, "bool") for value in node.values]
         per_row, runs = self.level(*parts)
-        return Type("bool", per_row=per_row), junction(isinstance(node.op, ast.And), runs)
+        return Type("bool", per_row=per_row), all_or_any(isinstance(node.op, ast.And), runs)
 
-    def on_binary(self, node: ast.BinOp) -> Found:
+    def on_binary(self, node: ast.BinOp) -> TypedEvaluate:
         if type(node.op) not in ARITHMETIC:
             raise self.foreign(node, node.op)
         left = self.wanted(node.left, "number")
@@ -198,25 +198,25 @@ class _Compiler:
         per_row, (a, b) = self.level(left, right)
         moments = left[0].unit == right[0].unit == MOMENT and isinstance(node.op, ast.Sub)
         unit = "ns" if moments else self.unit(node, left[0], right[0])
-        return Type("number", unit, per_row), arithmetic(type(node.op), a, b, moments)
+        return Type("number", unit, per_row), combined_numbers(type(node.op), a, b, moments)
 
     def unit(self, node: ast.BinOp, left: Type, right: Type) -> str:
         if MOMENT in (left.unit, right.unit):
-            what = mismatch("cannot_combine", left, right)
+            what = say_mismatch("cannot_combine", left, right)
             raise self.fail(node, what, Message("only_compared"))
         if isinstance(node.op, ast.Mult):
-            return units.product(left.unit, right.unit)
+            return units.unit_of_product(left.unit, right.unit)
         if isinstance(node.op, ast.Div):
-            return units.quotient(left.unit, right.unit)
+            return units.unit_of_quotient(left.unit, right.unit)
         return self.common(node, left, right, "cannot_combine")
 
     def common(self, node: ast.expr, left: Type, right: Type, refusal: str) -> str:
-        unit = units.common(left.unit, right.unit)
+        unit = units.common_unit(left.unit, right.unit)
         if unit is None:
-            raise self.fail(node, mismatch(refusal, left, right))
+            raise self.fail(node, say_mismatch(refusal, left, right))
         return unit
 
-    def on_compare(self, node: ast.Compare) -> Found:
+    def on_compare(self, node: ast.Compare) -> TypedEvaluate:
         if len(node.ops) != 1:
             raise self.fail(node, Message("compare_two"), Message("join_with_and"))
         sign, right_node = node.ops[0], node.comparators[0]
@@ -227,24 +227,24 @@ class _Compiler:
             raise self.foreign(node, sign)
         right = self.visit(right_node)
         if left[0].kind != right[0].kind:
-            raise self.fail(node, mismatch("cannot_compare", left[0], right[0]))
+            raise self.fail(node, say_mismatch("cannot_compare", left[0], right[0]))
         self.common(node, left[0], right[0], "cannot_compare")
         if left[0].kind != "number" and not isinstance(sign, ast.Eq | ast.NotEq):
             raise self.fail(node, Message("text_has_no_order" if left[0].kind == "text" else "truth_has_no_order"))
         per_row, (a, b) = self.level(left, right)
-        return Type("bool", per_row=per_row), comparison(type(sign), left[0].kind, a, b)
+        return Type("bool", per_row=per_row), compared_values(type(sign), left[0].kind, a, b)
 
-    def member(self, left: Found, left_node: ast.expr, node: ast.expr, negate: bool) -> Found:
+    def member(self, left: TypedEvaluate, left_node: ast.expr, node: ast.expr, negate: bool) -> TypedEvaluate:
         if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
             raise self.fail(node, *LITERALS)
         self.bounded(node, len(node.elts))
         kind = left[0].kind
         if kind == "bool" or left[0].unit == MOMENT:
-            raise self.fail(left_node, mistyped("a_text_or_number", left[0]))
+            raise self.fail(left_node, say_wrong_type("a_text_or_number", left[0]))
         choices = [self.literal(item, kind) for item in node.elts]
-        return Type("bool", per_row=left[0].per_row), membership(left[1], choices, negate)
+        return Type("bool", per_row=left[0].per_row), is_among_literals(left[1], choices, negate)
 
-    def literal(self, node: ast.expr, kind: Kind) -> str | float:
+    def literal(self, node: ast.expr, kind: ValueKind) -> str | float:
         negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
         inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
         value = inner.value if isinstance(inner, ast.Constant) else None
@@ -252,24 +252,24 @@ class _Compiler:
             raise self.fail(node, *LITERALS)
         found, _ = self.visit(inner)
         if found.kind != kind or (negative and kind == "text"):
-            raise self.fail(node, expected(kind, found))
+            raise self.fail(node, say_wrong_kind(kind, found))
         if isinstance(value, str):
             return value
         return -float(value) if negative else float(value)
 
-    def on_choice(self, node: ast.IfExp) -> Found:
+    def on_choice(self, node: ast.IfExp) -> TypedEvaluate:
         test = self.wanted(node.test, "bool")
         then, other = self.visit(node.body), self.visit(node.orelse)
         for part, found in ((node.body, then[0]), (node.orelse, other[0])):
             if found.kind == "text" or found.unit == MOMENT:
-                raise self.fail(part, mistyped("a_number_or_condition", found))
+                raise self.fail(part, say_wrong_type("a_number_or_condition", found))
         if then[0].kind != other[0].kind:
-            raise self.fail(node, mismatch("cannot_choose", then[0], other[0]))
+            raise self.fail(node, say_mismatch("cannot_choose", then[0], other[0]))
         unit = self.common(node, then[0], other[0], "cannot_choose")
         per_row, runs = self.level(test, then, other)
-        return Type(then[0].kind, unit, per_row), choose(*runs)
+        return Type(then[0].kind, unit, per_row), if_then_else(*runs)
 
-    def on_call(self, node: ast.Call) -> Found:
+    def on_call(self, node: ast.Call) -> TypedEvaluate:
         if not isinstance(node.func, ast.Name):
             raise self.fail(node, Message("only_listed_functions"))
         name = node.func.id
@@ -283,7 +283,7 @@ class _Compiler:
             raise self.fail(node, Message("takes_no", name=name, keyword=str(node.keywords[0].arg)))
         return self.on_function(name, node)
 
-    def on_function(self, name: str, node: ast.Call) -> Found:
+    def on_function(self, name: str, node: ast.Call) -> TypedEvaluate:
         if name in ("startswith", "endswith", "contains"):
             return self.on_text_test(name, node)
         if name == "setting":
@@ -295,11 +295,11 @@ class _Compiler:
         if name == "recorded":
             self.arguments(name, node, 1)
             found, run = self.visit(node.args[0])
-            return Type("bool", per_row=found.per_row), recorded(run)
+            return Type("bool", per_row=found.per_row), is_recorded(run)
         if name == "abs":
             self.arguments(name, node, 1)
             found, run = self.number(node.args[0])
-            return found, size(run)
+            return found, absolute_number(run)
         if len(node.args) <= 1:
             raise self.fail(node, Message("takes_two_or_more", name=name))
         parts = [self.number(part) for part in node.args]
@@ -307,9 +307,9 @@ class _Compiler:
         for found, _ in parts[1:]:
             unit = self.common(node, Type("number", unit), found, "cannot_compare")
         per_row, runs = self.level(*parts)
-        return Type("number", unit, per_row), extreme(name == "least", runs)
+        return Type("number", unit, per_row), least_or_greatest(name == "least", runs)
 
-    def on_text_test(self, name: str, node: ast.Call) -> Found:
+    def on_text_test(self, name: str, node: ast.Call) -> TypedEvaluate:
         self.arguments(name, node, 2)
         found, run = self.wanted(node.args[0], "text")
         needle = node.args[1]
@@ -318,19 +318,19 @@ class _Compiler:
         self.on_constant(needle)
         return Type("bool", per_row=found.per_row), text_test(name, run, needle.value)
 
-    def on_setting(self, node: ast.Call) -> Found:
+    def on_setting(self, node: ast.Call) -> TypedEvaluate:
         self.arguments("setting", node, 1)
         name = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
         if not isinstance(name, str) or not VARIABLE.fullmatch(name):
             raise self.fail(node.args[0], Message("needs_variable"), Message("such_as_alone", example='`setting("X")`'))
-        self.used.add(asking(name))
+        self.used.add(setting_name(name))
         return Type("text"), of_setting(name)
 
     def arguments(self, name: str, node: ast.Call, many: int) -> None:
         if len(node.args) != many:
             raise self.fail(node, Message("is_written", name=name, usage=language.USAGE[name], count=len(node.args)))
 
-    def on_aggregate(self, name: str, node: ast.Call) -> Found:
+    def on_aggregate(self, name: str, node: ast.Call) -> TypedEvaluate:
         if self.inside:
             raise self.fail(node, Message("inside_another", name=name), Message("name_the_inner"))
         part = self.part(node) if name == "quantile" else None
@@ -342,7 +342,7 @@ class _Compiler:
             column = self.column(name, node.args[0]) if name != "count" else None
         finally:
             self.inside = False
-        return _result(name, column), aggregate(name, column[1] if column else None, where, part)
+        return _aggregate_type(name, column), aggregate_of_group(name, column[1] if column else None, where, part)
 
     def part(self, node: ast.Call) -> Evaluate:
         self.arguments("quantile", node, 2)
@@ -362,33 +362,33 @@ class _Compiler:
         if not node.keywords:
             return None
         found, run = self.wanted(node.keywords[0].value, "bool")
-        return run if found.per_row else spread(run)
+        return run if found.per_row else spread_over_rows(run)
 
-    def column(self, name: str, node: ast.expr) -> Found:
+    def column(self, name: str, node: ast.expr) -> TypedEvaluate:
         found, run = self.visit(node)
         if not found.per_row:
             raise self.fail(node, Message("needs_column", name=name))
         texts = name in ("first", "mode", "distinct")
-        what = Message("needs_numbers", name=name, found=called(found))
+        what = Message("needs_numbers", name=name, found=say_type(found))
         if found.kind == "bool":
             raise self.fail(node, what, Message("count_with_where"))
         if found.kind == "text" and not texts:
             raise self.fail(node, what)
         if name == "mode" and found.kind != "text":
-            raise self.fail(node, Message("needs_texts", name=name, found=called(found)))
+            raise self.fail(node, Message("needs_texts", name=name, found=say_type(found)))
         if found.unit == MOMENT and name not in ("min", "max", "first", "distinct"):
             raise self.fail(node, Message("absolute_times_mean_nothing", name=name), Message("take_differences"))
         return found, run
 
 
-def _result(name: str, column: Found | None) -> Type:
+def _aggregate_type(name: str, column: TypedEvaluate | None) -> Type:
     """What an aggregate of a column gives."""
     if column is None or name == "distinct":
         return Type("number", "count")
     return Type(column[0].kind, column[0].unit)
 
 
-_VISITS: dict[type[ast.expr], Callable[[_Compiler, Any], Found]] = {
+_VISITS: dict[type[ast.expr], Callable[[_Compiler, Any], TypedEvaluate]] = {
     ast.Constant: _Compiler.on_constant,
     ast.Name: _Compiler.on_name,
     ast.UnaryOp: _Compiler.on_unary,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from advisor.expr import reduce
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, is_missing, truths
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, is_missing, three_valued_truths
 from advisor.facts.table import Array, Texts
-from advisor.units import Kind
+from advisor.units import ValueKind
 
 Evaluate = Callable[[Frame], Value]
 _DECIMAL = re.compile(r"[-+]?\d{1,18}(\.\d*)?")
@@ -36,10 +36,10 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 
 
-def constant(value: str | float | bool) -> Evaluate:
+def of_constant(value: str | float | bool) -> Evaluate:
     """The same value for every row or group."""
     if isinstance(value, bool):
-        truth = truths(np.asarray(value))
+        truth = three_valued_truths(np.asarray(value))
         return lambda _: truth
     return lambda _: value
 
@@ -59,54 +59,54 @@ def of_name(name: str) -> Evaluate:
     return run
 
 
-def spread(run: Evaluate) -> Evaluate:
+def spread_over_rows(run: Evaluate) -> Evaluate:
     """One value per group, repeated for each of its rows."""
     return lambda frame: frame.spread(run(frame))
 
 
-def negation(run: Evaluate) -> Evaluate:
+def negated_number(run: Evaluate) -> Evaluate:
     """The number with the other sign."""
     return lambda frame: -run(frame)
 
 
-def size(run: Evaluate) -> Evaluate:
+def absolute_number(run: Evaluate) -> Evaluate:
     """The number without its sign."""
     return lambda frame: np.abs(run(frame))
 
 
-def opposite(run: Evaluate) -> Evaluate:
+def negated_truth(run: Evaluate) -> Evaluate:
     """Not: missing stays missing."""
     return lambda frame: TRUE - run(frame)
 
 
-def junction(both: bool, runs: Sequence[Evaluate]) -> Evaluate:
+def all_or_any(both: bool, runs: Sequence[Evaluate]) -> Evaluate:
     """And (or) of all: the minimum (maximum) of false < missing < true."""
     join = np.minimum if both else np.maximum
     return lambda frame: fold(join, (run(frame) for run in runs))
 
 
-def recorded(run: Evaluate) -> Evaluate:
+def is_recorded(run: Evaluate) -> Evaluate:
     """True where there is a value."""
-    return lambda frame: truths(~is_missing(run(frame)))
+    return lambda frame: three_valued_truths(~is_missing(run(frame)))
 
 
-def arithmetic(sign: type[ast.operator], a: Evaluate, b: Evaluate, moments: bool) -> Evaluate:
+def combined_numbers(sign: type[ast.operator], a: Evaluate, b: Evaluate, moments: bool) -> Evaluate:
     """Two numbers combined; missing with anything is missing, and so is division by zero."""
     if moments:
-        return lambda frame: _difference(a(frame), b(frame))
+        return lambda frame: _ns_between(a(frame), b(frame))
     if sign is ast.Div:
-        return lambda frame: _quotient(a(frame), b(frame))
+        return lambda frame: _divide_or_missing(a(frame), b(frame))
     combine = ARITHMETIC[sign]
     return lambda frame: combine(a(frame), b(frame))
 
 
-def _difference(left: Array, right: Array) -> Array:
+def _ns_between(left: Array, right: Array) -> Array:
     """The ns between two moments, exact where they are less than 104 days apart."""
     missing = is_missing(left) | is_missing(right)
     return np.where(missing, np.nan, np.subtract(left, right).astype(np.float64))
 
 
-def _quotient(left: Value, right: Value) -> Value:
+def _divide_or_missing(left: Value, right: Value) -> Value:
     below = np.asarray(right, np.float64)
     zero = below == 0
     if not zero.any():
@@ -114,7 +114,7 @@ def _quotient(left: Value, right: Value) -> Value:
     return np.where(zero, np.nan, left / np.where(zero, 1.0, below))
 
 
-def comparison(sign: type[ast.cmpop], kind: Kind, a: Evaluate, b: Evaluate) -> Evaluate:
+def compared_values(sign: type[ast.cmpop], kind: ValueKind, a: Evaluate, b: Evaluate) -> Evaluate:
     """Whether a comparison holds, missing where either side is."""
     compare = COMPARISONS[sign]
     if kind == "text":
@@ -122,7 +122,7 @@ def comparison(sign: type[ast.cmpop], kind: Kind, a: Evaluate, b: Evaluate) -> E
 
     def run(frame: Frame) -> Array:
         left, right = a(frame), b(frame)
-        return truths(np.asarray(compare(left, right)), is_missing(left) | is_missing(right))
+        return three_valued_truths(np.asarray(compare(left, right)), is_missing(left) | is_missing(right))
 
     return run
 
@@ -140,10 +140,10 @@ def _same_text(left: Value, right: Value, negate: bool) -> Array:
         found = left.codes == lookup[right.codes]
     else:
         found = left.isin((right,))
-    return truths(~found if negate else found, missing)
+    return three_valued_truths(~found if negate else found, missing)
 
 
-def membership(run: Evaluate, choices: Sequence[str | float], negate: bool) -> Evaluate:
+def is_among_literals(run: Evaluate, choices: Sequence[str | float], negate: bool) -> Evaluate:
     """Whether a value is among literals, missing where it is."""
 
     def member(frame: Frame) -> Array:
@@ -154,7 +154,7 @@ def membership(run: Evaluate, choices: Sequence[str | float], negate: bool) -> E
             found = np.asarray(value in choices)
         else:
             found = np.isin(value, np.array(choices)) if not isinstance(choices[0], str) else np.asarray(False)
-        return truths(~found if negate else found, is_missing(value))
+        return three_valued_truths(~found if negate else found, is_missing(value))
 
     return member
 
@@ -170,9 +170,9 @@ def text_test(name: str, run: Evaluate, needle: str) -> Evaluate:
     def tested(frame: Frame) -> Array:
         value = run(frame)
         if isinstance(value, Texts):
-            return truths(value.hits(map(test, value.names)), is_missing(value))
+            return three_valued_truths(value.hits(map(test, value.names)), is_missing(value))
         known = isinstance(value, str)
-        return truths(np.asarray(known and test(value)), np.asarray(not known))
+        return three_valued_truths(np.asarray(known and test(value)), np.asarray(not known))
 
     return tested
 
@@ -183,17 +183,17 @@ def number_of(run: Evaluate) -> Evaluate:
     def read(frame: Frame) -> Value:
         value = run(frame)
         if not isinstance(value, Texts):
-            return _decimal(value) if isinstance(value, str) else np.nan
-        return np.array([*map(_decimal, value.names), np.nan])[value.codes]  # -1, missing, reads the last
+            return _parse_decimal(value) if isinstance(value, str) else np.nan
+        return np.array([*map(_parse_decimal, value.names), np.nan])[value.codes]  # -1, missing, reads the last
 
     return read
 
 
-def _decimal(text: str) -> float:
+def _parse_decimal(text: str) -> float:
     return float(text) if _DECIMAL.fullmatch(text.strip()) else float("nan")
 
 
-def choose(test: Evaluate, then: Evaluate, other: Evaluate) -> Evaluate:
+def if_then_else(test: Evaluate, then: Evaluate, other: Evaluate) -> Evaluate:
     """One of two values; missing where the condition is."""
 
     def run(frame: Frame) -> Array:
@@ -204,34 +204,34 @@ def choose(test: Evaluate, then: Evaluate, other: Evaluate) -> Evaluate:
     return run
 
 
-def extreme(least: bool, runs: Sequence[Evaluate]) -> Evaluate:
+def least_or_greatest(least: bool, runs: Sequence[Evaluate]) -> Evaluate:
     """The smallest (largest) of several; missing if one is."""
     pick = np.minimum if least else np.maximum
     return lambda frame: fold(pick, (run(frame) for run in runs))
 
 
-def aggregate(name: str, column: Evaluate | None, where: Evaluate | None, part: Evaluate | None) -> Evaluate:
+def aggregate_of_group(name: str, column: Evaluate | None, where: Evaluate | None, part: Evaluate | None) -> Evaluate:
     """One value per group of the rows where the condition is true."""
     if column is None:
-        return lambda frame: reduce.count(_kept(frame, where)[0], frame.groups)
+        return lambda frame: reduce.count(_codes_where(frame, where)[0], frame.groups)
 
     def run(frame: Frame) -> Value:
-        codes, mask = _kept(frame, where)
+        codes, mask = _codes_where(frame, where)
         values = column(frame)
         values = values if mask is None else values.take(mask) if isinstance(values, Texts) else values[mask]
-        return _reduced(name, codes, values, frame, part)
+        return _reduce_values(name, codes, values, frame, part)
 
     return run
 
 
-def _kept(frame: Frame, where: Evaluate | None) -> tuple[Array, Array | None]:
+def _codes_where(frame: Frame, where: Evaluate | None) -> tuple[Array, Array | None]:
     if where is None:
         return frame.codes, None
     mask = np.broadcast_to(where(frame) == TRUE, frame.codes.shape)
     return frame.codes[mask], mask
 
 
-def _reduced(name: str, codes: Array, values: Value, frame: Frame, part: Evaluate | None) -> Value:
+def _reduce_values(name: str, codes: Array, values: Value, frame: Frame, part: Evaluate | None) -> Value:
     missing, groups, all_codes = is_missing(values), frame.groups, codes
     if missing.any():
         codes = codes[~missing]

@@ -26,7 +26,7 @@ _FROM_FLAG = np.array([FALSE, TRUE, UNKNOWN], np.uint8)  # -1, missing, reads th
 _DIRECT = 1 << 22
 
 
-def truths(found: Array, missing: Array | bool = False) -> Array:
+def three_valued_truths(found: Array, missing: Array | bool = False) -> Array:
     """Three-valued truths from plain ones and a mask of what is missing."""
     values = np.multiply(found, TRUE, dtype=np.uint8)
     return np.where(missing, np.uint8(UNKNOWN), values) if np.any(missing) else values
@@ -63,10 +63,10 @@ class Frame:
     def column(self, name: str) -> Value:
         """A column of the kept rows, as expressions see it."""
         if name not in self._columns:
-            self._columns[name] = self._read(name)
+            self._columns[name] = self._read_column(name)
         return self._columns[name]
 
-    def _read(self, name: str) -> Value:
+    def _read_column(self, name: str) -> Value:
         if self.table is None:
             raise KeyError(name)
         declared = self.table.fact.columns()[name]
@@ -74,12 +74,12 @@ class Frame:
             texts = self.table.texts(name)
             return texts if self.index is None else texts.take(self.index)
         if declared.store == "flag":
-            return _FROM_FLAG[self._kept(self.table[name])]
+            return _FROM_FLAG[self._take_kept(self.table[name])]
         if declared.unit == "ns":
-            return self._kept(self.table[name])
-        return self._kept(self.table.floats(name))
+            return self._take_kept(self.table[name])
+        return self._take_kept(self.table.floats(name))
 
-    def _kept(self, values: Array) -> Array:
+    def _take_kept(self, values: Array) -> Array:
         return values if self.index is None else values[self.index]
 
     def keep(self, mask: Array) -> Frame:
@@ -108,7 +108,7 @@ def is_missing(value: Value) -> Array:
     return np.asarray(array == MISSING) if array.dtype == np.int64 else np.isnan(array)
 
 
-def group(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, dict[str, list[object]]]:
+def group_rows(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, dict[str, list[object]]]:
     """The group of each row and, per key, the value of each group. A missing key is a value like any other.
 
     Without keys there is one group, even over no rows.
@@ -118,13 +118,13 @@ def group(frame: Frame, keys: tuple[str, ...]) -> tuple[Array, dict[str, list[ob
     codes, present = np.zeros(frame.length, np.int64), 1
     for key in keys:
         inner, size = _key_codes(frame, key)
-        codes, present = _dense(codes * size + inner, present * size)
+        codes, present = _dense_codes(codes * size + inner, present * size)
     first = np.zeros(present, np.intp)
     first[codes[::-1]] = np.arange(frame.length)[::-1]
     rows = (
         frame.table.take(first if frame.index is None else frame.index[first]) if present else frame.table.take(first)
     )
-    return codes, {key: _plain(rows, key) for key in keys}
+    return codes, {key: _plain_column(rows, key) for key in keys}
 
 
 def _key_codes(frame: Frame, key: str) -> tuple[Array, int]:
@@ -136,23 +136,23 @@ def _key_codes(frame: Frame, key: str) -> tuple[Array, int]:
     stored = frame.table[key] if frame.index is None else frame.table[key][frame.index]
     absent = frame.table.fact.columns()[key].missing
     if stored.dtype == np.float64 or not len(stored):
-        return _ranked(stored)
+        return _number_distinct(stored)
     low, high = int(stored.min()), int(stored.max())
     if high == absent:
         return np.zeros(len(stored), np.int64), 1
     if low == absent:
         low = int(stored[stored != absent].min())
     if high - low >= _DIRECT:
-        return _ranked(stored)
+        return _number_distinct(stored)
     return np.maximum(stored.astype(np.int64), low - 1) - (low - 1), high - low + 2
 
 
-def _ranked(stored: Array) -> tuple[Array, int]:
+def _number_distinct(stored: Array) -> tuple[Array, int]:
     distinct, inverse = np.unique(stored, return_inverse=True)
     return inverse.astype(np.int64), len(distinct)
 
 
-def _dense(codes: Array, size: int) -> tuple[Array, int]:
+def _dense_codes(codes: Array, size: int) -> tuple[Array, int]:
     """The same groups numbered 0, 1, 2 … in the same order, without numbers nobody has."""
     if size > max(_DIRECT, 4 * len(codes)):
         distinct, inverse = np.unique(codes, return_inverse=True)
@@ -161,5 +161,5 @@ def _dense(codes: Array, size: int) -> tuple[Array, int]:
     return (np.cumsum(present) - 1)[codes], int(present.sum())
 
 
-def _plain(rows: Table[Any], name: str) -> list[object]:
-    return list(rows._plain(name))
+def _plain_column(rows: Table[Any], name: str) -> list[object]:
+    return list(rows._plain_values(name))

@@ -26,7 +26,7 @@ MOMENT = "moment"
 """Unit of an absolute time. Two moments can be compared and subtracted (which gives ns), and nothing else."""
 
 
-class Entry(Struct, frozen=True):
+class LanguageEntry(Struct, frozen=True):
     """One thing of the language: how it is written and what it means."""
 
     name: str
@@ -34,62 +34,66 @@ class Entry(Struct, frozen=True):
     meaning: str
 
 
-OPERATORS: tuple[Entry, ...] = (
-    Entry("+", "a + b", "sum of two numbers of one unit"),
-    Entry("-", "a - b", "difference of two numbers of one unit; of two absolute times, in ns; also a sign"),
-    Entry("*", "a * b", "product; a share, a count or a bare number keeps the unit of the other"),
-    Entry("/", "a / b", "quotient, missing when b is 0; of two values of one unit it is a share"),
-    Entry("==", "a == b", "equal: numbers of one unit, texts or truths"),
-    Entry("!=", "a != b", "not equal"),
-    Entry("<", "a < b", "less, numbers of one unit"),
-    Entry("<=", "a <= b", "at most"),
-    Entry(">", "a > b", "more"),
-    Entry(">=", "a >= b", "at least"),
-    Entry("in", 'a in ["x", "y"]', "one of a list of literals"),
-    Entry("not in", 'a not in ["x", "y"]', "none of a list of literals"),
-    Entry("and", "a and b", "both; false as soon as one is false"),
-    Entry("or", "a or b", "either; true as soon as one is true"),
-    Entry("not", "not a", "the opposite"),
-    Entry("if else", "a if c else b", "a where c is true, b where c is false"),
-    Entry("true", "true", "the truth value true"),
-    Entry("false", "false", "the truth value false"),
+OPERATORS: tuple[LanguageEntry, ...] = (
+    LanguageEntry("+", "a + b", "sum of two numbers of one unit"),
+    LanguageEntry("-", "a - b", "difference of two numbers of one unit; of two absolute times, in ns; also a sign"),
+    LanguageEntry("*", "a * b", "product; a share, a count or a bare number keeps the unit of the other"),
+    LanguageEntry("/", "a / b", "quotient, missing when b is 0; of two values of one unit it is a share"),
+    LanguageEntry("==", "a == b", "equal: numbers of one unit, texts or truths"),
+    LanguageEntry("!=", "a != b", "not equal"),
+    LanguageEntry("<", "a < b", "less, numbers of one unit"),
+    LanguageEntry("<=", "a <= b", "at most"),
+    LanguageEntry(">", "a > b", "more"),
+    LanguageEntry(">=", "a >= b", "at least"),
+    LanguageEntry("in", 'a in ["x", "y"]', "one of a list of literals"),
+    LanguageEntry("not in", 'a not in ["x", "y"]', "none of a list of literals"),
+    LanguageEntry("and", "a and b", "both; false as soon as one is false"),
+    LanguageEntry("or", "a or b", "either; true as soon as one is true"),
+    LanguageEntry("not", "not a", "the opposite"),
+    LanguageEntry("if else", "a if c else b", "a where c is true, b where c is false"),
+    LanguageEntry("true", "true", "the truth value true"),
+    LanguageEntry("false", "false", "the truth value false"),
 )
 
-AGGREGATES: tuple[Entry, ...] = (
-    Entry("count", "count(where=c)", "how many rows of the group, or how many of them where c is true"),
-    Entry("sum", "sum(x, where=c)", "sum of the recorded values; 0 over no rows"),
-    Entry("mean", "mean(x, where=c)", "mean of the recorded values"),
-    Entry("median", "median(x, where=c)", "median of the recorded values"),
-    Entry("min", "min(x, where=c)", "smallest recorded value"),
-    Entry("max", "max(x, where=c)", "largest recorded value"),
-    Entry("std", "std(x, where=c)", "population standard deviation of the recorded values; 0 for one value"),
-    Entry("quantile", "quantile(x, 0.9, where=c)", "quantile between 0 and 1, linear between neighbours"),
-    Entry("first", "first(x, where=c)", "recorded value of the first row in table order; also of a text column"),
-    Entry("mode", "mode(name, where=c)", "most frequent text; of equally frequent ones the first in the alphabet"),
-    Entry("distinct", "distinct(x, where=c)", "how many different recorded values"),
+AGGREGATES: tuple[LanguageEntry, ...] = (
+    LanguageEntry("count", "count(where=c)", "how many rows of the group, or how many of them where c is true"),
+    LanguageEntry("sum", "sum(x, where=c)", "sum of the recorded values; 0 over no rows"),
+    LanguageEntry("mean", "mean(x, where=c)", "mean of the recorded values"),
+    LanguageEntry("median", "median(x, where=c)", "median of the recorded values"),
+    LanguageEntry("min", "min(x, where=c)", "smallest recorded value"),
+    LanguageEntry("max", "max(x, where=c)", "largest recorded value"),
+    LanguageEntry("std", "std(x, where=c)", "population standard deviation of the recorded values; 0 for one value"),
+    LanguageEntry("quantile", "quantile(x, 0.9, where=c)", "quantile between 0 and 1, linear between neighbours"),
+    LanguageEntry(
+        "first", "first(x, where=c)", "recorded value of the first row in table order; also of a text column"
+    ),
+    LanguageEntry(
+        "mode", "mode(name, where=c)", "most frequent text; of equally frequent ones the first in the alphabet"
+    ),
+    LanguageEntry("distinct", "distinct(x, where=c)", "how many different recorded values"),
 )
 """Functions that make one value of a group's rows. All ignore missing values; with none left they are missing."""
 
-FUNCTIONS: tuple[Entry, ...] = (
+FUNCTIONS: tuple[LanguageEntry, ...] = (
     *AGGREGATES,
-    Entry("least", "least(a, b)", "the smallest of two or more numbers"),
-    Entry("greatest", "greatest(a, b)", "the largest of two or more numbers"),
-    Entry("abs", "abs(x)", "size without sign"),
-    Entry("startswith", 'startswith(name, "x")', "whether a text begins with a literal"),
-    Entry("endswith", 'endswith(name, "x")', "whether a text ends with a literal"),
-    Entry("contains", 'contains(name, "x")', "whether a text holds a literal"),
-    Entry("as_number", "as_number(name)", "the number a text stands for; missing where it is none"),
-    Entry(
+    LanguageEntry("least", "least(a, b)", "the smallest of two or more numbers"),
+    LanguageEntry("greatest", "greatest(a, b)", "the largest of two or more numbers"),
+    LanguageEntry("abs", "abs(x)", "size without sign"),
+    LanguageEntry("startswith", 'startswith(name, "x")', "whether a text begins with a literal"),
+    LanguageEntry("endswith", 'endswith(name, "x")', "whether a text ends with a literal"),
+    LanguageEntry("contains", 'contains(name, "x")', "whether a text holds a literal"),
+    LanguageEntry("as_number", "as_number(name)", "the number a text stands for; missing where it is none"),
+    LanguageEntry(
         "setting",
         'setting("X")',
         "the environment variable X as it was recorded, a text; missing where it was not recorded, was unset, or "
         "differs between the ranks (under `for_each: [rank]` it is that of the rank)",
     ),
-    Entry("recorded", "recorded(x)", "whether a value is not missing; never missing itself"),
+    LanguageEntry("recorded", "recorded(x)", "whether a value is not missing; never missing itself"),
 )
 
-UNITS: tuple[Entry, ...] = tuple(
-    Entry(name, f"5 * {name}", f"{factor:g} {base}" if factor != 1 else f"the unit {base}")
+UNITS: tuple[LanguageEntry, ...] = tuple(
+    LanguageEntry(name, f"5 * {name}", f"{factor:g} {base}" if factor != 1 else f"the unit {base}")
     for name, (factor, base) in FACTORS.items()
 )
 
@@ -185,13 +189,16 @@ _LEVELS = {"Level_none": -1.0, "Level0": 0.0, "Level1": 1.0, "Level2": 2.0}
 _NUMBER, _TEXT = Type("number"), Type("text")
 
 
-def _known(value: float) -> float | None:
+def _none_if_zero(value: float) -> float | None:
     return value or None
 
 
 RUN_NAMES: tuple[RunName, ...] = (
     RunName(
-        "step_us", Type("number", "us"), "device span of a step, mean over ranks and steps", lambda r: _known(r.step_us)
+        "step_us",
+        Type("number", "us"),
+        "device span of a step, mean over ranks and steps",
+        lambda r: _none_if_zero(r.step_us),
     ),
     RunName(
         "device_idle_share",
@@ -203,7 +210,10 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName("rank_count", _NUMBER, "ranks of the job, as far as is known", lambda r: r.rank_count),
     RunName("captured_ranks", _NUMBER, "ranks that were captured", lambda r: len(r.ranks)),
     RunName(
-        "world_size", _NUMBER, "ranks of the job, at least; missing when nothing tells", lambda r: _known(r.world_size)
+        "world_size",
+        _NUMBER,
+        "ranks of the job, at least; missing when nothing tells",
+        lambda r: _none_if_zero(r.world_size),
     ),
     RunName(
         "missing_ranks", _TEXT, "ranks that were not captured, such as `2-7, 9`", lambda r: r.missing_ranks or None
@@ -220,11 +230,11 @@ RUN_NAMES: tuple[RunName, ...] = (
         "files with events, such as `trace_view.json`, that were recorded and not given for some rank",
         lambda r: r.lost_files or None,
     ),
-    RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _known(r.parallel.tp)),
-    RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _known(r.parallel.pp)),
-    RunName("dp", _NUMBER, "data-parallel size", lambda r: _known(r.parallel.dp)),
-    RunName("cp", _NUMBER, "context-parallel size", lambda r: _known(r.parallel.cp)),
-    RunName("ep", _NUMBER, "expert-parallel size", lambda r: _known(r.parallel.ep)),
+    RunName("tp", _NUMBER, "tensor-parallel size", lambda r: _none_if_zero(r.parallel.tp)),
+    RunName("pp", _NUMBER, "pipeline-parallel size", lambda r: _none_if_zero(r.parallel.pp)),
+    RunName("dp", _NUMBER, "data-parallel size", lambda r: _none_if_zero(r.parallel.dp)),
+    RunName("cp", _NUMBER, "context-parallel size", lambda r: _none_if_zero(r.parallel.cp)),
+    RunName("ep", _NUMBER, "expert-parallel size", lambda r: _none_if_zero(r.parallel.ep)),
     RunName("device_family", _TEXT, "`npu` or `gpu`", lambda r: r.device_family),
     RunName("framework", _TEXT, "`PyTorch` or `MindSpore`; missing when not recorded", lambda r: r.framework or None),
     RunName("chip", _TEXT, "chip, such as `Ascend910B`", lambda r: r.chip or None),
@@ -260,7 +270,7 @@ expression can neither run code, nor read a file, nor hang.
 """
 
 
-def reference() -> str:
+def reference_page() -> str:
     """The page of the documentation about expressions, in Markdown."""
     parts = ["# Expressions\n", _MISSING]
     for title, entries in (

@@ -6,28 +6,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.expr.language import MOMENT
-from advisor.messages.message import Message, Value
-from advisor.units import Kind, Type
+from advisor.messages.message import Message, MessageValue
+from advisor.units import Type, ValueKind
 
-_WANTED: Mapping[Kind, str] = {"bool": "a_condition", "number": "a_number", "text": "a_text"}
+_WANTED: Mapping[ValueKind, str] = {"bool": "a_condition", "number": "a_number", "text": "a_text"}
 LITERALS = Message("list_of_literals"), Message("such_as_alone", example='`in ["a", "b"]`')
 
 
-def called(found: Type) -> Value:
+def say_type(found: Type) -> MessageValue:
     """What a type is called."""
     return Message("absolute_time") if found.unit == MOMENT else str(found)
 
 
-def expected(kind: Kind, found: Type) -> Message:
+def say_wrong_kind(kind: ValueKind, found: Type) -> Message:
     """Something of one kind was expected, and another was found."""
-    return mistyped(_WANTED[kind], found)
+    return say_wrong_type(_WANTED[kind], found)
 
 
-def mistyped(wanted: str, found: Type) -> Message:
+def say_wrong_type(wanted: str, found: Type) -> Message:
     """What is called so in the catalogue was expected, and another was found."""
-    return Message("expected", wanted=Message(wanted), found=called(found))
+    return Message("expected", wanted=Message(wanted), found=say_type(found))
 
 
-def mismatch(code: str, left: Type, right: Type) -> Message:
+def say_mismatch(code: str, left: Type, right: Type) -> Message:
     """Two types do not go together: `cannot_combine`, `cannot_compare` or `cannot_choose`."""
-    return Message(code, left=called(left), right=called(right))
+    return Message(code, left=say_type(left), right=say_type(right))

@@ -23,7 +23,7 @@ def parse(text: str) -> ast.expr:
         raise ExprError(Message("expression_too_long", limit=language.MAX_SOURCE), text[:60] + " …", 0, SPLIT)
     lead = len(text) - len(text.lstrip())
     try:
-        tree = _quietly(text[lead:]) if "\\" in text else ast.parse(text[lead:], mode="eval").body
+        tree = _parse_quietly(text[lead:]) if "\\" in text else ast.parse(text[lead:], mode="eval").body
     except SyntaxError as error:
         column = lead + max((error.offset or 1) - 1, 0)
         raise ExprError(_NONE, text, min(column, len(text)), _syntax_hint(text)) from None
@@ -45,7 +45,7 @@ def _syntax_hint(text: str) -> Message | None:
     return Message("compare_equal") if "=" in bare else None
 
 
-def _quietly(text: str) -> ast.expr:
+def _parse_quietly(text: str) -> ast.expr:
     """Without the parser's warning about backslashes that escape nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

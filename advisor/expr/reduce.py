@@ -44,16 +44,16 @@ def std(codes: Array, values: Array, groups: int) -> Array:
 
 def smallest(codes: Array, values: Array, groups: int) -> Array:
     """The smallest value of each group; whole numbers stay whole."""
-    return _extreme(np.minimum, codes, values, groups)
+    return _extreme_by_group(np.minimum, codes, values, groups)
 
 
 def largest(codes: Array, values: Array, groups: int) -> Array:
     """The largest value of each group; whole numbers stay whole."""
-    return _extreme(np.maximum, codes, values, groups)
+    return _extreme_by_group(np.maximum, codes, values, groups)
 
 
-def _extreme(pick: np.ufunc, codes: Array, values: Array, groups: int) -> Array:
-    out, at = _blank(values, groups), _first_rows(codes, groups)
+def _extreme_by_group(pick: np.ufunc, codes: Array, values: Array, groups: int) -> Array:
+    out, at = _missing_by_group(values, groups), _first_rows(codes, groups)
     seen = at >= 0
     out[seen] = values[at[seen]]
     pick.at(out, codes, values)
@@ -62,7 +62,7 @@ def _extreme(pick: np.ufunc, codes: Array, values: Array, groups: int) -> Array:
 
 def first(codes: Array, values: Array, groups: int) -> Array:
     """The value of the first row of each group."""
-    out, at = _blank(values, groups), _first_rows(codes, groups)
+    out, at = _missing_by_group(values, groups), _first_rows(codes, groups)
     out[at >= 0] = values[at[at >= 0]]
     return out
 
@@ -115,7 +115,7 @@ def mode(codes: Array, values: Texts, groups: int) -> Texts:
     return Texts(chosen[at].astype(np.int32), names)
 
 
-def _blank(values: Array, groups: int) -> Array:
+def _missing_by_group(values: Array, groups: int) -> Array:
     return np.full(groups, MISSING if values.dtype == np.int64 else np.nan, values.dtype)
 
 

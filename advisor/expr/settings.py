@@ -23,17 +23,17 @@ Environment = Mapping[str, Mapping[int, str]]
 """By variable and rank; empty text where it was recorded as unset."""
 
 
-def asking(variable: str) -> str:
+def setting_name(variable: str) -> str:
     """How an expression names it among the names it uses."""
     return f'setting("{variable}")'
 
 
-def asked(names: Iterable[str]) -> frozenset[str]:
+def asked_variables(names: Iterable[str]) -> frozenset[str]:
     """The variables among the names that expressions use."""
     return frozenset(found[1] for name in names if (found := _ASKED.fullmatch(name)))
 
 
-def environment(settings: Table[Any], variables: Iterable[str]) -> Environment:
+def recorded_environment(settings: Table[Any], variables: Iterable[str]) -> Environment:
     """What was recorded of these variables."""
     named = settings.texts("name").isin(variables) & ~settings.texts("kind").isin(["profiler"])
     rows = settings.take(np.flatnonzero(named))

@@ -12,7 +12,7 @@ _FACTOR = re.compile(r"([*/]?)(GB/s|\w+)")
 _RATIOS = ("", "share", "times")
 
 
-def common(left: str, right: str) -> str | None:
+def common_unit(left: str, right: str) -> str | None:
     """The unit of a sum, a difference or a comparison: equal units, or one bare number; shares meet ratios."""
     if left == right:
         return left
@@ -23,7 +23,7 @@ def common(left: str, right: str) -> str | None:
     return "times" if {left, right} == {"share", "times"} else None
 
 
-def product(left: str, right: str) -> str:
+def unit_of_product(left: str, right: str) -> str:
     """The unit of a product: ratios, counts and bare numbers keep the unit of the other."""
     if left in _RATIOS and right in _RATIOS:
         return "times" if "times" in (left, right) else left or right
@@ -31,23 +31,23 @@ def product(left: str, right: str) -> str:
         return left if right in _RATIOS else right
     if right in (*_RATIOS, "count"):
         return left
-    above, below = _split(left)
-    over, under = _split(right)
-    return _composed(above + over, below + under)
+    above, below = _split_unit(left)
+    over, under = _split_unit(right)
+    return _compose_unit(above + over, below + under)
 
 
-def quotient(left: str, right: str) -> str:
+def unit_of_quotient(left: str, right: str) -> str:
     """The unit of a quotient: equal units give a share, the rest as in `product`."""
     if left == right:
         return "" if not left else "times" if left == "times" else "share"
     if right in (*_RATIOS, "count"):
         return "times" if left == "share" and right == "times" else left
-    above, below = _split(left)
-    over, under = _split(right)
-    return _composed(above + under, below + over)
+    above, below = _split_unit(left)
+    over, under = _split_unit(right)
+    return _compose_unit(above + under, below + over)
 
 
-def _split(unit: str) -> tuple[Counter[str], Counter[str]]:
+def _split_unit(unit: str) -> tuple[Counter[str], Counter[str]]:
     """The base units above and below the line; ratios and counts have none."""
     above: Counter[str] = Counter()
     below: Counter[str] = Counter()
@@ -59,7 +59,7 @@ def _split(unit: str) -> tuple[Counter[str], Counter[str]]:
     return above, below
 
 
-def _composed(above: Counter[str], below: Counter[str]) -> str:
+def _compose_unit(above: Counter[str], below: Counter[str]) -> str:
     top, bottom = sorted((above - below).elements()), sorted((below - above).elements())
     if not top and not bottom:
         return "share"

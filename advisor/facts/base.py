@@ -23,7 +23,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.messages.text import Text
-from advisor.units import Kind, Type
+from advisor.units import Type, ValueKind
 
 MISSING = int(np.iinfo(np.int64).min)
 """What an int64 column holds where nothing was recorded."""
@@ -42,7 +42,7 @@ class Column(Struct, frozen=True):
     name: str = ""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ValueKind:
         return "text" if self.store == "text" else "bool" if self.store == "flag" else "number"
 
     @property

@@ -50,9 +50,9 @@ class Source(Protocol):
         ...
 
 
-Wanted = type[Fact] | Selection
-Found = AnyTable | Selected | FactMissing
-RankFacts = dict[Wanted, Found]
+WantedFact = type[Fact] | Selection
+ReadTable = AnyTable | Selected | FactMissing
+RankFacts = dict[WantedFact, ReadTable]
 Gather = Callable[[Callable[["Source"], RankFacts], Sequence["Source"]], Iterable[RankFacts]]
 """How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
 
@@ -65,7 +65,7 @@ class Profile:
     ) -> None:
         self.run = run
         self._sources = tuple(sources)
-        self._makers = {makes(derivation): derivation for derivation in derivations}
+        self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
         self._gather = gather
         self._found: RankFacts = {}
 
@@ -90,10 +90,10 @@ class Profile:
             FactMissing: It was not recorded on any rank, or something it is derived from was not.
             UsageError: No fact has this name.
         """
-        asked = named(fact) if isinstance(fact, str) else fact
+        asked = fact_of_name(fact) if isinstance(fact, str) else fact
         if asked not in self._found:
             self.prepare([asked])
-        return cast("AnyTable", _there(self._found[asked]))
+        return cast("AnyTable", _table_or_raise(self._found[asked]))
 
     def selected(self, selection: Selection) -> Selected:
         """The rows of a table that a selection wants, over all ranks; the others stay where they were read.
@@ -103,23 +103,23 @@ class Profile:
         """
         if selection not in self._found:
             self.prepare([selection])
-        return cast("Selected", _there(self._found[selection]))
+        return cast("Selected", _table_or_raise(self._found[selection]))
 
     def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
         """The observed facts that a fact rests on; itself when it is observed."""
-        return _roots(fact, self._makers)
+        return _observed_roots(fact, self._makers)
 
     def __repr__(self) -> str:
         ranks, steps = len(self.run.ranks), len(self.run.steps)
         return f"<profile {self.run.name!r}: {ranks} ranks, {steps} steps>"
 
-    def prepare(self, wanted: Iterable[Wanted]) -> None:
+    def prepare(self, wanted: Iterable[WantedFact]) -> None:
         """Reads and derives these facts and selections in one pass over the ranks, so that each file is read once.
 
         Asking for everything that will be wanted at once is what keeps memory at the size of the largest rank.
         """
         left = [asked for asked in dict.fromkeys(wanted) if asked not in self._found]
-        per_rank = [asked for asked in dict.fromkeys(self._closure(left)) if asked not in self._found]
+        per_rank = [asked for asked in dict.fromkeys(self._needs_per_rank(left)) if asked not in self._found]
         if per_rank:
             # damage comes to light while other facts are read, so it is asked for last
             ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
@@ -128,10 +128,10 @@ class Profile:
             work = _RankWork(self.run, self._makers, ordered, known, threads)
             parts = list(self._gather(work, self._sources))
             for asked in ordered:  # each is let go where it came from, so that nothing is held twice
-                self._found[asked] = _joined(asked, [part.pop(asked) for part in parts])
+                self._found[asked] = _join_ranks(asked, [part.pop(asked) for part in parts])
         for asked in left:
             if _fact_of(asked).across_ranks:
-                _resolve(_fact_of(asked), self.run, self._makers, self._found, _cannot_read)
+                _resolve_fact(_fact_of(asked), self.run, self._makers, self._found, _cannot_read)
 
     def prepare_events(self) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
@@ -139,30 +139,32 @@ class Profile:
         They lie in one file, which is read once; for a single source with room for all its tables. What is made on
         request only is left for later.
         """
-        behind = {fact: _roots(fact, self._makers) for fact in self._makers if not fact.on_request}
+        behind = {fact: _observed_roots(fact, self._makers) for fact in self._makers if not fact.on_request}
         resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
         self.prepare([*resting, *(root for fact in resting for root in behind[fact] if _of_events(root))])
 
-    def _closure(self, wanted: Iterable[Wanted]) -> Iterator[Wanted]:
+    def _needs_per_rank(self, wanted: Iterable[WantedFact]) -> Iterator[WantedFact]:
         """What must be collected rank by rank for these: themselves, or what an across-ranks fact needs."""
         for asked in wanted:
             if isinstance(asked, type) and asked.across_ranks:
-                yield from self._closure(need for need, _ in needs(self._makers[asked]).values() if need is not None)
+                yield from self._needs_per_rank(
+                    need for need, _ in needs_of_derivation(self._makers[asked]).values() if need is not None
+                )
             else:
                 yield asked
 
 
-def _there(found: Found) -> AnyTable | Selected:
+def _table_or_raise(found: ReadTable) -> AnyTable | Selected:
     if isinstance(found, FactMissing):
         raise found
     return found
 
 
-def _fact_of(asked: Wanted) -> type[Fact]:
+def _fact_of(asked: WantedFact) -> type[Fact]:
     return asked if isinstance(asked, type) else asked.fact
 
 
-def _joined(asked: Wanted, parts: Sequence[Found]) -> Found:
+def _join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
     missing = [part for part in parts if isinstance(part, FactMissing)]
     if missing and len(missing) == len(parts):
         return FactMissing.joined(missing)
@@ -182,12 +184,12 @@ class _RankWork:
         self,
         run: Run,
         makers: Mapping[type[Fact], Derivation],
-        wanted: tuple[Wanted, ...],
-        known: Mapping[Wanted, Found],
+        wanted: tuple[WantedFact, ...],
+        known: Mapping[WantedFact, ReadTable],
         threads: int,
     ) -> None:
         self.run, self.makers, self.wanted, self.known, self.threads = run, makers, wanted, known, threads
-        needed = {asked: _roots(_fact_of(asked), makers) for asked in wanted}
+        needed = {asked: _observed_roots(_fact_of(asked), makers) for asked in wanted}
         behind = frozenset[type[Fact]]().union(*needed.values())
         self.events = sorted((root for root in behind if _of_events(root)), key=lambda root: root.table)
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
@@ -199,18 +201,18 @@ class _RankWork:
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)
         for fact in self.events:
-            _resolve(fact, self.run, self.makers, found, source.read)
+            _resolve_fact(fact, self.run, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
             self._side_by_side(source, found)
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
-            self._collect(asked, found, source)
+            self._collect_table(asked, found, source)
             for root in unneeded:
                 found.pop(root, None)
         return {asked: found[asked] for asked in self.wanted}
 
-    def _collect(self, asked: Wanted, found: RankFacts, source: Source) -> None:
-        table = _resolve(_fact_of(asked), self.run, self.makers, found, source.read)
+    def _collect_table(self, asked: WantedFact, found: RankFacts, source: Source) -> None:
+        table = _resolve_fact(_fact_of(asked), self.run, self.makers, found, source.read)
         if not isinstance(asked, type) and asked not in found:
             found[asked] = asked.select(table) if isinstance(table, Table) else table
 
@@ -222,14 +224,16 @@ class _RankWork:
         from concurrent.futures import ThreadPoolExecutor
 
         derived = {fact for fact in map(_fact_of, self.wanted) if not fact.observed}
-        heavy = [fact for fact in derived if any(root.heavy for root in _roots(fact, self.makers))]
-        left = {fact for asked in heavy for fact in _behind(asked, self.makers)}
+        heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
+        left = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
         for fact in sorted((fact for fact in left if fact.observed), key=lambda fact: fact.table):
-            _resolve(fact, self.run, self.makers, found, source.read)
+            _resolve_fact(fact, self.run, self.makers, found, source.read)
         with ThreadPoolExecutor(self.threads) as pool:
             while left := left - found.keys():
-                ready = [fact for fact in left if not left & _direct(fact, self.makers)]
-                made = pool.map(lambda fact: _resolve(fact, self.run, self.makers, dict(found), source.read), ready)
+                ready = [fact for fact in left if not left & _direct_needs(fact, self.makers)]
+                made = pool.map(
+                    lambda fact: _resolve_fact(fact, self.run, self.makers, dict(found), source.read), ready
+                )
                 found.update(zip(ready, made, strict=True))
 
 
@@ -237,39 +241,39 @@ def _of_events(fact: type[Fact]) -> bool:
     return fact.heavy or fact.among_events
 
 
-def _direct(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
+def _direct_needs(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
     """What an observed fact (nothing) or a derived one is made from."""
     if fact.observed:
         return frozenset()
-    return frozenset(need for need, _ in needs(makers[fact]).values() if need is not None)
+    return frozenset(need for need, _ in needs_of_derivation(makers[fact]).values() if need is not None)
 
 
-def _behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
+def _facts_behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
     """A fact and everything it rests on."""
-    return frozenset([fact]).union(*(_behind(need, makers) for need in _direct(fact, makers)))
+    return frozenset([fact]).union(*(_facts_behind(need, makers) for need in _direct_needs(fact, makers)))
 
 
-def _roots(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
+def _observed_roots(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
     """The observed facts behind a fact; itself when it is observed."""
-    return frozenset(root for root in _behind(fact, makers) if root.observed)
+    return frozenset(root for root in _facts_behind(fact, makers) if root.observed)
 
 
 def _cannot_read(fact: type[Fact]) -> AnyTable:
     raise FactMissing([fact.table])
 
 
-def _resolve(
+def _resolve_fact(
     fact: type[Fact],
     run: Run,
     makers: Mapping[type[Fact], Derivation],
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
-) -> Found:
+) -> ReadTable:
     """The table of a fact, read or derived, remembered in `found`; a FactMissing where it cannot be had."""
     if fact in found:
         return found[fact]
     try:
-        found[fact] = read(fact) if fact.observed else _derive(fact, run, makers, found, read)
+        found[fact] = read(fact) if fact.observed else _derive_fact(fact, run, makers, found, read)
     except FactMissing as missing:
         # what is kept would else keep every table of the frames it passed through
         found[fact] = missing.with_traceback(None)
@@ -277,7 +281,7 @@ def _resolve(
     return found[fact]
 
 
-def _derive(
+def _derive_fact(
     fact: type[Fact],
     run: Run,
     makers: Mapping[type[Fact], Derivation],
@@ -286,11 +290,11 @@ def _derive(
 ) -> AnyTable:
     arguments: dict[str, object] = {}
     missing: list[FactMissing] = []
-    for name, (need, optional) in needs(makers[fact]).items():
+    for name, (need, optional) in needs_of_derivation(makers[fact]).items():
         if need is None:
             arguments[name] = run
             continue
-        table = _resolve(need, run, makers, found, read)
+        table = _resolve_fact(need, run, makers, found, read)
         if isinstance(table, FactMissing) and not optional:
             missing.append(table)
         arguments[name] = None if isinstance(table, FactMissing) else table
@@ -299,7 +303,7 @@ def _derive(
     return makers[fact](**arguments)
 
 
-def named(name: str) -> type[Fact]:
+def fact_of_name(name: str) -> type[Fact]:
     """The fact of this name, as rules write it after `in:`.
 
     Raises:
@@ -314,7 +318,7 @@ def named(name: str) -> type[Fact]:
 
 
 @cache
-def needs(derivation: Derivation) -> Mapping[str, tuple[type[Fact] | None, bool]]:
+def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type[Fact] | None, bool]]:
     """Per parameter: the fact it takes (None for the run) and whether it is optional."""
     found: dict[str, tuple[type[Fact] | None, bool]] = {}
     for name, hint in get_type_hints(derivation).items():
@@ -327,6 +331,6 @@ def needs(derivation: Derivation) -> Mapping[str, tuple[type[Fact] | None, bool]
 
 
 @cache
-def makes(derivation: Derivation) -> type[Fact]:
+def fact_of_derivation(derivation: Derivation) -> type[Fact]:
     """The fact a derivation makes."""
     return cast("type[Fact]", get_args(get_type_hints(derivation)["return"])[0])

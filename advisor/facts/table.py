@@ -113,7 +113,7 @@ class Table(Generic[F]):
         if len(lengths) > 1:
             raise ValueError(f"{fact.table}: columns of different lengths {sorted(lengths)}")
         length = lengths.pop() if lengths else 1 if columns else 0
-        return cls(fact, {name: _column(column, columns.get(name), length) for name, column in declared.items()})
+        return cls(fact, {name: _column_values(column, columns.get(name), length) for name, column in declared.items()})
 
     @classmethod
     def empty(cls, fact: type[F]) -> Table[F]:
@@ -178,20 +178,20 @@ class Table(Generic[F]):
     def having(self, **columns: Any) -> Table[F]:
         """The same rows with some columns replaced."""
         declared = self.fact.columns()
-        new = {name: _column(declared[name], value, len(self)) for name, value in columns.items()}
+        new = {name: _column_values(declared[name], value, len(self)) for name, value in columns.items()}
         return Table(self.fact, {**self._data, **new})
 
     def rows(self, limit: int | None = None) -> list[dict[str, object]]:
         """Rows as plain values, None where missing; for tests, excerpts and people, not for a million rows."""
         head = self if limit is None or limit >= len(self) else self.take(np.arange(limit))
-        lists = {name: head._plain(name) for name in self._data}
+        lists = {name: head._plain_values(name) for name in self._data}
         return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
 
     def cells(self, names: Sequence[str]) -> Iterator[tuple[object, ...]]:
         """These columns row by row, as plain values."""
-        return zip(*(self._plain(name) for name in names), strict=True)
+        return zip(*(self._plain_values(name) for name in names), strict=True)
 
-    def _plain(self, name: str) -> list[object]:
+    def _plain_values(self, name: str) -> list[object]:
         column, found = self.fact.columns()[name], self._data[name]
         if isinstance(found, Texts):
             return list(found.values())
@@ -209,7 +209,7 @@ class Table(Generic[F]):
         for name, column in self.fact.columns().items():
             found = self._data[name]
             if isinstance(found, Texts):
-                texts = _writable(found)
+                texts = _escape_texts(found)
                 series[name] = pd.Categorical.from_codes(texts.codes, categories=pd.Index(texts.names))
             elif column.store == "float":
                 series[name] = found
@@ -225,14 +225,14 @@ class Table(Generic[F]):
 
         columns = self.fact.columns().items()
         fields = [(name, {"unit": column.unit, "meaning": column.doc}) for name, column in columns]
-        arrays = [self._arrow(name, pa) for name, _ in columns]
+        arrays = [self._arrow_array(name, pa) for name, _ in columns]
         schema = pa.schema([pa.field(n, a.type, metadata=m) for (n, m), a in zip(fields, arrays, strict=True)])
         return pa.table(arrays, schema=schema)
 
-    def _arrow(self, name: str, pa: Any) -> Any:
+    def _arrow_array(self, name: str, pa: Any) -> Any:
         found = self._data[name]
         if isinstance(found, Texts):
-            texts = _writable(found)
+            texts = _escape_texts(found)
             codes = pa.array(texts.codes, pa.int32(), mask=texts.codes < 0)
             return pa.DictionaryArray.from_arrays(codes, pa.array(texts.names, pa.string()))
         if found.dtype == np.float64:
@@ -245,7 +245,7 @@ class Table(Generic[F]):
         return f"<{self.fact.table}: {len(self)} rows>"
 
 
-def _writable(texts: Texts) -> Texts:
+def _escape_texts(texts: Texts) -> Texts:
     """The same texts where some cannot be encoded, such as a file name that is no UTF-8: those with an escape."""
     try:
         "".join(texts.names).encode()
@@ -255,7 +255,7 @@ def _writable(texts: Texts) -> Texts:
     return texts
 
 
-def _column(column: Column, value: Any, length: int) -> Values:
+def _column_values(column: Column, value: Any, length: int) -> Values:
     if column.store == "text":
         if value is None or isinstance(value, str):
             return Texts.constant(value, length)
@@ -293,7 +293,7 @@ def read_table(fact: type[F], text: str) -> Table[F]:
             counts = {"cells": len(cells), "headings": len(header)}
             raise Unclear(Message("cells_not_headings", table=fact.table, **counts, row=" ".join(cells)))
         rows += [cells] * times
-    columns: dict[str, Any] = {n: [_cell(declared[n], row[i]) for row in rows] for i, n in enumerate(header)}
+    columns: dict[str, Any] = {n: [_parse_cell(declared[n], row[i]) for row in rows] for i, n in enumerate(header)}
     for name, default in (("rank", 0), ("step", 1)):
         if name in declared and name not in columns:
             columns[name] = [default] * len(rows)
@@ -312,7 +312,7 @@ def split_cells(words: str, *, comments: bool = False) -> list[str]:
         raise Unclear(Message("quotes_do_not_match", why=str(error), line=words)) from None
 
 
-def _cell(column: Column, cell: str) -> str | float | int | None:
+def _parse_cell(column: Column, cell: str) -> str | float | int | None:
     if cell == "-":
         return None
     if column.store == "text":

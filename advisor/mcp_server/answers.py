@@ -14,7 +14,7 @@ from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName
 from advisor.model.run import Run
 from advisor.report.blocks import plain_text
 from advisor.report.cards import Card
-from advisor.report.prose import flat
+from advisor.report.prose import flat_text
 
 MOST_TEXT = 2000
 """Characters of one text: a name in a capture may have a million."""
@@ -33,7 +33,7 @@ class Remedy(_Model):
     care: str = ""
 
 
-class Found(_Model):
+class FindingAnswer(_Model):
     """A finding as the diagnosis has it, and the words of its rule."""
 
     number: int
@@ -55,7 +55,7 @@ class Diagnosed(_Model):
     split: TimeSplit | None
     spent: tuple[Spent, ...]
     """What the step goes into, the first of each part."""
-    findings: tuple[Found, ...]
+    findings: tuple[FindingAnswer, ...]
     total: int
     """How many findings there are; `findings` holds the first of them."""
     outcomes: dict[OutcomeName, int]
@@ -74,7 +74,7 @@ class ListedRule(_Model):
     table: str
 
 
-class Listed(_Model):
+class RulesAnswer(_Model):
     """The rules whose id matches."""
 
     rules: tuple[ListedRule, ...]
@@ -89,7 +89,7 @@ class ListedTable(_Model):
     columns: tuple[str, ...]
 
 
-class Tables(_Model):
+class TablesAnswer(_Model):
     """The tables that can be asked."""
 
     tables: tuple[ListedTable, ...]
@@ -106,7 +106,7 @@ class ListedColumn(_Model):
     """Whether it is the same from run to run, so that it may name a subject."""
 
 
-class Shown(_Model):
+class TableSize(_Model):
     """One table, and how many rows a capture has of it."""
 
     name: str
@@ -120,14 +120,14 @@ class Shown(_Model):
     """Why the capture does not hold it."""
 
 
-class Asked(_Model):
+class QueryAnswer(_Model):
     """The answer to a query."""
 
     table: str
     rows: Rows
 
 
-class Compared(_Model):
+class ComparisonAnswer(_Model):
     """A comparison without the two diagnoses."""
 
     confidence: ConfidenceName
@@ -138,38 +138,38 @@ class Compared(_Model):
     notes: tuple[Text, ...]
 
 
-def spoken(model: BaseModel, language: Language) -> dict[str, Any]:
+def model_in_language(model: BaseModel, language: Language) -> dict[str, Any]:
     """A model as plain data, with each text in one language and none of it endless."""
-    said = _spoken(model.model_dump(mode="json"), language)
+    said = _value_in_language(model.model_dump(mode="json"), language)
     assert isinstance(said, dict)  # noqa: S101 - a model is one
     return said
 
 
-def _spoken(value: object, language: Language) -> object:
+def _value_in_language(value: object, language: Language) -> object:
     if isinstance(value, dict):
         if value.keys() == {"en", "zh"}:
-            return _short(value[language])
-        return {_short(str(key)): _spoken(inner, language) for key, inner in value.items()}
+            return _shorten_text(value[language])
+        return {_shorten_text(str(key)): _value_in_language(inner, language) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_spoken(inner, language) for inner in value]
+        return [_value_in_language(inner, language) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None  # JSON knows no such number
-    return _short(value) if isinstance(value, str) else value
+    return _shorten_text(value) if isinstance(value, str) else value
 
 
-def _short(text: str) -> str:
+def _shorten_text(text: str) -> str:
     cut = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
     return cut.encode("utf-8", "backslashreplace").decode()  # JSON on the wire is UTF-8
 
 
-def found(card: Card, finding: Finding) -> Found:
+def finding_with_words(card: Card, finding: Finding) -> FindingAnswer:
     """A finding with the words a report would say."""
-    return Found(
+    return FindingAnswer(
         number=card.number,
-        title=flat(card.title),
+        title=flat_text(card.title),
         why=plain_text(card.why),
         saving=card.saving,
         finding=finding,
         fix=tuple(Remedy(do=plain_text(a.do), run=a.run, code=a.code, care=plain_text(a.care)) for a in card.actions),
-        assumes=flat(card.assumes),
+        assumes=flat_text(card.assumes),
     )

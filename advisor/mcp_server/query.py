@@ -11,16 +11,16 @@ from msgspec import Struct, field
 
 from advisor.engine.excerpt import cells_of
 from advisor.expr.compile import Compiled, Scope, compile_expr
-from advisor.expr.frame import TRUE, Frame, Value, column_scope, group, is_missing
+from advisor.expr.frame import TRUE, Frame, Value, column_scope, group_rows, is_missing
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE, run_values
-from advisor.expr.settings import ENVIRONMENT, environment
+from advisor.expr.settings import ENVIRONMENT, recorded_environment
 from advisor.facts.base import Fact
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Head, Rows, Scalar
 from advisor.model.run import Run
-from advisor.rules.source import nearest
+from advisor.rules.source import suggest_known
 from advisor.units import Type
 
 MOST_ROWS = 500
@@ -47,7 +47,7 @@ class Query(Struct, frozen=True):
         return any(name in text for text in (self.where, self.sort, *self.let.values()) for name in names)
 
 
-def ask(table: Table[Any], run: Run, query: Query, settings: Table[Any] | None = None) -> Rows:
+def answer_query(table: Table[Any], run: Run, query: Query, settings: Table[Any] | None = None) -> Rows:
     """The answer to a query: typed columns, the first rows, and how many there were.
 
     `settings` holds the environment variables that expressions may ask for.
@@ -71,18 +71,18 @@ class _Answer:
         frame = Frame(table)
         frame.named.update(run_values(run))
         if settings is not None:
-            frame.named[ENVIRONMENT] = environment(settings, settings.texts("name").names)
-        kept = _condition(query.where or "true", Scope(self.scope.names))
+            frame.named[ENVIRONMENT] = recorded_environment(settings, settings.texts("name").names)
+        kept = _compile_condition(query.where or "true", Scope(self.scope.names))
         frame = frame.keep(np.broadcast_to(kept.run(frame), frame.length) == TRUE)
-        codes, self.keys = group(frame, query.by)
+        codes, self.keys = group_rows(frame, query.by)
         groups = len(next(iter(self.keys.values()))) if self.keys else 1
         self.frame = Frame(table, frame.index, codes, groups)
         self.frame.named.update(frame.named)
         for name, values in self.keys.items():
             self.frame.named[name] = _key_values(self.fact, name, values)
-        self.bound = dict(self._bound())
+        self.bound = dict(self._bind_values())
 
-    def _bound(self) -> Iterable[tuple[str, Type]]:
+    def _bind_values(self) -> Iterable[tuple[str, Type]]:
         for name, text in self.query.let.items():
             found = compile_expr(text, self.scope)
             self.frame.named[name] = found.run(self.frame)
@@ -97,20 +97,20 @@ class _Answer:
         return bool(self.query.by) or alone
 
     def rows(self) -> Rows:
-        names = self.query.columns or self._every()
+        names = self.query.columns or self._all_names()
         length = self.frame.groups if self.grouped else self.frame.length
-        types = [self._type(name) for name in names]
-        chosen = self._order(length)[: self.query.limit]
-        cells = [self._cells(name, kind, length, chosen) for name, kind in zip(names, types, strict=True)]
+        types = [self._type_of_name(name) for name in names]
+        chosen = self._row_order(length)[: self.query.limit]
+        cells = [self._cells_of_name(name, kind, length, chosen) for name, kind in zip(names, types, strict=True)]
         heads = (Head(name=n, unit="ns" if t.unit == MOMENT else t.unit) for n, t in zip(names, types, strict=True))
         return Rows(columns=tuple(heads), rows=tuple(zip(*cells, strict=True)), total=length)
 
-    def _every(self) -> tuple[str, ...]:
+    def _all_names(self) -> tuple[str, ...]:
         if self.grouped:
             return (*self.query.by, *(name for name, kind in self.bound.items() if not kind.per_row))
         return (*self.fact.columns(), *self.bound)
 
-    def _type(self, name: str) -> Type:
+    def _type_of_name(self, name: str) -> Type:
         kind = self.scope.names.get(name)
         if kind is None or name in RUN_SCOPE:
             raise _no_name(name, (*self.fact.columns(), *self.bound))
@@ -118,19 +118,19 @@ class _Answer:
             raise UsageError(Message("row_value_in_group", name=name), Message("aggregate_it"))
         return kind
 
-    def _cells(self, name: str, kind: Type, length: int, chosen: Array) -> list[Scalar]:
-        cells = cells_of(self._values(name, kind, length), chosen)
+    def _cells_of_name(self, name: str, kind: Type, length: int, chosen: Array) -> list[Scalar]:
+        cells = cells_of(self._values_of_name(name, kind, length), chosen)
         if name in self.fact.columns() and self.fact.columns()[name].store == "int":
             return [int(cell) if isinstance(cell, float) else cell for cell in cells]
         return cells
 
-    def _values(self, name: str, kind: Type, length: int) -> Value:
+    def _values_of_name(self, name: str, kind: Type, length: int) -> Value:
         """A column of the answer: one value for each of its rows."""
         value = self.frame.named[name] if name in self.frame.named else self.frame.column(name)
         spread = name in self.bound and not kind.per_row and not self.grouped
-        return _whole(self.frame.spread(value) if spread else value, length)
+        return _full_column(self.frame.spread(value) if spread else value, length)
 
-    def _order(self, length: int) -> Array:
+    def _row_order(self, length: int) -> Array:
         """Positions of the rows in the order asked for; unknown values last, equal ones as in the table."""
         text = self.query.sort.strip()
         if not text:
@@ -140,10 +140,10 @@ class _Answer:
             raise UsageError(Message("sort_has_rows"), Message("sort_by_key"))
         value = found.run(self.frame)
         value = value if self.grouped or found.type.per_row else self.frame.spread(value)
-        return _sorted(_whole(value, length))
+        return _sorted_positions(_full_column(value, length))
 
 
-def _sorted(value: Value) -> Array:
+def _sorted_positions(value: Value) -> Array:
     if isinstance(value, Texts):
         names = sorted(range(len(value.names)), key=value.names.__getitem__)
         places = np.empty(len(names) + 1, np.int64)
@@ -155,7 +155,7 @@ def _sorted(value: Value) -> Array:
     return np.asarray(last)
 
 
-def _whole(value: Value, length: int) -> Value:
+def _full_column(value: Value, length: int) -> Value:
     """A value as a column of this length."""
     if isinstance(value, Texts):
         return value
@@ -172,7 +172,7 @@ def _key_values(fact: type[Fact], name: str, values: Sequence[object]) -> Value:
     return Frame(Table.build(fact, **{name: np.array(filled, column.dtype)})).column(name)
 
 
-def _condition(text: str, scope: Scope) -> Compiled:
+def _compile_condition(text: str, scope: Scope) -> Compiled:
     found = compile_expr(text, scope)
     if found.type.kind != "bool":
         raise UsageError(Message("where_is_condition", found=str(found.type)), Message("compare_something"))
@@ -200,5 +200,5 @@ def _check_names(query: Query, fact: type[Fact]) -> None:
 
 def _no_name(name: str, known: Iterable[str]) -> UsageError:
     listed = tuple(known)
-    hint = nearest(name, listed) or Message("known_here", names=", ".join(listed))
+    hint = suggest_known(name, listed) or Message("known_here", names=", ".join(listed))
     return UsageError(Message("no_column_or_value", name=name), hint)

@@ -20,7 +20,7 @@ _LONGEST = 4096
 _OUTPUT = "ASCEND_PROFILER_OUTPUT"
 
 
-class Given(Struct, frozen=True):
+class PermittedPath(Struct, frozen=True):
     """A path that may be read, and what lies there: another stamp means other files."""
 
     path: Path
@@ -41,58 +41,58 @@ class Roots:
                 raise UsageError(Message("is_no_folder", folder=folder), Message("give_root"))
         self.folders = tuple(folder.resolve() for folder in folders)
 
-    def given(self, words: str) -> Given:
+    def given(self, words: str) -> PermittedPath:
         """The file or folder that is meant, relative to a root or in full.
 
         Raises:
             InputError: It is not there, lies outside of the roots, or holds links that lead out of them.
         """
-        path = self._found(words)
-        return Given(path, self._stamp(path))
+        path = self._resolve_words(words)
+        return PermittedPath(path, self._stamp_of_path(path))
 
-    def _found(self, words: str) -> Path:
+    def _resolve_words(self, words: str) -> Path:
         if not words or "\0" in words or len(words) > _LONGEST:
-            raise self._outside()
+            raise self._outside_error()
         inside = False
         for root in self.folders:
-            real = _real(root / words)  # an absolute path replaces the root
-            if real is not None and self._holds(real):
+            real = _real_path(root / words)  # an absolute path replaces the root
+            if real is not None and self._is_inside(real):
                 inside = True
                 if real.exists():
                     return real
         if not inside:
-            raise self._outside()
+            raise self._outside_error()
         raise InputError(Message("does_not_exist", path=words), Message("paths_count_from"))
 
-    def _holds(self, real: Path) -> bool:
+    def _is_inside(self, real: Path) -> bool:
         return any(real.is_relative_to(root) for root in self.folders)
 
-    def _outside(self) -> InputError:
+    def _outside_error(self) -> InputError:
         listed = ", ".join(map(str, self.folders))
         return InputError(Message("path_outside"), Message("roots_are", names=listed))
 
-    def _stamp(self, path: Path) -> str:
+    def _stamp_of_path(self, path: Path) -> str:
         """Names, sizes and times of everything that reading the path may touch."""
-        top = _whole(path)
-        if not self._holds(top):
-            raise self._outside()
+        top = _input_of_path(path)
+        if not self._is_inside(top):
+            raise self._outside_error()
         digest = hashlib.sha256(str(path).encode("utf-8", "surrogateescape"))
-        for name, size, changed in sorted(self._files(top)):
+        for name, size, changed in sorted(self._files_below(top)):
             digest.update(f"{name}\0{size}\0{changed}\n".encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
-    def _files(self, top: Path) -> Iterator[tuple[str, int, int]]:
+    def _files_below(self, top: Path) -> Iterator[tuple[str, int, int]]:
         """Every file below, links followed where they stay inside."""
         waiting, seen, count = [top], {top}, 0
         if top.is_file():
             waiting = []
             yield str(top), top.stat().st_size, top.stat().st_mtime_ns
         while waiting:
-            for entry in _listing(waiting.pop()):
+            for entry in _list_folder(waiting.pop()):
                 count += 1
                 if count > MOST_ENTRIES:
                     raise InputError(Message("too_many_files", count=f"{MOST_ENTRIES:,}"), Message("go_further_down"))
-                real = self._entered(entry)
+                real = self._resolve_entry(entry)
                 if real is None:
                     continue
                 if entry.is_dir() and real not in seen:
@@ -102,7 +102,7 @@ class Roots:
                     status = entry.stat()
                     yield str(real), status.st_size, status.st_mtime_ns
 
-    def _entered(self, entry: os.DirEntry[str]) -> Path | None:
+    def _resolve_entry(self, entry: os.DirEntry[str]) -> Path | None:
         """The real path of an entry; None for a link to nothing.
 
         Raises:
@@ -110,15 +110,15 @@ class Roots:
         """
         if not entry.is_symlink():
             return Path(entry.path)
-        real = _real(Path(entry.path))
+        real = _real_path(Path(entry.path))
         if real is None or not real.exists():
             return None
-        if not self._holds(real):
-            raise self._outside()
+        if not self._is_inside(real):
+            raise self._outside_error()
         return real
 
 
-def _real(path: Path) -> Path | None:
+def _real_path(path: Path) -> Path | None:
     """Where a path leads in the end; None where links go round in a circle or the name cannot be."""
     try:
         return path.resolve()
@@ -126,7 +126,7 @@ def _real(path: Path) -> Path | None:
         return None
 
 
-def _listing(folder: Path) -> list[os.DirEntry[str]]:
+def _list_folder(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -134,7 +134,7 @@ def _listing(folder: Path) -> list[os.DirEntry[str]]:
         return []  # reading the capture says what is wrong with it
 
 
-def _whole(path: Path) -> Path:
+def _input_of_path(path: Path) -> Path:
     """What a path is read with: of a file its capture, of an output the folder it lies in; a saved diagnosis alone."""
     folder = path if path.is_dir() else path.parent
     if is_saved(path):

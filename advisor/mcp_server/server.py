@@ -24,7 +24,7 @@ from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.progress import Progress
 from advisor.release import VERSION
-from advisor.report.markdown import document
+from advisor.report.markdown import diagnosis_markdown
 
 INSTRUCTIONS = """\
 Reads profiles of Ascend NPUs. `diagnose` says what to fix first; `explain` shows the grounds of a finding by its \
@@ -38,12 +38,12 @@ MOST_CHARACTERS = 400_000
 EVERY_SECONDS = 0.2
 """How often progress is told at most."""
 
-Capture = Annotated[str, Field(description="A folder of captures, one capture, or a saved diagnosis (.json)")]
+CapturePath = Annotated[str, Field(description="A folder of captures, one capture, or a saved diagnosis (.json)")]
 Answer = Annotated[CallToolResult, dict[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def server(tools: Tools) -> MCPServer[Any]:
+def build_server(tools: Tools) -> MCPServer[Any]:
     """The server, ready to run or to be connected to in one process."""
     made: MCPServer[Any] = MCPServer(
         "advisor",
@@ -60,17 +60,17 @@ def server(tools: Tools) -> MCPServer[Any]:
 
 
 def _offer_captures(made: MCPServer[Any], tools: Tools) -> None:
-    @_tool(made, "Diagnose a capture")
+    @_read_only_tool(made, "Diagnose a capture")
     def diagnose(
         ctx: Context,
-        path: Capture,
+        path: CapturePath,
         top: Annotated[int, Field(description=f"How many findings to give, 1 to {MOST_FINDINGS}")] = 5,
     ) -> Answer:
         """What to fix first in a profile, what each fix wins, how, and on what evidence."""
-        with _sentences(tools.language):
-            return _answer(tools.diagnose(path, top, _told(ctx)))
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.diagnose(path, top, _client_progress(ctx)))
 
-    @_tool(made, "Explain a rule or a finding")
+    @_read_only_tool(made, "Explain a rule or a finding")
     def explain(
         ctx: Context,
         rule: Annotated[str, Field(description="Id of a rule; may be left out with a finding")] = "",
@@ -79,54 +79,54 @@ def _offer_captures(made: MCPServer[Any], tools: Tools) -> None:
         rows: Annotated[int, Field(description=f"Rows of the capture to give, 1 to {MOST_EXPLAINED}")] = 10,
     ) -> Answer:
         """Why a rule spoke or did not: values, comparisons, thresholds with their basis, rows, how it made a saving."""
-        with _sentences(tools.language):
-            return _answer(tools.explain(rule, finding, path, rows, _told(ctx)))
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.explain(rule, finding, path, rows, _client_progress(ctx)))
 
-    @_tool(made, "Compare two captures")
-    def compare(ctx: Context, before: Capture, after: Capture) -> Answer:
+    @_read_only_tool(made, "Compare two captures")
+    def compare(ctx: Context, before: CapturePath, after: CapturePath) -> Answer:
         """What is new, worse, better or gone between two profiles, and which operators, gaps, collectives moved."""
-        with _sentences(tools.language):
-            return _answer(tools.compare(before, after, _told(ctx)))
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.compare(before, after, _client_progress(ctx)))
 
 
 def _offer_rules(made: MCPServer[Any], tools: Tools) -> None:
-    @_tool(made, "List rules")
+    @_read_only_tool(made, "List rules")
     def list_rules(
         pattern: Annotated[str, Field(description="Only rules whose id matches, such as host/*")] = "*",
     ) -> Answer:
         """The rules a profile is held against: id, state, title, and the table each reads."""
-        with _sentences(tools.language):
-            return _answer(tools.list_rules(pattern))
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.list_rules(pattern))
 
-    @_tool(made, "Show a rule")
+    @_read_only_tool(made, "Show a rule")
     def show_rule(rule: Annotated[str, Field(description="Id, for example host/free-time")]) -> Answer:
         """One rule: what it reads, when it speaks, its thresholds with their basis, and its remedy."""
-        with _sentences(tools.language):
-            return _answer(tools.show_rule(rule))
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.show_rule(rule))
 
 
 def _offer_tables(made: MCPServer[Any], tools: Tools) -> None:
-    @_tool(made, "List tables")
+    @_read_only_tool(made, "List tables")
     def list_tables() -> Answer:
         """Every table of facts that can be asked: what one row is, and its columns."""
-        with _sentences(tools.language):
-            return _answer(tools.list_tables())
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.list_tables())
 
-    @_tool(made, "Show a table")
+    @_read_only_tool(made, "Show a table")
     def show_table(
         ctx: Context,
         table: Annotated[str, Field(description="For example kernels")],
         path: Annotated[str, Field(description="A capture, to learn how many rows it has of it")] = "",
     ) -> Answer:
         """One table: its columns with kind, unit and meaning, and how to record it."""
-        with _sentences(tools.language):
-            return _answer(tools.show_table(table, path, _told(ctx)))
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.show_table(table, path, _client_progress(ctx)))
 
-    @_tool(made, "Query a table")
+    @_read_only_tool(made, "Query a table")
     def query(
         ctx: Context,
         *,
-        path: Capture,
+        path: CapturePath,
         table: Annotated[str, Field(description="For example kernels")],
         where: Annotated[str, Field(description="Only rows for which this is true, such as duration_us > 100")] = "",
         columns: Annotated[list[str] | None, Field(description="Columns and named values to give; all if none")] = None,
@@ -138,26 +138,26 @@ def _offer_tables(made: MCPServer[Any], tools: Tools) -> None:
         limit: Annotated[int, Field(description=f"Rows to give, 1 to {MOST_ROWS}")] = 20,
     ) -> Answer:
         """Rows of a table, or one row per group, chosen and computed by the expressions of rules."""
-        with _sentences(tools.language):
+        with _errors_in_words(tools.language):
             asked = Query(where, tuple(by or ()), dict(let or {}), tuple(columns or ()), sort, limit)
-            return _answer(tools.query(path, table, asked, _told(ctx)))
+            return _tool_result(tools.query(path, table, asked, _client_progress(ctx)))
 
 
 def _offer_reports(made: MCPServer[Any], tools: Tools) -> None:
     @made.resource("advisor://diagnosis/{+path}", title="Whole diagnosis", mime_type="application/json")
     def diagnosis(path: str) -> str:
         """The complete diagnosis of a capture, in its published JSON form."""
-        with _sentences(tools.language, ResourceError):
-            return _utf8(tools.whole(path).to_json())
+        with _errors_in_words(tools.language, ResourceError):
+            return _valid_utf8(tools.whole(path).to_json())
 
     @made.resource("advisor://report/{+path}", title="Report", mime_type="text/markdown")
     def report(path: str) -> str:
         """The report of a capture, as Markdown."""
-        with _sentences(tools.language, ResourceError):
-            return _utf8(document(tools.whole(path), tools.language))
+        with _errors_in_words(tools.language, ResourceError):
+            return _valid_utf8(diagnosis_markdown(tools.whole(path), tools.language))
 
 
-def _tool(made: MCPServer[Any], title: str) -> Callable[[Function], Function]:
+def _read_only_tool(made: MCPServer[Any], title: str) -> Callable[[Function], Function]:
     """A tool that changes nothing and knows no world outside of the captures."""
     hints = ToolAnnotations(
         title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -165,7 +165,7 @@ def _tool(made: MCPServer[Any], title: str) -> Callable[[Function], Function]:
     return made.tool(title=title, annotations=hints)
 
 
-def _answer(data: dict[str, Any]) -> CallToolResult:
+def _tool_result(data: dict[str, Any]) -> CallToolResult:
     """The answer as data, and once more as text for clients that know no structured content, without blanks.
 
     Raises:
@@ -178,21 +178,21 @@ def _answer(data: dict[str, Any]) -> CallToolResult:
 
 
 @contextlib.contextmanager
-def _sentences(language: Language, raised: type[ToolError] | type[ResourceError] = ToolError) -> Iterator[None]:
+def _errors_in_words(language: Language, raised: type[ToolError] | type[ResourceError] = ToolError) -> Iterator[None]:
     """What goes wrong, in our own words and without the way there."""
     try:
         yield
     except FactMissing as missing:
         raise raised(reason.of_missing(missing).say(language)) from missing
     except AdvisorError as error:
-        raise raised(_utf8(error.say(language))) from error
+        raise raised(_valid_utf8(error.say(language))) from error
 
 
-def _utf8(text: str) -> str:
+def _valid_utf8(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _told(ctx: Context) -> Progress:
+def _client_progress(ctx: Context) -> Progress:
     """Tells the client where the work stands; called from the thread a tool runs in."""
     last = 0.0
     before = ""

@@ -9,16 +9,16 @@ from typing import Any
 
 from advisor import pipeline
 from advisor.engine import reason
-from advisor.explanation import meaning
+from advisor.explanation import meaning_of_table
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.observed import Setting
-from advisor.facts.profile import Profile, named
+from advisor.facts.profile import Profile, fact_of_name
 from advisor.facts.table import Table
 from advisor.mcp_server import answers
-from advisor.mcp_server.answers import spoken
-from advisor.mcp_server.opened import Opened
-from advisor.mcp_server.query import Query, ask
+from advisor.mcp_server.answers import model_in_language
+from advisor.mcp_server.open_captures import Opened
+from advisor.mcp_server.query import Query, answer_query
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
@@ -26,7 +26,7 @@ from advisor.model.findings import Diagnosis, Spent
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
-from advisor.report.cards import cards
+from advisor.report.cards import make_cards
 
 MOST_FINDINGS = 50
 MOST_ROWS = 200
@@ -49,37 +49,37 @@ class Tools:
 
     def diagnose(self, path: str, top: int = 5, progress: Progress = silent) -> dict[str, Any]:
         """What to fix first, and what it wins: the first findings of a capture or of a saved diagnosis."""
-        _within("top", top, MOST_FINDINGS)
+        _check_range("top", top, MOST_FINDINGS)
         with self.opened.lock:
-            diagnosis = lean(self.opened.diagnosis(path, progress))
+            diagnosis = lean_diagnosis(self.opened.diagnosis(path, progress))
         first = diagnosis.model_copy(update={"findings": diagnosis.findings[:top]})
-        made = zip(cards(first, self.language), first.findings, strict=True)
+        made = zip(make_cards(first, self.language), first.findings, strict=True)
         answer = answers.Diagnosed(
             version=diagnosis.version,
             run=diagnosis.run,
             split=diagnosis.split,
-            spent=_spent(diagnosis),
-            findings=tuple(answers.found(card, finding) for card, finding in made),
+            spent=_first_spent_by_part(diagnosis),
+            findings=tuple(answers.finding_with_words(card, finding) for card, finding in made),
             total=len(diagnosis.findings),
             outcomes=Counter(outcome.outcome for outcome in diagnosis.outcomes),
             not_checked=tuple(one for one in diagnosis.outcomes if one.outcome in ("skipped", "failed")),
             unread=diagnosis.unread[:MOST_UNREAD],
         )
-        return spoken(answer, self.language)
+        return model_in_language(answer, self.language)
 
     def explain(
         self, rule: str = "", finding: str = "", path: str = "", rows: int = 10, progress: Progress = silent
     ) -> dict[str, Any]:
         """What a rule reads, measured and held it against, for one finding or for all it said of a capture."""
-        _within("rows", rows, MOST_ROWS)
+        _check_range("rows", rows, MOST_ROWS)
         with self.opened.lock:
             diagnosis = self.opened.diagnosis(path, progress) if path else None
             profile = self.opened.seen(path, progress).profile if path else None
-            known = lean(diagnosis) if diagnosis is not None else None
+            known = lean_diagnosis(diagnosis) if diagnosis is not None else None
             explanation = pipeline.explain(
                 rule, finding, known, self.opened.catalog, profile=profile, settings=self.settings, rows=rows
             )
-        return spoken(explanation, self.language)
+        return model_in_language(explanation, self.language)
 
     def list_rules(self, pattern: str = "*") -> dict[str, Any]:
         """The rules whose id matches."""
@@ -91,7 +91,7 @@ class Tools:
             answers.ListedRule(id=rule.id, status=rule.status, title=rule.title, table=rule.fact.table)
             for rule in rules
         )
-        return spoken(answers.Listed(rules=tuple(listed)), self.language)
+        return model_in_language(answers.RulesAnswer(rules=tuple(listed)), self.language)
 
     def show_rule(self, rule: str) -> dict[str, Any]:
         """One rule: what it reads, when it speaks, its thresholds and why they are so, what to do."""
@@ -100,14 +100,16 @@ class Tools:
     def list_tables(self) -> dict[str, Any]:
         """Every table, what one row of it is, and its columns."""
         listed = (
-            answers.ListedTable(name=name, holds=meaning(fact), observed=fact.observed, columns=tuple(fact.columns()))
+            answers.ListedTable(
+                name=name, holds=meaning_of_table(fact), observed=fact.observed, columns=tuple(fact.columns())
+            )
             for name, fact in FACTS.items()
         )
-        return spoken(answers.Tables(tables=tuple(listed)), self.language)
+        return model_in_language(answers.TablesAnswer(tables=tuple(listed)), self.language)
 
     def show_table(self, table: str, path: str = "", progress: Progress = silent) -> dict[str, Any]:
         """One table: its columns with units and meaning, and how many rows a capture has of it."""
-        fact = named(table)
+        fact = fact_of_name(table)
         rows, missing = None, None
         if path:
             with self.opened.lock:
@@ -115,39 +117,39 @@ class Tools:
                     rows = len(self.opened.profile(path, progress).table(fact))
                 except FactMissing as trouble:
                     missing = reason.of_missing(trouble)
-        shown = answers.Shown(
+        shown = answers.TableSize(
             name=fact.table,
-            holds=meaning(fact),
+            holds=meaning_of_table(fact),
             observed=fact.observed,
             record_with=fact.record_with,
-            columns=_columns(fact),
+            columns=_listed_columns(fact),
             rows=rows,
             missing=missing,
         )
-        return spoken(shown, self.language)
+        return model_in_language(shown, self.language)
 
     def query(self, path: str, table: str, wish: Query, progress: Progress = silent) -> dict[str, Any]:
         """Rows of a table of a capture, or one row per group, chosen and computed by expressions of rules."""
-        fact = named(table)
+        fact = fact_of_name(table)
         with self.opened.lock:
             profile = self.opened.profile(path, progress)
             run = measured_run(profile) if wish.names_any(MEASURED) else profile.run
-            rows = ask(profile.table(fact), run, wish, _settings(profile))
-        return spoken(answers.Asked(table=fact.table, rows=rows), self.language)
+            rows = answer_query(profile.table(fact), run, wish, _settings_if_recorded(profile))
+        return model_in_language(answers.QueryAnswer(table=fact.table, rows=rows), self.language)
 
     def compare(self, before: str, after: str, progress: Progress = silent) -> dict[str, Any]:
         """What changed between two captures or saved diagnoses, and what moved the step."""
         with self.opened.lock:
             one, other = (self.opened.diagnosis(path, progress) for path in (before, after))
         found = pipeline.compare(one, other, self.settings)
-        answer = answers.Compared(
+        answer = answers.ComparisonAnswer(
             confidence=found.confidence,
             shifts=found.shifts,
             changes=found.having("new", "worse", "better", "gone", "same", "not comparable")[:MOST_CHANGES],
             moved=found.moved[:MOST_MOVED],
             notes=found.notes,
         )
-        return spoken(answer, self.language)
+        return model_in_language(answer, self.language)
 
     def whole(self, path: str, progress: Progress = silent) -> Diagnosis:
         """The complete diagnosis."""
@@ -155,26 +157,26 @@ class Tools:
             return self.opened.diagnosis(path, progress)
 
 
-def lean(diagnosis: Diagnosis) -> Diagnosis:
+def lean_diagnosis(diagnosis: Diagnosis) -> Diagnosis:
     """The diagnosis with the worst places of each finding and the first captures: a thousand ranks are as many."""
     run = diagnosis.run.model_copy(update={"captures": diagnosis.run.captures[:MOST_CAPTURES]})
     findings = tuple(one.model_copy(update={"seen": one.seen[:MOST_PLACES]}) for one in diagnosis.findings)
     return diagnosis.model_copy(update={"run": run, "findings": findings})
 
 
-def _within(name: str, value: int, most: int) -> None:
+def _check_range(name: str, value: int, most: int) -> None:
     if not 1 <= value <= most:
         raise UsageError(Message("argument_is", name=name, value=value), Message("argument_between", most=most))
 
 
-def _spent(diagnosis: Diagnosis) -> tuple[Spent, ...]:
+def _first_spent_by_part(diagnosis: Diagnosis) -> tuple[Spent, ...]:
     """The first entries of each part of the account."""
     entries = diagnosis.account.spent if diagnosis.account is not None else ()
     parts = ("compute", "communication", "free")
     return tuple(one for part in parts for one in [e for e in entries if e.part == part][:MOST_SPENT])
 
 
-def _settings(profile: Profile) -> Table[Setting] | None:
+def _settings_if_recorded(profile: Profile) -> Table[Setting] | None:
     """The environment, where it was recorded."""
     try:
         return profile.table(Setting)
@@ -182,7 +184,7 @@ def _settings(profile: Profile) -> Table[Setting] | None:
         return None
 
 
-def _columns(fact: type[Fact]) -> tuple[answers.ListedColumn, ...]:
+def _listed_columns(fact: type[Fact]) -> tuple[answers.ListedColumn, ...]:
     return tuple(
         answers.ListedColumn(
             name=name, kind=column.kind, unit=column.unit, holds=column.doc, is_stable=not column.volatile

@@ -80,17 +80,17 @@ _NUMBER = r"\d+"
 _LONGEST_REASON = 120
 
 
-def told(what: str) -> Text:
+def translate_damage(what: str) -> Text:
     """A sentence about damage in both languages; one that is not known is quoted."""
-    return sentence(what) or Text(f"other damage: {_quoted(what)}", f"其他问题：{_quoted(what)}")
+    return translate_sentence(what) or Text(f"other damage: {_quote_words(what)}", f"其他问题：{_quote_words(what)}")
 
 
-def because(error: Exception) -> Text:
+def translate_error(error: Exception) -> Text:
     """Why something could not be read, in both languages."""
-    return Text(reason(error), _because(reason(error)).zh)
+    return Text(reason_of_error(error), _translate_reason(reason_of_error(error)).zh)
 
 
-def reason(error: Exception) -> str:
+def reason_of_error(error: Exception) -> str:
     """Why something could not be read, as the system or a parser says it: one line, and no name of a path."""
     if isinstance(error, UnicodeError):
         return "bytes that are no UTF-8"
@@ -99,44 +99,44 @@ def reason(error: Exception) -> str:
     return (first.lower() if isinstance(error, OSError) else first) or "unknown reason"
 
 
-def sentence(what: str) -> Text | None:
+def translate_sentence(what: str) -> Text | None:
     """A sentence about damage in both languages, or None when it is none of those known."""
-    return _among(SENTENCES, what)
+    return _match_among(SENTENCES, what)
 
 
-def place(where: str) -> Text | None:
+def translate_place(where: str) -> Text | None:
     """A place in a damaged file in both languages, or None when it is a name of the file."""
-    return _among(PLACES, where)
+    return _match_among(PLACES, where)
 
 
-def kind(name: str) -> Text | None:
+def translate_kind(name: str) -> Text | None:
     """A kind of damage in both languages, or None when it is none."""
     return KINDS.get(name)
 
 
-def _among(known: tuple[Text, ...], said: str) -> Text | None:
+def _match_among(known: tuple[Text, ...], said: str) -> Text | None:
     for one in known:
-        found = _pattern(one.en).fullmatch(said)
+        found = _sentence_pattern(one.en).fullmatch(said)
         if found:
-            return Text(said, _filled(one.zh, found.groupdict()))
+            return Text(said, _fill_holes(one.zh, found.groupdict()))
     return None
 
 
-def _filled(words: str, holes: dict[str, str]) -> str:
-    return _HOLE.sub(lambda hole: _because(holes["why"]).zh if hole[1] == "why" else holes[hole[1]], words)
+def _fill_holes(words: str, holes: dict[str, str]) -> str:
+    return _HOLE.sub(lambda hole: _translate_reason(holes["why"]).zh if hole[1] == "why" else holes[hole[1]], words)
 
 
-def _because(why: str) -> Text:
-    return _among(REASONS, why) or sentence(why) or Text(why, _quoted(why))
+def _translate_reason(why: str) -> Text:
+    return _match_among(REASONS, why) or translate_sentence(why) or Text(why, _quote_words(why))
 
 
-def _quoted(what: str) -> str:
+def _quote_words(what: str) -> str:
     """Words of another: between the marks of code."""
     return "`" + what.replace("`", "'") + "`"
 
 
 @cache
-def _pattern(sentence: str) -> re.Pattern[str]:
+def _sentence_pattern(sentence: str) -> re.Pattern[str]:
     """What matches a sentence, whatever stands in its holes; names hold no blanks, rows are numbers."""
     parts = _HOLE.split(sentence)
     shapes = {"why": ".*", "table": r"\S+?", "name": ".*", "column": ".+", "key": ".+"}

@@ -23,7 +23,7 @@ from advisor.messages.message import Message
 from advisor.messages.text import Text
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """A spot in a file. Lines and columns count from 1; 0 means unknown."""
 
     file: str
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 class Mistake(NamedTuple):
     """One thing wrong in a file people write: where, what, the source with a caret, and what would be right."""
 
-    place: Place
+    place: FilePlace
     what: Message
     source: str = ""
     caret: int = -1
@@ -52,13 +52,13 @@ class Mistake(NamedTuple):
             lines.append(f"    {self.source}")
             if self.caret >= 0:
                 lines.append(f"    {' ' * self.caret}^")
-        return "\n".join(lines) + _hint(self.hint, language)
+        return "\n".join(lines) + _hint_line(self.hint, language)
 
     def __str__(self) -> str:
         return self.say("en")
 
 
-def _hint(hint: Message | Text | None, language: str) -> str:
+def _hint_line(hint: Message | Text | None, language: str) -> str:
     """What to do about it, on a line of its own."""
     if hint is None:
         return ""
@@ -85,7 +85,7 @@ class SpokenError(AdvisorError):
 
     def say(self, language: str) -> str:
         """The sentence and its hint in one language."""
-        return self.what.say(language) + _hint(self.hint, language)
+        return self.what.say(language) + _hint_line(self.hint, language)
 
 
 class InputError(SpokenError):
@@ -125,7 +125,7 @@ class ExprError(AdvisorError):
 
     def say(self, language: str) -> str:
         """The mistake under the expression, in one language."""
-        return Mistake(Place("expression"), self.what, self.source, self.column, self.hint).say(language)
+        return Mistake(FilePlace("expression"), self.what, self.source, self.column, self.hint).say(language)
 
 
 class Unclear(SpokenError, ValueError):

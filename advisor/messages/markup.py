@@ -67,17 +67,17 @@ def _lenient_parser() -> MarkdownIt:
     return made
 
 
-def refused(text: str) -> Iterator[Refusal]:
+def find_refusals(text: str) -> Iterator[Refusal]:
     """What a rule may not say in its texts, in order of appearance."""
     for token in _lenient_parser().parse(text):
         for one in (token, *(token.children or ())):
-            if found := _refusal(one):
+            if found := _refusal_of_token(one):
                 kind, given = found
                 line = given.strip().splitlines()[0] if given.strip() else "()"
                 yield Refusal(max(text.find(line), 0), kind, line[:80].replace("`", "'"))
 
 
-def _refusal(token: Token) -> tuple[Literal["html", "picture", "link"], str] | None:
+def _refusal_of_token(token: Token) -> tuple[Literal["html", "picture", "link"], str] | None:
     match token.type:
         case "html_block" | "html_inline":
             return "html", token.content

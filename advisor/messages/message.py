@@ -9,7 +9,7 @@ from functools import reduce
 from pathlib import Path
 
 from advisor.messages.catalogue import CATALOGUE
-from advisor.messages.text import Text, fill
+from advisor.messages.text import Text, fill_holes
 
 
 @dataclass(frozen=True, init=False)
@@ -17,9 +17,9 @@ class Message:
     """A code of the catalogue and its values, which come through as they are; a value may be a message itself."""
 
     code: str
-    values: tuple[tuple[str, Value], ...]
+    values: tuple[tuple[str, MessageValue], ...]
 
-    def __init__(self, code: str, /, **values: Value) -> None:
+    def __init__(self, code: str, /, **values: MessageValue) -> None:
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "values", tuple(values.items()))
 
@@ -35,21 +35,21 @@ class Message:
 
     def say(self, language: str) -> str:
         """The sentence in one language."""
-        return fill(CATALOGUE[self.code].say(language), dict(self.values), language)
+        return fill_holes(CATALOGUE[self.code].say(language), dict(self.values), language)
 
     def __str__(self) -> str:
         return self.en
 
 
-Value = str | int | float | Path | Text | Message
+MessageValue = str | int | float | Path | Text | Message
 """What may stand in a hole. What others said, such as the operating system or a parser, is a `str`: quoted as it is."""
 
 
-def either(first: Value, *others: Value) -> Value:
+def either_of(first: MessageValue, *others: MessageValue) -> MessageValue:
     """One or the other."""
     return reduce(lambda one, other: Message("either", one=one, other=other), others, first)
 
 
 def did_you_mean(names: Sequence[str]) -> Message | None:
     """The question whether one of these names is meant; None where there is none."""
-    return Message("did_you_mean", name=either(*(f"`{name}`" for name in names))) if names else None
+    return Message("did_you_mean", name=either_of(*(f"`{name}`" for name in names))) if names else None

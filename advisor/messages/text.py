@@ -52,15 +52,15 @@ class Text:
 
     def holes(self) -> tuple[str, ...]:
         """The names in braces, in either language, in order of appearance."""
-        return holes(self.en, self.zh)
+        return hole_names(self.en, self.zh)
 
 
-def holes(*texts: str) -> tuple[str, ...]:
+def hole_names(*texts: str) -> tuple[str, ...]:
     """The names in braces, in order of appearance."""
     return tuple(dict.fromkeys(name for text in texts for name in HOLE.findall(text) if name not in STEP_WORDS))
 
 
-def literal(words: str) -> str:
+def unescape_braces(words: str) -> str:
     """What stands between holes: `{{name}}` means `{name}`."""
     return _WRITTEN.sub(r"{\1}", words)
 
@@ -72,15 +72,17 @@ class Spoken(Protocol):
     def say(self, language: str) -> str: ...
 
 
-def fill(words: str, values: Mapping[str, object], language: str = "en") -> str:
+def fill_holes(words: str, values: Mapping[str, object], language: str = "en") -> str:
     """Words with each `{name}` replaced by its value, literally; what has two languages is said in this one.
 
     A name without a value stays as it is, so that a gap is seen. `{{name}}` becomes `{name}`.
     """
     parts = HOLE.split(words)
-    return "".join(_said(values, part, language) if at % 2 else literal(part) for at, part in enumerate(parts))
+    return "".join(
+        _say_value(values, part, language) if at % 2 else unescape_braces(part) for at, part in enumerate(parts)
+    )
 
 
-def _said(values: Mapping[str, object], name: str, language: str) -> str:
+def _say_value(values: Mapping[str, object], name: str, language: str) -> str:
     value = values.get(name, f"{{{name}}}")
     return value if isinstance(value, str) else value.say(language) if isinstance(value, Spoken) else str(value)

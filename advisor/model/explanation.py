@@ -17,7 +17,7 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Column(_Model):
+class ReadColumn(_Model):
     """A column of the table that the rule reads."""
 
     name: str
@@ -42,7 +42,7 @@ class Logic(_Model):
     """What one row of the table is, in English."""
     record_with: Text | None = None
     """What to switch on in the profiler to get the table; None where it is derived from others."""
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ReadColumn, ...] = ()
     """Those the rule names."""
     requires: tuple[str, ...] = ()
     clauses: tuple[Clause, ...] = ()

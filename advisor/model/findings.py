@@ -14,12 +14,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Wi
 
 from advisor.messages.text import Text
 from advisor.model.run import Run
-from advisor.units import show
+from advisor.units import show_value
 
 Scalar = int | float | bool | str | None
 
 
-def number(value: Scalar) -> float | None:
+def number_or_none(value: Scalar) -> float | None:
     """A value as a number, where it is one."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -58,7 +58,7 @@ def _by_name(kind: type[IntEnum]) -> Any:
 SeverityName = Annotated[Severity, *_by_name(Severity)]
 ConfidenceName = Annotated[Confidence, *_by_name(Confidence)]
 
-Shown = Literal["", "times", "share", "us", "B", "count", "ns", "GB/s", "MHz"]
+ShownUnit = Literal["", "times", "share", "us", "B", "count", "ns", "GB/s", "MHz"]
 
 
 class Saving(_Model):
@@ -183,13 +183,13 @@ class Finding(_Model):
 
     def __repr__(self) -> str:
         about = "".join(f" {key}={str(value)[:60]!r}" for key, value in self.subject.items())
-        wins = f", about {show(self.saving.us, 'us')}" if self.saving.us > 0 else ""
+        wins = f", about {show_value(self.saving.us, 'us')}" if self.saving.us > 0 else ""
         return f"<finding {self.rule}{about}: {self.severity.name}{wins} ({self.fingerprint})>"
 
     __str__ = __repr__
 
 
-def unexplained(symptom: Finding, causes: Iterable[Finding]) -> Saving:
+def unexplained_part(symptom: Finding, causes: Iterable[Finding]) -> Saving:
     """What these causes leave of the time of a symptom; a cause that is a symptom itself accounts for all its time."""
     known = [cause.worth for cause in causes]
     return Saving(
@@ -236,7 +236,7 @@ class Param(_Model):
     overridden: bool = False
 
 
-class Step(_Model):
+class RemedyStep(_Model):
     """One step of a remedy."""
 
     do: Text
@@ -257,7 +257,7 @@ class Label(_Model):
 
     name: str
     label: Text
-    show_as: Shown = ""
+    show_as: ShownUnit = ""
 
 
 class RuleInfo(_Model):
@@ -269,7 +269,7 @@ class RuleInfo(_Model):
     why: Text
     params: tuple[Param, ...] = ()
     labels: tuple[Label, ...] = ()
-    fix: tuple[Step, ...] = ()
+    fix: tuple[RemedyStep, ...] = ()
     assumes: Text | None = None
     at_most: bool = False
     """Whether the savings of its findings are upper bounds and no estimates."""
@@ -279,7 +279,7 @@ class RuleInfo(_Model):
     symptom: bool = False
     """It says where time goes, not why: its findings never stand above one that explains a part of them."""
 
-    def remedy(self, *findings: Finding) -> tuple[Step, ...]:
+    def remedy(self, *findings: Finding) -> tuple[RemedyStep, ...]:
         """The steps that apply to any of these findings."""
         return tuple(s for n, s in enumerate(self.fix) if any(f.fix is None or n in f.fix for f in findings))
 
@@ -389,7 +389,7 @@ class Diagnosis(_Model):
 
     def __repr__(self) -> str:
         us = self.run.step_us or (self.split.step_us if self.split is not None else 0.0)
-        step = f" {'step' if self.run.steps else 'window'} {show(us, 'us')}," if us > 0 else ""
+        step = f" {'step' if self.run.steps else 'window'} {show_value(us, 'us')}," if us > 0 else ""
         return f"<diagnosis of {self.run.name!r}:{step} {len(self.findings)} findings>"
 
     __str__ = __repr__

@@ -63,7 +63,7 @@ def saved_comparison(path: Path) -> Comparison:
     from advisor.model.comparison import Comparison
 
     remedy = Message("give_comparison")
-    return saved(path, Comparison, Message("a_comparison"), remedy)
+    return read_saved(path, Comparison, Message("a_comparison"), remedy)
 
 
 def saved_diagnosis(path: Path) -> Diagnosis:
@@ -76,10 +76,10 @@ def saved_diagnosis(path: Path) -> Diagnosis:
     from advisor.model.findings import Diagnosis
 
     remedy = Message("give_diagnosis")
-    return saved(path, Diagnosis, Message("a_diagnosis"), remedy)
+    return read_saved(path, Diagnosis, Message("a_diagnosis"), remedy)
 
 
-def saved(path: Path, model: type[Model], called: Message, remedy: Message) -> Model:
+def read_saved(path: Path, model: type[Model], called: Message, remedy: Message) -> Model:
     """What a .json file holds, as this model.
 
     Raises:
@@ -87,16 +87,16 @@ def saved(path: Path, model: type[Model], called: Message, remedy: Message) -> M
     """
     from pydantic import ValidationError
 
-    from advisor.messages.damage import because
+    from advisor.messages.damage import translate_error
     from advisor.messages.errors import InputError
     from advisor.messages.message import Message
 
     try:
-        return _read(path.read_bytes(), model)
+        return _model_of_json(path.read_bytes(), model)
     except _NoNumber as error:
         raise InputError(Message("saved_number", path=path, called=called, why=str(error)), remedy) from error
     except OSError as error:
-        why = because(error)
+        why = translate_error(error)
         trouble = Message("path_unreadable", path=path, why=why)
         raise InputError(trouble, remedy) from error
     except ValidationError as error:
@@ -110,7 +110,7 @@ class _NoNumber(Exception):
     """NaN, or a number too large for a float."""
 
 
-def _read(text: bytes, model: type[Model]) -> Model:
+def _model_of_json(text: bytes, model: type[Model]) -> Model:
     """The model in a JSON text. Lone surrogates, as file names that are no UTF-8 leave them, are read as written.
 
     Raises:
@@ -126,16 +126,16 @@ def _read(text: bytes, model: type[Model]) -> Model:
     except ValidationError as error:
         if error.errors()[0]["type"] != "json_invalid" or not _SURROGATE.search(text):
             raise
-        return model.model_validate(json.loads(text, parse_constant=_refuse, parse_float=_finite))
+        return model.model_validate(json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite))
     if _PERHAPS_INFINITE.search(text):
-        json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite)
     return made
 
 
-def _refuse(constant: str) -> float:
+def _refuse_number(constant: str) -> float:
     raise _NoNumber(constant)
 
 
-def _finite(digits: str) -> float:
+def _parse_finite(digits: str) -> float:
     value = float(digits)
-    return value if math.isfinite(value) else _refuse(digits)
+    return value if math.isfinite(value) else _refuse_number(digits)

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from advisor.messages.errors import Unclear
-from advisor.messages.message import Message, Value, did_you_mean, either
-from advisor.rules.source import nearest
+from advisor.messages.message import Message, MessageValue, did_you_mean, either_of
+from advisor.rules.source import suggest_known
 
 
-class Measure(Struct, frozen=True):
+class AmountKind(Struct, frozen=True):
     """One kind of amount: its base unit, the units people may write, the code of its name, and examples."""
 
     unit: str
@@ -23,14 +23,14 @@ class Measure(Struct, frozen=True):
     examples: tuple[str, ...]
 
     @property
-    def example(self) -> Value:
+    def example(self) -> MessageValue:
         """How it is written: one way or another."""
-        return either(*self.examples)
+        return either_of(*self.examples)
 
 
-SHARE = Measure("share", {"%": 0.01, "": 1.0}, "a_share", ("`0.25`", "`25%`"))
-TIME = Measure("us", {"us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6}, "a_time", ("`250ms`",))
-MEMORY = Measure(
+SHARE = AmountKind("share", {"%": 0.01, "": 1.0}, "a_share", ("`0.25`", "`25%`"))
+TIME = AmountKind("us", {"us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6}, "a_time", ("`250ms`",))
+MEMORY = AmountKind(
     "B",
     {name: 1024.0**power for power, name in enumerate(("B", "KiB", "MiB", "GiB", "TiB"))}
     | {name: 1000.0**power for power, name in enumerate(("KB", "MB", "GB", "TB"), 1)},
@@ -41,30 +41,30 @@ MEMORY = Measure(
 _AMOUNT = re.compile(r"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?)\s*([^\W\d_]*|%)")
 
 
-def amount(words: str, *measures: Measure) -> tuple[float, str]:
+def parse_amount(words: str, *measures: AmountKind) -> tuple[float, str]:
     """The amount in the base unit of the measure it is of, and that unit.
 
     Raises:
         Unclear: It is none, has no unit or an unknown one, is negative or not finite, or is a share above the whole.
     """
-    called = either(*(Message(measure.called) for measure in measures))
-    example = Message("for_example", example=either(*(measure.example for measure in measures)))
+    called = either_of(*(Message(measure.called) for measure in measures))
+    example = Message("for_example", example=either_of(*(measure.example for measure in measures)))
     found = _AMOUNT.fullmatch(words.strip())
     if found is None:
         plain = _AMOUNT.fullmatch(re.sub(r"[_,]", "", words.strip()))
         hint = Message("write_plainly", words=plain[0]) if plain else example
         raise Unclear(Message("is_not", words=words, wanted=called), hint)
     number, unit = float(found[1]), found[2]
-    measure = _of(unit, measures, words, called)
+    measure = _measure_of_unit(unit, measures, words, called)
     value = number * measure.units[unit]
     if value < 0 or not math.isfinite(value):
         raise Unclear(Message("is_not", words=words, wanted=called), example)
     if measure is SHARE and value > 1:
-        raise Unclear(Message("more_than_whole", words=words), _smaller(found[1], unit, measures))
+        raise Unclear(Message("more_than_whole", words=words), _large_share_hint(found[1], unit, measures))
     return value, measure.unit
 
 
-def _of(unit: str, measures: Sequence[Measure], words: str, called: Value) -> Measure:
+def _measure_of_unit(unit: str, measures: Sequence[AmountKind], words: str, called: MessageValue) -> AmountKind:
     """The measure that has this unit."""
     known = [name for measure in measures for name in measure.units if name]
     for measure in measures:
@@ -74,10 +74,10 @@ def _of(unit: str, measures: Sequence[Measure], words: str, called: Value) -> Me
         hint = Message("written_like", what=called, example=measures[0].example)
         raise Unclear(Message("has_no_unit", words=words), hint)
     alike = [name for name in known if name.lower() == unit.lower() or name.lower() == f"{unit}ib".lower()]
-    raise Unclear(Message("unknown_unit", name=unit), did_you_mean(alike[:1]) or nearest(unit, known))
+    raise Unclear(Message("unknown_unit", name=unit), did_you_mean(alike[:1]) or suggest_known(unit, known))
 
 
-def _smaller(number: str, unit: str, measures: Sequence[Measure]) -> Message:
+def _large_share_hint(number: str, unit: str, measures: Sequence[AmountKind]) -> Message:
     """What somebody who wrote a share above 1 may have meant."""
     meant = [f"{number}%"] if not unit and float(number) * SHARE.units["%"] <= 1 else []
     meant += [f"{number}ms"] if not unit and TIME in measures else []

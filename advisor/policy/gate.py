@@ -15,21 +15,21 @@ from advisor.messages.text import Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Severity, fingerprint
 from advisor.model.verdict import Action, Budget, BudgetName, Ruling, Suppression, Verdict
-from advisor.policy.policy import Bar, Policy, matches
-from advisor.units import show
+from advisor.policy.policy import FailCondition, Policy, pattern_matches
+from advisor.units import show_value
 
 MOST_NAMES = 5
 
-ALONE: tuple[Bar, ...] = (Bar(Severity.high),)
-CHANGED: tuple[Bar, ...] = (Bar(Severity.high, "new"),)
+ALONE: tuple[FailCondition, ...] = (FailCondition(Severity.high),)
+CHANGED: tuple[FailCondition, ...] = (FailCondition(Severity.high, "new"),)
 """What fails a run where nothing is said: without a baseline, and against one."""
 SLOWDOWN = Budget(name="slowdown", unit="share", limit=0.10)
 """Fails a run too where nothing is said of it: whatever the causes are called, a step that takes a tenth longer than in
 the baseline is what a gate is for."""
 
 
-def judge(
-    diagnosis: Diagnosis, comparison: Comparison | None, policy: Policy, fail_on: Sequence[Bar], today: date
+def judge_by_policy(
+    diagnosis: Diagnosis, comparison: Comparison | None, policy: Policy, fail_on: Sequence[FailCondition], today: date
 ) -> Verdict:
     """What the policy says of each finding and of the run; `comparison` is that of the baseline with this diagnosis.
 
@@ -50,7 +50,7 @@ def judge(
     )
     rulings = tuple(map(case.ruling, diagnosis.findings))
     limits = tuple(budget for budget in policy.budgets if budget.action != "off")
-    held = tuple(_held(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
+    held = tuple(_held_budget(budget, diagnosis, comparison, case.left(rulings)) for budget in limits)
     if fail_on and comparison is not None and all(budget.name != "slowdown" for budget in policy.budgets):
         unasked = _held_slowdown(SLOWDOWN, comparison)
         held += (unasked,) if unasked.budget.kept is False else ()
@@ -67,7 +67,7 @@ def judge(
     )
 
 
-def check_bars(fail_on: Sequence[Bar], *, compared: bool) -> None:
+def check_bars(fail_on: Sequence[FailCondition], *, compared: bool) -> None:
     """Refuses to ask for what changed where there is nothing to compare with.
 
     Raises:
@@ -90,7 +90,7 @@ class _Case:
     former: Mapping[str, tuple[str, ...]]
     """The ids that each rule had before."""
     policy: Policy
-    fail_on: tuple[Bar, ...]
+    fail_on: tuple[FailCondition, ...]
     today: date
 
     def ruling(self, finding: Finding) -> Ruling:
@@ -128,7 +128,7 @@ class _Case:
         """Whether a suppression means a finding, by any name that this had."""
         names = self.names(finding.rule)
         prints = (finding.fingerprint, *(fingerprint(name, finding.subject) for name in names[1:]))
-        return (not one.rule or matches(one.rule, names)) and (not one.fingerprint or one.fingerprint in prints)
+        return (not one.rule or pattern_matches(one.rule, names)) and (not one.fingerprint or one.fingerprint in prints)
 
     def unused(self) -> tuple[Suppression, ...]:
         """Suppressions that met no finding although a rule they may mean could look."""
@@ -136,7 +136,7 @@ class _Case:
         return tuple(
             one
             for one in self.holding()
-            if any(not one.rule or matches(one.rule, names) for names in looked)
+            if any(not one.rule or pattern_matches(one.rule, names) for names in looked)
             and not any(self.meets(one, finding) for finding in self.diagnosis.findings)
         )
 
@@ -158,8 +158,8 @@ class _Case:
         demanded = [rule for rule in blind if (self.policy.asked(self.names(rule), None) or ("",))[0] == "error"]
         if demanded:
             yield Text(
-                en=f"Set to error, but could not look: {_listed(demanded, ', ')}.",
-                zh=f"已设为 error 但未能检查：{_listed(demanded, '、')}。",
+                en=f"Set to error, but could not look: {_list_first_names(demanded, ', ')}.",
+                zh=f"已设为 error 但未能检查：{_list_first_names(demanded, '、')}。",
             )
 
     def uncertain(self, rulings: Iterable[Ruling]) -> Iterator[Text]:
@@ -172,8 +172,8 @@ class _Case:
         ]
         if doubtful:
             yield Text(
-                en=f"Not counted as new, because the baseline cannot tell: {_listed(doubtful, ', ')}.",
-                zh=f"以下问题无法与基线比较，因此未计为新增：{_listed(doubtful, '、')}。",
+                en=f"Not counted as new, because the baseline cannot tell: {_list_first_names(doubtful, ', ')}.",
+                zh=f"以下问题无法与基线比较，因此未计为新增：{_list_first_names(doubtful, '、')}。",
             )
 
 
@@ -181,7 +181,7 @@ def _is_past(one: Suppression, today: date) -> bool:
     return bool(one.expires) and today > date.fromisoformat(one.expires)
 
 
-def _listed(names: Iterable[str], comma: str) -> str:
+def _list_first_names(names: Iterable[str], comma: str) -> str:
     found = list(dict.fromkeys(names))
     return comma.join(found[:MOST_NAMES]) + ("…" if len(found) > MOST_NAMES else "")
 
@@ -217,11 +217,11 @@ _WHY: Mapping[BudgetName, Text] = {
 }
 
 
-def _held(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, left: Sequence[Finding]) -> _Held:
+def _held_budget(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, left: Sequence[Finding]) -> _Held:
     """A budget held against the run."""
     if budget.name == "slowdown":
         return _held_slowdown(budget, comparison)
-    measured = _measured(budget, diagnosis, left)
+    measured = _measure_budget(budget, diagnosis, left)
     if measured is None or not math.isfinite(measured):
         return _Held(budget, _WHY[budget.name])
     return _Held(budget.model_copy(update={"measured": measured}))
@@ -229,13 +229,13 @@ def _held(budget: Budget, diagnosis: Diagnosis, comparison: Comparison | None, l
 
 def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:
     """The budget held against the step time of the baseline; below the noise between the two nothing can be held."""
-    measured, noise = _slowdown(comparison)
+    measured, noise = _slowdown_and_noise(comparison)
     if measured is None or not (math.isfinite(measured) and math.isfinite(noise)):
         return _Held(budget, _WHY[budget.name])
     held = budget.model_copy(update={"limit": max(budget.limit, noise), "measured": measured})
     if noise <= budget.limit:
         return _Held(held)
-    share = show(noise, "share")
+    share = show_value(noise, "share")
     why = Text(
         en=f"Budget slowdown: held against {share}, the noise between the two captures; more steps may lower it.",
         zh=f"预算 slowdown 按两份采集之间的波动 {share} 判断；增加采集的 step 数可降低波动。",
@@ -243,7 +243,7 @@ def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:
     return _Held(held, why)
 
 
-def _slowdown(comparison: Comparison | None) -> tuple[float | None, float]:
+def _slowdown_and_noise(comparison: Comparison | None) -> tuple[float | None, float]:
     """How much longer a step takes than in the baseline, and how much of that is noise, as parts of the step then."""
     shifts = comparison.shifts if comparison else ()
     step = next((shift for shift in shifts if shift.name == "step" and shift.before_us > 0), None)
@@ -252,7 +252,7 @@ def _slowdown(comparison: Comparison | None) -> tuple[float | None, float]:
     return step.delta_us / step.before_us, step.noise_us / step.before_us
 
 
-def _measured(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> float | None:
+def _measure_budget(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> float | None:
     """What the run itself shows of a budget; None when it does not tell."""
     run, split = diagnosis.run, diagnosis.split
     stepped = bool(run.steps) and run.step_us > 0
@@ -264,10 +264,10 @@ def _measured(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding]) -> 
         return diagnosis.peak_memory_bytes
     looked = any(outcome.outcome in ("fired", "quiet") for outcome in diagnosis.outcomes)
     known = run.step_us > 0 if budget.unit == "share" else stepped
-    return _largest(budget, left) if known and looked else None
+    return _largest_saving(budget, left) if known and looked else None
 
 
-def _largest(budget: Budget, left: Sequence[Finding]) -> float:
+def _largest_saving(budget: Budget, left: Sequence[Finding]) -> float:
     """The largest saving of any one finding: savings are upper estimates and overlap, so they are never added."""
     savings = [one.saving.share if budget.unit == "share" else one.saving.us for one in left]
     return max(savings, default=0.0) if all(map(math.isfinite, savings)) else math.nan

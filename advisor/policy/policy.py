@@ -16,7 +16,7 @@ ACTIONS: tuple[Action, ...] = ("off", "warn", "error")
 _SINCE: Mapping[str, tuple[Status, ...]] = {"new": ("new", "worse"), "worse": ("worse",)}
 
 
-class Bar(Struct, frozen=True):
+class FailCondition(Struct, frozen=True):
     """One entry of `fail_on`: a severity, and whether only what changed against the baseline counts."""
 
     severity: Severity
@@ -31,24 +31,24 @@ class Bar(Struct, frozen=True):
         return severity >= self.severity and (not self.since or status in _SINCE[self.since])
 
 
-def bars(words: Iterable[str]) -> tuple[Bar, ...]:
+def parse_bars(words: Iterable[str]) -> tuple[FailCondition, ...]:
     """The entries of a `fail_on`; `none` alone gives no entry.
 
     Raises:
         ValueError: An entry is no severity, or stands after something other than `new:` and `worse:`.
     """
     entries = [word.strip() for word in words]
-    return () if entries == ["none"] else tuple(_bar(entry) for entry in entries)
+    return () if entries == ["none"] else tuple(_parse_bar(entry) for entry in entries)
 
 
-def _bar(entry: str) -> Bar:
+def _parse_bar(entry: str) -> FailCondition:
     since, colon, level = entry.rpartition(":")
     if level not in Severity.__members__ or (colon and since not in _SINCE):
         raise ValueError(entry)
-    return Bar(Severity[level], since)
+    return FailCondition(Severity[level], since)
 
 
-def matches(pattern: str, names: Sequence[str]) -> bool:
+def pattern_matches(pattern: str, names: Sequence[str]) -> bool:
     """Whether an id, or a pattern such as `memory/*`, means a rule of these names."""
     if pattern.endswith("*"):
         return any(name.startswith(pattern[:-1]) for name in names)
@@ -74,7 +74,7 @@ class Policy:
         a shorter one, any of them over the category of the rule, and that over the severity, where it is known.
         """
         for key in sorted(self.rules, key=lambda key: (key.endswith("*"), -len(key), key)):
-            if matches(key, names):
+            if pattern_matches(key, names):
                 return self.rules[key], f"policy.rules.{key}"
         category = names[0].split("/", 1)[0]
         if category in self.categories:

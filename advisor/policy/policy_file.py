@@ -26,16 +26,16 @@ from datetime import date
 from typing import Any
 
 from advisor.messages.errors import Mistake, Unclear
-from advisor.messages.message import Message, did_you_mean, either
+from advisor.messages.message import Message, did_you_mean, either_of
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
 from advisor.model.verdict import Action, Budget, Suppression
-from advisor.policy.amounts import MEMORY, SHARE, TIME, Measure, amount
-from advisor.policy.faults import Faults
-from advisor.policy.policy import ACTIONS, Policy, matches
-from advisor.rules.source import Path_, nearest
+from advisor.policy.amounts import MEMORY, SHARE, TIME, AmountKind, parse_amount
+from advisor.policy.mistakes import Faults
+from advisor.policy.policy import ACTIONS, Policy, pattern_matches
+from advisor.rules.source import Path_, suggest_known
 
-BUDGETS: Mapping[str, tuple[Measure, ...]] = {
+BUDGETS: Mapping[str, tuple[AmountKind, ...]] = {
     "free_share": (SHARE,),
     "step_time": (TIME,),
     "memory": (MEMORY,),
@@ -53,11 +53,11 @@ def read_policy(data: Mapping[str, Any], faults: Faults) -> Policy:
     """What the sections `policy`, `budgets` and `suppressions` say."""
     said = faults.section(("policy",), data.get("policy"), _POLICY, Message("policy_sections"))
     return Policy(
-        rules=_actions(("policy", "rules"), said, "rule_ids_to", faults),
-        categories=_actions(("policy", "categories"), said, "categories_to", faults),
-        severities={Severity[name]: action for name, action in _severities(said, faults)},
-        budgets=tuple(_budgets(data.get("budgets"), faults)),
-        suppressions=tuple(_suppressions(data.get("suppressions"), faults)),
+        rules=_read_actions(("policy", "rules"), said, "rule_ids_to", faults),
+        categories=_read_actions(("policy", "categories"), said, "categories_to", faults),
+        severities={Severity[name]: action for name, action in _read_severities(said, faults)},
+        budgets=tuple(_read_budgets(data.get("budgets"), faults)),
+        suppressions=tuple(_read_suppressions(data.get("suppressions"), faults)),
     )
 
 
@@ -68,7 +68,7 @@ def read_tolerance(given: Any, faults: Faults) -> Tolerance:
     for name, value in said.items():
         path = ("compare", name)
         if name != "spread":
-            read = _amount(path, value, (SHARE,), faults)
+            read = _read_amount(path, value, (SHARE,), faults)
             found |= {name: read[0]} if read else {}
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             faults.wrong(path, Message("spread_is", given=str(faults.text(path, value))))
@@ -82,42 +82,42 @@ def unknown_names(
 ) -> Iterator[Mistake]:
     """Rules and categories that a policy names and that do not exist; `known` is every id with its former ones."""
     for key in policy.rules:
-        if not any(matches(key, names) for names in known.values()):
-            yield mistake(("policy", "rules", key), *_unknown(key, known))
+        if not any(pattern_matches(key, names) for names in known.values()):
+            yield mistake(("policy", "rules", key), *_say_unknown_rule(key, known))
     categories = {name.split("/", 1)[0] for name in known}
     for key in policy.categories:
         if key not in categories:
             what = Message("no_rule_of_category", name=key)
-            yield mistake(("policy", "categories", key), what, nearest(key, categories))
+            yield mistake(("policy", "categories", key), what, suggest_known(key, categories))
     for number, one in enumerate(policy.suppressions):
-        if one.rule and not any(matches(one.rule, names) for names in known.values()):
-            yield mistake(("suppressions", number, "rule"), *_unknown(one.rule, known), key=False)
+        if one.rule and not any(pattern_matches(one.rule, names) for names in known.values()):
+            yield mistake(("suppressions", number, "rule"), *_say_unknown_rule(one.rule, known), key=False)
 
 
-def _unknown(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[Message, Message | None]:
+def _say_unknown_rule(key: str, known: Mapping[str, tuple[str, ...]]) -> tuple[Message, Message | None]:
     ids = [name for names in known.values() for name in names]
     if key.endswith("*"):
         patterns = {name.split("/", 1)[0] + "/*" for name in ids}
-        return Message("pattern_matches_no_rule", name=key), nearest(key, patterns)
-    return Message("unknown_rule", name=key), nearest(key, ids)
+        return Message("pattern_matches_no_rule", name=key), suggest_known(key, patterns)
+    return Message("unknown_rule", name=key), suggest_known(key, ids)
 
 
-def _actions(path: Path_, said: Mapping[str, Any], of: str, faults: Faults) -> dict[str, Action]:
+def _read_actions(path: Path_, said: Mapping[str, Any], of: str, faults: Faults) -> dict[str, Action]:
     given = faults.mapping(path, said.get(str(path[-1])), Message(of, actions=", ".join(ACTIONS)))
-    read = ((key, _action((*path, key), value, faults)) for key, value in given.items())
+    read = ((key, _read_action((*path, key), value, faults)) for key, value in given.items())
     return {key: action for key, action in read if action}
 
 
-def _severities(said: Mapping[str, Any], faults: Faults) -> Iterator[tuple[str, Action]]:
+def _read_severities(said: Mapping[str, Any], faults: Faults) -> Iterator[tuple[str, Action]]:
     names = tuple(Severity.__members__)
     path = ("policy", "severities")
     given = faults.section(path, said.get("severities"), names, Message("severities_to", actions=", ".join(ACTIONS)))
     for name, value in given.items():
-        if action := _action((*path, name), value, faults):
+        if action := _read_action((*path, name), value, faults):
             yield name, action
 
 
-def _action(path: Path_, given: Any, faults: Faults) -> Action | None:
+def _read_action(path: Path_, given: Any, faults: Faults) -> Action | None:
     if given is None:
         faults.wrong(path, Message("is_one_of_these", name=path[-1], allowed=", ".join(ACTIONS)), key=True)
         return None
@@ -125,33 +125,33 @@ def _action(path: Path_, given: Any, faults: Faults) -> Action | None:
     return next((action for action in ACTIONS if action == word), None)
 
 
-def _budgets(given: Any, faults: Faults) -> Iterator[Budget]:
+def _read_budgets(given: Any, faults: Faults) -> Iterator[Budget]:
     for name, value in faults.section(("budgets",), given, BUDGETS, Message("limits")).items():
         path: Path_ = ("budgets", name)
         if isinstance(value, dict):
             faults.only(path, value, ("limit", "action"))
-            action = _action((*path, "action"), value["action"], faults) if "action" in value else "error"
-            read = _amount((*path, "limit"), value.get("limit"), BUDGETS[name], faults)
+            action = _read_action((*path, "action"), value["action"], faults) if "action" in value else "error"
+            read = _read_amount((*path, "limit"), value.get("limit"), BUDGETS[name], faults)
         else:
-            action, read = "error", _amount(path, value, BUDGETS[name], faults)
+            action, read = "error", _read_amount(path, value, BUDGETS[name], faults)
         if read and action:
             yield Budget.model_validate({"name": name, "limit": read[0], "unit": read[1], "action": action})
 
 
-def _amount(path: Path_, given: Any, measures: tuple[Measure, ...], faults: Faults) -> tuple[float, str] | None:
+def _read_amount(path: Path_, given: Any, measures: tuple[AmountKind, ...], faults: Faults) -> tuple[float, str] | None:
     words = faults.text(path, given)
     if words is None or isinstance(given, bool):
-        wanted = either(*(Message("such_as", what=Message(one.called), example=one.example) for one in measures))
+        wanted = either_of(*(Message("such_as", what=Message(one.called), example=one.example) for one in measures))
         faults.wrong(path, Message("is_wanted", name=path[1], wanted=wanted), key=given is None)
         return None
     try:
-        return amount(words, *measures)
+        return parse_amount(words, *measures)
     except Unclear as unclear:
         faults.wrong(path, Message("part", part=path[1], what=unclear.what), unclear.hint)
         return None
 
 
-def _suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:
+def _read_suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:
     if given is None:
         return
     if not isinstance(given, list):
@@ -159,15 +159,15 @@ def _suppressions(given: Any, faults: Faults) -> Iterator[Suppression]:
         return
     for number, entry in enumerate(given):
         if isinstance(entry, dict):
-            yield from _suppression(("suppressions", number), entry, faults)
+            yield from _read_suppression(("suppressions", number), entry, faults)
         else:
             faults.wrong(("suppressions", number), Message("suppression_is_mapping"))
 
 
-def _suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Iterator[Suppression]:
+def _read_suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Iterator[Suppression]:
     before = len(faults.mistakes)
     faults.only(path, entry, _SUPPRESSION)
-    words = {name: _words((*path, name), entry.get(name), faults) for name in _SUPPRESSION}
+    words = {name: _read_words((*path, name), entry.get(name), faults) for name in _SUPPRESSION}
     if not (words["rule"] or words["fingerprint"]):
         faults.wrong(path, Message("suppression_names"))
     if not words["reason"]:
@@ -178,7 +178,7 @@ def _suppression(path: Path_, entry: Mapping[str, Any], faults: Faults) -> Itera
         yield Suppression(**words, line=faults.document.line(path))
 
 
-def _words(path: Path_, given: Any, faults: Faults) -> str:
+def _read_words(path: Path_, given: Any, faults: Faults) -> str:
     return (faults.text(path, given) or "").strip()
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
-from advisor.rules.source import MAX_BYTES, Document
+from advisor.rules.source import MAX_BYTES, RuleDocument
 
 TABLE = ("tool", "advisor")
 _STARTS = re.compile(r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b|^\s*advisor\s*[=.]", re.MULTILINE)
@@ -31,7 +31,7 @@ def has_settings(path: Path) -> bool:
         return False
 
 
-def read(path: Path) -> Document:
+def read_document(path: Path) -> RuleDocument:
     """The settings of a TOML file.
 
     Raises:
@@ -42,47 +42,47 @@ def read(path: Path) -> Document:
         text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         data: Any = tomllib.loads(text)
     except OSError as error:
-        raise RuleError([Mistake(Place(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
     except UnicodeDecodeError:
-        raise RuleError([Mistake(Place(file), Message("not_utf8"), hint=Message("save_as_utf8"))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("not_utf8"), hint=Message("save_as_utf8"))]) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RuleError([Mistake(Place(file), Message("not_toml", why=str(error)))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("not_toml", why=str(error)))]) from None
     for name in TABLE:
         data = data.get(name) if isinstance(data, dict) else None
     lines = text.split("\n")
     start = next((number for number, line in enumerate(lines) if _STARTS.match(line)), 0)
-    plain = _plain(data)
-    return Document(file, lines, _node(plain, lines, (start, 0)), plain)
+    plain = _days_as_text(data)
+    return RuleDocument(file, lines, _yaml_node(plain, lines, (start, 0)), plain)
 
 
-def _plain(value: Any) -> Any:
+def _days_as_text(value: Any) -> Any:
     """The value with days as they are written."""
     if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return {key: _days_as_text(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_days_as_text(one) for one in value]
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _node(value: Any, lines: Sequence[str], spot: tuple[int, int]) -> yaml.Node:
+def _yaml_node(value: Any, lines: Sequence[str], spot: tuple[int, int]) -> yaml.Node:
     """The value as a node of YAML at this line and column, which is what places are read from."""
     mark = yaml.Mark("", 0, *spot, "", 0)
     if isinstance(value, dict):
         pairs = []
         for key, one in value.items():
-            at = _found(key, lines, spot)
-            pairs.append((_scalar(key, yaml.Mark("", 0, *at, "", 0)), _node(one, lines, at)))
+            at = _place_of_key(key, lines, spot)
+            pairs.append((_yaml_scalar(key, yaml.Mark("", 0, *at, "", 0)), _yaml_node(one, lines, at)))
         return yaml.MappingNode("", pairs, mark, mark)
     if isinstance(value, list):
-        return yaml.SequenceNode("", [_node(one, lines, spot) for one in value], mark, mark)
-    return _scalar({True: "true", False: "false"}[value] if isinstance(value, bool) else str(value), mark)
+        return yaml.SequenceNode("", [_yaml_node(one, lines, spot) for one in value], mark, mark)
+    return _yaml_scalar({True: "true", False: "false"}[value] if isinstance(value, bool) else str(value), mark)
 
 
-def _scalar(text: str, mark: yaml.Mark) -> yaml.ScalarNode:
+def _yaml_scalar(text: str, mark: yaml.Mark) -> yaml.ScalarNode:
     return yaml.ScalarNode("", text, mark, mark)
 
 
-def _found(key: str, lines: Sequence[str], spot: tuple[int, int]) -> tuple[int, int]:
+def _place_of_key(key: str, lines: Sequence[str], spot: tuple[int, int]) -> tuple[int, int]:
     """Where a key stands, from a line on; that line where it cannot be found."""
     wanted = re.compile(rf"""(?:^|[\s{{,.\[])(["']?){re.escape(key)}\1\s*[=.\]]""")
     for number in range(spot[0], len(lines)):

@@ -25,16 +25,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.chips import chip_named, chip_names, nearest_chip
-from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
 from advisor.policy import pyproject
-from advisor.policy.faults import Faults
-from advisor.policy.policy import Bar, Policy, bars
+from advisor.policy.mistakes import Faults
+from advisor.policy.policy import FailCondition, Policy, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.rules import source
-from advisor.rules.source import Document, Path_, nearest
+from advisor.rules.source import Path_, RuleDocument, suggest_known
 
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
@@ -63,11 +63,11 @@ class Settings:
     language: str | None = None
     chip: str = ""
     """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
-    fail_on: tuple[Bar, ...] | None = None
+    fail_on: tuple[FailCondition, ...] | None = None
     """Which findings fail a run; none at all where it is empty. None leaves it to the command."""
     policy: Policy = field(default_factory=Policy)
     tolerance: Tolerance = field(default_factory=Tolerance)
-    document: Document | None = field(default=None, repr=False, compare=False)
+    document: RuleDocument | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def read(cls, path: Path) -> Settings:
@@ -76,7 +76,7 @@ class Settings:
         Raises:
             RuleError: Everything wrong with it that can be seen without the rules.
         """
-        faults = Faults(pyproject.read(path) if path.suffix.lower() == ".toml" else source.read(path))
+        faults = Faults(pyproject.read_document(path) if path.suffix.lower() == ".toml" else source.read_document(path))
         settings = _Reader(faults).settings()
         if faults.mistakes:
             raise RuleError(sorted(faults.mistakes, key=lambda mistake: mistake.place))
@@ -89,48 +89,50 @@ class Settings:
 
     def check(self, rules: Mapping[str, Rule]) -> list[Mistake]:
         """Names of rules, categories and params that do not exist."""
-        found = [mistake for key, override in self.rules.items() for mistake in self._check(key, override, rules)]
+        found = [
+            mistake for key, override in self.rules.items() for mistake in self._check_override(key, override, rules)
+        ]
         known = {rule.id: (rule.id, *rule.formerly) for rule in rules.values()}
-        return [*found, *unknown_names(self.policy, known, self._mistake), *self._demanded_but_off(rules)]
+        return [*found, *unknown_names(self.policy, known, self._mistake_at), *self._demanded_but_off(rules)]
 
     def _demanded_but_off(self, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
         for rule in rules.values():
             for name in (rule.id, *rule.formerly):
-                if self.policy.rules.get(name, "off") != "off" and self._for(rule).off:
+                if self.policy.rules.get(name, "off") != "off" and self._override_of_rule(rule).off:
                     what = Message("demanded_but_off", name=name)
-                    yield self._mistake(("policy", "rules", name), what, Message("turn_it_on"))
+                    yield self._mistake_at(("policy", "rules", name), what, Message("turn_it_on"))
 
-    def _check(self, key: str, override: Override, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
+    def _check_override(self, key: str, override: Override, rules: Mapping[str, Rule]) -> Iterator[Mistake]:
         path: Path_ = ("rules", key)
         former = {old: rule for rule in rules.values() for old in rule.formerly}
         if key.endswith("*"):
             if not any(name.startswith(key[:-1]) for name in rules):
                 what = Message("pattern_matches_no_rule", name=key)
-                yield self._mistake(path, what, nearest(key, _patterns(rules)) or OWN_RULES)
+                yield self._mistake_at(path, what, suggest_known(key, _category_patterns(rules)) or OWN_RULES)
             return
         rule = rules.get(key) or former.get(key)
         if rule is None:
-            yield self._mistake(path, Message("unknown_rule", name=key), nearest(key, rules) or OWN_RULES)
+            yield self._mistake_at(path, Message("unknown_rule", name=key), suggest_known(key, rules) or OWN_RULES)
             return
         for name in override.params:
             if name not in rule.params:
-                hint = nearest(name, rule.params)
-                yield self._mistake((*path, "params", name), Message("rule_has_no_param", rule=key, name=name), hint)
+                hint = suggest_known(name, rule.params)
+                yield self._mistake_at((*path, "params", name), Message("rule_has_no_param", rule=key, name=name), hint)
 
-    def _mistake(self, path: Path_, what: Message, hint: Message | None, *, key: bool = True) -> Mistake:
+    def _mistake_at(self, path: Path_, what: Message, hint: Message | None, *, key: bool = True) -> Mistake:
         if self.document is None:
-            return Mistake(Place("settings"), what, hint=hint)
+            return Mistake(FilePlace("settings"), what, hint=hint)
         return self.document.mistake(path, what, hint, key=key)
 
     def applied(self, rules: Iterable[Rule]) -> Iterator[Rule]:
         """The rules that stay on, with their thresholds and severities."""
         for rule in rules:
-            override = self._for(rule)
+            override = self._override_of_rule(rule)
             if not override.off:
                 changed = bool(override.params) or override.severity is not None
                 yield rule.tuned(override.params, override.severity) if changed else rule
 
-    def _for(self, rule: Rule) -> Override:
+    def _override_of_rule(self, rule: Rule) -> Override:
         """What is set for a rule, from the widest pattern to its own id, the later ones winning."""
         patterns = sorted((key for key in self.rules if key.endswith("*")), key=len)
         names = [key for key in patterns if rule.id.startswith(key[:-1])]
@@ -146,7 +148,7 @@ class Settings:
         return merged
 
 
-def _patterns(rules: Iterable[str]) -> set[str]:
+def _category_patterns(rules: Iterable[str]) -> set[str]:
     return {name.split("/", 1)[0] + "/*" for name in rules}
 
 
@@ -192,12 +194,12 @@ class _Reader:
             self.faults.wrong(("chip",), Message("unknown_chip", name=words), among if near else listed)
         return chip.name if chip else ""
 
-    def fail_on(self, given: Any) -> tuple[Bar, ...] | None:
+    def fail_on(self, given: Any) -> tuple[FailCondition, ...] | None:
         """A severity, several as a list or with commas, `new:` or `worse:` before any of them; or none."""
         if given is None:
             return None
         try:
-            return bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
+            return parse_bars(str(word) for word in (given if isinstance(given, list) else str(given).split(",")))
         except ValueError as error:
             what = Message("fail_on_is", levels=", ".join(_LEVELS), given=str(error))
             self.faults.wrong(("fail_on",), what, Message("fail_on_since"))

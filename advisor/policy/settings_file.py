@@ -13,13 +13,13 @@ from advisor.chips import CHIPS
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
-Level = Literal["info", "low", "medium", "high", "critical"]
+SeveritySetting = Literal["info", "low", "medium", "high", "critical"]
 ActionWord = Literal["off", "warn", "error"]
 _LEVEL = "(info|low|medium|high|critical)"
 _BAR = rf"((new|worse):)?{_LEVEL}"
 Bars = Annotated[str, Field(pattern=rf"^(none|{_BAR}( *, *{_BAR})*)$")]
 Share = Annotated[str, Field(pattern=r"^[0-9.]+ *%?$")] | Annotated[float, Field(ge=0, le=1)]
-Time = Annotated[str, Field(pattern=r"^[0-9.]+ *(us|µs|μs|ms|s)$")]
+TimeWord = Annotated[str, Field(pattern=r"^[0-9.]+ *(us|µs|μs|ms|s)$")]
 Memory = Annotated[str, Field(pattern=r"^[0-9.]+ *([KMGT]i?B|B)$")]
 _MEANT = "An exact id wins over a pattern such as `host/*`, a longer pattern over a shorter one"
 
@@ -32,7 +32,7 @@ class OverrideFile(_Section):
     """What is changed about a rule. Its logic never is."""
 
     params: dict[str, float] = Field({}, description="Thresholds by name; `advisor rules show ID` lists them.")
-    severity: Level | None = Field(None, description="The severity of its findings, whatever it measures.")
+    severity: SeveritySetting | None = Field(None, description="The severity of its findings, whatever it measures.")
 
 
 class PolicyFile(_Section):
@@ -40,7 +40,9 @@ class PolicyFile(_Section):
 
     rules: dict[str, ActionWord | Literal[False]] = Field({}, description=f"By id or pattern. {_MEANT}.")
     categories: dict[str, ActionWord | Literal[False]] = Field({}, description="By the part of the id before the `/`.")
-    severities: dict[Level, ActionWord | Literal[False]] = Field({}, description="By the severity of the finding.")
+    severities: dict[SeveritySetting, ActionWord | Literal[False]] = Field(
+        {}, description="By the severity of the finding."
+    )
 
 
 class LimitFile(_Section):
@@ -54,11 +56,11 @@ class BudgetsFile(_Section):
     """Limits for the run as a whole. One that cannot be measured fails nothing, and is said."""
 
     free_share: Share | LimitFile | None = Field(None, description="Idle part of the mean step over all ranks: `25%`.")
-    step_time: Time | LimitFile | None = Field(None, description="Mean step of the slowest rank: `250ms`.")
+    step_time: TimeWord | LimitFile | None = Field(None, description="Mean step of the slowest rank: `250ms`.")
     memory: Memory | LimitFile | None = Field(
         None, description="Most device memory that any rank reserved at any moment: `60GiB`."
     )
-    saving_left: Share | Time | LimitFile | None = Field(
+    saving_left: Share | TimeWord | LimitFile | None = Field(
         None, description="The largest saving of any one finding that still counts: `10%` of the step, or a time."
     )
     slowdown: Share | LimitFile | None = Field(

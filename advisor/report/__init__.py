@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from advisor.report.output_formats import WRITERS, Writer
-    from advisor.report.reported import Reported
-    from advisor.report.writers import (
-        Output,
-        check_output,
-        check_outputs,
-        check_suffix,
-        outside_captures,
-        write,
-    )
+    from advisor.report.writer_input import Reported
+    from advisor.report.writers import Output, check_output, check_outputs, check_suffix, outside_captures, write_report
 
 __all__ = [
     "WRITERS",
@@ -26,7 +19,7 @@ __all__ = [
     "check_outputs",
     "check_suffix",
     "outside_captures",
-    "write",
+    "write_report",
 ]
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.messages.text import Language
-from advisor.report.prose import Piece, Prose, flat
+from advisor.report.prose import Prose, TextPiece, flat_text
 
 
 class Heading(Struct, frozen=True):
@@ -28,12 +28,12 @@ class Paragraph(Struct, frozen=True):
     said: Prose
 
 
-class Listing(Struct, frozen=True):
+class ListBlock(Struct, frozen=True):
     """A list; numbered from `start` on where there is one."""
 
     items: tuple[Blocks, ...]
     start: int | None = None
-    mark: Piece | None = None
+    mark: TextPiece | None = None
     """What stands before each item on a terminal, in place of a dot."""
 
     def marked(self) -> Iterator[tuple[str, Blocks]]:
@@ -70,7 +70,7 @@ class Quote(Struct, frozen=True):
     blocks: Blocks
 
 
-Block = Heading | Paragraph | Listing | Code | Grid | Quote
+Block = Heading | Paragraph | ListBlock | Code | Grid | Quote
 Blocks = tuple[Block, ...]
 
 
@@ -85,21 +85,21 @@ class Document(Struct, frozen=True):
     @property
     def title(self) -> str:
         """What it is called: its first heading."""
-        return next((flat(block.said) for block in self.blocks if isinstance(block, Heading)), "")
+        return next((flat_text(block.said) for block in self.blocks if isinstance(block, Heading)), "")
 
 
-def paragraph(*pieces: Piece) -> Blocks:
+def paragraph_of(*pieces: TextPiece) -> Blocks:
     """One paragraph, or nothing where nothing is said."""
     return (Paragraph(pieces),) if pieces else ()
 
 
-def bullets(items: Iterable[Prose], mark: Piece | None = None) -> Blocks:
+def bullet_list(items: Iterable[Prose], mark: TextPiece | None = None) -> Blocks:
     """A list of sentences, or nothing where there are none."""
-    made = tuple(paragraph(*item) for item in items)
-    return (Listing(made, mark=mark),) if made else ()
+    made = tuple(paragraph_of(*item) for item in items)
+    return (ListBlock(made, mark=mark),) if made else ()
 
 
-def lead(blocks: Blocks) -> Prose:
+def first_paragraph(blocks: Blocks) -> Prose:
     """The first paragraph: what is said where there is room for a line."""
     return next((block.said for block in blocks if isinstance(block, Paragraph)), ())
 
@@ -108,14 +108,14 @@ def led_by(words: Prose, blocks: Blocks) -> Blocks:
     """The blocks with these words before all others."""
     if blocks and isinstance(blocks[0], Paragraph):
         return (Paragraph((*words, *blocks[0].said)), *blocks[1:])
-    return (*paragraph(*words), *blocks)
+    return (*paragraph_of(*words), *blocks)
 
 
 def followed_by(blocks: Blocks, words: Prose) -> Blocks:
     """The blocks with these words after all others."""
     if blocks and isinstance(blocks[-1], Paragraph):
         return (*blocks[:-1], Paragraph((*blocks[-1].said, *words)))
-    return (*blocks, *paragraph(*words))
+    return (*blocks, *paragraph_of(*words))
 
 
 def with_prose(blocks: Blocks, change: Callable[[Prose], Prose]) -> Blocks:
@@ -127,7 +127,7 @@ def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
     match block:
         case Heading() | Paragraph():
             return replace(block, said=change(block.said))
-        case Listing():
+        case ListBlock():
             return replace(block, items=tuple(with_prose(item, change) for item in block.items))
         case Grid():
             rows = tuple(tuple(map(change, row)) for row in block.rows)
@@ -153,8 +153,8 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
     for block in blocks:
         match block:
             case Heading() | Paragraph():
-                yield flat(block.said)
-            case Listing():
+                yield flat_text(block.said)
+            case ListBlock():
                 for mark, item in block.marked():
                     first, *others = [*plain_lines(item), ""]
                     yield f"{mark or '-'} {first}"
@@ -162,6 +162,6 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
             case Code():
                 yield from block.text.splitlines()
             case Grid():
-                yield from (" | ".join(map(flat, row)) for row in (block.heads, *block.rows))
+                yield from (" | ".join(map(flat_text, row)) for row in (block.heads, *block.rows))
             case Quote():
                 yield from plain_lines(block.blocks)

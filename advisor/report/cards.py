@@ -11,20 +11,20 @@ from msgspec import Struct
 from advisor.messages import damage
 from advisor.messages.markup import web_address
 from advisor.messages.text import HOLE, Language, Text
-from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number
+from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none
+from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
-from advisor.model.findings import Step as Remedy
 from advisor.report.blocks import Blocks
 from advisor.report.columns import COLUMNS
-from advisor.report.places import spots
-from advisor.report.prose import Piece, Prose, clean, clean_block, code, prose, words
+from advisor.report.occurrence_times import When, worst_events
+from advisor.report.places import join_places
+from advisor.report.prose import Prose, TextPiece, clean_block, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
-from advisor.report.symptoms import folded_under, symptoms
+from advisor.report.symptoms import folded_under, symptom_fingerprints
 from advisor.report.time_split import UNEVEN
-from advisor.report.when import When, whens
-from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, known, say
-from advisor.units import show
+from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, say, word_for
+from advisor.units import show_value
 
 MOST_ROWS = 10
 MOST_COLUMNS = 8
@@ -32,9 +32,9 @@ MOST_SPOTS = 8
 MOST_LINKED = 12
 
 _DAMAGE: Mapping[str, Callable[[str], Text | None]] = {
-    "what": damage.told,
-    "place": damage.place,
-    "kind": damage.kind,
+    "what": damage.translate_damage,
+    "place": damage.translate_place,
+    "kind": damage.translate_kind,
 }
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""
@@ -44,7 +44,7 @@ _ANCHOR = re.compile(r"[0-9A-Za-z_-]{1,64}")
 _PLAIN = re.compile(r"[\w.,:/+-]{1,160}", re.ASCII)
 
 
-class Measure(Struct, frozen=True):
+class CardMeasure(Struct, frozen=True):
     """One evidence value, and what it was held against."""
 
     label: Prose
@@ -54,17 +54,17 @@ class Measure(Struct, frozen=True):
     overridden: bool = False
 
 
-class Head(Struct, frozen=True):
+class CardColumn(Struct, frozen=True):
     """One column of an excerpt."""
 
     label: Prose
     numeric: bool
 
 
-class Excerpt(Struct, frozen=True):
+class CardRows(Struct, frozen=True):
     """The rows behind a finding; `note` says which part of them is shown, `timed` whether moments are among them."""
 
-    heads: tuple[Head, ...]
+    heads: tuple[CardColumn, ...]
     rows: tuple[tuple[Prose, ...], ...]
     note: str
     timed: bool
@@ -77,7 +77,7 @@ class Where(Struct, frozen=True):
     saving: str
 
 
-class Action(Struct, frozen=True):
+class CardStep(Struct, frozen=True):
     """One step of the remedy."""
 
     do: Blocks
@@ -86,14 +86,14 @@ class Action(Struct, frozen=True):
     care: Blocks = ()
 
 
-class Source(Struct, frozen=True):
+class CardReference(Struct, frozen=True):
     """Where to read more; without an address when it is no web address."""
 
     title: Prose
     url: str
 
 
-class Link(Struct, frozen=True):
+class CardLink(Struct, frozen=True):
     """Another finding of the same report."""
 
     title: Prose
@@ -122,42 +122,44 @@ class Card(Struct, frozen=True):
     share: str
     percent: float
     """Width of the saving bar: per cent of the step."""
-    measures: tuple[Measure, ...]
-    thresholds: tuple[Measure, ...]
+    measures: tuple[CardMeasure, ...]
+    thresholds: tuple[CardMeasure, ...]
     """Thresholds in force that no shown value was held against."""
-    excerpt: Excerpt | None
+    excerpt: CardRows | None
     places: tuple[Where, ...]
     more_places: int
     line: Prose
     """The user's line behind it, where call stacks were recorded."""
     moments: tuple[When, ...]
-    causes: tuple[Link, ...]
-    symptoms: tuple[Link, ...]
-    folds: tuple[Link, ...]
+    causes: tuple[CardLink, ...]
+    symptoms: tuple[CardLink, ...]
+    folds: tuple[CardLink, ...]
     """Symptoms shown here and not as findings of their own: their time is the same time."""
-    doubts: tuple[Link, ...]
+    doubts: tuple[CardLink, ...]
     """What makes it less certain: findings about the capture."""
     is_folded: bool
     """Whether it is shown under a cause of it."""
     bound: str
     """What a bare time is said to be: an estimate, or the most there is."""
-    actions: tuple[Action, ...]
+    actions: tuple[CardStep, ...]
     assumes: Prose
-    references: tuple[Source, ...]
+    references: tuple[CardReference, ...]
 
     @property
-    def other_symptoms(self) -> tuple[Link, ...]:
+    def other_symptoms(self) -> tuple[CardLink, ...]:
         """What else it shows up as: findings that stand for themselves or under another cause."""
         return tuple(link for link in self.symptoms if link not in self.folds)
 
 
-def cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
+def make_cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
     """Every finding, in the order of the diagnosis."""
     maker = Maker(diagnosis, language)
     return tuple(maker.card(number, finding) for number, finding in enumerate(diagnosis.findings, 1))
 
 
-def saved(us: float, share: float, stepped: bool, language: Language, *, at_most: bool = False) -> tuple[str, str, str]:
+def describe_saving(
+    us: float, share: float, stepped: bool, language: Language, *, at_most: bool = False
+) -> tuple[str, str, str]:
     """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated.
 
     `at_most` is for upper bounds, and for symptoms: nobody knows how much of their time can be won, only that it is no
@@ -166,19 +168,19 @@ def saved(us: float, share: float, stepped: bool, language: Language, *, at_most
     if us <= 0:
         return say("no_saving", language), "", ""
     name = "saves_at_most" if at_most else "saves"
-    phrase = say(name if stepped else f"{name}_window", language, time=show(us, "us"))
-    part = show(min(share, 1.0), "share") if share > 0 else ""
+    phrase = say(name if stepped else f"{name}_window", language, time=show_value(us, "us"))
+    part = show_value(min(share, 1.0), "share") if share > 0 else ""
     return (
         (f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase),
-        (show(us, "us")),
+        (show_value(us, "us")),
         part,
     )
 
 
-def outline(info: RuleInfo, language: Language) -> Prose:
+def open_title(info: RuleInfo, language: Language) -> Prose:
     """A rule's title where nothing was found: its holes are left open."""
     title = info.title.say(language)
-    return prose(title, _left_open(title))
+    return parse_prose(title, _left_open(title))
 
 
 def open_text(text: Text, language: Language) -> Blocks:
@@ -187,9 +189,9 @@ def open_text(text: Text, language: Language) -> Blocks:
     return rule_text(said, _left_open(said))
 
 
-def _left_open(text: str) -> Mapping[str, Piece]:
+def _left_open(text: str) -> Mapping[str, TextPiece]:
     """What stands in the holes of a text where nothing is known."""
-    return dict.fromkeys(HOLE.findall(text), Piece("…"))
+    return dict.fromkeys(HOLE.findall(text), TextPiece("…"))
 
 
 class Maker:
@@ -200,9 +202,11 @@ class Maker:
         self.stepped = bool(diagnosis.run.steps)
         self.start_ns = diagnosis.run.start_ns
         self.rules = {info.id: info for info in diagnosis.rules}
-        self.anchors = {finding.fingerprint: anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)}
+        self.anchors = {
+            finding.fingerprint: finding_anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)
+        }
         self.findings = diagnosis.by_fingerprint
-        self.symptoms, self.folded = symptoms(diagnosis), folded_under(diagnosis)
+        self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.step_us = diagnosis.run.step_us
 
@@ -211,19 +215,19 @@ class Maker:
         holes = self.holes(finding)
         name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
         bounded = restates or info.at_most
-        phrase, time, share = saved(
+        phrase, time, share = describe_saving(
             finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=bounded
         )
-        where = spots(finding.seen)
+        where = join_places(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
         return Card(
             number=number,
             anchor=self.anchors[name],
             fingerprint=name,
-            rule=clean(finding.rule),
+            rule=clean_line(finding.rule),
             status="" if info.status == "stable" else say(info.status, self.language),
-            category=clean(info.category),
-            category_word=known(CATEGORIES, info.category, self.language) or clean(info.category),
+            category=clean_line(info.category),
+            category_word=word_for(CATEGORIES, info.category, self.language) or clean_line(info.category),
             severity=finding.severity.name,
             severity_word=SEVERITIES[finding.severity.name].say(self.language),
             confidence=finding.confidence.name,
@@ -240,8 +244,8 @@ class Maker:
             excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
             places=tuple(self.where(spot.say(self.language), spot.saving_us) for spot in where[:MOST_SPOTS]),
             more_places=max(len(where) - MOST_SPOTS, 0),
-            line=code(named_line(finding.source)) if finding.source else (),
-            moments=whens(finding, self.language),
+            line=code_prose(named_line(finding.source)) if finding.source else (),
+            moments=worst_events(finding, self.language),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
             folds=self.links(tuple(symptom for symptom, cause in self.folded.items() if cause == name)),
@@ -252,7 +256,7 @@ class Maker:
             assumes=rule_sentence(info.assumes.say(self.language, stepped=self.stepped), holes)
             if info.assumes and finding.saving.us > 0
             else (),
-            references=tuple(Source(prose(item.title), web_address(item.url)) for item in info.references),
+            references=tuple(CardReference(parse_prose(item.title), web_address(item.url)) for item in info.references),
         )
 
     def title(self, finding: Finding) -> Prose:
@@ -260,7 +264,7 @@ class Maker:
         template = self.rule(finding).title.say(self.language, stepped=self.stepped)
         rank = finding.seen[0].rank if finding.seen else None
         measured = set(HOLE.findall(template))
-        title = prose(template, self.holes(finding))
+        title = parse_prose(template, self.holes(finding))
         if rank is None or not self.many_ranks or not measured:
             return title
         count = len({place.rank for place in finding.seen})
@@ -268,7 +272,7 @@ class Maker:
         worst = [say("worst_of", self.language, count=count)] if named and count > 1 else []
         notes = [*named, *self.own_step(finding, measured), *worst]
         joined = say("comma", self.language).join(notes)
-        return (*title, Piece(say("noted", self.language, notes=joined))) if notes else title
+        return (*title, TextPiece(say("noted", self.language, notes=joined))) if notes else title
 
     def own_step(self, finding: Finding, measured: Collection[str]) -> list[str]:
         """The step of its rank, where a title holds a share and that step is not the one the report speaks of."""
@@ -276,52 +280,52 @@ class Maker:
         shares = {item.name for item in finding.evidence if item.unit == "share"} & set(measured)
         if own is None or not shares or abs(own - mean) <= UNEVEN * mean:
             return []
-        return [say("own_step" if self.stepped else "own_window", self.language, time=show(own, "us"))]
+        return [say("own_step" if self.stepped else "own_window", self.language, time=show_value(own, "us"))]
 
     def rule(self, finding: Finding) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
         blank = Text(en=f"`{finding.rule}`", zh=f"`{finding.rule}`")
         return self.rules.get(finding.rule) or RuleInfo(id=finding.rule, title=blank, why=blank)
 
-    def holes(self, finding: Finding) -> Mapping[str, Piece]:
+    def holes(self, finding: Finding) -> Mapping[str, TextPiece]:
         labels = {label.name: label.show_as for label in self.rule(finding).labels}
         units = {item.name: labels.get(item.name) or item.unit for item in finding.evidence}
-        return {name: self.filling(value, name, units.get(name, "")) for name, value in _values(finding).items()}
+        return {name: self.filling(value, name, units.get(name, "")) for name, value in _hole_values(finding).items()}
 
-    def filling(self, value: Scalar, name: str, unit: str) -> Piece:
+    def filling(self, value: Scalar, name: str, unit: str) -> TextPiece:
         """What fills a hole: a value out of a fixed set as a word of the language, not as a name of the profile."""
         word = self.word(value, name) if isinstance(value, str) else None
-        return Piece(clean(word)) if word else self.piece(value, unit)
+        return TextPiece(clean_line(word)) if word else self.piece(value, unit)
 
-    def piece(self, value: Scalar, unit: str) -> Piece:
+    def piece(self, value: Scalar, unit: str) -> TextPiece:
         if isinstance(value, str):
-            return Piece(clean(value), code=True)
+            return TextPiece(clean_line(value), code=True)
         if isinstance(value, bool) or value is None:
-            return Piece(_truth(value))
-        return Piece(self.moment(value) if unit == "ns" else self.number(value, unit))
+            return TextPiece(_truth_mark(value))
+        return TextPiece(self.moment(value) if unit == "ns" else self.number(value, unit))
 
     def number(self, value: float, unit: str) -> str:
         """A number with its unit; a ratio is said as in the language, and more than all is no share but a ratio."""
-        said = show(value, "times" if unit == "share" and value > _ALL else unit)
+        said = show_value(value, "times" if unit == "share" and value > _ALL else unit)
         return f"{said[:-1]} 倍" if self.language == "zh" and said.endswith("×") else said
 
     def moment(self, value: float) -> str:
         """An absolute time, as ms since the run began; a value from before that is no moment of this run."""
         if self.start_ns and self.start_ns <= value < _LAST_NS:
             return f"+{(value - self.start_ns) / 1e6:,.3f} ms"
-        return show(value, "ns")
+        return show_value(value, "ns")
 
     def label(self, name: str, info: RuleInfo) -> Prose:
         own = next((label.label for label in info.labels if label.name == name), None)
         if own is not None:
-            return prose(own.say(self.language, stepped=self.stepped))
-        word = known(COLUMNS, name, self.language)
-        return words(word) if word else code(name)
+            return parse_prose(own.say(self.language, stepped=self.stepped))
+        word = word_for(COLUMNS, name, self.language)
+        return plain_prose(word) if word else code_prose(name)
 
-    def measure(self, item: Evidence, info: RuleInfo) -> Measure:
+    def measure(self, item: Evidence, info: RuleInfo) -> CardMeasure:
         unit = next((label.show_as for label in info.labels if label.name == item.name and label.show_as), item.unit)
         param = _held_against(item, info)
-        return Measure(
+        return CardMeasure(
             label=self.label(item.name, info),
             value=self.cell(item.value, item.name, unit),
             threshold="" if item.threshold is None else self.number(item.threshold, unit),
@@ -329,12 +333,12 @@ class Maker:
             overridden=bool(param and param.overridden),
         )
 
-    def thresholds(self, info: RuleInfo, finding: Finding) -> tuple[Measure, ...]:
+    def thresholds(self, info: RuleInfo, finding: Finding) -> tuple[CardMeasure, ...]:
         shown = {param.name for item in finding.evidence if (param := _held_against(item, info))}
         return tuple(
-            Measure(
+            CardMeasure(
                 label=self.label(param.name, info),
-                value=words(self.number(param.value, param.unit)),
+                value=plain_prose(self.number(param.value, param.unit)),
                 basis=rule_sentence(param.basis.say(self.language)),
                 overridden=param.overridden,
             )
@@ -342,7 +346,7 @@ class Maker:
             if param.name not in shown
         )
 
-    def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> Excerpt:
+    def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:
         columns = table.columns[:MOST_COLUMNS]
         rows = [row[: len(columns)] for row in table.rows[:most]]
         units = [
@@ -350,67 +354,70 @@ class Maker:
             for column in columns
         ]
         counted = [
-            unit or any(number(row[i]) is not None for row in rows if i < len(row)) for i, unit in enumerate(units)
+            unit or any(number_or_none(row[i]) is not None for row in rows if i < len(row))
+            for i, unit in enumerate(units)
         ]
-        heads = tuple(Head(self.label(c.name, info), bool(is_)) for c, is_ in zip(columns, counted, strict=True))
+        heads = tuple(CardColumn(self.label(c.name, info), bool(is_)) for c, is_ in zip(columns, counted, strict=True))
         total = max(table.total, len(table.rows))
         note = "" if total <= len(rows) else say("rows_of", self.language, shown=len(rows), total=f"{total:,}")
         cells = tuple(
             tuple(self.cell(value, column.name, unit) for value, column, unit in zip(row, columns, units, strict=False))
             for row in rows
         )
-        return Excerpt(heads, cells, note, "ns" in units)
+        return CardRows(heads, cells, note, "ns" in units)
 
     def cell(self, value: Scalar, column: str, unit: str) -> Prose:
         if isinstance(value, str) and (word := self.word(value, column)):
-            return prose(clean(word))
+            return parse_prose(clean_line(word))
         return (self.piece(value, unit),)
 
     def word(self, value: str, column: str) -> str | None:
         """What a value out of a fixed set is called; None for a name from the profile."""
         if column == "cause":
-            return known(CAUSES, value, self.language)
+            return word_for(CAUSES, value, self.language)
         told = _DAMAGE[column](value) if column in _DAMAGE else None
         return told.say(self.language) if told else None
 
     def where(self, place: str, saving_us: float) -> Where:
-        return Where(place, show(saving_us, "us") if saving_us > 0 else "")
+        return Where(place, show_value(saving_us, "us") if saving_us > 0 else "")
 
-    def links(self, fingerprints: tuple[str, ...]) -> tuple[Link, ...]:
+    def links(self, fingerprints: tuple[str, ...]) -> tuple[CardLink, ...]:
         here = [self.findings[name] for name in fingerprints if name in self.findings]
         return tuple(
-            Link(
+            CardLink(
                 self.title(finding),
                 self.anchors[finding.fingerprint],
             )
             for finding in here[:MOST_LINKED]
         )
 
-    def action(self, step: Remedy, finding: Finding, holes: Mapping[str, Piece]) -> Action:
+    def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
         care = rule_text(step.care.say(self.language, stepped=self.stepped), holes) if step.care else ()
-        run, code = (clean_block(command, _bare(finding)) for command in (step.run, step.code))
-        return Action(rule_text(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
+        run, code = (clean_block(command, _shell_values(finding)) for command in (step.run, step.code))
+        return CardStep(rule_text(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
 
 
-def anchor(finding: Finding, number: int) -> str:
+def finding_anchor(finding: Finding, number: int) -> str:
     """The id of a finding inside a page: its fingerprint, so that a link stays good from run to run."""
     return f"f-{finding.fingerprint}" if _ANCHOR.fullmatch(finding.fingerprint) else f"f-no-{number}"
 
 
-def _values(finding: Finding) -> dict[str, Scalar]:
+def _hole_values(finding: Finding) -> dict[str, Scalar]:
     """What holes are filled with: the worst place, the subject and the evidence."""
     place = finding.seen[0].model_dump(include={"rank", "stage", "step"}, exclude_none=True) if finding.seen else {}
     return {**place, **finding.subject, **{item.name: item.value for item in finding.evidence}}
 
 
-def _bare(finding: Finding) -> dict[str, str]:
+def _shell_values(finding: Finding) -> dict[str, str]:
     """What fills the holes of commands and code: plain numbers, and words that no shell reads anything into."""
-    values = _values(finding).items()
-    written = {name: value if isinstance(value, str) else _digits(number(value)) for name, value in values}
+    values = _hole_values(finding).items()
+    written = {
+        name: value if isinstance(value, str) else _plain_number(number_or_none(value)) for name, value in values
+    }
     return {name: text for name, text in written.items() if _PLAIN.fullmatch(text)}
 
 
-def _digits(value: float | None) -> str:
+def _plain_number(value: float | None) -> str:
     """A number as commands take it: no unit, no signs between thousands; nothing for what is none."""
     return "" if value is None else f"{value:.0f}" if value.is_integer() else f"{value:.6g}"
 
@@ -420,5 +427,5 @@ def _held_against(item: Evidence, info: RuleInfo) -> Param | None:
     return next((param for param in info.params if param.name == item.param), None) if item.param else None
 
 
-def _truth(value: bool | None) -> str:
+def _truth_mark(value: bool | None) -> str:
     return "–" if value is None else "✓" if value else "✗"

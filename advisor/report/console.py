@@ -15,7 +15,7 @@ class _Pipe(Console):
         raise BrokenPipeError
 
 
-def terminal(file: IO[str] | None = None) -> Console:
+def terminal_console(file: IO[str] | None = None) -> Console:
     """The standard output, or this. Where `NO_COLOR` is set rich leaves bold and italic; here nothing is left."""
     console = _Pipe(highlight=False, file=file)
     return _Pipe(highlight=False, file=file, color_system=None) if console.no_color else console

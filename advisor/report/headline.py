@@ -10,13 +10,13 @@ from typing import Literal
 from msgspec import Struct
 
 from advisor.messages.text import Language
-from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained
-from advisor.report.cards import Card, Maker, saved
-from advisor.report.prose import Piece, Prose, code, words
-from advisor.report.symptoms import folded_under, symptoms
+from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained_part
+from advisor.report.cards import Card, Maker, describe_saving
+from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose
+from advisor.report.symptoms import folded_under, symptom_fingerprints
 from advisor.report.time_split import UNEVEN, TimePart
-from advisor.report.words import CATEGORIES, known, say
-from advisor.units import show
+from advisor.report.words import CATEGORIES, say, word_for
+from advisor.units import show_value
 
 WORTH_SHARE = 0.03
 """Below this part of the step a change is not what to fix first: identical runs differ by as much (±100 ms of a step of
@@ -27,13 +27,13 @@ MUCH = 0.10
 """An unexplained part of the step above this is said beside a cause that is smaller than it: free or exposed time above
 10 % calls for attention in the tuning guides of MindStudio and MindSpeed-LLM."""
 
-Kind = Literal["fix", "look", "record", "fine", "blind"]
+LeadKind = Literal["fix", "look", "record", "fine", "blind"]
 
 
 class Headline(Struct, frozen=True):
     """The answer in one line, and what stands beside it."""
 
-    kind: Kind
+    kind: LeadKind
     """A cause to fix; a symptom without one; a capture that cannot be trusted; nothing to fix; nothing checked."""
     time: str
     """Where the time goes; empty where the capture does not tell."""
@@ -48,14 +48,16 @@ class Headline(Struct, frozen=True):
     """Beside a cause: what stays unexplained. Where nothing needs fixing: where the next per cent would be."""
 
 
-def headline(diagnosis: Diagnosis, cards: Sequence[Card], parts: Sequence[TimePart], language: Language) -> Headline:
+def make_headline(
+    diagnosis: Diagnosis, cards: Sequence[Card], parts: Sequence[TimePart], language: Language
+) -> Headline:
     """What a report says first; `cards` are those of the findings, in their order, `parts` those of the mean step."""
     time = time_sentence(diagnosis, parts, language)
     kind, leading = first_findings(diagnosis)
     if leading:
         lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
-        beyond = _unexplained(diagnosis, lead, cards, language)
+        beyond = _say_unexplained(diagnosis, lead, cards, language)
         won = first.saving if kind == "fix" and first.saving_time else ""
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond)
     if kind == "blind":
@@ -73,10 +75,10 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     us = split.step_us if split is not None else run.step_us
     if us <= 0:
         return ""
-    time = show(us, "us")
+    time = show_value(us, "us")
     if split is not None and split.slowest_us is not None and split.slowest_us > us * (1 + UNEVEN):
         rank, ranks = split.slowest_rank, len(run.ranks)
-        time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show(split.slowest_us, "us"))
+        time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show_value(split.slowest_us, "us"))
     name = "step" if run.steps else "window"
     if not parts:
         return say(f"{name}_only", language, time=time)
@@ -84,21 +86,21 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     return say(f"{name}_takes", language, time=time, parts=say("comma", language).join(said))
 
 
-def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[Kind, tuple[Finding, ...]]:
+def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[LeadKind, tuple[Finding, ...]]:
     """What to act on first, in order, and of which kind it is; none where nothing needs fixing or nothing was checked.
 
     A symptom with causes stands for the highest of them. `aside` are fingerprints that a project lives with.
     """
-    restating, folded = symptoms(diagnosis), folded_under(diagnosis)
+    restating, folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
     by_name = diagnosis.by_fingerprint
     worth = (one for one in diagnosis.findings if _is_worth_acting(one, restating, stepless=diagnosis.split is None))
     names = dict.fromkeys(folded.get(one.fingerprint, one.fingerprint) for one in worth)
     names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if _is_doubt(one))
     found = [by_name[name] for name in names if name not in aside]
     if not found:
-        return "fine" if _looked(diagnosis) else "blind", ()
-    kind = _kind(found[0])
-    return kind, tuple(finding for finding in found if _kind(finding) == kind)
+        return "fine" if _quiet_by_category(diagnosis) else "blind", ()
+    kind = _headline_kind(found[0])
+    return kind, tuple(finding for finding in found if _headline_kind(finding) == kind)
 
 
 def _is_doubt(finding: Finding) -> bool:
@@ -119,39 +121,40 @@ def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: b
     return finding.severity >= (Severity.medium if brings_about or finding.worth.us > 0 or stepless else Severity.high)
 
 
-def _kind(lead: Finding) -> Kind:
+def _headline_kind(lead: Finding) -> LeadKind:
     """What a leading finding asks for."""
     if lead.rule.startswith("capture/"):
         return "record"
     return "look" if lead.is_symptom else "fix"
 
 
-def _unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card], language: Language) -> Prose:
+def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card], language: Language) -> Prose:
     """The symptom of which most stays unexplained, where that is much and more than what the first finding wins."""
     by_name = diagnosis.by_fingerprint
     left = [
-        (unexplained(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
+        (unexplained_part(symptom, (by_name[name] for name in symptom.causes if name in by_name)).share, card)
         for symptom, card in zip(diagnosis.findings, cards, strict=True)
         if symptom.is_symptom and symptom is not lead
     ]
     share, card = max(left, key=lambda entry: entry[0], default=(0.0, None))
     if card is None or share <= max(MUCH, lead.saving.share):
         return ()
-    said = say("unexplained", language, share=show(share, "share"))
-    return (Piece(said), *card.title, Piece(say("full_stop", language)))
+    said = say("unexplained", language, share=show_value(share, "share"))
+    return (TextPiece(said), *card.title, TextPiece(say("full_stop", language)))
 
 
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     """That nothing needs fixing, and what was looked at: how many rules of each category found all in order."""
     looked = [
-        f"{known(CATEGORIES, name, language) or name} {count}" for name, count in _looked(diagnosis).most_common()
+        f"{word_for(CATEGORIES, name, language) or name} {count}"
+        for name, count in _quiet_by_category(diagnosis).most_common()
     ]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)
     name = "nothing_found_but" if blind else "nothing_found"
     return say(name, language, looked=say("comma", language).join(looked), blind=blind)
 
 
-def _looked(diagnosis: Diagnosis) -> Counter[str]:
+def _quiet_by_category(diagnosis: Diagnosis) -> Counter[str]:
     """By category how many rules looked and found all in order; those on the capture itself say nothing of the job."""
     quiet = (outcome.rule.split("/", 1)[0] for outcome in diagnosis.outcomes if outcome.outcome == "quiet")
     return Counter(category for category in quiet if category != "capture")
@@ -161,17 +164,21 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
     """Where the next per cent would be: the largest of what was found or measured though it is not worth acting on."""
     best = max(_small_gains(diagnosis), key=lambda finding: finding.saving.us, default=None)
     if best is not None:
-        phrase = saved(best.saving.us, best.saving.share, bool(diagnosis.run.steps), language)[0]
+        phrase = describe_saving(best.saving.us, best.saving.share, bool(diagnosis.run.steps), language)[0]
         title = Maker(diagnosis, language).title(best)
-        return (Piece(say("next_gain", language)), *title, Piece(say("next_gain_wins", language, saving=phrase)))
+        return (
+            TextPiece(say("next_gain", language)),
+            *title,
+            TextPiece(say("next_gain_wins", language, saving=phrase)),
+        )
     spent = diagnosis.account.spent if diagnosis.account is not None else ()
     named = [entry for entry in spent if entry.part == "compute" and entry.name]
     if not named or diagnosis.split is None or diagnosis.split.step_us <= 0:
         return ()
     largest = max(named, key=lambda entry: entry.us)
-    share = show(largest.us / diagnosis.split.step_us, "share")
+    share = show_value(largest.us / diagnosis.split.step_us, "share")
     said = say("next_operator", language, share=share).split("{name}")
-    return (*words(said[0]), *code(largest.name), *words(said[-1]))
+    return (*plain_prose(said[0]), *code_prose(largest.name), *plain_prose(said[-1]))
 
 
 def _small_gains(diagnosis: Diagnosis) -> Iterable[Finding]:

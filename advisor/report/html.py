@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis
 from advisor.report.charts.draw import Renderer
-from advisor.report.charts.specs import Chart, charts
+from advisor.report.charts.specs import Chart, exhibit_charts
 from advisor.report.pages import Page
-from advisor.report.view import FULL_CARDS, view
+from advisor.report.view import FULL_CARDS, diagnosis_view
 
 LARGEST_BYTES = 1_500_000
 """A report stays below this, so that it opens at once: beyond it, fewer findings show all they hold."""
@@ -26,14 +26,14 @@ CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
 """The charts worth a look beside a finding of a category."""
 
 
-def page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
+def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
     with Renderer(start=False) as own:
-        return _page(diagnosis, language, renderer or own)
+        return _draw_page(diagnosis, language, renderer or own)
 
 
-def _page(diagnosis: Diagnosis, language: Language, renderer: Renderer) -> str:
-    asked = charts(diagnosis.exhibits, language)
+def _draw_page(diagnosis: Diagnosis, language: Language, renderer: Renderer) -> str:
+    asked = exhibit_charts(diagnosis.exhibits, language)
     specs = {chart.kind: chart.spec for chart in asked}
     renderer.begin(specs)
     draft = _Draft(diagnosis, language, asked)
@@ -57,7 +57,7 @@ class _Draft:
 
     def text(self, full: int, kinds: Collection[str]) -> str:
         """The page with this many full cards and the charts of these kinds; the others are named as missing."""
-        return self._page.text(kinds, view=view(self._diagnosis, self._language, full))
+        return self._page.text(kinds, view=diagnosis_view(self._diagnosis, self._language, full))
 
     def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
         """The page with its charts."""

@@ -17,14 +17,14 @@ from advisor.model.comparison import Comparison
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.model.run import Run
 from advisor.report.blocks import Document
-from advisor.report.cards import cards
-from advisor.report.comparison.view import view as view_of_comparison
-from advisor.report.comparison.words import column
+from advisor.report.cards import make_cards
+from advisor.report.comparison.view import comparison_view as view_of_comparison
 from advisor.report.comparison.words import say as say_compared
-from advisor.report.renderers.html import HtmlBlocks, tied
-from advisor.report.view import view
+from advisor.report.comparison.words import say_column
+from advisor.report.renderers.html import HtmlBlocks, tie_units
+from advisor.report.view import diagnosis_view
 from advisor.report.words import say
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 MOST = 10
 """Findings, changes and rows that are shown."""
@@ -74,23 +74,23 @@ ROWS_OF = Text(en="{shown} of {total} rows", zh="{total} 行中的 {shown} 行")
 
 def diagnosis_html(diagnosis: Diagnosis, language: Language) -> str:
     """Verdict, time split and the first findings."""
-    shown = view(diagnosis, language, full=MOST)
-    return _made("diagnosis", language, shown, shown.cards, _more(len(diagnosis.findings), language))
+    shown = diagnosis_view(diagnosis, language, full=MOST)
+    return _render_macro("diagnosis", language, shown, shown.cards, _more_note(len(diagnosis.findings), language))
 
 
 def finding_html(finding: Finding, language: Language, info: RuleInfo | None = None) -> str:
     """One finding: what it wins, its evidence, where it was seen; where its rule is known its title and what to do."""
     rules = () if info is None else (info,)
-    (card,) = cards(Diagnosis(run=Run(steps=(1,)), findings=(finding,), rules=rules), language)
-    return _made("finding", language, card, finding.fingerprint)
+    (card,) = make_cards(Diagnosis(run=Run(steps=(1,)), findings=(finding,), rules=rules), language)
+    return _render_macro("finding", language, card, finding.fingerprint)
 
 
 def comparison_html(comparison: Comparison, language: Language) -> str:
     """Step and split side by side, and the findings that changed."""
     shown = view_of_comparison(comparison, language, 0)
     changed = [(group.word, item) for group in shown.groups if not group.folded for item in group.items]
-    heads = [say_compared("delta", language), say_compared("judged", language), column("status", language)]
-    return _made("comparison", language, shown, heads, changed[:MOST], _more(len(changed), language))
+    heads = [say_compared("delta", language), say_compared("judged", language), say_column("status", language)]
+    return _render_macro("comparison", language, shown, heads, changed[:MOST], _more_note(len(changed), language))
 
 
 def document_html(document: Document) -> str:
@@ -104,33 +104,35 @@ def table_html(
 ) -> str:
     """The first rows of a table; cells as they are, cut where they are long."""
     note = ROWS_OF.say(language).replace("{shown}", str(len(rows))).replace("{total}", f"{total:,}")
-    return _made("table", language, name, list(columns), [[_cell(cell) for cell in row] for row in rows], note)
+    return _render_macro(
+        "table", language, name, list(columns), [[_cell_text(cell) for cell in row] for row in rows], note
+    )
 
 
-def _cell(value: object, longest: int = 60) -> str:
+def _cell_text(value: object, longest: int = 60) -> str:
     text = "–" if value is None else f"{value:,.6g}" if isinstance(value, float) else str(value)
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _more(count: int, language: Language) -> str:
+def _more_note(count: int, language: Language) -> str:
     return MORE.say(language).replace("{count}", str(count - MOST)) if count > MOST else ""
 
 
-def _made(macro: str, language: Language, *values: Any) -> str:
-    module = _environment(language).get_template("notebook.html.j2").module
+def _render_macro(macro: str, language: Language, *values: Any) -> str:
+    module = _notebook_environment(language).get_template("notebook.html.j2").module
     html = str(getattr(module, macro)(*values))
     return html.encode("utf-8", "backslashreplace").decode()
 
 
-def _environment(language: Language) -> Environment:
+def _notebook_environment(language: Language) -> Environment:
     made = Environment(
-        loader=FileSystemLoader(shipped("templates")),
+        loader=FileSystemLoader(shipped_folder("templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["tied"] = tied
+    made.filters["tied"] = tie_units
     made.filters["words"] = IN_PLACE.words
     made.filters["item"] = IN_PLACE.item
     made.globals["say"] = lambda name, **holes: say(name, language, **holes)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.report.reported import Reported, Told
+from advisor.report.writer_input import Reported, Told
 
 if TYPE_CHECKING:
     from advisor.model.comparison import Comparison
@@ -36,29 +36,29 @@ class Writer(NamedTuple):
         return (self.suffix, *self.also)
 
 
-def _html(reported: Reported) -> str:
-    from advisor.report.html import page
+def _report_html(reported: Reported) -> str:
+    from advisor.report.html import diagnosis_page
 
-    return page(reported.diagnosis, reported.language, reported.renderer)
-
-
-def _markdown(reported: Reported) -> str:
-    from advisor.report.markdown import document
-
-    return document(reported.diagnosis, reported.language)
+    return diagnosis_page(reported.diagnosis, reported.language, reported.renderer)
 
 
-def _xlsx(reported: Reported) -> bytes:
-    from advisor.report.workbook import workbook
+def _report_markdown(reported: Reported) -> str:
+    from advisor.report.markdown import diagnosis_markdown
 
-    return workbook(reported.diagnosis, reported.language)
+    return diagnosis_markdown(reported.diagnosis, reported.language)
 
 
-def _json(reported: Reported) -> str:
+def _report_xlsx(reported: Reported) -> bytes:
+    from advisor.report.workbook import diagnosis_workbook
+
+    return diagnosis_workbook(reported.diagnosis, reported.language)
+
+
+def _report_json(reported: Reported) -> str:
     return reported.diagnosis.to_json()
 
 
-def _format(module: str) -> Callable[[Reported], str]:
+def _lazy_format(module: str) -> Callable[[Reported], str]:
     """The format of this module, imported when it is written."""
 
     def text(reported: Reported) -> str:
@@ -71,23 +71,27 @@ def _format(module: str) -> Callable[[Reported], str]:
 
 
 FOR_PROGRAMS: tuple[Writer, ...] = (
-    Writer(".sarif", "sarif", _format("sarif"), also=(".sarif.json",), placed=True),
-    Writer(".junit.xml", "junit", _format("junit")),
+    Writer(".sarif", "sarif", _lazy_format("sarif"), also=(".sarif.json",), placed=True),
+    Writer(".junit.xml", "junit", _lazy_format("junit")),
     Writer(
-        ".codequality.json", "codequality", _format("codequality"), also=("gl-code-quality-report.json",), placed=True
+        ".codequality.json",
+        "codequality",
+        _lazy_format("codequality"),
+        also=("gl-code-quality-report.json",),
+        placed=True,
     ),
-    Writer(".rdjson", "rdjson", _format("rdjson"), also=(".rdjson.json",), placed=True),
-    Writer(".jsonl", "jsonl", _format("lines"), also=(".ndjson",)),
-    Writer(".csv", "csv", _format("table")),
-    Writer(".github.txt", "github", _format("annotations")),
-    Writer(".trace.json", "trace", _format("trace")),
+    Writer(".rdjson", "rdjson", _lazy_format("rdjson"), also=(".rdjson.json",), placed=True),
+    Writer(".jsonl", "jsonl", _lazy_format("lines"), also=(".ndjson",)),
+    Writer(".csv", "csv", _lazy_format("table")),
+    Writer(".github.txt", "github", _lazy_format("annotations")),
+    Writer(".trace.json", "trace", _lazy_format("trace")),
 )
 """What other programs read: `advisor.report.formats`."""
 WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", _html),
-    Writer(".md", "markdown", _markdown),
-    Writer(".json", "json", _json),
-    Writer(".xlsx", "xlsx", _xlsx),
+    Writer(".html", "html", _report_html),
+    Writer(".md", "markdown", _report_markdown),
+    Writer(".json", "json", _report_json),
+    Writer(".xlsx", "xlsx", _report_xlsx),
     *FOR_PROGRAMS,
 )
 
@@ -97,34 +101,34 @@ VERDICT = Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json()
 
 
 def _compared_html(reported: Reported) -> str:
-    from advisor.report.comparison.page import page
+    from advisor.report.comparison.page import comparison_page
 
-    return page(_compared(reported), reported.language, reported.renderer)
+    return comparison_page(_comparison_of(reported), reported.language, reported.renderer)
 
 
 def _compared_markdown(reported: Reported) -> str:
-    from advisor.report.comparison.markdown import document
+    from advisor.report.comparison.markdown import comparison_markdown
 
-    return document(_compared(reported), reported.language)
+    return comparison_markdown(_comparison_of(reported), reported.language)
 
 
 def _compared_json(reported: Reported) -> str:
-    return _compared(reported).to_json()
+    return _comparison_of(reported).to_json()
 
 
 def _compared_xlsx(reported: Reported) -> bytes:
-    from advisor.report.comparison.workbook import workbook
+    from advisor.report.comparison.workbook import comparison_workbook
 
-    return workbook(_compared(reported), reported.language)
+    return comparison_workbook(_comparison_of(reported), reported.language)
 
 
 def _compared_csv(reported: Reported) -> str:
-    from advisor.report.comparison.lists import files
+    from advisor.report.comparison.lists import csv_files
 
-    return files(_compared(reported), Path("-"), reported.language)[0][1]
+    return csv_files(_comparison_of(reported), Path("-"), reported.language)[0][1]
 
 
-def _compared(reported: Reported) -> Comparison:
+def _comparison_of(reported: Reported) -> Comparison:
     if reported.comparison is None:
         raise ValueError("a comparison is written, and there is none")
     return reported.comparison
@@ -161,7 +165,7 @@ DOCUMENT_WRITERS: tuple[Writer, ...] = (
 """What every document can be written as."""
 
 
-def suffixes(writers: Sequence[Writer]) -> str:
+def list_suffixes(writers: Sequence[Writer]) -> str:
     """How files of these formats end, in a sentence: `.html, .md or .json`."""
     *others, last = (f"{one.suffix} ({one.note})" if one.note else one.suffix for one in writers)
     return f"{', '.join(others)} or {last}" if others else last

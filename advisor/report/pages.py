@@ -15,9 +15,9 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.report.blocks import Document
 from advisor.report.charts.specs import Chart
-from advisor.report.renderers.html import HtmlBlocks, tied, unbroken
+from advisor.report.renderers.html import HtmlBlocks, tie_units, unbroken_code
 from advisor.report.words import say
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 LOOK_OF_PAGE = HtmlBlocks()
 
@@ -35,14 +35,18 @@ class Page:
     def __init__(self, template: str, language: Language, asked: Sequence[Chart], **known: object) -> None:
         self._asked = asked
         self._secret = secrets.token_hex(16)
-        self._template = _environment(language, known).get_template(template)
-        script = shipped("templates").joinpath("report.js").read_text("utf-8")
-        self._script, self._script_hash = Markup(script), _hash(script)  # noqa: S704 - our own file
+        self._template = _page_environment(language, known).get_template(template)
+        script = shipped_folder("templates").joinpath("report.js").read_text("utf-8")
+        self._script, self._script_hash = Markup(script), _hash_script(script)  # noqa: S704 - our own file
 
     def text(self, kinds: Collection[str], **values: object) -> str:
         """The page with the charts of these kinds; the others are named as missing."""
         html: str = self._template.render(
-            figures=[Figure(chart, Markup(self._mark(chart.kind))) for chart in self._asked if chart.kind in kinds],  # noqa: S704
+            figures=[
+                Figure(chart, Markup(self._chart_mark(chart.kind)))  # noqa: S704 - put in last
+                for chart in self._asked
+                if chart.kind in kinds
+            ],
             missing=[chart.title for chart in self._asked if chart.kind not in kinds],
             script=self._script,
             script_hash=self._script_hash,
@@ -53,10 +57,10 @@ class Page:
     def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
         """The page with its charts. The drawing process let only the elements of a chart through."""
         for kind, svg in drawn.items():
-            text = text.replace(self._mark(kind), svg)
+            text = text.replace(self._chart_mark(kind), svg)
         return text
 
-    def _mark(self, kind: str) -> str:
+    def _chart_mark(self, kind: str) -> str:
         return f"<!--{self._secret} {kind}-->"
 
 
@@ -65,17 +69,17 @@ def document_page(document: Document) -> str:
     return Page("document.html.j2", document.language, ()).text((), view=document)
 
 
-def _environment(language: Language, known: Mapping[str, object]) -> Environment:
+def _page_environment(language: Language, known: Mapping[str, object]) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(shipped("templates")),
+        loader=FileSystemLoader(shipped_folder("templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["tied"] = tied
-    environment.filters["unbroken"] = unbroken
+    environment.filters["tied"] = tie_units
+    environment.filters["unbroken"] = unbroken_code
     environment.filters["words"] = LOOK_OF_PAGE.words
     environment.filters["blocks"] = LOOK_OF_PAGE.blocks
     environment.filters["item"] = LOOK_OF_PAGE.item
@@ -86,6 +90,6 @@ def _environment(language: Language, known: Mapping[str, object]) -> Environment
     return environment
 
 
-def _hash(script: str) -> str:
+def _hash_script(script: str) -> str:
     """The name of the one script that the page's policy lets run."""
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

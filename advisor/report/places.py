@@ -14,7 +14,7 @@ from advisor.report.words import say
 _MOST_RUNS = 8
 
 
-class Spot(Struct, frozen=True):
+class JoinedPlaces(Struct, frozen=True):
     """Places that share their stage and their steps, and the most that any of them costs, µs."""
 
     stage: int | None
@@ -26,13 +26,13 @@ class Spot(Struct, frozen=True):
         """The place in words."""
         parts = [
             *([say("stage", language, items=self.stage)] if self.stage is not None else []),
-            *([_many("rank", self.ranks, language)] if self.ranks else []),
-            *([_many("step", self.steps, language)] if self.steps else []),
+            *([_say_numbers("rank", self.ranks, language)] if self.ranks else []),
+            *([_say_numbers("step", self.steps, language)] if self.steps else []),
         ]
         return say("comma", language).join(parts) or say("whole_run", language)
 
 
-def spots(places: Iterable[Place]) -> tuple[Spot, ...]:
+def join_places(places: Iterable[Place]) -> tuple[JoinedPlaces, ...]:
     """Places joined where stage and steps agree, worst first."""
     steps: dict[tuple[int | None, int | None], set[int]] = {}
     worst: dict[tuple[int | None, int | None], float] = {}
@@ -44,7 +44,7 @@ def spots(places: Iterable[Place]) -> tuple[Spot, ...]:
     for (stage, rank), seen in steps.items():
         together.setdefault((stage, tuple(sorted(seen))), []).append(rank)
     joined = [
-        Spot(
+        JoinedPlaces(
             stage,
             tuple(sorted(rank for rank in ranks if rank is not None)),
             seen,
@@ -55,7 +55,7 @@ def spots(places: Iterable[Place]) -> tuple[Spot, ...]:
     return tuple(sorted(joined, key=lambda spot: (-spot.saving_us, spot.stage or 0, spot.ranks, spot.steps)))
 
 
-def runs(numbers: Iterable[int], language: Language = "en") -> str:
+def number_ranges(numbers: Iterable[int], language: Language = "en") -> str:
     """Whole numbers with neighbours joined: `0–2, 5`. Many runs end in how many numbers there are in all."""
     ordered = sorted(set(numbers))
     pieces: list[list[int]] = []
@@ -70,5 +70,5 @@ def runs(numbers: Iterable[int], language: Language = "en") -> str:
     return ("、" if language == "zh" else ", ").join(shown)
 
 
-def _many(word: str, numbers: tuple[int, ...], language: Language) -> str:
-    return say(word if len(numbers) == 1 else f"{word}s", language, items=runs(numbers, language))
+def _say_numbers(word: str, numbers: tuple[int, ...], language: Language) -> str:
+    return say(word if len(numbers) == 1 else f"{word}s", language, items=number_ranges(numbers, language))

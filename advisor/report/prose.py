@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.messages.markup import code_span_parser
-from advisor.messages.text import HOLE, fill, literal
+from advisor.messages.text import HOLE, fill_holes, unescape_braces
 
 LONGEST = 160
 """More characters than this of one name are cut in the middle: kernel names share their beginnings and their ends."""
@@ -37,7 +37,7 @@ _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 Tone = Literal["", "good", "warn", "bad", "quiet", "subject"]
 
 
-class Piece(Struct, frozen=True):
+class TextPiece(Struct, frozen=True):
     """A stretch of text: words for people, or code (names, values, commands) to be set apart."""
 
     text: str
@@ -50,10 +50,10 @@ class Piece(Struct, frozen=True):
     """How it is meant, for formats with colours."""
 
 
-Prose = tuple[Piece, ...]
+Prose = tuple[TextPiece, ...]
 
 
-def clean(text: object, longest: int = LONGEST) -> str:
+def clean_line(text: object, longest: int = LONGEST) -> str:
     """One line without invisible characters, and no command to a log: those are written as `\\u202e`.
 
     Too long is cut in the middle.
@@ -62,26 +62,28 @@ def clean(text: object, longest: int = LONGEST) -> str:
     if len(line) > longest:
         head = longest * 2 // 3
         line = f"{line[:head]}…{line[head - longest + 1 :]}"
-    return _seen(_BREAKS.sub(" ", line))
+    return _show_hidden(_BREAKS.sub(" ", line))
 
 
 def clean_block(text: str, values: Mapping[str, str] | None = None, *, holes: bool = True) -> str:
     """Several lines, each without invisible characters: commands and code. `{name}` holes are filled if there are."""
-    lines = (fill(text, values or {}) if holes else text).strip("\n").splitlines()
-    return "\n".join(_seen(line).replace("\t", "    ") for line in lines)
+    lines = (fill_holes(text, values or {}) if holes else text).strip("\n").splitlines()
+    return "\n".join(_show_hidden(line).replace("\t", "    ") for line in lines)
 
 
-def prose(words: str, values: Mapping[str, Piece] | None = None) -> Prose:
+def parse_prose(words: str, values: Mapping[str, TextPiece] | None = None) -> Prose:
     """Words with `code` between backticks and `{name}` holes filled; a value never changes how the rest is read."""
     if "`" not in words:
-        return joined(filled(words, Piece(""), values or {}))
+        return join_pieces(fill_pieces(words, TextPiece(""), values or {}))
     spans = code_span_parser().parseInline(words)[0].children or ()
-    return joined(
-        piece for one in spans for piece in filled(one.content, Piece("", one.type == "code_inline"), values or {})
+    return join_pieces(
+        piece
+        for one in spans
+        for piece in fill_pieces(one.content, TextPiece("", one.type == "code_inline"), values or {})
     )
 
 
-def flat(pieces: Iterable[Piece]) -> str:
+def flat_text(pieces: Iterable[TextPiece]) -> str:
     """The text alone; a link with its address behind it."""
     return "".join(
         f"{text} ({url})" if url and text != url else text
@@ -90,33 +92,33 @@ def flat(pieces: Iterable[Piece]) -> str:
     )
 
 
-def code(text: object, longest: int = LONGEST) -> Prose:
+def code_prose(text: object, longest: int = LONGEST) -> Prose:
     """A name or value from a profile."""
-    return (Piece(clean(text, longest), code=True),)
+    return (TextPiece(clean_line(text, longest), code=True),)
 
 
-def words(text: str) -> Prose:
+def plain_prose(text: str) -> Prose:
     """Text of our own, as it stands."""
-    return (Piece(text),)
+    return (TextPiece(text),)
 
 
-def _seen(line: str) -> str:
+def _show_hidden(line: str) -> str:
     for odd in (_HIDDEN, _COMMAND):
         line = odd.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
     return line
 
 
-def filled(words: str, style: Piece, values: Mapping[str, Piece]) -> Iterator[Piece]:
+def fill_pieces(words: str, style: TextPiece, values: Mapping[str, TextPiece]) -> Iterator[TextPiece]:
     """Words in one style with `{name}` holes filled by values, which stay what they are."""
     for at, text in enumerate(HOLE.split(words)):
         if at % 2 == 0:
-            yield replace(style, text=_seen(_BREAKS.sub(" ", literal(text))))
+            yield replace(style, text=_show_hidden(_BREAKS.sub(" ", unescape_braces(text))))
         else:
-            value = values.get(text, Piece(f"{{{text}}}"))
+            value = values.get(text, TextPiece(f"{{{text}}}"))
             yield replace(style, text=value.text, code=value.code or style.code)
 
 
-def joined(pieces: Iterable[Piece]) -> Prose:
+def join_pieces(pieces: Iterable[TextPiece]) -> Prose:
     """The pieces that say something; neighbours of one style are one piece."""
     alike = groupby(filter(lambda piece: piece.text, pieces), key=lambda piece: replace(piece, text=""))
     return tuple(replace(style, text="".join(piece.text for piece in same)) for style, same in alike)

@@ -12,30 +12,30 @@ from msgspec.structs import replace
 
 from advisor.messages.markup import rule_text_parser
 from advisor.messages.text import CJK
-from advisor.report.blocks import Block, Blocks, Code, Grid, Listing, Paragraph, Quote
-from advisor.report.prose import Piece, Prose, clean_block, filled, joined
+from advisor.report.blocks import Block, Blocks, Code, Grid, ListBlock, Paragraph, Quote
+from advisor.report.prose import Prose, TextPiece, clean_block, fill_pieces, join_pieces
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
 _IS_CJK = re.compile(f"[{CJK}]")
-_LINE_BREAK = Piece("\n")
+_LINE_BREAK = TextPiece("\n")
 """Stands for a line break that was asked for; what follows it is a paragraph of its own."""
 
 
-def rule_text(text: str, values: Mapping[str, Piece] | None = None) -> Blocks:
+def rule_text(text: str, values: Mapping[str, TextPiece] | None = None) -> Blocks:
     """A text of a rule as blocks, with its `{name}` holes filled."""
-    return tuple(_Reader(values or {}).blocks(_tree(text, inline=False).children))
+    return tuple(_Reader(values or {}).blocks(_parse_tree(text, inline=False).children))
 
 
-def rule_sentence(text: str, values: Mapping[str, Piece] | None = None) -> Prose:
+def rule_sentence(text: str, values: Mapping[str, TextPiece] | None = None) -> Prose:
     """A text of a rule where there is room for a sentence: emphasis, code and links, but no blocks."""
-    (inline,) = _tree(text, inline=True).children
+    (inline,) = _parse_tree(text, inline=True).children
     return _Reader(values or {}).sentence(inline.children)
 
 
 @lru_cache(2048)
-def _tree(text: str, *, inline: bool) -> SyntaxTreeNode:
+def _parse_tree(text: str, *, inline: bool) -> SyntaxTreeNode:
     from markdown_it.tree import SyntaxTreeNode
 
     parser = rule_text_parser()
@@ -43,7 +43,7 @@ def _tree(text: str, *, inline: bool) -> SyntaxTreeNode:
 
 
 class _Reader:
-    def __init__(self, values: Mapping[str, Piece]) -> None:
+    def __init__(self, values: Mapping[str, TextPiece]) -> None:
         self.values = values
 
     def blocks(self, nodes: Sequence[SyntaxTreeNode]) -> Iterator[Block]:
@@ -55,9 +55,9 @@ class _Reader:
                     yield Paragraph(tuple(replace(piece, strong=True) for piece in self.cell(node)))
                 case "bullet_list" | "ordered_list":
                     items = tuple(tuple(self.blocks(item.children)) for item in node.children)
-                    yield Listing(items, _first_number(node) if node.type == "ordered_list" else None)
+                    yield ListBlock(items, _first_number(node) if node.type == "ordered_list" else None)
                 case "fence" | "code_block":
-                    yield Code(clean_block(node.content, holes=False), _language(node.info))
+                    yield Code(clean_block(node.content, holes=False), _fence_language(node.info))
                 case "blockquote":
                     yield Quote(tuple(self.blocks(node.children)))
                 case "table":
@@ -65,12 +65,12 @@ class _Reader:
 
     def paragraphs(self, node: SyntaxTreeNode) -> Iterator[Paragraph]:
         """A paragraph, or several where line breaks were asked for."""
-        line: list[Piece] = []
-        for piece in (*self.pieces(node.children[0].children, Piece("")), _LINE_BREAK):
+        line: list[TextPiece] = []
+        for piece in (*self.pieces(node.children[0].children, TextPiece("")), _LINE_BREAK):
             if piece is not _LINE_BREAK:
                 line.append(piece)
             elif line:
-                yield Paragraph(joined(line))
+                yield Paragraph(join_pieces(line))
                 line = []
 
     def grid(self, node: SyntaxTreeNode) -> Grid:
@@ -83,10 +83,10 @@ class _Reader:
         return self.sentence(node.children[0].children) if node.children else ()
 
     def sentence(self, nodes: Sequence[SyntaxTreeNode]) -> Prose:
-        pieces = self.pieces(nodes, Piece(""))
-        return joined(Piece(" ") if piece is _LINE_BREAK else piece for piece in pieces)
+        pieces = self.pieces(nodes, TextPiece(""))
+        return join_pieces(TextPiece(" ") if piece is _LINE_BREAK else piece for piece in pieces)
 
-    def pieces(self, nodes: Sequence[SyntaxTreeNode], style: Piece) -> Iterator[Piece]:
+    def pieces(self, nodes: Sequence[SyntaxTreeNode], style: TextPiece) -> Iterator[TextPiece]:
         """What stands in a line, each piece with the style of what it stands in."""
         for at, node in enumerate(nodes):
             match node.type:
@@ -97,13 +97,13 @@ class _Reader:
                 case "link":
                     yield from self.pieces(node.children, replace(style, url=str(node.attrs["href"])))
                 case "code_inline":
-                    yield from filled(node.content, replace(style, code=True), self.values)
+                    yield from fill_pieces(node.content, replace(style, code=True), self.values)
                 case "softbreak":
                     yield replace(style, text=_between_lines(nodes[:at], nodes[at + 1 :]))
                 case "hardbreak":
                     yield _LINE_BREAK
                 case _:
-                    yield from filled(node.content, style, self.values)
+                    yield from fill_pieces(node.content, style, self.values)
 
 
 def _between_lines(before: Sequence[SyntaxTreeNode], after: Sequence[SyntaxTreeNode]) -> str:
@@ -116,7 +116,7 @@ def _first_number(node: SyntaxTreeNode) -> int:
     return int(node.attrs.get("start", 1))
 
 
-def _language(info: str) -> str:
+def _fence_language(info: str) -> str:
     """The name of a language after the fence, where it is a plain word."""
     name = info.split(maxsplit=1)[0] if info.strip() else ""
     return name if re.fullmatch(r"[\w+-]{1,20}", name, re.ASCII) else ""

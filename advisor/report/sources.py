@@ -50,10 +50,10 @@ class Sources(Struct, frozen=True):
         A recorded line counts where its file lies in the source code; what lies elsewhere belongs to the anchor. Only
         without an anchor does it stay where the profiled machine had it.
         """
-        found = {finding.fingerprint: self._location(finding.source) for finding in diagnosis.findings}
+        found = {finding.fingerprint: self._locate_line(finding.source) for finding in diagnosis.findings}
         return {fingerprint: location for fingerprint, location in found.items() if location is not None}
 
-    def _location(self, source: CodeLine | None) -> Location | None:
+    def _locate_line(self, source: CodeLine | None) -> Location | None:
         if source is None:
             return self.anchor
         file = found_in(self.root, source.file, source.line) if self.root else None
@@ -71,10 +71,10 @@ def named_line(source: CodeLine, file: str = "") -> str:
     Of a path on the profiled machine the end will do: enough to know the file by, without the folders of its owner.
     """
     function = f" ({source.function})" if source.function else ""
-    return f"{file or _end(source.file)}:{source.line}{function}"
+    return f"{file or _path_end(source.file)}:{source.line}{function}"
 
 
-def _end(file: str) -> str:
+def _path_end(file: str) -> str:
     parts = [part for part in file.replace("\\", "/").split("/") if part]
     return "/".join(parts if len(parts) <= _SHOWN_PARTS else ["…", *parts[-_SHOWN_PARTS:]])
 

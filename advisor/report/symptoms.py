@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from advisor.model.findings import Diagnosis
 
 
-def symptoms(diagnosis: Diagnosis) -> frozenset[str]:
+def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
     """Fingerprints of the findings that say where time goes and not why."""
     return frozenset(finding.fingerprint for finding in diagnosis.findings if finding.is_symptom)
 
@@ -19,7 +19,7 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
     Its time is the same time, so it is shown there and not as a finding of its own.
     """
     place = {finding.fingerprint: number for number, finding in enumerate(diagnosis.findings)}
-    restating = symptoms(diagnosis)
+    restating = symptom_fingerprints(diagnosis)
     folded: dict[str, str] = {}
     for finding in diagnosis.findings:
         causes = sorted((place[name], name) for name in finding.causes if name in place)

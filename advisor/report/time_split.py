@@ -8,7 +8,7 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import TimeSplit
 from advisor.report.words import say
-from advisor.units import show
+from advisor.units import show_value
 
 UNEVEN = 0.05
 """From this difference to the mean on, the step of a rank is named too: MindStudio's analysis calls it uneven."""
@@ -30,9 +30,9 @@ def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, .
     """The classes of device time, longest first; those without any time are left out."""
     if split is None:
         return ()
-    hidden = say("hidden_note", language, time=show(split.overlapped_us, "us"))
+    hidden = say("hidden_note", language, time=show_value(split.overlapped_us, "us"))
     inside = [
-        say(note, language, time=show(us, "us"))
+        say(note, language, time=show_value(us, "us"))
         for note, us in (("copy_note", split.copy_us), ("wait_note", split.event_wait_us))
         if us is not None and us > 0
     ]
@@ -43,7 +43,14 @@ def time_parts(split: TimeSplit | None, language: Language) -> tuple[TimePart, .
     )
     total = sum(max(us, 0.0) for _, us, _ in amounts)
     return tuple(
-        TimePart(key, say(key, language), show(us, "us"), show(us / total, "share"), round(us / total * 100, 2), notes)
+        TimePart(
+            key,
+            say(key, language),
+            show_value(us, "us"),
+            show_value(us / total, "share"),
+            round(us / total * 100, 2),
+            notes,
+        )
         for key, us, notes in sorted(amounts, key=lambda amount: -amount[1])
         if us > 0
     )

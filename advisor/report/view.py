@@ -10,12 +10,12 @@ from msgspec import Struct
 from advisor.messages import damage
 from advisor.messages.text import Language, Text
 from advisor.model.findings import Diagnosis, Outcome, Severity
-from advisor.report.cards import Card, Maker, cards, outline
-from advisor.report.headline import Headline, headline
-from advisor.report.prose import Piece, Prose, clean, code, prose
-from advisor.report.runview import Fact, run_facts, run_line
+from advisor.report.cards import Card, Maker, make_cards, open_title
+from advisor.report.headline import Headline, make_headline
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
+from advisor.report.run_summary import RunLine, run_facts, run_line
 from advisor.report.time_split import TimePart, time_parts
-from advisor.report.words import OUTCOMES, known, rules, say
+from advisor.report.words import OUTCOMES, say, say_rule_count, word_for
 
 FULL_CARDS = 60
 SHORT_CARDS = 300
@@ -42,7 +42,7 @@ class Unchecked(Struct, frozen=True):
     """Whether it is about what no capture holds, so that recording again does not help."""
 
 
-class Lost(Struct, frozen=True):
+class UnreadInput(Struct, frozen=True):
     """Something in the input that could not be read."""
 
     file: Prose
@@ -51,7 +51,7 @@ class Lost(Struct, frozen=True):
     rows: str
 
 
-class View(Struct, frozen=True):
+class ReportView(Struct, frozen=True):
     """All that a report shows."""
 
     language: Language
@@ -64,7 +64,7 @@ class View(Struct, frozen=True):
     short: tuple[Card, ...]
     """Findings beyond the first, shown as one line each."""
     left_out: int
-    facts: tuple[Fact, ...]
+    facts: tuple[RunLine, ...]
     counts: str
     checked: tuple[Checked, ...]
     unchecked: tuple[Unchecked, ...]
@@ -74,7 +74,7 @@ class View(Struct, frozen=True):
     """Whether some of them looked at other ranks."""
     blind_note: Prose
     """What to do before anything is recorded again; empty for ordinary captures."""
-    unread: tuple[Lost, ...]
+    unread: tuple[UnreadInput, ...]
     more_unread: int
     version: str
 
@@ -98,7 +98,7 @@ class View(Struct, frozen=True):
     def blind_words(self) -> str:
         """How many rules could not look."""
         name = "look_everywhere" if self.is_partly_blind else "record_more"
-        return say(name, self.language, rules=rules(self.blind, self.language))
+        return say(name, self.language, rules=say_rule_count(self.blind, self.language))
 
     @property
     def severities(self) -> tuple[tuple[str, str], ...]:
@@ -112,44 +112,44 @@ class View(Struct, frozen=True):
         return tuple({card.category: card.category_word for card in self.cards}.items())
 
 
-def view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> View:
+def diagnosis_view(diagnosis: Diagnosis, language: Language, full: int = FULL_CARDS) -> ReportView:
     """What is shown of a diagnosis; `full` findings with all they hold, the others in short."""
-    made = cards(diagnosis, language)
+    made = make_cards(diagnosis, language)
     parts = time_parts(diagnosis.split, language)
     unchecked = not_checked(diagnosis, language)
-    return View(
+    return ReportView(
         language=language,
-        name=clean(diagnosis.run.name, 80),
+        name=clean_line(diagnosis.run.name, 80),
         line=run_line(diagnosis.run, language),
-        headline=headline(diagnosis, made, parts, language),
+        headline=make_headline(diagnosis, made, parts, language),
         parts=parts,
         cards=made[:full],
         short=made[full : full + SHORT_CARDS],
         left_out=max(len(made) - full - SHORT_CARDS, 0),
         facts=run_facts(diagnosis.run, language),
-        counts=_counts(diagnosis, language),
-        checked=_checked(diagnosis, language),
+        counts=_say_counts(diagnosis, language),
+        checked=_checked_rules(diagnosis, language),
         unchecked=unchecked,
         blind=sum(len(group.rules) for group in unchecked),
         is_partly_blind=any(outcome.without_ranks for outcome in diagnosis.outcomes),
-        blind_note=prose(say("summary_only", language)) if unchecked and diagnosis.run.is_summary else (),
+        blind_note=parse_prose(say("summary_only", language)) if unchecked and diagnosis.run.is_summary else (),
         unread=tuple(
-            Lost(
-                code(item.file),
-                _told(damage.place(item.place), item.place, language) if item.place else (),
-                prose(clean(damage.told(item.what).say(language))),
+            UnreadInput(
+                code_prose(item.file),
+                _damage_prose(damage.translate_place(item.place), item.place, language) if item.place else (),
+                parse_prose(clean_line(damage.translate_damage(item.what).say(language))),
                 f"{item.rows:,}" if item.rows else "–",
             )
             for item in diagnosis.unread[:MOST_UNREAD]
         ),
         more_unread=max(len(diagnosis.unread) - MOST_UNREAD, 0),
-        version=clean(diagnosis.version, 40),
+        version=clean_line(diagnosis.version, 40),
     )
 
 
-def _told(known: Text | None, said: str, language: Language) -> Prose:
+def _damage_prose(known: Text | None, said: str, language: Language) -> Prose:
     """Words of ours in the language of the report; what came with the file stays as it is."""
-    return prose(clean(known.say(language))) if known else code(said)
+    return parse_prose(clean_line(known.say(language))) if known else code_prose(said)
 
 
 _UNHELD = (("memory_peaks.capacity_bytes",),)
@@ -164,21 +164,21 @@ def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ..
     groups: dict[str, list[str]] = {}
     for outcome in diagnosis.outcomes:
         if outcome.outcome in ("skipped", "failed") or outcome.without_ranks:
-            groups.setdefault(_reason(outcome, language), []).append(clean(outcome.rule))
-    unheld = {_reason(outcome, language) for outcome in diagnosis.outcomes if outcome.needs in _UNHELD}
+            groups.setdefault(_reason_text(outcome, language), []).append(clean_line(outcome.rule))
+    unheld = {_reason_text(outcome, language) for outcome in diagnosis.outcomes if outcome.needs in _UNHELD}
     ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
     return tuple(
         Unchecked(
-            prose(reason),
+            parse_prose(reason),
             tuple(names),
-            rules(len(names), language),
+            say_rule_count(len(names), language),
             reason in unheld,
         )
         for reason, names in ordered
     )
 
 
-def _reason(outcome: Outcome, language: Language) -> str:
+def _reason_text(outcome: Outcome, language: Language) -> str:
     if outcome.reason is not None:
         return outcome.reason.say(language)
     if outcome.needs:
@@ -186,7 +186,7 @@ def _reason(outcome: Outcome, language: Language) -> str:
     return say("no_reason", language)
 
 
-def _counts(diagnosis: Diagnosis, language: Language) -> str:
+def _say_counts(diagnosis: Diagnosis, language: Language) -> str:
     counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
     return say(
         "counts",
@@ -199,23 +199,23 @@ def _counts(diagnosis: Diagnosis, language: Language) -> str:
     )
 
 
-def _checked(diagnosis: Diagnosis, language: Language) -> tuple[Checked, ...]:
+def _checked_rules(diagnosis: Diagnosis, language: Language) -> tuple[Checked, ...]:
     maker = Maker(diagnosis, language)
     return tuple(
         Checked(
-            rule=clean(outcome.rule),
-            title=outline(maker.rules[outcome.rule], language) if outcome.rule in maker.rules else (),
+            rule=clean_line(outcome.rule),
+            title=open_title(maker.rules[outcome.rule], language) if outcome.rule in maker.rules else (),
             outcome=outcome.outcome.replace(" ", "-"),
-            word=known(OUTCOMES, outcome.outcome, language) or outcome.outcome,
-            reason=_measured(outcome, maker)
+            word=word_for(OUTCOMES, outcome.outcome, language) or outcome.outcome,
+            reason=_nearest_measure(outcome, maker)
             if outcome.outcome == "quiet" and outcome.reason is None
-            else prose(_reason(outcome, language) if outcome.reason or outcome.needs else ""),
+            else parse_prose(_reason_text(outcome, language) if outcome.reason or outcome.needs else ""),
         )
         for outcome in diagnosis.outcomes
     )
 
 
-def _measured(outcome: Outcome, maker: Maker) -> Prose:
+def _nearest_measure(outcome: Outcome, maker: Maker) -> Prose:
     """What a quiet rule measured where it came nearest, beside the threshold; nothing where it measures nothing."""
     info = maker.rules.get(outcome.rule)
     held = [item for item in outcome.measures[0].evidence if item.threshold is not None] if outcome.measures else []
@@ -223,4 +223,4 @@ def _measured(outcome: Outcome, maker: Maker) -> Prose:
         return ()
     item = maker.measure(held[0], info)
     threshold = say("short_of", maker.language, threshold=item.threshold)
-    return (*item.label, Piece(say("colon", maker.language)), *item.value, Piece(threshold))
+    return (*item.label, TextPiece(say("colon", maker.language)), *item.value, TextPiece(threshold))

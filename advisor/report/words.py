@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill
+from advisor.messages.text import Language, Text, fill_holes
 
 
 def _t(en: str, zh: str) -> Text:
@@ -364,24 +364,24 @@ AXES: Mapping[str, Text] = {
 
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
-    return _say(WORDS[name], language, values)
+    return _fill_words(WORDS[name], language, values)
 
 
-def rules(count: int, language: Language) -> str:
+def say_rule_count(count: int, language: Language) -> str:
     """How many rules."""
     return say("rules_one" if count == 1 else "rules_many", language, count=count)
 
 
-def axis(name: str, language: Language, /, **values: object) -> str:
+def say_axis(name: str, language: Language, /, **values: object) -> str:
     """A word of a chart, with its holes filled."""
-    return _say(AXES[name], language, values)
+    return _fill_words(AXES[name], language, values)
 
 
-def known(table: Mapping[str, Text], key: str, language: Language) -> str | None:
+def word_for(table: Mapping[str, Text], key: str, language: Language) -> str | None:
     """The word for a value out of a fixed set; None for one that is not in it."""
     return table[key].say(language) if key in table else None
 
 
-def _say(text: Text, language: Language, values: Mapping[str, object]) -> str:
+def _fill_words(text: Text, language: Language, values: Mapping[str, object]) -> str:
     said = text.say(language)
-    return fill(said, {name: str(value) for name, value in values.items()}) if values else said
+    return fill_holes(said, {name: str(value) for name, value in values.items()}) if values else said

@@ -12,20 +12,20 @@ from msgspec import Struct
 
 from advisor.messages.text import Language, Text
 from advisor.report.blocks import one_line
-from advisor.report.cards import Card, cards
+from advisor.report.cards import Card, make_cards
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.grids import LONGEST_CELL
 from advisor.report.comparison.words import PARTS
-from advisor.report.comparison.workbook import MADE, library, width
-from advisor.report.prose import clean, flat
+from advisor.report.comparison.workbook import MADE, column_width, spreadsheet_library
+from advisor.report.prose import clean_line, flat_text
 from advisor.report.view import not_checked
-from advisor.report.words import CAUSES, known, say
+from advisor.report.words import CAUSES, say, word_for
 
 if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis, Finding, Head, Scalar
 
 
-class Sheet(Struct, frozen=True):
+class WorkbookSheet(Struct, frozen=True):
     """One table: its name, the words over its columns, and rows of numbers and words."""
 
     name: Text
@@ -48,59 +48,64 @@ _REASON = Text(en="reason", zh="原因")
 _UNIT = Text(en="unit", zh="单位")
 
 
-def workbook(diagnosis: Diagnosis, language: Language) -> bytes:
+def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
     """The bytes of an .xlsx file.
 
     Raises:
         UsageError: The library that writes spreadsheets is not installed.
     """
     out = io.BytesIO()
-    with library().Workbook(out, {"in_memory": True}) as book:
-        book.set_properties({"created": MADE, "title": clean(diagnosis.run.name, 200)})
+    with spreadsheet_library().Workbook(out, {"in_memory": True}) as book:
+        book.set_properties({"created": MADE, "title": clean_line(diagnosis.run.name, 200)})
         bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
-        for one in sheets(diagnosis, language):
-            _write(book.add_worksheet(one.name.say(language)), one, bold)
+        for one in diagnosis_sheets(diagnosis, language):
+            _write_sheet(book.add_worksheet(one.name.say(language)), one, bold)
     return out.getvalue()
 
 
-def sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, ...]:
+def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[WorkbookSheet, ...]:
     """What stands on each sheet."""
-    shown = list(zip(cards(diagnosis, language), diagnosis.findings, strict=True))
+    shown = list(zip(make_cards(diagnosis, language), diagnosis.findings, strict=True))
     return (
-        Sheet(_FINDINGS, _heads(language), tuple(_finding(card, one) for card, one in shown)),
-        Sheet(
+        WorkbookSheet(_FINDINGS, _finding_heads(language), tuple(_finding_row(card, one) for card, one in shown)),
+        WorkbookSheet(
             _EVIDENCE,
-            ("#", *_said(("finding", "measure", "value"), language), _UNIT.say(language), say("threshold", language)),
-            tuple(row for card, one in shown for row in _evidence(card, one)),
+            (
+                "#",
+                *_say_words(("finding", "measure", "value"), language),
+                _UNIT.say(language),
+                say("threshold", language),
+            ),
+            tuple(row for card, one in shown for row in _evidence_rows(card, one)),
         ),
-        Sheet(_ROWS, (), tuple(row for card, one in shown for row in _excerpt(card, one, language))),
-        Sheet(
+        WorkbookSheet(_ROWS, (), tuple(row for card, one in shown for row in _excerpt_rows(card, one, language))),
+        WorkbookSheet(
             _ACCOUNT,
             tuple(text.say(language) for text in (_WHERE, _WHAT, _US, _SHARE, _COUNT)),
-            _account(diagnosis, language),
+            _account_rows(diagnosis, language),
         ),
-        Sheet(
+        WorkbookSheet(
             _UNCHECKED,
             (_REASON.say(language), _RULES.say(language)),
-            tuple((flat(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis, language)),
+            tuple((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis, language)),
         ),
     )
 
 
-def _heads(language: Language) -> tuple[str, ...]:
-    said = _said(("finding", "severity", "confidence"), language)
+def _finding_heads(language: Language) -> tuple[str, ...]:
+    said = _say_words(("finding", "severity", "confidence"), language)
     wins = (f"{say('saving', language)} ({_US.say(language)})", _SHARE.say(language))
-    return ("#", *said, *wins, *_said(("seen_at", "first_fix"), language), "id", "fingerprint")
+    return ("#", *said, *wins, *_say_words(("seen_at", "first_fix"), language), "id", "fingerprint")
 
 
-def _said(names: Sequence[str], language: Language) -> tuple[str, ...]:
+def _say_words(names: Sequence[str], language: Language) -> tuple[str, ...]:
     return tuple(say(name, language) for name in names)
 
 
-def _finding(card: Card, one: Finding) -> tuple[Scalar, ...]:
+def _finding_row(card: Card, one: Finding) -> tuple[Scalar, ...]:
     return (
         card.number,
-        flat(card.title),
+        flat_text(card.title),
         card.severity_word,
         card.confidence_word,
         one.saving.us,
@@ -108,40 +113,40 @@ def _finding(card: Card, one: Finding) -> tuple[Scalar, ...]:
         card.places[0].place if card.places else None,
         one_line(card.actions[0].do) if card.actions else None,
         card.rule,
-        clean(card.fingerprint),
+        clean_line(card.fingerprint),
     )
 
 
-def _evidence(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
+def _evidence_rows(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
     for item, measure in zip(one.evidence, card.measures, strict=True):
-        value = clean(item.value) if isinstance(item.value, str) else item.value
-        yield card.number, flat(card.title), flat(measure.label), value, item.unit, item.threshold
+        value = clean_line(item.value) if isinstance(item.value, str) else item.value
+        yield card.number, flat_text(card.title), flat_text(measure.label), value, item.unit, item.threshold
 
 
-def _excerpt(card: Card, one: Finding, language: Language) -> Iterator[tuple[Scalar, ...]]:
+def _excerpt_rows(card: Card, one: Finding, language: Language) -> Iterator[tuple[Scalar, ...]]:
     """The title of the finding, the names of the columns, the rows, and an empty line."""
     if one.excerpt is None or not one.excerpt.rows:
         return
-    yield card.number, flat(card.title)
-    yield (None, *(_column(head, language) for head in one.excerpt.columns))
+    yield card.number, flat_text(card.title)
+    yield (None, *(_column_label(head, language) for head in one.excerpt.columns))
     for row in one.excerpt.rows:
-        yield (None, *(clean(cell) if isinstance(cell, str) else cell for cell in row))
+        yield (None, *(clean_line(cell) if isinstance(cell, str) else cell for cell in row))
     yield ()
 
 
-def _column(head: Head, language: Language) -> str:
-    label = COLUMNS[head.name].say(language) if head.name in COLUMNS else clean(head.name)
+def _column_label(head: Head, language: Language) -> str:
+    label = COLUMNS[head.name].say(language) if head.name in COLUMNS else clean_line(head.name)
     return f"{label} ({head.unit})" if head.unit else label
 
 
-def _account(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scalar, ...], ...]:
+def _account_rows(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scalar, ...], ...]:
     if diagnosis.account is None or diagnosis.split is None:
         return ()
     step = diagnosis.split.step_us
     return tuple(
         (
-            known(PARTS, one.part, language) or one.part,
-            (known(CAUSES, one.name, language) if one.part == "free" else None) or clean(one.name),
+            word_for(PARTS, one.part, language) or one.part,
+            (word_for(CAUSES, one.name, language) if one.part == "free" else None) or clean_line(one.name),
             one.us,
             one.us / step if step > 0 else None,
             one.count,
@@ -150,23 +155,23 @@ def _account(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scalar, ..
     )
 
 
-def _write(sheet: Any, one: Sheet, bold: Any) -> None:
+def _write_sheet(sheet: Any, one: WorkbookSheet, bold: Any) -> None:
     """The heads, frozen and with filters, and the rows below them."""
     first = 1 if one.heads else 0
     for at, head in enumerate(one.heads):
         sheet.write_string(0, at, head, bold)
     for line, row in enumerate(one.rows, first):
         for at, cell in enumerate(row):
-            _cell(sheet, line, at, cell)
+            _write_cell(sheet, line, at, cell)
     if one.heads:
         sheet.freeze_panes(1, 0)
         sheet.autofilter(0, 0, max(len(one.rows), 1), len(one.heads) - 1)
     for at in range(max(map(len, (one.heads, *one.rows)), default=0)):
         head = one.heads[at] if one.heads else ""
-        sheet.set_column(at, at, width(head, [row[at] for row in one.rows if at < len(row)]))
+        sheet.set_column(at, at, column_width(head, [row[at] for row in one.rows if at < len(row)]))
 
 
-def _cell(sheet: Any, line: int, at: int, cell: Scalar) -> None:
+def _write_cell(sheet: Any, line: int, at: int, cell: Scalar) -> None:
     """Text as text: nothing from a profile is a formula or a link."""
     if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
         return

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from advisor.messages.damage import because
+from advisor.messages.damage import translate_error
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.report.output_formats import WRITERS, Writer
-from advisor.report.reported import Reported
 from advisor.report.sources import NOWHERE, Sources
+from advisor.report.writer_input import Reported
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
@@ -127,7 +127,7 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
             raise UsageError(Message("inside_capture", path=path), Message("give_file_outside"))
 
 
-def write(
+def write_report(
     diagnosis: Diagnosis,
     output: Output | Path,
     language: Language,
@@ -144,10 +144,10 @@ def write(
     """
     to = check_output(output) if isinstance(output, Path) else output
     locations = sources.locations(diagnosis)
-    deliver(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
+    write_output(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
 
 
-def deliver(text: str | bytes, to: Output) -> None:
+def write_output(text: str | bytes, to: Output) -> None:
     """Writes a text (or bytes) where it was asked for. A file that was there is replaced in one go.
 
     Raises:
@@ -160,10 +160,10 @@ def deliver(text: str | bytes, to: Output) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
-        _replace(to.path, content)
+        _replace_file(to.path, content)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace_file(path: Path, content: bytes) -> None:
     target = path.resolve()
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
     try:
@@ -172,5 +172,5 @@ def _replace(path: Path, content: bytes) -> None:
         os.replace(part, target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        why = because(error)
+        why = translate_error(error)
         raise UsageError(Message("cannot_be_written", path=path, why=why), Message("give_writable")) from error

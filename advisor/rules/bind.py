@@ -12,32 +12,32 @@ from typing import TypeVar
 from advisor.expr.compile import Compiled, Scope, compile_expr
 from advisor.expr.frame import column_scope
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
-from advisor.expr.mismatches import called, expected
+from advisor.expr.mismatches import say_type, say_wrong_kind
 from advisor.facts.base import Fact
 from advisor.facts.derived import DERIVED
 from advisor.facts.observed import OBSERVED
 from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
-from advisor.messages.text import Text, holes
-from advisor.model.findings import Confidence, Param, Reference, Severity, Step
-from advisor.rules.occurring import bound_occurrences
-from advisor.rules.rule import Evidence, Excerpt, Rule, Saving
-from advisor.rules.schema import RuleFile, shape
-from advisor.rules.source import Document, Path_, nearest
-from advisor.units import Kind, Type
+from advisor.messages.text import Text, hole_names
+from advisor.model.findings import Confidence, Param, Reference, RemedyStep, Severity
+from advisor.rules.occurrences import bound_occurrences
+from advisor.rules.rule import EvidenceSpec, ExcerptSpec, Rule, SavingSpec
+from advisor.rules.schema import RuleFile, check_shape
+from advisor.rules.source import Path_, RuleDocument, suggest_known
+from advisor.units import Type, ValueKind
 
-__all__ = ["Evidence", "Excerpt", "Rule", "Saving", "bind", "tables"]
+__all__ = ["EvidenceSpec", "ExcerptSpec", "Rule", "SavingSpec", "bind_rule", "tables_by_name"]
 
 
 @cache
-def tables() -> Mapping[str, type[Fact]]:
+def tables_by_name() -> Mapping[str, type[Fact]]:
     """Every table a rule may read, by name."""
     return {fact.table: fact for fact in (*OBSERVED, *DERIVED)}
 
 
-def bind(document: Document, path: Path) -> Rule | list[Mistake]:
+def bind_rule(document: RuleDocument, path: Path) -> Rule | list[Mistake]:
     """The rule a file describes, or everything wrong with it."""
-    written, mistakes = shape(document)
+    written, mistakes = check_shape(document)
     if written is None:
         return sorted(mistakes, key=lambda mistake: mistake.place)
     rule = _Binder(document, path, written, mistakes).bound()
@@ -48,11 +48,11 @@ _WORD = re.compile(r"\w+")
 Written = TypeVar("Written", bound=str)
 
 
-def _plain(given: str | Mapping[Written, str]) -> str | dict[str, str]:
+def _plain_levels(given: str | Mapping[Written, str]) -> str | dict[str, str]:
     return given if isinstance(given, str) else {str(name): text for name, text in given.items()}
 
 
-def _at(path: Path_, what: Message) -> Message:
+def _message_of_part(path: Path_, what: Message) -> Message:
     """What is wrong with one part of a rule."""
     return Message("part", part=".".join(map(str, path)), what=what)
 
@@ -60,7 +60,7 @@ def _at(path: Path_, what: Message) -> Message:
 class _Binder:
     """Collects mistakes while it resolves; what is wrong becomes a value that does no further harm."""
 
-    def __init__(self, document: Document, path: Path, written: RuleFile, mistakes: list[Mistake]) -> None:
+    def __init__(self, document: RuleDocument, path: Path, written: RuleFile, mistakes: list[Mistake]) -> None:
         self.document, self.path, self.written, self.mistakes = document, path, written, mistakes
         self.broken: set[str] = set()
         """Names whose own expression is wrong: what else is wrong where they are used may come from that."""
@@ -69,13 +69,13 @@ class _Binder:
         self.mistakes.append(self.document.mistake(path, what, hint, key=key))
 
     def bound(self) -> Rule | list[Mistake]:
-        facts = tables()
+        facts = tables_by_name()
         w = self.written
         if w.in_ not in facts:
-            self.wrong(("in",), Message("unknown_table", name=w.in_), nearest(w.in_, facts))
+            self.wrong(("in",), Message("unknown_table", name=w.in_), suggest_known(w.in_, facts))
         for number, name in enumerate(w.requires):
             if name not in facts:
-                self.wrong(("requires", number), Message("unknown_table", name=name), nearest(name, facts))
+                self.wrong(("requires", number), Message("unknown_table", name=name), suggest_known(name, facts))
         if w.in_ not in facts:
             return self.mistakes
         rule = self.resolved(facts[w.in_], tuple(facts[name] for name in w.requires if name in facts))
@@ -92,16 +92,20 @@ class _Binder:
         where = self.compiled(("where",), w.where, scope, "bool")
         scope, let = self.let(Scope(scope.names, frozenset(w.for_each)))
         when = self.compiled(("when",), w.when, scope, "bool", group=True)
-        severity = tuple((Severity[name], test) for name, test in self.levels("severity", _plain(w.severity), scope))
+        severity = tuple(
+            (Severity[name], test) for name, test in self.levels("severity", _plain_levels(w.severity), scope)
+        )
         confidence = tuple(
-            (Confidence[name], test) for name, test in self.levels("confidence", _plain(w.confidence), scope)
+            (Confidence[name], test) for name, test in self.levels("confidence", _plain_levels(w.confidence), scope)
         )
         evidence = self.evidence(scope)
         excerpt = self.excerpt(fact, scope, fixed)
         shown = excerpt.where if excerpt is not None and excerpt.fact is None else None
         elsewhere = excerpt.fact if excerpt is not None and w.occurrences is not None and w.occurrences.in_ else None
         rows = elsewhere or fact
-        occurrences = bound_occurrences(w.occurrences, rows, tables(), self, scope=scope, fixed=fixed, shown=shown)
+        occurrences = bound_occurrences(
+            w.occurrences, rows, tables_by_name(), self, scope=scope, fixed=fixed, shown=shown
+        )
         saving = self.saving(scope)
         fix_when = self.fix_when(scope)
         self.holes()
@@ -130,7 +134,7 @@ class _Binder:
             formerly=tuple(w.formerly),
             title=w.title,
             why=w.why,
-            fix=tuple(Step(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
+            fix=tuple(RemedyStep(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
             fix_when=fix_when,
             references=tuple(Reference(title=r.title, url=r.url) for r in w.references),
             document=self.document,
@@ -141,7 +145,7 @@ class _Binder:
         for number, name in enumerate(self.written.for_each):
             if name not in columns:
                 what = Message("no_column", table=fact.table, name=name)
-                self.wrong(("for_each", number), what, nearest(name, columns))
+                self.wrong(("for_each", number), what, suggest_known(name, columns))
             elif columns[name].store == "float" or columns[name].unit:
                 self.wrong(("for_each", number), Message("key_is_measured", name=name))
             elif name in self.written.for_each[:number]:
@@ -159,7 +163,7 @@ class _Binder:
                 self.wrong(path, Message("is_taken", name=name), key=True)
 
     def compiled(
-        self, path: Path_, text: str, scope: Scope, kind: Kind | None = None, *, group: bool = False
+        self, path: Path_, text: str, scope: Scope, kind: ValueKind | None = None, *, group: bool = False
     ) -> Compiled:
         """A checked expression; a mistake gives a stand-in of the wanted kind."""
         try:
@@ -167,16 +171,16 @@ class _Binder:
         except ExprError as error:
             if not self.broken.intersection(_WORD.findall(text)):
                 self.mistakes.append(
-                    self.document.mistake(path, _at(path, error.what), error.hint, column=error.column)
+                    self.document.mistake(path, _message_of_part(path, error.what), error.hint, column=error.column)
                 )
             self.doubt(path)
             return Compiled(text, Type(kind or "number"), frozenset(), lambda _: None)
         if self.broken & found.names:
             self.doubt(path)
         elif kind is not None and found.type.kind != kind:
-            self.wrong(path, _at(path, expected(kind, found.type)))
+            self.wrong(path, _message_of_part(path, say_wrong_kind(kind, found.type)))
         elif group and found.type.per_row:
-            self.wrong(path, _at(path, Message("value_per_group_needed")), Message("use_an_aggregate"))
+            self.wrong(path, _message_of_part(path, Message("value_per_group_needed")), Message("use_an_aggregate"))
         return found
 
     def doubt(self, path: Path_) -> None:
@@ -204,26 +208,28 @@ class _Binder:
             self.wrong((section,), Message("last_is_otherwise", name=section), key=True)
         return found
 
-    def evidence(self, scope: Scope) -> tuple[Evidence, ...]:
+    def evidence(self, scope: Scope) -> tuple[EvidenceSpec, ...]:
         found = []
         for number, shown in enumerate(self.written.evidence):
             path = ("evidence", number)
             kind = scope.names.get(shown.show)
             if kind is None:
-                self.wrong((*path, "show"), Message("unknown_name", name=shown.show), nearest(shown.show, scope.names))
+                self.wrong(
+                    (*path, "show"), Message("unknown_name", name=shown.show), suggest_known(shown.show, scope.names)
+                )
                 continue
             if kind.per_row and shown.show not in scope.keys:
                 what = Message("has_value_per_row", name=shown.show)
                 self.wrong((*path, "show"), what, Message("name_an_aggregate"))
             if shown.threshold and shown.threshold not in self.written.params:
-                hint = nearest(shown.threshold, self.written.params)
+                hint = suggest_known(shown.threshold, self.written.params)
                 self.wrong((*path, "threshold"), Message("unknown_param", name=shown.threshold), hint)
             unit = shown.as_ or ("ns" if kind.unit == MOMENT else kind.unit)
             label = Text(shown.en, shown.zh).unfolded()
-            found.append(Evidence(shown.show, unit, label, shown.as_, shown.threshold))
+            found.append(EvidenceSpec(shown.show, unit, label, shown.as_, shown.threshold))
         return tuple(found)
 
-    def excerpt(self, fact: type[Fact], scope: Scope, fixed: Mapping[str, Type]) -> Excerpt | None:
+    def excerpt(self, fact: type[Fact], scope: Scope, fixed: Mapping[str, Type]) -> ExcerptSpec | None:
         rows = self.written.rows
         if rows is None:
             return None
@@ -233,22 +239,24 @@ class _Binder:
         for number, name in enumerate(rows.columns):
             if name not in possible:
                 what = Message("no_column", table=(other or fact).table, name=name)
-                self.wrong(("rows", "columns", number), what, nearest(name, possible))
+                self.wrong(("rows", "columns", number), what, suggest_known(name, possible))
         columns = tuple((name, possible[name]) for name in rows.columns if name in possible)
         inside = Scope(names)
         where = self.compiled(("rows", "where"), rows.where, inside, "bool")
-        return Excerpt(columns, where, self.compiled(("rows", "order"), rows.order, inside, "number"), rows.top, other)
+        return ExcerptSpec(
+            columns, where, self.compiled(("rows", "order"), rows.order, inside, "number"), rows.top, other
+        )
 
     def table_of_rows(self, name: str, fact: type[Fact]) -> type[Fact] | None:
         """Another table to show rows of; None and a mistake where there is none, or it lacks a key of the rule."""
-        other = tables().get(name)
+        other = tables_by_name().get(name)
         if other is None:
-            self.wrong(("rows", "in"), Message("unknown_table", name=name), nearest(name, tables()))
+            self.wrong(("rows", "in"), Message("unknown_table", name=name), suggest_known(name, tables_by_name()))
             return None
         columns = {column.name: column.store for column in other.columns().values()}
         for key in self.written.for_each:
             if key in fact.columns() and columns.get(key) != fact.columns()[key].store:
-                self.wrong(("rows", "in"), Message("has_no_key", table=name, name=key), nearest(key, columns))
+                self.wrong(("rows", "in"), Message("has_no_key", table=name, name=key), suggest_known(key, columns))
         return other
 
     def symptom(self, scope: Scope) -> Compiled | None:
@@ -257,18 +265,18 @@ class _Binder:
             return None
         us = self.compiled(("symptom",), self.written.symptom, scope, "number", group=True)
         if us is not None and us.type.unit != "us":
-            self.wrong(("symptom",), _at(("symptom",), Message("expected_time", found=called(us.type))))
+            self.wrong(("symptom",), _message_of_part(("symptom",), Message("expected_time", found=say_type(us.type))))
         return us
 
-    def saving(self, scope: Scope) -> Saving | None:
+    def saving(self, scope: Scope) -> SavingSpec | None:
         saving = self.written.saving
         if saving is None:
             return None
         us = self.compiled(("saving", "us"), saving.us, scope, "number", group=True)
         if not self.broken & us.names and us.type.kind == "number" and us.type.unit not in ("us", ""):
             path = ("saving", "us")
-            self.wrong(path, _at(path, Message("expected_time", found=called(us.type))))
-        return Saving(us, saving.across, saving.assumes, saving.at_most)
+            self.wrong(path, _message_of_part(path, Message("expected_time", found=say_type(us.type))))
+        return SavingSpec(us, saving.across, saving.assumes, saving.at_most)
 
     def fix_when(self, scope: Scope) -> tuple[Compiled | None, ...]:
         """When each step of the remedy is worth saying."""
@@ -297,6 +305,6 @@ class _Binder:
     def known(self, path: Path_, words: str) -> None:
         """Refuses holes that nothing can fill."""
         known = {shown.show for shown in self.written.evidence} | set(self.written.for_each)
-        for name in holes(words):
+        for name in hole_names(words):
             if name not in known:
-                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), nearest(name, known))
+                self.wrong(path, Message("hole_is_unknown", hole=f"{{{name}}}"), suggest_known(name, known))

@@ -13,11 +13,11 @@ from advisor.expr.language import RUN_NAMES
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Table, read_table, split_cells
 from advisor.messages.errors import Unclear
-from advisor.messages.message import Message, either
+from advisor.messages.message import Message, either_of
 from advisor.model.run import Capture, Parallel, Run, Sides
-from advisor.rules.bind import tables
+from advisor.rules.bind import tables_by_name
 from advisor.rules.schema import CaseFile
-from advisor.rules.source import nearest
+from advisor.rules.source import suggest_known
 
 MAX_ROWS = 100_000
 _TIMES = re.compile(r"\sx(\d+)\s*$", re.MULTILINE)
@@ -25,26 +25,26 @@ _DEFAULTS = {"step_us": "1000", "step_count": "1", "rank_count": "1"}
 _LEVELS = {"-1": "Level_none", "0": "Level0", "1": "Level1", "2": "Level2", "-": ""}
 
 
-class Given(Struct, frozen=True):
+class CaseInput(Struct, frozen=True):
     """What a case starts from."""
 
     run: Run
     tables: Mapping[type[Fact], Table[Any]]
 
 
-def given(case: CaseFile) -> Given:
+def parse_given(case: CaseFile) -> CaseInput:
     """The run and the tables of a case.
 
     Raises:
         Unclear: A table, column, run name or cell does not exist or is not a value.
     """
-    known = tables()
+    known = tables_by_name()
     found: dict[type[Fact], Table[Any]] = {}
     for name, text in case.given.items():
         if name == "run":
             continue
         if name not in known:
-            raise Unclear(Message("unknown_table", name=name), nearest(name, known))
+            raise Unclear(Message("unknown_table", name=name), suggest_known(name, known))
         if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
             raise Unclear(Message("too_many_rows", table=name, limit=MAX_ROWS))
         try:
@@ -52,7 +52,7 @@ def given(case: CaseFile) -> Given:
         except OverflowError:
             raise Unclear(Message("number_over_64_bits", table=name)) from None
     ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}
-    return Given(run_of(case.given.get("run", ""), ranks), found)
+    return CaseInput(run_of(case.given.get("run", ""), ranks), found)
 
 
 def run_of(words: str, seen: Iterable[int] = ()) -> Run:
@@ -69,31 +69,33 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         if not equals:
             raise Unclear(Message("not_name_value", word=word))
         if name not in {entry.name for entry in RUN_NAMES}:
-            raise Unclear(Message("unknown_run_name", name=name), nearest(name, (entry.name for entry in RUN_NAMES)))
+            raise Unclear(
+                Message("unknown_run_name", name=name), suggest_known(name, (entry.name for entry in RUN_NAMES))
+            )
         said[name] = value
-    ranks = _captured(said, {rank for rank in seen if rank != MISSING})
-    world = _number(said, "world_size", _number(said, "rank_count"))
+    ranks = _captured_ranks(said, {rank for rank in seen if rank != MISSING})
+    world = _number_of_word(said, "world_size", _number_of_word(said, "rank_count"))
     if said.get("level", "-") not in _LEVELS:
         raise _not_one_of("level", _LEVELS, said["level"])
     return Run(
         name="case",
-        framework=_text(said, "framework"),
-        cann_version=_text(said, "cann_version"),
-        torch_npu_version=_text(said, "torch_npu_version"),
-        chip=_text(said, "chip"),
+        framework=_text_of_word(said, "framework"),
+        cann_version=_text_of_word(said, "cann_version"),
+        torch_npu_version=_text_of_word(said, "torch_npu_version"),
+        chip=_text_of_word(said, "chip"),
         level=_LEVELS[said.get("level", "-")],
         ranks=ranks,
         world_size=int(world),
-        steps=tuple(range(1, int(_number(said, "step_count")) + 1)),
-        step_us=_number(said, "step_us"),
-        idle_share=_number(said, "device_idle_share") if said.get("device_idle_share", "-") != "-" else None,
-        sides=_sides(said),
-        captures=_captures(_family(said), _text(said, "lost_files").split(), ranks),
-        parallel=Parallel(**{name: int(_number(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
+        steps=tuple(range(1, int(_number_of_word(said, "step_count")) + 1)),
+        step_us=_number_of_word(said, "step_us"),
+        idle_share=_number_of_word(said, "device_idle_share") if said.get("device_idle_share", "-") != "-" else None,
+        sides=_recorded_sides(said),
+        captures=_captures_lacking(_device_family(said), _text_of_word(said, "lost_files").split(), ranks),
+        parallel=Parallel(**{name: int(_number_of_word(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
     )
 
 
-def _captures(family: str, files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
+def _captures_lacking(family: str, files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
     """Captures of host and device from which these files are missing; none where nothing is to be said of them."""
     both, missing = ("CPU", family.upper()), tuple(files)
     told = bool(files) or family == "gpu"
@@ -103,15 +105,15 @@ def _captures(family: str, files: Sequence[str], ranks: Iterable[int]) -> tuple[
 _FAMILIES = ("npu", "gpu")
 
 
-def _family(said: Mapping[str, str]) -> str:
+def _device_family(said: Mapping[str, str]) -> str:
     word = said.get("device_family", "npu")
     if word not in _FAMILIES:
         raise _not_one_of("device_family", _FAMILIES, word)
     return word
 
 
-def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:
-    everyone = range(int(_number(said, "captured_ranks", _number(said, "rank_count"))))
+def _captured_ranks(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:
+    everyone = range(int(_number_of_word(said, "captured_ranks", _number_of_word(said, "rank_count"))))
     if "captured_ranks" in said or said.get("world_size") == "-" or not seen:
         return tuple(everyone)
     return tuple(sorted(seen))
@@ -120,7 +122,7 @@ def _captured(said: Mapping[str, str], seen: set[int]) -> tuple[int, ...]:
 _SIDES: Mapping[str, Sides] = {"both": "both", "device": "device", "summary": "summary", "-": ""}
 
 
-def _sides(said: Mapping[str, str]) -> Sides:
+def _recorded_sides(said: Mapping[str, str]) -> Sides:
     word = said.get("sides", "-")
     if word not in _SIDES:
         raise _not_one_of("sides", _SIDES, word)
@@ -129,14 +131,14 @@ def _sides(said: Mapping[str, str]) -> Sides:
 
 def _not_one_of(name: str, allowed: Iterable[str], given: str) -> Unclear:
     *words, last = allowed
-    return Unclear(Message("run_word_is_one_of", name=name, allowed=either(", ".join(words), last), given=given))
+    return Unclear(Message("run_word_is_one_of", name=name, allowed=either_of(", ".join(words), last), given=given))
 
 
-def _text(said: Mapping[str, str], name: str) -> str:
+def _text_of_word(said: Mapping[str, str], name: str) -> str:
     return "" if said.get(name, "-") == "-" else said[name]
 
 
-def _number(said: Mapping[str, str], name: str, default: float = 0) -> float:
+def _number_of_word(said: Mapping[str, str], name: str, default: float = 0) -> float:
     """The number of a word; 0, which stands for unknown, for `-`."""
     if name not in said:
         return default

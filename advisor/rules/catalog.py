@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Protocol
 
 from advisor.facts.base import Fact
-from advisor.messages.errors import Mistake, Place, RuleError, UsageError
+from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError
 from advisor.messages.message import Message, did_you_mean
 from advisor.rules import source
-from advisor.rules.bind import Rule, bind
+from advisor.rules.bind import Rule, bind_rule
 from advisor.rules.skeleton import new_rule
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
-__all__ = ["Catalog", "gather", "lint", "new_rule", "read_rule", "unknown_rule"]
+__all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
 
 
 class Adjustment(Protocol):
@@ -47,7 +47,7 @@ class Catalog:
         Raises:
             RuleError: Everything wrong with the rule files and the settings, at once.
         """
-        rules, mistakes = gather(directories)
+        rules, mistakes = gather_rules(directories)
         if settings is not None and not mistakes:
             mistakes += settings.check({rule.id: rule for rule in rules})
         if mistakes:
@@ -86,7 +86,7 @@ def unknown_rule(rule_id: str, known: Collection[str]) -> UsageError:
     return UsageError(Message("no_rule", name=rule_id), did_you_mean(near) or Message("rules_list_shows"))
 
 
-def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+def rule_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
     """Every rule file with the directory it was found in, ordered by name. A file may stand for a directory.
 
     Raises:
@@ -97,21 +97,21 @@ def files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
             yield directory, directory.parent.parent
         elif directory.is_dir():
             found = sorted({*directory.rglob("*.yaml"), *directory.rglob("*.yml")})
-            yield from ((path, directory) for path in found if not _hidden(path.relative_to(directory)))
+            yield from ((path, directory) for path in found if not _is_hidden(path.relative_to(directory)))
         else:
-            raise RuleError([Mistake(Place(directory.as_posix()), Message("no_rule_directory"))])
+            raise RuleError([Mistake(FilePlace(directory.as_posix()), Message("no_rule_directory"))])
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def gather(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
+def gather_rules(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
     """The rules that are right, ordered by id, and the mistakes of the others."""
     rules: dict[str, Rule] = {}
     mistakes: list[Mistake] = []
     try:
-        listed = list(dict.fromkeys(files(directories)))
+        listed = list(dict.fromkeys(rule_files(directories)))
     except RuleError as error:
         return [], list(error.mistakes)
     for path, _ in listed:
@@ -137,29 +137,29 @@ def read_rule(path: Path, *, tests: bool = False) -> Rule | list[Mistake]:
 
 @lru_cache(maxsize=1024)
 def _bound(path: Path, text: str, tests: bool) -> Rule | list[Mistake]:
-    return bind(source.parse(text, path.as_posix(), tests=tests), path)
+    return bind_rule(source.parse_document(text, path.as_posix(), tests=tests), path)
 
 
-def lint(directories: Iterable[Path]) -> list[Mistake]:
+def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     """Everything wrong with the rules of directories, and everything to be bettered (see `style`)."""
     from advisor.rules import style
 
     found = list(directories)
-    rules, mistakes = gather(found)
+    rules, mistakes = gather_rules(found)
     try:
-        roots = dict(files(found))
+        roots = dict(rule_files(found))
     except RuleError:
         return mistakes
-    ours = shipped("rules")
+    ours = shipped_folder("rules")
     known = {path.relative_to(ours).with_suffix("").as_posix() for path in ours.rglob("*.yaml")}
     known |= {name for rule in rules for name in (rule.id, *rule.formerly)}
     known |= {f"{path.parent.name}/{path.stem}" for root in set(roots.values()) for path in root.glob("*/*.y*ml")}
     for rule in rules:
         try:
-            document = source.read(rule.path)
+            document = source.read_document(rule.path)
         except RuleError as error:
             mistakes += error.mistakes
             continue
-        mistakes += style.check(rule, document, roots[rule.path], known)
-    mistakes += style.circles({rule.id: rule for rule in rules})
+        mistakes += style.check_rule(rule, document, roots[rule.path], known)
+    mistakes += style.find_circles({rule.id: rule for rule in rules})
     return sorted(mistakes, key=lambda mistake: mistake.place)

@@ -95,27 +95,27 @@ def json_schema() -> dict[str, Any]:
     schema["$defs"]["Text"] |= {"required": [], "minProperties": 1, "description": "In English, in Chinese or in both."}
     schema["$defs"]["ShownFile"]["required"] = ["show"]
     facts = (*OBSERVED, *DERIVED)
-    schema["properties"]["in"] |= _tables(facts)
-    schema["properties"]["requires"]["items"] = _tables(facts)
-    schema["allOf"] = [_columns(fact) for fact in facts]
+    schema["properties"]["in"] |= _table_choices(facts)
+    schema["properties"]["requires"]["items"] = _table_choices(facts)
+    schema["allOf"] = [_schema_for_table(fact) for fact in facts]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _tables(facts: tuple[type[Fact], ...]) -> dict[str, Any]:
-    about = [_meant(fact) for fact in facts]
+def _table_choices(facts: tuple[type[Fact], ...]) -> dict[str, Any]:
+    about = [_meaning_of_table(fact) for fact in facts]
     return {"enum": [fact.table for fact in facts], "enumDescriptions": about, "markdownEnumDescriptions": about}
 
 
-def _meant(fact: type[Fact]) -> str:
+def _meaning_of_table(fact: type[Fact]) -> str:
     return " ".join((fact.__doc__ or "").split())
 
 
-def _columns(fact: type[Fact]) -> dict[str, Any]:
+def _schema_for_table(fact: type[Fact]) -> dict[str, Any]:
     """What may stand in a rule that reads this table: its columns to group by, and in words for expressions."""
     columns = fact.columns()
     about = [f"{column.doc} ({column.unit})" if column.unit else column.doc for column in columns.values()]
     keys = {"enum": list(columns), "enumDescriptions": about}
-    listed = f"Columns of {fact.table}: {', '.join(_listed(fact))}."
+    listed = f"Columns of {fact.table}: {', '.join(_list_columns(fact))}."
     return {
         "if": {"properties": {"in": {"const": fact.table}}, "required": ["in"]},
         "then": {
@@ -129,6 +129,6 @@ def _columns(fact: type[Fact]) -> dict[str, Any]:
     }
 
 
-def _listed(fact: type[Fact]) -> Iterator[str]:
+def _list_columns(fact: type[Fact]) -> Iterator[str]:
     for name, column in fact.columns().items():
         yield f"{name} ({column.unit})" if column.unit else name

@@ -10,32 +10,32 @@ from pathlib import Path
 from typing import Literal
 
 from advisor.expr.compile import Compiled
-from advisor.expr.settings import asked
+from advisor.expr.settings import asked_variables
 from advisor.facts.base import Fact
 from advisor.messages.text import Text
-from advisor.model.findings import Confidence, Label, Param, Reference, RuleInfo, Severity, Shown, Step
+from advisor.model.findings import Confidence, Label, Param, Reference, RemedyStep, RuleInfo, Severity, ShownUnit
 from advisor.rules import source
-from advisor.rules.occurring import Occurrences
-from advisor.rules.schema import CaseFile, cases
-from advisor.rules.source import Document
+from advisor.rules.occurrences import Occurrences
+from advisor.rules.schema import CaseFile, cases_of_document
+from advisor.rules.source import RuleDocument
 from advisor.units import Type
 
 Across = Literal["worst", "mean", "least", "critical"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceSpec:
     """One value to show: its name, unit, labels and the param it is held against."""
 
     name: str
     unit: str
     label: Text
-    show_as: Shown
+    show_as: ShownUnit
     threshold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class ExcerptSpec:
     """Which rows of a group to show."""
 
     columns: tuple[tuple[str, Type], ...]
@@ -54,7 +54,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Saving:
+class SavingSpec:
     """What fixing could win, and how the savings of many ranks become one."""
 
     us: Compiled
@@ -65,10 +65,10 @@ class Saving:
 
 
 Levels = tuple[tuple[Severity, Compiled | None], ...]
-Sureness = tuple[tuple[Confidence, Compiled | None], ...]
+ConfidenceChoice = tuple[tuple[Confidence, Compiled | None], ...]
 
 
-def _levels(given: Levels | Sureness) -> Iterator[str]:
+def _levels_as_written(given: Levels | ConfidenceChoice) -> Iterator[str]:
     """Each level with its condition, as rule files write it; one that always holds is its name alone."""
     for level, condition in given:
         otherwise = ": otherwise" if len(given) > 1 else ""
@@ -89,12 +89,12 @@ class Rule:
     let: Mapping[str, Compiled]
     when: Compiled
     severity: Levels
-    confidence: Sureness
+    confidence: ConfidenceChoice
     params: Mapping[str, Param]
-    evidence: tuple[Evidence, ...]
-    excerpt: Excerpt | None
+    evidence: tuple[EvidenceSpec, ...]
+    excerpt: ExcerptSpec | None
     occurrences: Occurrences | None
-    saving: Saving | None
+    saving: SavingSpec | None
     explains: tuple[str, ...]
     symptom: Compiled | None
     """The time per step, µs, that a finding says again and does not explain; None for a cause."""
@@ -105,11 +105,11 @@ class Rule:
     formerly: tuple[str, ...]
     title: Text
     why: Text
-    fix: tuple[Step, ...]
+    fix: tuple[RemedyStep, ...]
     fix_when: tuple[Compiled | None, ...]
     """When each step of `fix` is worth saying; None for always."""
     references: tuple[Reference, ...]
-    document: Document = field(repr=False, compare=False)
+    document: RuleDocument = field(repr=False, compare=False)
 
     @property
     def category(self) -> str:
@@ -159,7 +159,7 @@ class Rule:
     @cached_property
     def settings(self) -> frozenset[str]:
         """The environment variables it asks for."""
-        return asked(name for expression in self.expressions() for name in expression.names)
+        return asked_variables(name for expression in self.expressions() for name in expression.names)
 
     @property
     def tests(self) -> tuple[CaseFile, ...]:
@@ -168,7 +168,7 @@ class Rule:
         Raises:
             RuleError: The file cannot be read any more.
         """
-        return cases(source.read(self.path))[0]
+        return cases_of_document(source.read_document(self.path))[0]
 
     def info(self) -> RuleInfo:
         """What a report says about the rule."""
@@ -197,8 +197,8 @@ class Rule:
             ("where", self.where.source if self.where else ""),
             *(("let", f"{name}: {value.source}") for name, value in self.let.items()),
             ("when", self.when.source),
-            *(("severity", said) for said in _levels(self.severity)),
-            *(("confidence", said) for said in _levels(self.confidence)),
+            *(("severity", said) for said in _levels_as_written(self.severity)),
+            *(("confidence", said) for said in _levels_as_written(self.confidence)),
             ("saving", self.saving.us.source if self.saving else ""),
             *(("fix", f"{n}: {test.source}") for n, test in enumerate(self.fix_when, 1) if test),
         )

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.rules.source import Document, Path_, close, nearest
+from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
 ID = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*/[a-z][a-z0-9]*(-[a-z0-9]+)*$"
@@ -36,15 +36,15 @@ def _in_both(value: object) -> object:
     return {**value, "en": one if other is None else other, "zh": other if one is None else one}
 
 
-def _words(value: object) -> object:
+def _words_in_both(value: object) -> object:
     return _in_both(value) if isinstance(value, dict) and len(value) == 1 else value  # two keys: one is a slip
 
 
-Words = Annotated[Text, BeforeValidator(_words), AfterValidator(Text.unfolded)]
+Words = Annotated[Text, BeforeValidator(_words_in_both), AfterValidator(Text.unfolded)]
 Expression = Annotated[str, BeforeValidator(_as_written), Field(min_length=1)]
 RuleId = Annotated[str, Field(pattern=ID)]
-Level = Literal["info", "low", "medium", "high", "critical"]
-Sureness = Literal["low", "medium", "high"]
+SeverityWord = Literal["info", "low", "medium", "high", "critical"]
+ConfidenceWord = Literal["low", "medium", "high"]
 
 
 class _Part(BaseModel):
@@ -156,7 +156,7 @@ class RuleFile(_Part):
     where: Expression = "true"
     let: dict[str, Expression] = {}
     when: Expression
-    severity: Level | dict[Level, Expression]
+    severity: SeverityWord | dict[SeverityWord, Expression]
     explains: list[RuleId] = []
     symptom: Expression = ""
     doubts: bool | list[str] = False
@@ -164,7 +164,7 @@ class RuleFile(_Part):
     rows: RowsFile | None = None
     occurrences: OccurrencesFile | None = None
     saving: SavingFile | None = None
-    confidence: Sureness | dict[Sureness, Expression] = "medium"
+    confidence: ConfidenceWord | dict[ConfidenceWord, Expression] = "medium"
     fix: list[FixFile] = Field(min_length=1)
     references: list[ReferenceFile] = []
     tests: Any = None
@@ -178,7 +178,7 @@ class WholeRuleFile(RuleFile):
     tests: list[CaseFile] = Field(min_length=1)
 
 
-def shape(document: Document) -> tuple[RuleFile | None, list[Mistake]]:
+def check_shape(document: RuleDocument) -> tuple[RuleFile | None, list[Mistake]]:
     """The rule as written, and everything wrong with its shape.
 
     Where small slips can be bridged the rule comes all the same, so that the rest of it can be checked too.
@@ -191,11 +191,11 @@ def shape(document: Document) -> tuple[RuleFile | None, list[Mistake]]:
         slips = error.errors(include_url=False)
     told: dict[Path_, dict[str, Any]] = {}
     for slip in slips:  # of two alternatives that both fail, a word and a mapping, the word is the likelier
-        told.setdefault(_path(slip["loc"], document.data), dict(slip))
+        told.setdefault(_path_in_data(slip["loc"], document.data), dict(slip))
     told = {path: slip for path, slip in told.items() if not _told_better(path, slip, told)}
-    mistakes = [_told(document, path, slip) for path, slip in told.items()]
+    mistakes = [_mistake_of_slip(document, path, slip) for path, slip in told.items()]
     try:
-        return RuleFile.model_validate(_bridged(document.data, told)), mistakes
+        return RuleFile.model_validate(_bridge_slips(document.data, told)), mistakes
     except ValidationError:
         return None, mistakes
 
@@ -206,7 +206,7 @@ def _told_better(path: Path_, slip: Mapping[str, Any], told: Iterable[Path_]) ->
     return slip["type"] == "literal_error" and inside
 
 
-def _bridged(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
+def _bridge_slips(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> dict[str, Any]:
     """The data without unknown keys, and with a dash for texts that are missing or are none."""
     bridged = deepcopy(data)
     for path, slip in told.items():
@@ -220,7 +220,7 @@ def _bridged(data: dict[str, Any], told: Mapping[Path_, Mapping[str, Any]]) -> d
     return bridged
 
 
-def cases(document: Document) -> tuple[tuple[CaseFile, ...], list[Mistake]]:
+def cases_of_document(document: RuleDocument) -> tuple[tuple[CaseFile, ...], list[Mistake]]:
     """The tests of a rule file that have the right shape, and what is wrong with the others."""
     raw = document.data.get("tests") if isinstance(document.data, dict) else None
     if not isinstance(raw, list) or not raw:
@@ -232,12 +232,12 @@ def cases(document: Document) -> tuple[tuple[CaseFile, ...], list[Mistake]]:
             found.append(CaseFile.model_validate(entry))
         except ValidationError as error:
             for wrong in error.errors(include_url=False):
-                path = ("tests", number, *_path(wrong["loc"], entry))
-                mistakes.append(_told(document, path, dict(wrong)))
+                path = ("tests", number, *_path_in_data(wrong["loc"], entry))
+                mistakes.append(_mistake_of_slip(document, path, dict(wrong)))
     return tuple(found), mistakes
 
 
-def _path(loc: tuple[str | int, ...], data: Any) -> Path_:
+def _path_in_data(loc: tuple[str | int, ...], data: Any) -> Path_:
     """The part of a pydantic location that leads through the data; names of alternatives are left out."""
     path: list[str | int] = []
     for index, step in enumerate(loc):
@@ -254,19 +254,21 @@ def _path(loc: tuple[str | int, ...], data: Any) -> Path_:
     return tuple(path)
 
 
-def _told(document: Document, path: Path_, entry: dict[str, Any]) -> Mistake:
+def _mistake_of_slip(document: RuleDocument, path: Path_, entry: dict[str, Any]) -> Mistake:
     """A pydantic error in our words."""
     kind, name = str(entry["type"]), ".".join(map(str, path))
     if kind == "missing":
         return document.mistake(path[:-1], Message("is_missing", name=name))
     if kind in _UNKNOWN:
         unknown = str(path[-1])
-        return document.mistake(path, Message("unknown_key", name=unknown), nearest(unknown, _keys(path)), key=True)
+        return document.mistake(
+            path, Message("unknown_key", name=unknown), suggest_known(unknown, _allowed_keys(path)), key=True
+        )
     if kind == "literal_error":
         given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
         allowed = [word for word in re.findall(r"'([^']*)'", expected) if word]
         what = Message("is_one_of", name=name, allowed=", ".join(allowed), given=given)
-        return document.mistake(path, what, close(given, allowed), key=path[-1] == given)
+        return document.mistake(path, what, suggest_close(given, allowed), key=path[-1] == given)
     if kind == "string_pattern_mismatch":
         return document.mistake(path, Message("is_web_address" if name.endswith("url") else "is_rule_id", name=name))
     if kind in _NEEDS:
@@ -307,7 +309,7 @@ _NESTED: dict[str, type[BaseModel]] = {
 _TEXTS = ("title", "why", "basis", "assumes", "do", "care")
 
 
-def _keys(path: Path_) -> list[str]:
+def _allowed_keys(path: Path_) -> list[str]:
     """The keys that may stand where an unknown one stands."""
     words = [step for step in path[:-1] if isinstance(step, str)]
     if words and words[-1] in _TEXTS:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from msgspec import Struct, field
 
-from advisor.messages.errors import Mistake, Place, RuleError
+from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message, did_you_mean
 
 MAX_BYTES = 256 * 1024
@@ -45,7 +45,7 @@ _FLOAT = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-
 Path_ = tuple[str | int, ...]
 
 
-class Document(Struct):
+class RuleDocument(Struct):
     """What a file says, and where it says it."""
 
     file: str
@@ -58,32 +58,32 @@ class Document(Struct):
         self, path: Path_, what: Message, hint: Message | None = None, *, key: bool = False, column: int | None = None
     ) -> Mistake:
         """A mistake at a path: at its value, at its key, or `column` characters into an expression."""
-        mark, found = self._find(path, key)
+        mark, found = self._find_node(path, key)
         line, start = (mark.line, mark.column) if mark is not None else (0, 0)
         if column is not None and isinstance(found, yaml.ScalarNode):
-            line, start = self._inside(found, column)
+            line, start = self._place_in_scalar(found, column)
         source = self.lines[line] if line < len(self.lines) else ""
-        return _mistake(self.file, (line, start), what, source, hint)
+        return _mistake_at(self.file, (line, start), what, source, hint)
 
     def written(self, path: Path_) -> str | None:
         """The word at a path as it stands in the file, before it is taken for a number; None for what is no word."""
         node = self.root
         for step in path:
-            found = _child(node, step)
+            found = _child_node(node, step)
             node = found[1] if found else None
         return str(node.value) if isinstance(node, yaml.ScalarNode) else None
 
     def line(self, path: Path_) -> int:
         """The line on which the value at a path begins, counted from 1."""
-        mark, _ = self._find(path, key=False)
+        mark, _ = self._find_node(path, key=False)
         return 0 if mark is None else int(mark.line) + 1
 
-    def place(self, path: Path_, *, key: bool = False) -> Place:
+    def place(self, path: Path_, *, key: bool = False) -> FilePlace:
         """Where the value at a path begins, or its key."""
-        mark, _ = self._find(path, key)
-        return Place(self.file) if mark is None else Place(self.file, mark.line + 1, mark.column + 1)
+        mark, _ = self._find_node(path, key)
+        return FilePlace(self.file) if mark is None else FilePlace(self.file, mark.line + 1, mark.column + 1)
 
-    def _inside(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
+    def _place_in_scalar(self, node: yaml.ScalarNode, column: int) -> tuple[int, int]:
         """Line and column of one character of a scalar, counting as the lines stand in the file."""
         line, start = node.start_mark.line, node.start_mark.column
         if node.style in ("|", ">"):
@@ -101,11 +101,11 @@ class Document(Struct):
             left, line = left - room - 1, line + 1
         return node.start_mark.line, node.start_mark.column
 
-    def _find(self, path: Path_, key: bool) -> tuple[Any, yaml.Node | None]:
+    def _find_node(self, path: Path_, key: bool) -> tuple[Any, yaml.Node | None]:
         """The mark of the deepest part of a path that exists, and its node."""
         node, mark = self.root, self.root.start_mark if self.root is not None else None
         for depth, step in enumerate(path):
-            found = _child(node, step)
+            found = _child_node(node, step)
             if found is None:
                 break
             at_key = key and depth == len(path) - 1
@@ -113,7 +113,7 @@ class Document(Struct):
         return mark, node
 
 
-def _child(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, yaml.Node] | None:
+def _child_node(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, yaml.Node] | None:
     if isinstance(node, yaml.MappingNode):
         return next(((k, v) for k, v in node.value if k.value == str(step)), None)
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
@@ -124,7 +124,7 @@ def _child(node: yaml.Node | None, step: str | int) -> tuple[yaml.Node | None, y
 _WIDEST = 160
 
 
-def _mistake(file: str, spot: tuple[int, int], what: Message, source: str, hint: Message | None = None) -> Mistake:
+def _mistake_at(file: str, spot: tuple[int, int], what: Message, source: str, hint: Message | None = None) -> Mistake:
     """A mistake with its source line, cut around the caret where it is long; tabs as blanks."""
     line, column = spot
     shown, caret = source.rstrip().replace("\t", " "), column
@@ -133,29 +133,29 @@ def _mistake(file: str, spot: tuple[int, int], what: Message, source: str, hint:
         shown, caret = shown[begin : begin + _WIDEST], column - begin
     lead = len(shown) - len(shown.lstrip())
     shown, caret = shown[lead:], max(caret - lead, 0)
-    return Mistake(Place(file, line + 1, column + 1), what, shown, caret if shown else -1, hint)
+    return Mistake(FilePlace(file, line + 1, column + 1), what, shown, caret if shown else -1, hint)
 
 
-def close(word: str, known: Iterable[str]) -> Message | None:
+def suggest_close(word: str, known: Iterable[str]) -> Message | None:
     """`did you mean …?` when something known is close."""
     return did_you_mean(difflib.get_close_matches(word, sorted(map(str, known)), 1, 0.55))
 
 
-def nearest(word: str, known: Iterable[str]) -> Message | None:
+def suggest_known(word: str, known: Iterable[str]) -> Message | None:
     """`did you mean …?` when something known is close, else what is known, as long as that is not much."""
     names = sorted(map(str, known))
     listed = Message("known_here", names=", ".join(names)) if 0 < len(names) <= MANY else None
-    return close(word, names) or listed
+    return suggest_close(word, names) or listed
 
 
-def read(path: Path, *, tests: bool = True, name: str | None = None) -> Document:
+def read_document(path: Path, *, tests: bool = True, name: str | None = None) -> RuleDocument:
     """The document of a file. Without `tests` the section of that name is passed over unread, which halves the time.
 
     Raises:
         RuleError: The file cannot be read as the part of YAML described above.
     """
     file = name or path.as_posix()
-    return parse(read_text(path, file), file, tests=tests)
+    return parse_document(read_text(path, file), file, tests=tests)
 
 
 def read_text(path: Path, file: str) -> str:
@@ -166,21 +166,21 @@ def read_text(path: Path, file: str) -> str:
     """
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise RuleError([Mistake(Place(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
+            raise RuleError([Mistake(FilePlace(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
         raw = path.read_bytes()
     except OSError as error:
-        raise RuleError([Mistake(Place(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start)
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1)
         what, hint = Message("not_utf8"), Message("save_as_utf8")
-        raise RuleError([_mistake(file, (line, column), what, "", hint)]) from None
+        raise RuleError([_mistake_at(file, (line, column), what, "", hint)]) from None
     return text.replace("\r\n", "\n")
 
 
-def parse(text: str, file: str, *, tests: bool = True) -> Document:
+def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
     """The document of a text. See `read`."""
     lines = text.split("\n")
     body = text if tests else "\n".join(_without_tests(lines))
@@ -190,11 +190,11 @@ def parse(text: str, file: str, *, tests: bool = True) -> Document:
     except yaml.MarkedYAMLError as error:
         raise RuleError([_not_yaml(error, file, lines)]) from None
     except RecursionError:
-        raise RuleError([Mistake(Place(file), Message("nested_too_deep"))]) from None
+        raise RuleError([Mistake(FilePlace(file), Message("nested_too_deep"))]) from None
     except yaml.YAMLError as error:
         why = str(getattr(error, "reason", "")) or str(error)
-        raise RuleError([Mistake(Place(file), Message("not_yaml", why=why))]) from None
-    document = Document(file, lines, root)
+        raise RuleError([Mistake(FilePlace(file), Message("not_yaml", why=why))]) from None
+    document = RuleDocument(file, lines, root)
     document.data = _Reader(document).value(root, 0)
     if document.mistakes:
         raise RuleError(document.mistakes)
@@ -216,10 +216,12 @@ def _not_yaml(error: yaml.MarkedYAMLError, file: str, lines: Sequence[str]) -> M
         mark, what = error.context_mark, f"{what} {error.context}"
     line, column = (mark.line, mark.column) if mark is not None else (0, 0)
     source = lines[line] if line < len(lines) else ""
-    return _mistake(file, (line, column), Message("not_yaml", why=what), source, _remedy(f"{what} {error.context}"))
+    return _mistake_at(
+        file, (line, column), Message("not_yaml", why=what), source, _hint_for_slip(f"{what} {error.context}")
+    )
 
 
-def _remedy(what: str) -> Message | None:
+def _hint_for_slip(what: str) -> Message | None:
     """What to do about the slips that are made most."""
     if "cannot start any token" in what or "alias" in what or "anchor" in what:
         return Message("quote_the_sign")
@@ -232,23 +234,23 @@ def _refuse_deep_nesting(file: str, text: str, lines: Sequence[str]) -> None:
     A level needs a bracket, or at least a column of its line.
     """
     if text.count("[") + text.count("{") > MAX_BRACKETS:
-        raise RuleError([Mistake(Place(file), Message("too_many_brackets", limit=MAX_BRACKETS))])
+        raise RuleError([Mistake(FilePlace(file), Message("too_many_brackets", limit=MAX_BRACKETS))])
     longest = max(range(len(lines)), key=lambda number: len(lines[number]))
     if len(lines[longest]) > MAX_LINE:
-        raise RuleError([Mistake(Place(file, longest + 1), Message("line_too_long", limit=MAX_LINE))])
+        raise RuleError([Mistake(FilePlace(file, longest + 1), Message("line_too_long", limit=MAX_LINE))])
 
 
 class _Reader:
     """Nodes to plain values. Every node is visited once: an alias would visit one again."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: RuleDocument) -> None:
         self.document = document
         self.seen: set[int] = set()
 
     def refuse(self, node: yaml.Node, what: Message, hint: Message | None = None) -> None:
         mark, lines = node.start_mark, self.document.lines
         source = lines[mark.line] if mark.line < len(lines) else ""
-        self.document.mistakes.append(_mistake(self.document.file, (mark.line, mark.column), what, source, hint))
+        self.document.mistakes.append(_mistake_at(self.document.file, (mark.line, mark.column), what, source, hint))
 
     def value(self, node: yaml.Node | None, depth: int) -> Any:
         if isinstance(node, yaml.ScalarNode):

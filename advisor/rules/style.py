@@ -12,40 +12,40 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from advisor.messages.errors import Mistake, Unclear
-from advisor.messages.markup import refused
+from advisor.messages.markup import find_refusals
 from advisor.messages.message import Message
 from advisor.rules.bind import Rule
-from advisor.rules.cases import given
-from advisor.rules.schema import cases
-from advisor.rules.source import Document, Path_, nearest
+from advisor.rules.cases import parse_given
+from advisor.rules.schema import cases_of_document
+from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.rules.vendors import named_tools
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 from advisor.units import UNITS
 
 FEWEST_CASES = 3
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
-def check(rule: Rule, document: Document, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
+def check_rule(rule: Rule, document: RuleDocument, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
     """What is to be bettered about a rule. `document` is its file with its tests, `known` are the ids there are."""
-    ours = directory.resolve() == shipped("rules").resolve()
-    yield from _name(rule, document, directory)
-    yield from _tests(document, ours)
-    yield from _thresholds(rule, document)
-    yield from _units(rule, document)
-    yield from _languages(rule, document)
-    yield from _markup((), document.data, document)
+    ours = directory.resolve() == shipped_folder("rules").resolve()
+    yield from _check_name(rule, document, directory)
+    yield from _check_tests(document, ours)
+    yield from _check_thresholds(rule, document)
+    yield from _check_units(rule, document)
+    yield from _check_languages(rule, document)
+    yield from _check_markup((), document.data, document)
     if ours:
-        yield from _untranslated((), document.data, document)
+        yield from _check_translations((), document.data, document)
         yield from _vendor_tools(rule, document)
     for number, name in enumerate(rule.explains):
         if name == rule.id:
             yield document.mistake(("explains", number), Message("explains_itself"))
         elif name not in known:
-            yield document.mistake(("explains", number), Message("unknown_rule", name=name), nearest(name, known))
+            yield document.mistake(("explains", number), Message("unknown_rule", name=name), suggest_known(name, known))
 
 
-def circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
+def find_circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
     """Rules that explain each other in a circle: neither could be the cause."""
     for name, rule in sorted(rules.items()):
         reached, todo = set[str](), list(rule.explains)
@@ -58,7 +58,7 @@ def circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
             yield rule.document.mistake(("explains",), Message("explains_in_circle", name=name), key=True)
 
 
-def _name(rule: Rule, document: Document, directory: Path) -> Iterator[Mistake]:
+def _check_name(rule: Rule, document: RuleDocument, directory: Path) -> Iterator[Mistake]:
     try:
         wanted = rule.path.relative_to(directory).with_suffix("").as_posix()
     except ValueError:
@@ -67,8 +67,8 @@ def _name(rule: Rule, document: Document, directory: Path) -> Iterator[Mistake]:
         yield document.mistake(("id",), Message("id_is_path", path=wanted))
 
 
-def _tests(document: Document, ours: bool) -> Iterator[Mistake]:
-    found, mistakes = cases(document)
+def _check_tests(document: RuleDocument, ours: bool) -> Iterator[Mistake]:
+    found, mistakes = cases_of_document(document)
     yield from mistakes
     if mistakes:
         return
@@ -83,12 +83,12 @@ def _tests(document: Document, ours: bool) -> Iterator[Mistake]:
         if case.name in names[:number]:
             yield document.mistake(("tests", number, "name"), Message("case_named_twice"))
         try:
-            given(case)
+            parse_given(case)
         except Unclear as unclear:
             yield document.mistake(("tests", number, "given"), unclear.what, unclear.hint, key=True)
 
 
-def _thresholds(rule: Rule, document: Document) -> Iterator[Mistake]:
+def _check_thresholds(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     """Numbers in `when`, and params nobody uses."""
     for column, text in _bare_numbers(rule.when.source.strip(), frozenset(rule.params)):
         what = Message("number_is_threshold", number=text)
@@ -99,7 +99,7 @@ def _thresholds(rule: Rule, document: Document) -> Iterator[Mistake]:
             yield document.mistake(("params", name), Message("param_not_used", name=name), key=True)
 
 
-def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
+def _check_units(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     """Evidence in a unit nobody reads, such as bytes per µs."""
     for number, evidence in enumerate(rule.evidence):
         if evidence.unit not in UNITS:
@@ -107,7 +107,7 @@ def _units(rule: Rule, document: Document) -> Iterator[Mistake]:
             yield document.mistake(("evidence", number, "show"), what, Message("say_how"))
 
 
-def _vendor_tools(rule: Rule, document: Document) -> Iterator[Mistake]:
+def _vendor_tools(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     """Remedies that name a tool of one family of devices, or framework, and do not say whom they concern."""
     everywhere = rule.applies_when.names if rule.applies_when else frozenset()
     for number, (step, when) in enumerate(zip(rule.fix, rule.fix_when, strict=True)):
@@ -136,7 +136,7 @@ def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]
             yield node.col_offset, str(node.value)
 
 
-def _languages(rule: Rule, document: Document) -> Iterator[Mistake]:
+def _check_languages(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     for key, text in (("title", rule.title), ("why", rule.why)):
         if text.zh != text.en and not _CHINESE.search(text.zh):
             yield document.mistake((key, "zh"), Message("holds_no_chinese", name=f"{key}.zh"))
@@ -149,27 +149,27 @@ _MARKED_UP = ("why", "do", "care", "assumes", "basis")
 """Keys whose texts are Markdown."""
 
 
-def _markup(path: Path_, data: object, document: Document) -> Iterator[Mistake]:
+def _check_markup(path: Path_, data: object, document: RuleDocument) -> Iterator[Mistake]:
     """Raw HTML, pictures and links that no report makes."""
     entries = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for name, one in entries:
         if path[-1:] and path[-1] in _MARKED_UP and isinstance(one, str):
-            for found in refused(one):
+            for found in find_refusals(one):
                 what = Message(_REFUSED[found.kind], given=found.given)
                 yield document.mistake((*path, name), what, Message("write_markdown"), column=found.at)
         elif name != "tests":
-            yield from _markup((*path, name), one, document)
+            yield from _check_markup((*path, name), one, document)
 
 
-def _untranslated(path: Path_, data: object, document: Document) -> Iterator[Mistake]:
+def _check_translations(path: Path_, data: object, document: RuleDocument) -> Iterator[Mistake]:
     """What is said in one language alone. Rules of one's own may do so; those that are shipped say both."""
     if isinstance(data, list):
         for number, one in enumerate(data):
-            yield from _untranslated((*path, number), one, document)
+            yield from _check_translations((*path, number), one, document)
     if not isinstance(data, dict) or path[:1] == ("tests",):
         return
     if ("en" in data) != ("zh" in data):
         missing = ".".join(map(str, (*path, "zh" if "en" in data else "en")))
         yield document.mistake(path, Message("is_missing", name=missing))
     for name, one in data.items():
-        yield from _untranslated((*path, name), one, document)
+        yield from _check_translations((*path, name), one, document)

@@ -9,31 +9,31 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from advisor.sources.family import Family, Found
+from advisor.sources.family import Family, Inventory
 from advisor.sources.listing import Listing, list_folder
 
 DEPTH = 5
 """Folders below the input that are looked into."""
 
 
-def find(path: Path, families: Sequence[Family]) -> Found:
+def find_candidates(path: Path, families: Sequence[Family]) -> Inventory:
     """What lies at a path: a folder and up to five folders below it, or what a single file stands for.
 
     Links are followed, as rank folders often are links, but neither back, nor to a folder above, nor out of /proc.
     """
-    found = Found()
+    found = Inventory()
     if not path.is_dir():
         found.files, found.json = 1, [path]
-        _recognise(_around(path), families, found)
+        _add_recognised(_listing_of_file(path), families, found)
         return found
-    for listing in _walk(path, families, found):
+    for listing in _walk_folders(path, families, found):
         found.files += len(listing.files)
         found.json += [listing.folder / name for name in listing.files if name.endswith((".json", ".json.gz"))]
-        _recognise(listing, families, found)
+        _add_recognised(listing, families, found)
     return found
 
 
-def _around(path: Path) -> Listing:
+def _listing_of_file(path: Path) -> Listing:
     """The folder of a single file, which may belong to what lies there."""
     try:
         listing = list_folder(path.parent)
@@ -42,7 +42,7 @@ def _around(path: Path) -> Listing:
     return Listing(listing.folder, listing.folders, listing.files, asked=path.name)
 
 
-def _recognise(listing: Listing, families: Sequence[Family], found: Found) -> None:
+def _add_recognised(listing: Listing, families: Sequence[Family], found: Inventory) -> None:
     """Add what the first family recognises that recognises anything."""
     for family in families:
         if candidates := list(family.detect(listing)):
@@ -50,18 +50,18 @@ def _recognise(listing: Listing, families: Sequence[Family], found: Found) -> No
             return
 
 
-def _walk(path: Path, families: Sequence[Family], found: Found) -> Iterator[Listing]:
+def _walk_folders(path: Path, families: Sequence[Family], found: Inventory) -> Iterator[Listing]:
     """Folders with the names of what is in them, those above before those below, in order of name."""
-    seen = set(_above(path))
+    seen = set(_identities_above(path))
     waiting = [(path, 0)]
     while waiting:
         folder, depth = waiting.pop(0)
         try:
-            here = _identity(folder)
+            here = _folder_identity(folder)
             if here in seen:
                 continue
             seen.add(here)
-            listing = list_folder(folder, links=here[0] != _processes())
+            listing = list_folder(folder, links=here[0] != _proc_device())
         except OSError:
             found.unreadable.append(folder)
             continue
@@ -75,19 +75,19 @@ def _worth_a_look(listing: Listing, families: Sequence[Family]) -> list[str]:
     return [name for name in listing.folders if not name.startswith(".") and name not in inner]
 
 
-def _identity(folder: Path) -> tuple[int, int]:
+def _folder_identity(folder: Path) -> tuple[int, int]:
     status = folder.stat()
     return status.st_dev, status.st_ino
 
 
-def _above(path: Path) -> Iterator[tuple[int, int]]:
+def _identities_above(path: Path) -> Iterator[tuple[int, int]]:
     """The folders a path lies in: a link to one of them would lead to everything beside the path."""
     for folder in path.resolve().parents:
         with contextlib.suppress(OSError):
-            yield _identity(folder)
+            yield _folder_identity(folder)
 
 
 @cache
-def _processes() -> int:
+def _proc_device() -> int:
     """The device of /proc, whose links lead into whatever processes have open; -1 where there is none."""
     return os.stat("/proc").st_dev if os.path.ismount("/proc") else -1

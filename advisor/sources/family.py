@@ -20,7 +20,7 @@ from advisor.model.run import Run
 from advisor.progress import Progress, silent
 from advisor.sources.listing import Listing
 
-Kind = Literal["capture", "summary", "unparsed", "foreign", "hollow"]
+FolderKind = Literal["capture", "summary", "unparsed", "foreign", "hollow"]
 """What was recognised: a capture of one rank or more; a summary of a whole job, which is opened where there is no
 capture; recorded data that nobody parsed; output of a tool that is not read; output without a single file."""
 
@@ -30,11 +30,11 @@ class Candidate:
     """Something a family recognises, and the folder it is known by. Families add what they need to open it."""
 
     root: Path
-    kind: Kind = field(default="capture", kw_only=True)
+    kind: FolderKind = field(default="capture", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class GroupMembers:
     """One communication group: what it is for (tp, pp, dp …; empty when unknown) and its global ranks in order."""
 
     kind: str
@@ -46,7 +46,7 @@ class Job:
     """What a summary beside the captures tells of the whole job."""
 
     ranks: tuple[int, ...] = ()
-    groups: Mapping[str, Members] = field(default_factory=dict)
+    groups: Mapping[str, GroupMembers] = field(default_factory=dict)
     stages: tuple[tuple[int, ...], ...] = ()
 
 
@@ -62,7 +62,7 @@ class Input:
 
 
 @dataclass
-class Found:
+class Inventory:
     """Everything of interest below a path."""
 
     candidates: dict[str, list[Candidate]] = field(default_factory=dict)
@@ -73,11 +73,11 @@ class Found:
     """Folders that cannot be listed."""
     files: int = 0
 
-    def of(self, family: str, kind: Kind) -> list[Candidate]:
+    def of(self, family: str, kind: FolderKind) -> list[Candidate]:
         """What one family recognised of one kind, in the order of the walk."""
         return [candidate for candidate in self.candidates.get(family, ()) if candidate.kind == kind]
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: FolderKind) -> int:
         """How many things of one kind were recognised by whatever family."""
         return sum(len(self.of(family, kind)) for family in self.candidates)
 
@@ -98,7 +98,7 @@ class Family:
     """What to give, as a request; None where people never begin with it."""
     inner: Callable[[Listing], frozenset[str]] = lambda _: frozenset()
     """The folders of a listed one in which nothing else is to be looked for: there may be thousands."""
-    refuse: Callable[[Path, Found], InputError | None] = lambda *_: None
+    refuse: Callable[[Path, Inventory], InputError | None] = lambda *_: None
     """Why nothing below a path is a readable capture, where the family knows what lies there."""
     job: Callable[[Candidate], Job] = lambda _: Job()
     """What a summary tells captures beside it."""

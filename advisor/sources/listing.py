@@ -40,15 +40,15 @@ def list_folder(folder: Path, links: bool = True) -> Listing:
     return Listing(folder, tuple(sorted(folders)), tuple(sorted(files)))
 
 
-def shown(path: Path | str) -> str:
+def show_name(path: Path | str) -> str:
     """A name as text that can be written anywhere, on one line; bytes that are no UTF-8 are shown as such."""
     return " ".join(os.fsencode(path).decode("utf-8", "backslashreplace").splitlines())
 
 
-def shown_relative(folder: Path, base: Path) -> str:
+def show_relative(folder: Path, base: Path) -> str:
     """How a folder is called in reports: its path relative to `base`, empty when it is that."""
     name = folder.relative_to(base).as_posix() if folder.is_relative_to(base) else folder.name
-    return "" if name == "." else shown(name)
+    return "" if name == "." else show_name(name)
 
 
 def first_names(folder: Path, limit: int = 4) -> Text:
@@ -57,7 +57,7 @@ def first_names(folder: Path, limit: int = 4) -> Text:
         listing = list_folder(folder)
     except OSError:
         return Text("nothing that can be listed", "无法列出的内容")
-    names = [shown(name) for name in (*(f"{name}/" for name in listing.folders), *listing.files)]
+    names = [show_name(name) for name in (*(f"{name}/" for name in listing.folders), *listing.files)]
     if not names:
         return Text("nothing", "空目录")
     first, more = names[:limit], len(names) - limit

@@ -17,7 +17,7 @@ MOST_STEPS = 400
 _PARTS: tuple[SpentPart, ...] = ("compute", "communication", "free")
 
 
-def account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account | None:
+def step_account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account | None:
     """The entries of the mean step, which add up to it, and the steps; None without any step whose time is known."""
     overlaps = overlaps.take(np.isfinite(overlaps["span_us"]))
     if not len(overlaps):
@@ -30,13 +30,13 @@ def account(overlaps: Table[Overlap], spending: Table[Spending]) -> Account | No
         for part in _PARTS
         for entry in _of_part(part, spending, parts.isin([part]), place, ranks.astype(np.float64))
     ]
-    return Account(spent=tuple(spent), steps=_steps(overlaps, steps, of, ranks))
+    return Account(spent=tuple(spent), steps=_step_splits(overlaps, steps, of, ranks))
 
 
 def _of_part(part: SpentPart, spending: Table[Spending], mine: Array, place: Array, ranks: Array) -> list[Spent]:
     """The entries of one part, largest first, the one without a name last."""
     rows = np.flatnonzero(mine)
-    names = _bounded(spending.texts("name").take(rows), spending["us"][rows])
+    names = _keep_largest(spending.texts("name").take(rows), spending["us"][rows])
     codes, steps = names.codes.astype(np.int64) + 1, len(ranks)
     size = len(names.names) + 1
     cells = codes * steps + place[rows]
@@ -51,15 +51,15 @@ def _of_part(part: SpentPart, spending: Table[Spending], mine: Array, place: Arr
         Spent(
             part=part,
             name="" if code == 0 else names.names[code - 1] or "",
-            us=_digits(mean[code]),
-            spread_us=_digits(spread[code]) if steps > 1 else None,
-            count=_digits(count[code]) if code else None,
+            us=_round_digits(mean[code]),
+            spread_us=_round_digits(spread[code]) if steps > 1 else None,
+            count=_round_digits(count[code]) if code else None,
         )
         for code in order.tolist()
     ]
 
 
-def _bounded(names: Texts, us: Array) -> Texts:
+def _keep_largest(names: Texts, us: Array) -> Texts:
     """The names, those beyond the largest ones missing."""
     total = np.bincount(names.codes + 1, weights=us, minlength=len(names.names) + 1)[1:]
     kept = np.zeros(len(total) + 1, bool)
@@ -67,16 +67,16 @@ def _bounded(names: Texts, us: Array) -> Texts:
     return Texts(np.where(kept[names.codes], names.codes, -1).astype(np.int32), names.names)
 
 
-def _steps(overlaps: Table[Overlap], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
+def _step_splits(overlaps: Table[Overlap], steps: Array, of: Array, ranks: Array) -> tuple[StepSplit, ...]:
     names = ("span_us", "compute_us", "exposed_comm_us", "free_us")
     means = [np.bincount(of, weights=np.nan_to_num(overlaps[name]), minlength=len(steps)) / ranks for name in names]
     return tuple(
         StepSplit(
             step=None if step == MISSING else step,
-            step_us=_digits(span),
-            compute_us=_digits(compute),
-            exposed_comm_us=_digits(comm),
-            free_us=_digits(free),
+            step_us=_round_digits(span),
+            compute_us=_round_digits(compute),
+            exposed_comm_us=_round_digits(comm),
+            free_us=_round_digits(free),
         )
         for step, span, compute, comm, free in zip(
             steps.tolist()[:MOST_STEPS], *(mean.tolist() for mean in means), strict=False
@@ -84,5 +84,5 @@ def _steps(overlaps: Table[Overlap], steps: Array, of: Array, ranks: Array) -> t
     )
 
 
-def _digits(value: float) -> float:
+def _round_digits(value: float) -> float:
     return float(f"{value:.9g}")

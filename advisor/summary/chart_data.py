@@ -23,7 +23,7 @@ MOST_LINKS = 4096
 """All pairs of 64 ranks; of more, the slowest link between each block of ranks and each other one is kept."""
 
 
-def exhibits(profile: Profile) -> tuple[Exhibit, ...]:
+def make_exhibits(profile: Profile) -> tuple[Exhibit, ...]:
     """Every exhibit whose facts were recorded and that has something to show."""
     made = []
     for kind, fact, draw in EXHIBITS:
@@ -39,11 +39,11 @@ def exhibits(profile: Profile) -> tuple[Exhibit, ...]:
 
 def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
     """The mean step over all ranks and steps; None without any step whose split is known."""
-    overlaps = _known(overlaps)
+    overlaps = _known_splits(overlaps)
     if not len(overlaps):
         return None
-    slowest_rank, slowest_us = _slowest(overlaps)
-    mean = {name: _mean(overlaps.floats(name)) for name in Overlap.columns() if name.endswith("_us")}
+    slowest_rank, slowest_us = _slowest_rank(overlaps)
+    mean = {name: _finite_mean(overlaps.floats(name)) for name in Overlap.columns() if name.endswith("_us")}
     return TimeSplit(
         step_us=mean["span_us"] or 0.0,
         compute_us=mean["compute_us"] or 0.0,
@@ -59,12 +59,12 @@ def time_split(overlaps: Table[Overlap]) -> TimeSplit | None:
 
 def step_us(overlaps: Table[Overlap]) -> float:
     """The mean step over all ranks and steps whose time is known, µs; 0 without any."""
-    return _mean(_known(overlaps).floats("span_us")) or 0.0
+    return _finite_mean(_known_splits(overlaps).floats("span_us")) or 0.0
 
 
-def _slowest(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
+def _slowest_rank(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
     """The rank with the longest mean step, and that step in µs; nothing with fewer than two ranks."""
-    groups, (ranks,) = _groups(overlaps["rank"])
+    groups, (ranks,) = _group_rows(overlaps["rank"])
     if len(ranks) < 2:  # noqa: PLR2004 - one rank is not compared with itself
         return None, None
     spans = _group_mean(overlaps.floats("span_us"), groups, len(ranks))
@@ -72,30 +72,32 @@ def _slowest(overlaps: Table[Overlap]) -> tuple[int | None, float | None]:
     return int(ranks[slowest]), float(spans[slowest])
 
 
-def slack(overlaps: Table[Overlap]) -> dict[int, float]:
+def slack_by_rank(overlaps: Table[Overlap]) -> dict[int, float]:
     """By rank: how much more of a step it spends in communication that nothing hides than the rank that spends least.
 
     Ranks end their steps together; who waits least is who the others wait for.
     """
-    groups, (ranks,) = _groups(overlaps["rank"])
+    groups, (ranks,) = _group_rows(overlaps["rank"])
     exposed = _group_mean(overlaps.floats("exposed_comm_us"), groups, len(ranks))
     found = np.flatnonzero(np.isfinite(exposed))
     waited = exposed[found] - exposed[found].min(initial=np.inf)
     return dict(zip(ranks[found].tolist(), waited.tolist(), strict=True))
 
 
-def _known(overlaps: Table[Overlap]) -> Table[Overlap]:
+def _known_splits(overlaps: Table[Overlap]) -> Table[Overlap]:
     """The steps whose split is known: not those that lack kernels."""
     return overlaps.take(np.isfinite(overlaps["span_us"]))
 
 
 def _time_split_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
-    overlaps = _known(overlaps)
-    groups, (ranks,) = _groups(overlaps["rank"])
-    stages = _first(overlaps["stage"], groups, len(ranks))
+    overlaps = _known_splits(overlaps)
+    groups, (ranks,) = _group_rows(overlaps["rank"])
+    stages = _first_of_group(overlaps["stage"], groups, len(ranks))
     names = ("compute_us", "exposed_comm_us", "free_us")
     columns = [_group_mean(overlaps.floats(name), groups, len(ranks)) for name in names]
-    return _rows((("rank", ""), ("stage", ""), *((n, "us") for n in names)), (ranks, stages, *columns), MOST_RANKS)
+    return _rows_of_columns(
+        (("rank", ""), ("stage", ""), *((n, "us") for n in names)), (ranks, stages, *columns), MOST_RANKS
+    )
 
 
 def _idle_rows(idle: Table[IdleCause], profile: Profile) -> Rows:
@@ -115,16 +117,18 @@ def _latency_rows(latencies: Table[LaunchLatency], _: Profile) -> Rows:
     bins = np.rint(np.log10(latencies["to_us"]) * LATENCY_BINS_PER_DECADE).astype(np.int64)
     counts = np.bincount(bins, latencies["launches"]).astype(np.int64)
     if not len(counts):
-        return _rows((), (), 0)
+        return _rows_of_columns((), (), 0)
     edges = 10 ** (np.arange(len(counts)) / LATENCY_BINS_PER_DECADE)
     lower = np.concatenate([[0.0], edges[:-1]])
-    return _rows((("from_us", "us"), ("to_us", "us"), ("launches", "count")), (lower, edges, counts), len(counts))
+    return _rows_of_columns(
+        (("from_us", "us"), ("to_us", "us"), ("launches", "count")), (lower, edges, counts), len(counts)
+    )
 
 
 def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
     """The operator types with most device time per step, mean over the ranks."""
     types = operators.texts("op_type")
-    groups, (codes, cores) = _groups(types.codes, operators.texts("core").codes)
+    groups, (codes, cores) = _group_rows(types.codes, operators.texts("core").codes)
     ranks = max(len(np.unique(operators["rank"])), 1)
     us = np.bincount(groups, operators.floats("total_us"), minlength=len(codes)) / ranks
     calls = np.bincount(groups, operators.floats("calls"), minlength=len(codes)) / ranks
@@ -136,9 +140,9 @@ def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
 
 
 def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
-    ordered = _known(overlaps).sorted_by("rank", "step")
+    ordered = _known_splits(overlaps).sorted_by("rank", "step")
     heads = (("rank", ""), ("step", ""), ("span_us", "us"))
-    return _rows(heads, (ordered["rank"], ordered["step"], ordered.floats("span_us")), MOST_CELLS)
+    return _rows_of_columns(heads, (ordered["rank"], ordered["step"], ordered.floats("span_us")), MOST_CELLS)
 
 
 def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
@@ -146,11 +150,11 @@ def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:
     heads = tuple(Head(name=name, unit=unit) for name, unit in names)
     kept = _slowest_links(links)
     cells = zip(
-        _plain(kept["source"]),
-        _plain(kept["target"]),
+        _plain_values(kept["source"]),
+        _plain_values(kept["target"]),
         kept.texts("link").values(),
-        _plain(kept.floats("bandwidth_gbps")),
-        _plain(kept.floats("size_bytes")),
+        _plain_values(kept.floats("bandwidth_gbps")),
+        _plain_values(kept.floats("size_bytes")),
         strict=True,
     )
     return Rows(columns=heads, rows=tuple(cells), total=len(links))
@@ -171,8 +175,8 @@ def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
     return links.take(kept[:MOST_LINKS])
 
 
-Draw = Callable[[AnyTable, Profile], Rows]
-EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], Draw], ...] = (
+MakeRows = Callable[[AnyTable, Profile], Rows]
+EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], MakeRows], ...] = (
     ("time_split", Overlap, _time_split_rows),
     ("idle_causes", IdleCause, _idle_rows),
     ("launch_latency", LaunchLatency, _latency_rows),
@@ -182,7 +186,7 @@ EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], Draw], ...] = (
 )
 
 
-def _groups(*keys: Array) -> tuple[Array, tuple[Array, ...]]:
+def _group_rows(*keys: Array) -> tuple[Array, tuple[Array, ...]]:
     """Per row the number of its group, and per group its keys; groups in ascending order of the keys."""
     if len(keys) == 1:
         distinct, inverse = np.unique(keys[0], return_inverse=True)
@@ -199,24 +203,24 @@ def _group_mean(values: Array, groups: Array, count: int) -> Array:
     return np.where(numbers > 0, totals / np.maximum(numbers, 1), np.nan)
 
 
-def _first(values: Array, groups: Array, count: int) -> Array:
+def _first_of_group(values: Array, groups: Array, count: int) -> Array:
     out = np.full(count, MISSING, np.int64)
     out[groups[::-1]] = values[::-1]
     return out
 
 
-def _mean(values: Array) -> float | None:
+def _finite_mean(values: Array) -> float | None:
     there = values[np.isfinite(values)]
     return float(there.mean()) if len(there) else None
 
 
-def _plain(values: Array) -> list[Scalar]:
+def _plain_values(values: Array) -> list[Scalar]:
     if values.dtype == np.float64:
         return [value if math.isfinite(value) else None for value in values.tolist()]
     return [None if value == MISSING else value for value in values.tolist()]
 
 
-def _rows(heads: Iterable[tuple[str, str]], columns: Sequence[Array], limit: int) -> Rows:
-    cells = tuple(zip(*(_plain(column[:limit]) for column in columns), strict=True))
+def _rows_of_columns(heads: Iterable[tuple[str, str]], columns: Sequence[Array], limit: int) -> Rows:
+    cells = tuple(zip(*(_plain_values(column[:limit]) for column in columns), strict=True))
     total = len(columns[0]) if columns else 0
     return Rows(columns=tuple(Head(name=name, unit=unit) for name, unit in heads), rows=cells, total=total)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
-from advisor.analysis.comms import collective_calls
-from advisor.analysis.completeness import TOLERATED, incomplete
+from advisor.analysis.collective_calls import collective_calls
+from advisor.analysis.completeness import TOLERATED, lacks_kernel_rows
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.gaps import gaps
 from advisor.analysis.host_costs import host_costs
@@ -252,8 +252,12 @@ def test_what_is_exposed_or_idle_beside_a_trimmed_list_is_missing():
 
 def test_an_event_without_a_step_counts_as_incomplete_once_one_step_is():
     split = split_of(TRIMMED)
-    assert incomplete(split, np.array([0, 0, 1]), np.array([1, MISSING, MISSING])).tolist() == [True, True, False]
-    assert not incomplete(None, np.array([0]), np.array([1])).any()
+    assert lacks_kernel_rows(split, np.array([0, 0, 1]), np.array([1, MISSING, MISSING])).tolist() == [
+        True,
+        True,
+        False,
+    ]
+    assert not lacks_kernel_rows(None, np.array([0]), np.array([1])).any()
 
 
 def opened(path: Path) -> Profile:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import DERIVED
-from advisor.facts.profile import makes, needs
+from advisor.facts.profile import fact_of_derivation, needs_of_derivation
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
@@ -44,7 +44,9 @@ def hostile(draw: st.DrawFn, fact: type[Fact]) -> Table[Any]:
 
 
 def run_with(derivation: Callable[..., Table[Any]], table_of: Callable[[type[Fact]], Any]) -> Table[Any] | None:
-    arguments = {n: Run() if need is None else table_of(need) for n, (need, _) in needs(derivation).items()}
+    arguments = {
+        n: Run() if need is None else table_of(need) for n, (need, _) in needs_of_derivation(derivation).items()
+    }
     try:
         return derivation(**arguments)
     except FactMissing:
@@ -52,7 +54,7 @@ def run_with(derivation: Callable[..., Table[Any]], table_of: Callable[[type[Fac
 
 
 def test_every_derived_fact_has_one_derivation():
-    assert sorted(makes(d).table for d in DERIVATIONS) == sorted(fact.table for fact in DERIVED)
+    assert sorted(fact_of_derivation(d).table for d in DERIVATIONS) == sorted(fact.table for fact in DERIVED)
 
 
 @EVERY
@@ -63,7 +65,7 @@ def test_empty_tables_give_an_empty_table_or_a_missing_fact(derivation):
 
 @EVERY
 def test_what_is_optional_may_be_absent(derivation):
-    optional = {need for need, may_lack in needs(derivation).values() if may_lack}
+    optional = {need for need, may_lack in needs_of_derivation(derivation).values() if may_lack}
     found = run_with(derivation, lambda fact: None if fact in optional else Table.empty(fact))
     assert found is None or len(found) == 0
 
@@ -76,7 +78,7 @@ def test_whatever_a_table_holds_ends_no_run(derivation, data):
         found = run_with(derivation, lambda fact: data.draw(hostile(fact)))
     if found is not None:
         found.rows()
-        declared = makes(derivation).columns()
+        declared = fact_of_derivation(derivation).columns()
         for name, column in declared.items():
             if column.store != "text":
                 assert found[name].dtype == column.dtype
@@ -95,7 +97,7 @@ def test_tables_are_left_as_they_were(derivation, data):
         return drawn[-1]
 
     before: list[str] = []
-    arguments = {n: Run() if need is None else draw(need) for n, (need, _) in needs(derivation).items()}
+    arguments = {n: Run() if need is None else draw(need) for n, (need, _) in needs_of_derivation(derivation).items()}
     before = [repr(table.rows()) for table in drawn]
     try:
         with np.errstate(all="ignore"):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.at_once import AT_ONCE_NS
-from advisor.analysis.dispatch import MOST_TOLERANCE_NS, dispatches, tolerances
+from advisor.analysis.dispatch import MOST_TOLERANCE_NS, clock_tolerances, dispatches
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
 from advisor.facts.table import Table, read_table
 
@@ -52,12 +52,12 @@ def test_of_the_first_task_nothing_is_known():
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=9))
 def test_tolerance_follows_the_most_negative_latency_within_bounds(latency):
-    (found,) = tolerances(np.zeros(len(latency), np.int64), np.array(latency), np.array([0])).tolist()
+    (found,) = clock_tolerances(np.zeros(len(latency), np.int64), np.array(latency), np.array([0])).tolist()
     assert found == min(max(-min(latency), AT_ONCE_NS), MOST_TOLERANCE_NS)
 
 
 def test_a_rank_without_links_has_the_least_tolerance():
-    assert tolerances(np.array([0]), np.array([-60_000]), np.array([3])).tolist() == [AT_ONCE_NS]
+    assert clock_tolerances(np.array([0]), np.array([-60_000]), np.array([3])).tolist() == [AT_ONCE_NS]
 
 
 def test_streams_tell_tasks_of_one_moment_apart():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from advisor.analysis.comms import meetings
+from advisor.analysis.collective_calls import meetings
 from advisor.analysis.links import link_uses
 from advisor.facts.derived import CollectiveCall, Overlap
 from advisor.facts.observed import Link

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.families import FAMILIES, families, family_of
+from advisor.analysis.families import FAMILIES, families_of, family_of
 from advisor.facts.table import Texts
 
 
@@ -36,6 +36,8 @@ def test_an_operator_is_of_the_family_of_its_work_in_all_its_versions(family, ty
 
 
 def test_what_runs_on_the_ai_cpu_is_a_family_of_its_own_and_a_missing_type_has_none():
-    found = families(Texts.of(["Cast", "Cast", None, "Cast"]), Texts.of(["AI_CPU", "AI_VECTOR_CORE", "AI_CPU", None]))
+    found = families_of(
+        Texts.of(["Cast", "Cast", None, "Cast"]), Texts.of(["AI_CPU", "AI_VECTOR_CORE", "AI_CPU", None])
+    )
     assert found.values() == ["ai_cpu", "movement", None, "movement"]
     assert set(found.names) == set(FAMILIES)

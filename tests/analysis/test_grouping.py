@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.grouping import grouped, matched
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.table import Texts
 
@@ -28,7 +28,7 @@ def by_key(rows):
 
 def split(rows):
     numbers = np.array([r[0] for r in rows], np.int64)
-    return grouped(numbers, Texts.of([r[1] for r in rows])), np.array([r[2] for r in rows], np.float64)
+    return group_by(numbers, Texts.of([r[1] for r in rows])), np.array([r[2] for r in rows], np.float64)
 
 
 def same(found, expected):
@@ -68,5 +68,5 @@ def test_median_of_others_leaves_the_row_itself_out(rows):
 
 @given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
 def test_matched_gives_the_first_row_that_holds_the_value(keys, wanted):
-    found = matched(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist()
+    found = row_of_key(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist()
     assert found == [keys.index(value) if value in keys else -1 for value in wanted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 from timelines import host_calls
 
 from advisor.analysis.holdup_calls import MOST_CALLS, holdup_calls
-from advisor.analysis.recorded import recorded_spans
+from advisor.analysis.recorded_spans import recorded_spans
 from advisor.facts.derived import Gap
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Table, read_table

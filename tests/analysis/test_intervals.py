@@ -8,18 +8,18 @@ from timelines import INTERVALS, moments
 
 from advisor.analysis.intervals import (
     Spans,
-    alone,
-    apart,
-    cover,
-    depths,
-    gaps,
-    holder,
-    innermost,
+    axis_of_cells,
+    covered_ns,
+    gaps_in_window,
+    innermost_covering,
     intersect,
-    joined,
+    nesting_depths,
+    span_at,
     subtract,
+    time_alone_by_cell,
     union,
-    unions,
+    union_of_sets,
+    unions_by_cell,
 )
 
 QUERIES = st.lists(st.tuples(st.integers(-5, 150), st.integers(0, 30)), max_size=8)
@@ -59,7 +59,7 @@ def test_union_of_a_union_changes_nothing(pairs):
 @given(INTERVALS, INTERVALS)
 def test_intersection_is_what_union_counts_twice(a, b):
     first, second = spans(a), spans(b)
-    assert first.total + second.total == joined([first, second]).total + intersect(first, second).total
+    assert first.total + second.total == union_of_sets([first, second]).total + intersect(first, second).total
 
 
 @given(INTERVALS, INTERVALS)
@@ -67,7 +67,7 @@ def test_set_operations_agree_with_sets_of_moments(a, b):
     first, second = spans(a), spans(b)
     assert times(intersect(first, second)) == times(first) & times(second)
     assert times(subtract(first, second)) == times(first) - times(second)
-    assert times(joined([first, second])) == times(first) | times(second)
+    assert times(union_of_sets([first, second])) == times(first) | times(second)
 
 
 @given(INTERVALS, INTERVALS)
@@ -79,13 +79,13 @@ def test_results_are_spans_again(a, b):
 @given(INTERVALS, INTERVALS)
 def test_busy_and_gaps_fill_the_window(busy, window):
     whole, used = spans(window), spans(busy)
-    assert gaps(used, whole).total + intersect(used, whole).total == whole.total
+    assert gaps_in_window(used, whole).total + intersect(used, whole).total == whole.total
 
 
 def test_touching_intervals_leave_no_gap():
     busy = union(np.array([0, 10]), np.array([10, 20]))
     assert len(busy) == 1
-    assert not len(gaps(busy, Spans(np.array([0]), np.array([20]))))
+    assert not len(gaps_in_window(busy, Spans(np.array([0]), np.array([20]))))
 
 
 def test_empty_and_negative_intervals_do_not_count():
@@ -95,19 +95,19 @@ def test_empty_and_negative_intervals_do_not_count():
 @given(INTERVALS, QUERIES)
 def test_cover_counts_the_moments_of_each_query(pairs, queries):
     start, length = columns(queries)
-    found = cover(spans(pairs), start, start + length).tolist()
+    found = covered_ns(spans(pairs), start, start + length).tolist()
     held = times(spans(pairs))
     assert found == [len(held & set(range(s, s + n))) for s, n in queries]
 
 
 def test_a_query_that_ends_before_it_starts_covers_nothing():
-    assert cover(spans([(0, 10)]), np.array([8]), np.array([2])).tolist() == [0]
+    assert covered_ns(spans([(0, 10)]), np.array([8]), np.array([2])).tolist() == [0]
 
 
 @given(INTERVALS, st.lists(st.integers(-5, 150), max_size=8))
 def test_holder_is_the_span_around_the_moment(pairs, asked):
     of = spans(pairs)
-    found = holder(of, np.array(asked, np.int64)).tolist()
+    found = span_at(of, np.array(asked, np.int64)).tolist()
     bounds = list(zip(of.start.tolist(), of.end.tolist(), strict=True))
     assert found == [next((i for i, (s, e) in enumerate(bounds) if s <= t < e), -1) for t in asked]
 
@@ -135,7 +135,7 @@ def test_innermost_is_the_shortest_call_over_more_than_half(calls, queries, rand
     random.shuffle(calls)
     start, end = columns(calls)
     asked, length = columns(queries)
-    found = innermost(start, end, asked, asked + length).tolist()
+    found = innermost_covering(start, end, asked, asked + length).tolist()
     for (s, n), row in zip(queries, found, strict=True):
         covering = [e - b for b, e in calls if 2 * (min(e, s + n) - max(b, s)) > n]
         assert (row == -1) == (not covering)
@@ -146,7 +146,7 @@ def test_innermost_is_the_shortest_call_over_more_than_half(calls, queries, rand
 
 
 def test_depth_counts_the_calls_still_running():
-    assert depths(np.array([0, 1, 2, 6]), np.array([10, 5, 3, 9])).tolist() == [0, 1, 2, 1]
+    assert nesting_depths(np.array([0, 1, 2, 6]), np.array([10, 5, 3, 9])).tolist() == [0, 1, 2, 1]
 
 
 CELLS = st.lists(st.tuples(st.integers(0, 3), st.integers(-50, 100), st.integers(0, 20)), max_size=15)
@@ -160,7 +160,7 @@ def celled(rows: list[tuple[int, int, int]]) -> tuple[np.ndarray, np.ndarray, np
 @given(CELLS)
 def test_cells_on_the_axis_share_no_moment(rows):
     cell, start, end = celled(rows)
-    axis = apart(cell, start, end, 4)
+    axis = axis_of_cells(cell, start, end, 4)
     sets = [moments(start[cell == c] + axis.shift[c], end[cell == c] + axis.shift[c]) for c in range(4)]
     assert sum(map(len, sets)) == len(set().union(*sets))
     assert axis.owner(start + axis.shift[cell]).tolist() == cell.tolist()
@@ -169,7 +169,7 @@ def test_cells_on_the_axis_share_no_moment(rows):
 @given(CELLS)
 def test_unions_are_the_union_of_each_cell(rows):
     cell, start, end = celled(rows)
-    owner, first, last = unions(cell, start, end, 4)
+    owner, first, last = unions_by_cell(cell, start, end, 4)
     for c in range(4):
         expected = union(start[cell == c], end[cell == c])
         assert first[owner == c].tolist() == expected.start.tolist()
@@ -179,7 +179,7 @@ def test_unions_are_the_union_of_each_cell(rows):
 @given(CELLS)
 def test_alone_is_time_no_other_cell_runs(rows):
     cell, start, end = celled(rows)
-    found = alone(cell, start, end, 4).tolist()
+    found = time_alone_by_cell(cell, start, end, 4).tolist()
     sets = [moments(start[cell == c], end[cell == c]) for c in range(4)]
     others = [set().union(*(s for k, s in enumerate(sets) if k != c)) for c in range(4)]
     assert found == [len(own - other) for own, other in zip(sets, others, strict=True)]

@@ -13,7 +13,7 @@ import advisor
 import corpus
 from advisor.analysis.intervals import Spans
 from advisor.analysis.removals import removals
-from advisor.analysis.replay import Queue, Rank, Relief, Work, gains
+from advisor.analysis.replay import Queue, Relief, ReplayedWork, ReplayInput, gains_by_task
 from advisor.facts.derived import Dispatch, Removal
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
@@ -24,16 +24,16 @@ TASKS = st.lists(
 """Idle time before a task, its length, for how long it was queued, and how much of its length is taken away."""
 
 
-def in_turn(rows: list[tuple[int, int, int, int]]) -> tuple[Rank, np.ndarray]:
+def in_turn(rows: list[tuple[int, int, int, int]]) -> tuple[ReplayInput, np.ndarray]:
     idle, length, queued, less = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     end = np.cumsum(idle + length)
     start, nothing, empty = end - length, np.full(len(end), -1), np.empty(0, np.int64)
-    work = Work(start, end, start - queued, entry=nothing, queued=queued, awaits=nothing)
-    beside = Work(*[empty] * 6)
-    return Rank(0, work, beside, Queue(empty, empty, empty), Spans.none()), np.minimum(less, length)
+    work = ReplayedWork(start, end, start - queued, entry=nothing, queued=queued, awaits=nothing)
+    beside = ReplayedWork(*[empty] * 6)
+    return ReplayInput(0, work, beside, Queue(empty, empty, empty), Spans.none()), np.minimum(less, length)
 
 
-def sooner_one_by_one(rank: Rank, spared: np.ndarray) -> list[int]:
+def sooner_one_by_one(rank: ReplayInput, spared: np.ndarray) -> list[int]:
     """Task after task: when both its launch and the one before it allow, and later by what else held it up."""
     work, ended, recorded, found = rank.work, rank.begin, rank.begin, []
     rows = zip(*(column.tolist() for column in (work.start, work.end, work.queued, spared)), strict=True)
@@ -49,7 +49,7 @@ def sooner_one_by_one(rank: Rank, spared: np.ndarray) -> list[int]:
 @given(TASKS)
 def test_taking_device_time_away_agrees_with_one_task_after_another(rows):
     rank, spared = in_turn(rows)
-    gain = gains(rank, Relief.of_device(spared), waits=rank.waits)
+    gain = gains_by_task(rank, Relief.of_device(spared), waits=rank.waits)
     assert gain.tolist() == sooner_one_by_one(rank, spared)
 
 
@@ -57,7 +57,7 @@ def test_taking_device_time_away_agrees_with_one_task_after_another(rows):
 @given(TASKS)
 def test_what_is_won_lies_between_nothing_and_the_time_taken_away(rows):
     rank, spared = in_turn(rows)
-    gain = gains(rank, Relief.of_device(spared), waits=rank.waits)
+    gain = gains_by_task(rank, Relief.of_device(spared), waits=rank.waits)
     assert (gain >= 0).all()
     assert (gain <= np.cumsum(spared)).all()
 
@@ -66,14 +66,14 @@ def test_what_is_won_lies_between_nothing_and_the_time_taken_away(rows):
 @given(TASKS)
 def test_a_rank_whose_host_is_far_ahead_wins_all_of_it(rows):
     rank, spared = in_turn([(idle, length, 10_000, less) for idle, length, _, less in rows])
-    gain = gains(rank, Relief.of_device(spared), waits=rank.waits)
+    gain = gains_by_task(rank, Relief.of_device(spared), waits=rank.waits)
     assert gain.tolist() == np.cumsum(spared).tolist()
 
 
 @given(TASKS)
 def test_a_replay_that_takes_nothing_away_is_what_was_recorded(rows):
     rank, _ = in_turn(rows)
-    assert not gains(rank, Relief.none(), waits=rank.waits).any()
+    assert not gains_by_task(rank, Relief.none(), waits=rank.waits).any()
 
 
 KERNELS = "op_type start_ns duration_us\nCast 0 40\nMul 40000 20\nCast 60000 40\nMul {mul} 20"

@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.intervals import Spans, union
-from advisor.analysis.replay import Queue, Rank, Relief, Work, emptying, follow, gains
+from advisor.analysis.replay import (
+    Queue,
+    Relief,
+    ReplayedWork,
+    ReplayInput,
+    emptying_waits,
+    gains_by_task,
+    gains_in_turn,
+)
 
 NONE = Spans.none()
 ITEMS = st.lists(
@@ -26,19 +34,19 @@ def test_following_agrees_with_one_item_after_another(items):
         # what a stretch has no slack for it cannot gain
         expected.append(gain)
         last = own
-    assert follow(limit, slack, stretch).tolist() == expected
+    assert gains_in_turn(limit, slack, stretch).tolist() == expected
 
 
-def tasks(*rows: tuple[int, int, int]) -> Work:
+def tasks(*rows: tuple[int, int, int]) -> ReplayedWork:
     """Tasks of (launch, start, end), queued for as long as lies between launch and start."""
     launch, start, end = (np.array([row[at] for row in rows], np.int64) for at in range(3))
     nothing = np.full(len(rows), -1)
-    return Work(start, end, launch, entry=nothing, queued=start - launch, awaits=nothing)
+    return ReplayedWork(start, end, launch, entry=nothing, queued=start - launch, awaits=nothing)
 
 
-def rank(work: Work, waits: Spans = NONE, queue: Queue | None = None) -> Rank:
+def rank(work: ReplayedWork, waits: Spans = NONE, queue: Queue | None = None) -> ReplayInput:
     empty = np.empty(0, np.int64)
-    return Rank(0, work, tasks(), queue or Queue(empty, empty, empty), waits)
+    return ReplayInput(0, work, tasks(), queue or Queue(empty, empty, empty), waits)
 
 
 def spans(*pairs: tuple[int, int]) -> Spans:
@@ -47,12 +55,12 @@ def spans(*pairs: tuple[int, int]) -> Spans:
 
 def test_a_pause_of_the_host_costs_what_the_queue_did_not_hide():
     """The device lives on its queue for 30 of the 50 that the host pauses."""
-    found = gains(rank(tasks((0, 0, 40), (60, 60, 70))), Relief(spans((10, 60)), NONE), waits=NONE)
+    found = gains_by_task(rank(tasks((0, 0, 40), (60, 60, 70))), Relief(spans((10, 60)), NONE), waits=NONE)
     assert found.tolist() == [0, 20]
 
 
 def test_a_pause_costs_nothing_while_the_queue_is_deep():
-    found = gains(rank(tasks((0, 0, 100), (60, 100, 110))), Relief(spans((10, 60)), NONE), waits=NONE)
+    found = gains_by_task(rank(tasks((0, 0, 100), (60, 100, 110))), Relief(spans((10, 60)), NONE), waits=NONE)
     assert found.tolist() == [0, 0]
 
 
@@ -60,13 +68,13 @@ def test_a_pause_that_only_shrinks_the_lead_is_paid_for_later():
     """No device is idle during the first pause, but without it the second would have been hidden."""
     work = tasks((0, 0, 50), (45, 50, 60), (100, 100, 110))
     both, first = spans((5, 45), (50, 100)), spans((5, 45))
-    assert gains(rank(work), Relief(both, NONE), waits=NONE).tolist() == [0, 0, 40]
-    assert gains(rank(work), Relief(first, NONE), waits=NONE).tolist() == [0, 0, 40]
+    assert gains_by_task(rank(work), Relief(both, NONE), waits=NONE).tolist() == [0, 0, 40]
+    assert gains_by_task(rank(work), Relief(first, NONE), waits=NONE).tolist() == [0, 0, 40]
 
 
 def test_what_was_won_before_a_wait_is_kept_after_it():
     work = tasks((0, 0, 10), (30, 30, 40), (45, 45, 50))
-    found = gains(rank(work, spans((35, 42))), Relief(spans((10, 30)), NONE), waits=spans((35, 42)))
+    found = gains_by_task(rank(work, spans((35, 42))), Relief(spans((10, 30)), NONE), waits=spans((35, 42)))
     assert found.tolist() == [0, 20, 20]
 
 
@@ -77,42 +85,44 @@ def test_a_wait_that_ends_before_the_device_is_done_keeps_what_was_won_before_it
     short = spans((ms, ms + 100))
     less = Relief.of_device(np.array([3 * ms, 0]))
     one = rank(work, short)
-    assert gains(one, less, waits=emptying(short, work, one.queue)).tolist() == [3 * ms, 3 * ms]
+    assert gains_by_task(one, less, waits=emptying_waits(short, work, one.queue)).tolist() == [3 * ms, 3 * ms]
 
 
 def test_a_wait_that_falls_away_lets_the_host_run_ahead():
     work = tasks((0, 0, 40), (60, 60, 70))
     wait = spans((5, 41))
-    assert gains(rank(work, wait), Relief(wait, NONE), waits=NONE).tolist() == [0, 20]
+    assert gains_by_task(rank(work, wait), Relief(wait, NONE), waits=NONE).tolist() == [0, 20]
 
 
 def test_time_saved_on_the_second_thread_is_bounded_by_the_first():
     """The entry was handed over at 20: compiling for 50 less helps by 30 only for the second."""
     queue = Queue(*(np.array(side, np.int64) for side in ([5, 65], [60, 70], [5, 20])))
     nothing = np.full(2, -1)
-    work = Work(*(np.array(side, np.int64) for side in ([58, 68], [59, 69], [57, 67], [0, 1], [0, 0])), nothing)
-    found = gains(rank(work, queue=queue), Relief(NONE, spans((6, 56))), waits=NONE)
+    work = ReplayedWork(*(np.array(side, np.int64) for side in ([58, 68], [59, 69], [57, 67], [0, 1], [0, 0])), nothing)
+    found = gains_by_task(rank(work, queue=queue), Relief(NONE, spans((6, 56))), waits=NONE)
     assert found.tolist() == [50, 45]
 
 
 def test_work_that_awaits_a_collective_comes_no_sooner_than_that():
     work, beside = tasks((0, 0, 10), (40, 40, 50), (41, 80, 90)), tasks((12, 12, 80))
-    work = Work(work.start, work.end, work.launch, work.entry, work.queued, awaits=np.array([-1, -1, 0]))
-    beside = Work(beside.start, beside.end, beside.launch, beside.entry, beside.queued, awaits=np.array([0]))
+    work = ReplayedWork(work.start, work.end, work.launch, work.entry, work.queued, awaits=np.array([-1, -1, 0]))
+    beside = ReplayedWork(beside.start, beside.end, beside.launch, beside.entry, beside.queued, awaits=np.array([0]))
     empty = np.empty(0, np.int64)
-    one = Rank(0, work, beside, Queue(empty, empty, empty), NONE)
-    assert gains(one, Relief(spans((13, 40)), NONE), waits=NONE).tolist() == [0, 27, 0]
+    one = ReplayInput(0, work, beside, Queue(empty, empty, empty), NONE)
+    assert gains_by_task(one, Relief(spans((13, 40)), NONE), waits=NONE).tolist() == [0, 27, 0]
 
 
 def test_nothing_taken_away_wins_nothing():
-    found = gains(rank(tasks((0, 0, 10), (30, 30, 40)), spans((12, 14))), Relief(NONE, NONE), waits=spans((12, 14)))
+    found = gains_by_task(
+        rank(tasks((0, 0, 10), (30, 30, 40)), spans((12, 14))), Relief(NONE, NONE), waits=spans((12, 14))
+    )
     assert found.tolist() == [0, 0]
 
 
 def test_a_host_that_keeps_up_leaves_the_pause_after_a_wait():
     work = tasks((0, 0, 10), (20, 20, 30), (50, 50, 60), (70, 70, 80))
     wait = spans((30, 40))
-    found = gains(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
+    found = gains_by_task(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
     assert found.tolist() == [0, 10, 10, 20]
 
 
@@ -120,5 +130,5 @@ def test_a_host_that_keeps_up_goes_on_after_a_wait_as_soon_as_it_usually_launche
     """Launches follow each other by 10; after the wait it takes 60, which leaves the device 50 without work."""
     work = tasks((0, 0, 10), (10, 10, 20), (20, 20, 30), (90, 90, 95), (100, 100, 110))
     wait = spans((22, 30))
-    found = gains(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
+    found = gains_by_task(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
     assert found.tolist() == [0, 0, 0, 50, 55]

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.intervals import Spans, subtract, union
-from advisor.analysis.spending import charged, spending
+from advisor.analysis.spending import charged_ns, spending
 from advisor.facts.derived import Gap, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Account
-from advisor.summary.account import account
+from advisor.summary.account import step_account
 
 SPLIT = """
 rank step span_us compute_us exposed_comm_us free_us source
@@ -40,7 +40,7 @@ def spent(kernels: str = KERNELS, collectives: str = "", idle: str = "", split: 
         windows=None,
         idle=read_table(Gap, idle) if idle else None,
     )
-    made = account(overlaps, entries)
+    made = step_account(overlaps, entries)
     assert made is not None
     return made
 
@@ -91,7 +91,7 @@ def test_one_step_has_no_spread() -> None:
 def test_without_any_known_step_there_is_no_account() -> None:
     split = read_table(Overlap, "rank step span_us\n0 1 -")
     entries = spending(split, kernels=None, collectives=None, windows=None, idle=None)
-    assert account(split, entries) is None
+    assert step_account(split, entries) is None
 
 
 def test_many_names_are_bounded_and_nothing_is_lost() -> None:
@@ -112,7 +112,7 @@ def test_charges_add_up_to_the_union_of_what_is_not_hidden(
     start = np.array([begin for begin, _ in rows], np.int64)
     end = start + np.array([length for _, length in rows], np.int64)
     hidden = union(np.array([b for b, _ in over], np.int64), np.array([b + n for b, n in over], np.int64))
-    own = charged(start, end, hidden)
+    own = charged_ns(start, end, hidden)
     assert own.sum() == subtract(union(start, end), hidden).total
     assert (own >= 0).all()
     assert (own <= end - start).all()
@@ -126,7 +126,7 @@ def test_the_order_of_the_rows_changes_no_charge(rows: list[tuple[int, int]], ra
     start = np.array([begin for begin, _ in rows], np.int64)
     end = start + np.array([length for _, length in rows], np.int64)
     none = Spans.none()
-    assert charged(start[order], end[order], none).tolist() == charged(start, end, none)[order].tolist()
+    assert charged_ns(start[order], end[order], none).tolist() == charged_ns(start, end, none)[order].tolist()
 
 
 def test_no_step_is_lost_where_only_sums_were_recorded() -> None:
@@ -141,6 +141,6 @@ def test_no_step_is_lost_where_only_sums_were_recorded() -> None:
         source=["recorded"],
     )
     entries = spending(split, kernels=None, collectives=None, windows=None, idle=None)
-    made = account(split, entries)
+    made = step_account(split, entries)
     assert made is not None
     assert us(made) == {("compute", ""): 4, ("communication", ""): 1, ("free", ""): 5}

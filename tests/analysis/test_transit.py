@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.analysis.comms import collective_calls
+from advisor.analysis.collective_calls import collective_calls
 from advisor.analysis.transit import split_times
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Table, read_table

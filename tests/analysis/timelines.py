@@ -12,7 +12,7 @@ from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch
 from advisor.facts.table import Table, read_table
-from advisor.sources.ascend.call_words import activities
+from advisor.sources.ascend.call_words import activities_of_calls
 
 RANKS = st.integers(0, 1)
 STEPS = st.sampled_from([None, 1, 2, 4])
@@ -76,7 +76,9 @@ def tasks(rows: Iterable[tuple[Any, ...]]) -> Table[DeviceTask]:
 def meant(calls: Table[HostCall]) -> Table[HostCall]:
     """The same calls, each with what it does, as captures of Ascend tell it by its name."""
     kinds = calls.texts("kind")
-    return calls.having(activity=activities(calls.texts("name"), kinds.isin(DEVICE_SOFTWARE), kinds.isin(["operator"])))
+    return calls.having(
+        activity=activities_of_calls(calls.texts("name"), kinds.isin(DEVICE_SOFTWARE), kinds.isin(["operator"]))
+    )
 
 
 def host_calls(rows: str) -> Table[HostCall]:

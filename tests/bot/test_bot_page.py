@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from advisor.bot.forges import FORGES
-from advisor.cli.arguments import parser
+from advisor.cli.arguments import build_parser
 
 TOP = Path(__file__).parent.parent.parent
 PAGE = (TOP / "docs" / "bot.md").read_text("utf-8")
@@ -52,7 +52,7 @@ def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_of_the_page_is_understood(command: str) -> None:
     _, *words = shlex.split(command)
-    parser(words[0]).parse_args(words)
+    build_parser(words[0]).parse_args(words)
 
 
 def test_the_page_holds_commands() -> None:

@@ -15,17 +15,17 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import CONVERSION, DISPATCH, EXPOSED, FREE, HOSTILE, RUN, SHAPES, finding, rich
 
-from advisor.bot.comment import headline, render
-from advisor.bot.sticky import mark
+from advisor.bot.comment import headline, render_comment
+from advisor.bot.sticky import comment_mark
 from advisor.comparison import compare
 from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.comparison import Comparison, Metric, Moved, Shift
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 from advisor.pipeline import diagnose, open_profile
-from advisor.report.view import view
+from advisor.report.view import diagnosis_view
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LINKING = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -98,7 +98,7 @@ def visible(text: str) -> str:
     return "\n".join(token.content for token in tokens(text) if token.type in ("text", "text_special"))
 
 
-def assert_harmless(text: str, begins: str = mark()) -> None:
+def assert_harmless(text: str, begins: str = comment_mark()) -> None:
     parsed = tokens(text)
     html = "".join(token.content for token in parsed if token.type in ("html_inline", "html_block"))
     assert OURS.sub("", html).strip() == ""
@@ -120,7 +120,7 @@ def assert_harmless(text: str, begins: str = mark()) -> None:
 @settings(max_examples=40, phases=FOUND)
 def test_nothing_from_a_profile_acts(given_names: tuple[str, ...]) -> None:
     for language in LANGUAGES:
-        assert_harmless(render(hostile_diagnosis(given_names), language=language, report_url=URL))
+        assert_harmless(render_comment(hostile_diagnosis(given_names), language=language, report_url=URL))
 
 
 @given(st.tuples(names, names))
@@ -130,8 +130,8 @@ def test_nothing_from_two_profiles_acts(given_names: tuple[str, ...]) -> None:
     before = hostile_diagnosis(tuple(reversed(given_names))).model_copy(update={"findings": after.findings[3:5]})
     for one, other in ((before, after), (after, before)):
         comparison = compare(one, other)
-        assert_harmless(render(other, comparison, verdict=failing(other), report_url=URL))
-        assert_harmless(render(other, moved_by(given_names, comparison), language="zh", report_url=URL))
+        assert_harmless(render_comment(other, comparison, verdict=failing(other), report_url=URL))
+        assert_harmless(render_comment(other, moved_by(given_names, comparison), language="zh", report_url=URL))
 
 
 @given(st.tuples(names, names))
@@ -147,14 +147,14 @@ def test_nothing_in_a_saved_diagnosis_acts(given_names: tuple[str, ...]) -> None
     diagnosis = rich().model_copy(update={"rules": (rule,), "findings": (odd, *rich().findings)})
     comparison = compare(rich().model_copy(update={"findings": ()}), diagnosis)
     for language in LANGUAGES:
-        assert_harmless(render(diagnosis, language=language))
-        assert_harmless(render(diagnosis, comparison, language=language))
+        assert_harmless(render_comment(diagnosis, language=language))
+        assert_harmless(render_comment(diagnosis, comparison, language=language))
 
 
 def test_a_name_that_is_the_mark_cannot_begin_a_comment() -> None:
-    text = render(hostile_diagnosis((mark("other"), mark(), mark())), name="mine")
+    text = render_comment(hostile_diagnosis((comment_mark("other"), comment_mark(), comment_mark())), name="mine")
     assert text.startswith("<!-- advisor:diagnosis mine -->\n")
-    assert_harmless(text, mark("mine"))
+    assert_harmless(text, comment_mark("mine"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -162,9 +162,9 @@ def test_a_name_that_is_the_mark_cannot_begin_a_comment() -> None:
 def test_every_shape_of_a_diagnosis_has_a_comment(shape: str, language: Language) -> None:
     diagnosis = SHAPES[shape]
     for text in (
-        render(diagnosis, language=language),
-        render(diagnosis, compare(SHAPES["rich"], diagnosis), language=language),
-        render(diagnosis, compare(SHAPES["empty"], diagnosis), failing(diagnosis), language=language),
+        render_comment(diagnosis, language=language),
+        render_comment(diagnosis, compare(SHAPES["rich"], diagnosis), language=language),
+        render_comment(diagnosis, compare(SHAPES["empty"], diagnosis), failing(diagnosis), language=language),
     ):
         assert_harmless(text)
         assert len(text.splitlines()) < 80
@@ -174,7 +174,7 @@ def test_every_shape_of_a_diagnosis_has_a_comment(shape: str, language: Language
 def test_a_comment_speaks_one_language(language: Language) -> None:
     diagnosis = rich(("a", "b"))
     comparison = compare(diagnosis.model_copy(update={"findings": diagnosis.findings[2:]}), diagnosis)
-    text = render(diagnosis, comparison, failing(diagnosis), language, URL)
+    text = render_comment(diagnosis, comparison, failing(diagnosis), language, URL)
     if language == "en":
         assert not re.search(r"[\u4e00-\u9fff]", text)
     else:
@@ -218,7 +218,7 @@ def changed(before: Diagnosis, after: Diagnosis, **more: object) -> Comparison:
 
 
 def test_without_a_baseline_the_verdict_comes_first_and_then_what_to_fix_first() -> None:
-    said = lines(render(with_findings(SLOW, LAUNCH, IDLE, *rich(("x",)).findings[3:]), report_url=URL))
+    said = lines(render_comment(with_findings(SLOW, LAUNCH, IDLE, *rich(("x",)).findings[3:]), report_url=URL))
     assert said[0] == "<!-- advisor:diagnosis -->"
     assert said[1].startswith("### A step takes 117 ms")
     assert said[2] == "**Fix first**"
@@ -244,7 +244,7 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
         ),
         confidence=Confidence.high,
     )
-    said = lines(render(after, comparison))
+    said = lines(render_comment(after, comparison))
     assert said[1] == "### Mean step 98.0 ms → 117 ms (+19 %): slower"
     assert said[2] == "What moved most: communication `allReduce` (+18.0 ms) · idle host late (−1.00 ms)"
     assert said[3] == "**New or worse**"
@@ -262,7 +262,7 @@ def test_against_a_baseline_new_and_worse_come_first_then_better_and_gone_then_t
 
 def test_a_step_of_which_one_side_knows_no_time_is_said_so() -> None:
     after = with_findings(SLOW)
-    said = render(after, changed(after, after, shifts=()))
+    said = render_comment(after, changed(after, after, shifts=()))
     assert "The step time cannot be compared with the baseline." in said
     assert "Nothing new and nothing worse against the baseline." in said
     assert "as before" in said
@@ -270,14 +270,14 @@ def test_a_step_of_which_one_side_knows_no_time_is_said_so() -> None:
 
 def test_a_single_step_is_said_to_be_little() -> None:
     after = with_findings(SLOW)
-    assert "Low confidence" in render(after, changed(after, after, confidence=Confidence.low))
+    assert "Low confidence" in render_comment(after, changed(after, after, confidence=Confidence.low))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_comment_puts_first_what_the_report_puts_first(language: Language) -> None:
     for diagnosis in SHAPES.values():
-        answer = view(diagnosis, language).headline
-        text = render(diagnosis, language=language)
+        answer = diagnosis_view(diagnosis, language).headline
+        text = render_comment(diagnosis, language=language)
         headings = [line for line in text.splitlines() if re.fullmatch(r"\*\*[^*]+\*\*", line)]
         assert headings[:1] == ([f"**{answer.label}**"] if answer.first else [])
         assert answer.first is None or f"<!-- advisor:findings\n{answer.first.fingerprint} " in text
@@ -286,39 +286,41 @@ def test_the_comment_puts_first_what_the_report_puts_first(language: Language) -
 def test_a_symptom_without_a_cause_is_not_called_what_to_fix() -> None:
     idle = FREE.id
     only = finding(FREE, 20_000, Severity.high, restated=Saving(us=30_000, share=0.3))
-    text = render(with_findings(only))
+    text = render_comment(with_findings(only))
     assert "**Known so far**" in text and "Fix first" not in text and idle in text
 
 
 def test_a_healthy_job_is_told_so_and_its_trifles_are_folded() -> None:
-    text = render(with_findings(finding(CONVERSION, 900, Severity.low)))
+    text = render_comment(with_findings(finding(CONVERSION, 900, Severity.low)))
     assert "Nothing needs fixing" in text and "The next gain would be: " in text
     assert "Fix first" not in text and "First step" not in text
 
 
 def test_the_gate_says_whether_and_why() -> None:
     diagnosis = with_findings(SLOW, LAUNCH, IDLE)
-    said = render(diagnosis, verdict=failing(diagnosis))
+    said = render_comment(diagnosis, verdict=failing(diagnosis))
     assert "**Gate: failed** · findings that fail the run: 2 · idle share 34 % over the limit 20 %" in said
-    assert "**Gate: passed**" in render(diagnosis, verdict=Verdict(passed=True))
+    assert "**Gate: passed**" in render_comment(diagnosis, verdict=Verdict(passed=True))
 
 
 def test_what_the_gate_could_not_see_is_said() -> None:
     note = Text(en="No rule could look at this capture: passing is no sign of health.", zh="没有规则能检查。")
-    assert note.en in render(SHAPES["blind"], verdict=Verdict(passed=True, notes=(note,)))
+    assert note.en in render_comment(SHAPES["blind"], verdict=Verdict(passed=True, notes=(note,)))
 
 
 @pytest.mark.parametrize("name", get_args(BudgetName))
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_budget_there_may_be_has_a_word(name: Any, language: Language) -> None:
     budget = Budget(name=name, unit="share", limit=0.1, measured=0.2)
-    assert "20 %" in render(SHAPES["fine"], verdict=Verdict(passed=False, budgets=(budget,)), language=language)
+    assert "20 %" in render_comment(SHAPES["fine"], verdict=Verdict(passed=False, budgets=(budget,)), language=language)
 
 
 def test_what_stands_between_two_captures_is_folded() -> None:
     diagnosis = with_findings(SLOW)
     other = diagnosis.model_copy(update={"run": RUN.model_copy(update={"chip": "Ascend310P @all"})})
-    _, folded = render(diagnosis, compare(other, diagnosis)).split("<summary>What stands between the two captures")
+    _, folded = render_comment(diagnosis, compare(other, diagnosis)).split(
+        "<summary>What stands between the two captures"
+    )
     assert "Ascend910B" in folded
     assert "@all" not in folded
 
@@ -341,7 +343,7 @@ def test_what_a_project_lives_with_is_folded_and_said_to_be() -> None:
         suppressed=Suppression(rule=SLOW.rule, reason="known"),
     )
     for comparison in (None, compare(with_findings(), diagnosis)):
-        text = render(diagnosis, comparison, Verdict(passed=True, rulings=(lived,)))
+        text = render_comment(diagnosis, comparison, Verdict(passed=True, rulings=(lived,)))
         open_part, folded = text.split("<details>", 1)
         assert "Communication is exposed" not in open_part
         assert re.search(r"Communication is exposed.* — .*suppressed", folded)
@@ -349,7 +351,7 @@ def test_what_a_project_lives_with_is_folded_and_said_to_be() -> None:
 
 def test_every_shown_finding_is_named_where_people_do_not_see_it() -> None:
     diagnosis = with_findings(SLOW, IDLE)
-    hidden = render(diagnosis).split("<!-- advisor:findings\n")[1]
+    hidden = render_comment(diagnosis).split("<!-- advisor:findings\n")[1]
     assert hidden == f"{SLOW.fingerprint} {SLOW.rule}\n{IDLE.fingerprint} {IDLE.rule}\n-->\n"
 
 
@@ -372,7 +374,7 @@ def many(count: int) -> Diagnosis:
 def test_a_comment_fits_and_says_what_gave_way(limit: int, language: Language) -> None:
     diagnosis = many(400)
     for comparison in (None, compare(with_findings(), diagnosis), compare(diagnosis, with_findings())):
-        text = render(comparison.after if comparison else diagnosis, comparison, None, language, URL, limit)
+        text = render_comment(comparison.after if comparison else diagnosis, comparison, None, language, URL, limit)
         assert len(text.encode()) <= limit
         assert_harmless(text)
         assert URL in text
@@ -382,23 +384,25 @@ def test_a_comment_fits_and_says_what_gave_way(limit: int, language: Language) -
 
 def test_a_short_comment_is_the_same_under_any_limit() -> None:
     diagnosis = with_findings(SLOW, IDLE)
-    assert render(diagnosis, limit=4_000) == render(diagnosis)
+    assert render_comment(diagnosis, limit=4_000) == render_comment(diagnosis)
 
 
 def test_without_folds_nothing_is_html_but_the_marks() -> None:
-    text = render(many(20), folds=False)
+    text = render_comment(many(20), folds=False)
     assert "<details>" not in text
     assert "**Other findings: 20**" in text
 
 
 def test_a_comment_is_the_same_each_time() -> None:
     diagnosis = rich(("b", "a"))
-    assert render(diagnosis) == render(Diagnosis.model_validate_json(diagnosis.to_json()))
+    assert render_comment(diagnosis) == render_comment(Diagnosis.model_validate_json(diagnosis.to_json()))
 
 
 @pytest.mark.parametrize("url", ("javascript:alert(1)", "https://x/>)[a](b", "x", "https://a b", "https://x/`", ""))
 def test_what_is_no_web_address_is_no_link(url: str) -> None:
-    assert not [token for token in tokens(render(with_findings(SLOW), report_url=url)) if token.type == "link_open"]
+    assert not [
+        token for token in tokens(render_comment(with_findings(SLOW), report_url=url)) if token.type == "link_open"
+    ]
 
 
 def test_a_fingerprint_of_this_program_is_one_that_is_written() -> None:
@@ -409,8 +413,11 @@ def test_a_fingerprint_of_this_program_is_one_that_is_written() -> None:
 def test_every_real_capture_has_a_comment(real_data: Path, language: Language) -> None:
     captures = sorted((real_data / "msinsight_pytorch_matrix").glob("*/level*"))
     assert captures
-    diagnoses = [diagnose(open_profile(path), Catalog.load([shipped("rules")])) for path in captures]
+    diagnoses = [diagnose(open_profile(path), Catalog.load([shipped_folder("rules")])) for path in captures]
     for before, after in pairwise(diagnoses):
-        for text in (render(after, language=language), render(after, compare(before, after), language=language)):
+        for text in (
+            render_comment(after, language=language),
+            render_comment(after, compare(before, after), language=language),
+        ):
             assert_harmless(text)
             assert len(text) < 8_000

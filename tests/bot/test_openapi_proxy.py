@@ -16,12 +16,12 @@ from advisor.bot.forge import Forge, Light
 from advisor.bot.forges import forge_client
 from advisor.bot.github import pull_of
 from advisor.bot.retries import Retries
-from advisor.bot.sticky import Posted, mark, post
+from advisor.bot.sticky import Posted, comment_mark, post_comment
 from advisor.cli.main import main
 from advisor.messages.errors import ForgeError
 
 CAPTURE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
-MARK = mark()
+MARK = comment_mark()
 SHA = "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c"
 QUICK = Retries(sleep=lambda _: None)
 
@@ -58,7 +58,7 @@ def client(between: Prism, number: int = NUMBER, token: str = TOKEN, retries: Re
 
 
 def run(between: Prism, text: str) -> Posted:
-    return post(client(between), f"{MARK}\n{text}", MARK)
+    return post_comment(client(between), f"{MARK}\n{text}", MARK)
 
 
 def test_a_comment_is_created_updated_in_place_and_left_alone_when_nothing_is_new(

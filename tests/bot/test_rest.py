@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from advisor.bot import rest
 from advisor.bot.forge import Forge
 from advisor.bot.forges import forge_client
-from advisor.bot.github import _graphql
+from advisor.bot.github import _graphql_address
 from advisor.bot.retries import Retries, asked_pause, is_limit
 from advisor.messages.errors import AdvisorError, ForgeError, UsageError
 
@@ -317,7 +317,7 @@ def test_without_the_extra_the_way_to_install_it_is_said(monkeypatch: pytest.Mon
     ),
 )
 def test_graphql_is_beside_the_other_api(address: str, graphql: str) -> None:
-    assert _graphql(address) == graphql
+    assert _graphql_address(address) == graphql
 
 
 @given(

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from advisor.bot.forge import Comment, Features, Forge, Light
 from advisor.bot.forges import forge_client
 from advisor.bot.retries import Retries
-from advisor.bot.sticky import Posted, mark, post
+from advisor.bot.sticky import Posted, comment_mark, post_comment
 from advisor.messages.errors import ForgeError
 
-MARK = mark()
+MARK = comment_mark()
 QUICK = Retries(sleep=lambda _: None)
 
 
@@ -32,7 +32,7 @@ def client(served: FakeForge, kind: str, token: str = TOKEN) -> Forge:
 
 def run(served: FakeForge, kind: str, text: str, **more: str) -> Posted:
     begins = more.pop("begins", MARK)
-    return post(client(served, kind), f"{begins}\n{text}", begins, **more)
+    return post_comment(client(served, kind), f"{begins}\n{text}", begins, **more)
 
 
 def test_the_first_run_writes_the_next_updates_in_place_and_the_same_text_writes_nothing(
@@ -89,9 +89,9 @@ def test_a_person_whose_token_it_is_may_quote_the_mark(served: FakeForge, kind: 
 
 def test_comments_of_several_names_live_side_by_side(served: FakeForge, kind: str) -> None:
     for name in ("", "train", "train-2"):
-        run(served, kind, f"for {name}", begins=mark(name))
+        run(served, kind, f"for {name}", begins=comment_mark(name))
     for name in ("", "train", "train-2"):
-        assert run(served, kind, f"again {name}", begins=mark(name)).done == "updated"
+        assert run(served, kind, f"again {name}", begins=comment_mark(name)).done == "updated"
     assert len(served.comments) == 3
 
 
@@ -295,8 +295,8 @@ def test_other_runs_at_any_moment_leave_one_comment(moments: list[int], there: b
         shelf.create(f"{MARK}\nold")
         shelf.calls = 0
     for number, moment in enumerate(moments):
-        shelf.between[moment] = lambda number=number: post(shelf, f"{MARK}\nother {number}", MARK)  # type: ignore[misc]
-    post(shelf, f"{MARK}\nmine", MARK)
+        shelf.between[moment] = lambda number=number: post_comment(shelf, f"{MARK}\nother {number}", MARK)  # type: ignore[misc]
+    post_comment(shelf, f"{MARK}\nmine", MARK)
     assert [one.author for one in shelf.kept] == ["person", BOT]
 
 
@@ -307,5 +307,5 @@ def test_a_person_who_takes_the_comment_away_at_any_moment_breaks_nothing(moment
     shelf.create(f"{MARK}\nold")
     shelf.calls = 0
     shelf.between[moment] = shelf.kept.clear
-    post(shelf, f"{MARK}\nmine", MARK)
+    post_comment(shelf, f"{MARK}\nmine", MARK)
     assert [one.author for one in shelf.kept] in ([], [BOT], ["person", BOT])

@@ -143,7 +143,7 @@ def test_init_writes_settings_that_change_nothing_until_a_line_is_uncommented(
     wanted = re.sub(r"(?m)^# ", "", text.split("\n\n", 1)[1])
     (deep / "advisor.yaml").write_text(wanted, "utf-8")
     assert main(["rules", "list"]) == 0
-    data = source.read(deep / "advisor.yaml").data
+    data = source.read_document(deep / "advisor.yaml").data
     jsonschema.validate(data, SCHEMA)
     assert set(data) == {"language", "chip", "fail_on", "rules", "policy", "budgets", "suppressions", "compare"}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from advisor.cli.main import main
 from advisor.comparison import compare
-from advisor.comparison.verification import Verification, Verifications, named, verify, verify_all
+from advisor.comparison.verification import Verification, Verifications, finding_named, verify_all, verify_finding
 from advisor.messages.errors import UsageError
 from advisor.model.findings import Diagnosis
 
@@ -20,7 +20,7 @@ SHORTER = (800.0, 810.0, 790.0)
 
 
 def verified(before: Diagnosis, after: Diagnosis, name: str = IDLE) -> Verification:
-    return verify(compare(before, after), name)
+    return verify_finding(compare(before, after), name)
 
 
 def test_a_finding_that_is_gone_and_a_step_that_won_it_keep_the_promise() -> None:
@@ -108,16 +108,16 @@ def test_a_finding_is_named_by_fingerprint_its_beginning_or_its_rule() -> None:
     one = diagnosis(finding(), finding("comm/late"))
     own = one.findings[0]
     for name in (own.fingerprint, own.fingerprint[:6], own.rule):
-        assert named(one, name) == own
+        assert finding_named(one, name) == own
 
 
 @pytest.mark.parametrize("name", ["nothing", "abc", "0" * 16, ""])
 def test_an_unknown_name_is_answered_with_those_that_exist(name: str) -> None:
     one = diagnosis(finding())
     with pytest.raises(UsageError, match=one.findings[0].fingerprint):
-        named(one, name)
+        finding_named(one, name)
     with pytest.raises(UsageError, match="no findings at all"):
-        named(diagnosis(), name)
+        finding_named(diagnosis(), name)
 
 
 @given(st.floats(1, 900), st.floats(0, 900), st.floats(300, 2000))

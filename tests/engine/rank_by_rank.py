@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.engine.prove import Tables
+from advisor.engine.case_runs import TablesAlone
 from advisor.facts.selection import Selected, Selection
 
 
-class Whole(Tables):
+class Whole(TablesAlone):
     """Gives whole tables where a selection is asked for."""
 
     def selected(self, selection: Selection) -> Selected:
@@ -17,7 +17,7 @@ class Whole(Tables):
         return Selected(table, np.ones(len(table), np.int64))
 
 
-class ByRank(Tables):
+class ByRank(TablesAlone):
     """Chooses in each rank by itself, as the processes that read ranks do."""
 
     def selected(self, selection: Selection) -> Selected:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from advisor.engine.doubt import doubted
+from advisor.engine.doubt import with_doubts
 from advisor.model.findings import Confidence, Finding, Place, Severity
 
 
@@ -32,28 +32,30 @@ def finding(rule: str, *ranks: int | None, confidence: Confidence = Confidence.h
 
 
 def test_findings_of_a_rank_whose_times_are_in_doubt_are_one_level_less_certain():
-    found = doubted([finding("capture/contradicted", 1), finding("host/a", 0, 1), finding("host/a", 0)], RULES)
+    found = with_doubts([finding("capture/contradicted", 1), finding("host/a", 0, 1), finding("host/a", 0)], RULES)
     assert [one.confidence for one in found] == [Confidence.high, Confidence.medium, Confidence.high]
 
 
 def test_nothing_is_less_certain_than_low_and_what_has_no_rank_is_concerned():
-    found = doubted([finding("capture/contradicted", 1), finding("host/a", 1, confidence=Confidence.low),
+    found = with_doubts([finding("capture/contradicted", 1), finding("host/a", 1, confidence=Confidence.low),
                      finding("host/a", None)], RULES)  # fmt: skip
     assert [one.confidence for one in found[1:]] == [Confidence.low, Confidence.medium]
 
 
 def test_a_doubt_of_host_times_concerns_what_rests_on_them_and_is_named_there():
-    found = doubted([finding("capture/inflated", 0), finding("host/a", 0), finding("compute/b", 0)], RULES)
+    found = with_doubts([finding("capture/inflated", 0), finding("host/a", 0), finding("compute/b", 0)], RULES)
     assert [one.confidence for one in found] == [Confidence.high, Confidence.medium, Confidence.high]
     assert [one.doubted_by for one in found] == [(), (found[0].fingerprint,), ()]
 
 
 def test_two_doubts_take_one_level():
-    found = doubted([finding("capture/inflated", 0), finding("capture/contradicted", 0), finding("host/a", 0)], RULES)
+    found = with_doubts(
+        [finding("capture/inflated", 0), finding("capture/contradicted", 0), finding("host/a", 0)], RULES
+    )
     assert (found[2].confidence, len(found[2].doubted_by)) == (Confidence.medium, 2)
 
 
 def test_other_remarks_on_the_capture_stay_certain_and_take_nothing():
-    found = doubted([finding("capture/contradicted", 1), finding("capture/other", 1)], RULES)
+    found = with_doubts([finding("capture/contradicted", 1), finding("capture/other", 1)], RULES)
     assert found[1].confidence == Confidence.high
-    assert doubted([finding("capture/other", 1), finding("host/a", 1)], RULES)[1].confidence == Confidence.high
+    assert with_doubts([finding("capture/other", 1), finding("host/a", 1)], RULES)[1].confidence == Confidence.high

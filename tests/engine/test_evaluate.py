@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from rule_texts import IDLE, made
 
+from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.hit import RuleResult
-from advisor.engine.prove import Tables
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Kernel, Setting
 from advisor.facts.table import Table, read_table
@@ -27,7 +27,7 @@ rank step span_us free_us
 
 def on(folder: Path, rows: str = IDLE_ROWS, words: str = "", body: str = IDLE) -> RuleResult:
     tables = {Overlap: read_table(Overlap, rows)}
-    return evaluate(made(folder, body=body), Tables(tables), run_of(words, range(2)))
+    return evaluate(made(folder, body=body), TablesAlone(tables), run_of(words, range(2)))
 
 
 def test_a_rule_fires_in_the_groups_that_meet_its_condition(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_filter_that_is_missing_everywhere_skips_the_rule(tmp_path: Path) -> N
 
 def test_a_rule_that_does_not_concern_the_run_says_so_before_any_table_is_read(tmp_path: Path) -> None:
     rule = made(tmp_path, body="applies_when: rank_count > 1\n" + IDLE)
-    outcome = evaluate(rule, Tables({}), run_of("rank_count=1")).outcome
+    outcome = evaluate(rule, TablesAlone({}), run_of("rank_count=1")).outcome
     assert (outcome.outcome, outcome.reason and outcome.reason.en) == (
         "not applicable",
         "does not concern this run (number of ranks: 1)",
@@ -74,7 +74,7 @@ def test_a_rule_that_does_not_concern_the_run_says_so_before_any_table_is_read(t
 
 def test_an_unknown_run_skips_the_rule(tmp_path: Path) -> None:
     rule = made(tmp_path, body="applies_when: tp > 1\n" + IDLE)
-    outcome = evaluate(rule, Tables({}), run_of("")).outcome
+    outcome = evaluate(rule, TablesAlone({}), run_of("")).outcome
     assert outcome.outcome == "skipped"
     assert outcome.reason is not None
     assert "TP 大小" in outcome.reason.zh
@@ -98,8 +98,8 @@ def test_a_missing_table_says_what_to_record_in_both_languages(tmp_path: Path) -
 def test_a_further_table_that_is_required_must_be_there(tmp_path: Path) -> None:
     rule = made(tmp_path, body="requires: [settings]\n" + IDLE)
     overlaps = read_table(Overlap, IDLE_ROWS)
-    assert evaluate(rule, Tables({Overlap: overlaps}), run_of("")).outcome.needs == ("settings",)
-    both = Tables({Overlap: overlaps, Setting: Table.empty(Setting)})
+    assert evaluate(rule, TablesAlone({Overlap: overlaps}), run_of("")).outcome.needs == ("settings",)
+    both = TablesAlone({Overlap: overlaps, Setting: Table.empty(Setting)})
     assert evaluate(rule, both, run_of("")).outcome.outcome == "fired"
 
 
@@ -119,13 +119,13 @@ def test_whatever_breaks_becomes_the_outcome_failed_with_the_place(tmp_path: Pat
 def test_a_rule_over_the_whole_run_judges_even_when_there_are_no_rows(tmp_path: Path) -> None:
     body = "for_each: []\nin: settings\nwhen: count() == 0\nseverity: low\n"
     rule = made(tmp_path, body=body)
-    assert evaluate(rule, Tables({Setting: Table.empty(Setting)}), run_of("")).outcome.outcome == "fired"
+    assert evaluate(rule, TablesAlone({Setting: Table.empty(Setting)}), run_of("")).outcome.outcome == "fired"
 
 
 def test_no_rows_at_all_are_quiet_not_unknown(tmp_path: Path) -> None:
     body = "for_each: []\nin: kernels\nlet: {longest_us: max(duration_us)}\nwhen: longest_us > 0\nseverity: low\n"
     rule = made(tmp_path, body=body)
-    assert evaluate(rule, Tables({Kernel: Table.empty(Kernel)}), run_of("")).outcome.outcome == "quiet"
+    assert evaluate(rule, TablesAlone({Kernel: Table.empty(Kernel)}), run_of("")).outcome.outcome == "quiet"
 
 
 @pytest.mark.parametrize(
@@ -195,4 +195,4 @@ severity: low
         op_type=("Cast", "MatMul", "Add")[0],
         input_shapes="1,2",
     )
-    assert evaluate(made(tmp_path, body=body), Tables({Kernel: table}), run_of("")).outcome.outcome == "quiet"
+    assert evaluate(made(tmp_path, body=body), TablesAlone({Kernel: table}), run_of("")).outcome.outcome == "quiet"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rank_by_rank import ByRank, Whole
 from rule_texts import IDLE, made, write
 
+from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.excerpt import top_rows
-from advisor.engine.prove import Tables
-from advisor.engine.wanted import wanted_by
+from advisor.engine.needed_tables import wanted_by
 from advisor.facts.derived import Gap, Overlap
 from advisor.facts.table import read_table
 from advisor.rules.cases import run_of
@@ -56,7 +56,7 @@ def test_a_rule_that_shows_rows_of_a_heavy_table_does_not_want_it_whole(tmp_path
 
 
 def test_rows_that_were_not_recorded_cost_the_excerpt_and_not_the_finding(tmp_path: Path) -> None:
-    (idle, _) = evaluate(made(tmp_path, body=IDLE + ROWS), Tables({Overlap: SPANS}), run_of("", range(2))).hits
+    (idle, _) = evaluate(made(tmp_path, body=IDLE + ROWS), TablesAlone({Overlap: SPANS}), run_of("", range(2))).hits
     assert idle.excerpt is not None and idle.excerpt.rows == ()
 
 

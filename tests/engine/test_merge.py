@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from rule_texts import IDLE, made
 
+from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
-from advisor.engine.prove import Tables
 from advisor.facts.derived import LinkUse, OperatorShare, Overlap
 from advisor.facts.table import read_table
 from advisor.model.findings import Finding
@@ -28,7 +28,7 @@ def merged(
     folder: Path, words: str, across: str = "worst", rows: str = ROWS, slack: dict[int, float] | None = None
 ) -> Finding:
     body = PER_STEP.replace("  us: idle_us", f"  us: idle_us\n  across: {across}")
-    result = evaluate(made(folder, body=body), Tables({Overlap: read_table(Overlap, rows)}), run_of(words))
+    result = evaluate(made(folder, body=body), TablesAlone({Overlap: read_table(Overlap, rows)}), run_of(words))
     (finding,) = merge(result, slack)
     return finding
 
@@ -44,7 +44,7 @@ def test_one_problem_in_many_places_is_one_finding_worst_first(tmp_path: Path) -
 def test_a_symptom_is_worst_where_most_of_its_time_is_not_where_most_can_be_won(tmp_path: Path) -> None:
     body = IDLE.replace("us: idle_us", "us: mean(compute_us)") + "symptom: idle_us\n"
     rows = "rank span_us compute_us free_us\n0 1000 300 500\n1 1000 100 700"
-    (idle,) = merge(evaluate(made(tmp_path, body=body), Tables({Overlap: read_table(Overlap, rows)}), run_of("")))
+    (idle,) = merge(evaluate(made(tmp_path, body=body), TablesAlone({Overlap: read_table(Overlap, rows)}), run_of("")))
     assert [place.rank for place in idle.seen] == [1, 0]
     assert idle.evidence[0].value == 0.7
 
@@ -111,7 +111,7 @@ severity: low
 saving: {us: sum(total_us), assumes: {en: x, zh: 无}}
 """
     rows = "rank op_type total_us\n0 Cast 5\n1 Cast 7\n0 Add 3"
-    tables = Tables({OperatorShare: read_table(OperatorShare, rows)})
+    tables = TablesAlone({OperatorShare: read_table(OperatorShare, rows)})
     found = merge(evaluate(made(tmp_path, body=body), tables, run_of("rank_count=2")))
     assert {f.subject["op_type"]: (len(f.seen), f.saving.us) for f in found} == {"Cast": (2, 7.0), "Add": (1, 3.0)}
     assert len({f.fingerprint for f in found}) == 2
@@ -120,11 +120,11 @@ saving: {us: sum(total_us), assumes: {en: x, zh: 无}}
 def test_a_link_is_seen_on_its_sending_rank(tmp_path: Path) -> None:
     body = "for_each: [source, target, link]\nin: link_uses\nwhen: max(deviation) > 1\nseverity: low\n"
     rows = "source target link deviation\n3 4 HCCS 5\n3 5 HCCS 6"
-    found = merge(evaluate(made(tmp_path, body=body), Tables({LinkUse: read_table(LinkUse, rows)}), run_of("")))
+    found = merge(evaluate(made(tmp_path, body=body), TablesAlone({LinkUse: read_table(LinkUse, rows)}), run_of("")))
     assert [(f.subject, [p.rank for p in f.seen]) for f in found] == [({"link": "HCCS"}, [3])]
 
 
 def test_the_stage_of_a_place_comes_from_the_parallel_layout(tmp_path: Path) -> None:
     run = run_of("").model_copy(update={"parallel": Parallel(pp=2, stages=((0,), (1,)))})
-    result = evaluate(made(tmp_path), Tables({Overlap: read_table(Overlap, ROWS)}), run)
+    result = evaluate(made(tmp_path), TablesAlone({Overlap: read_table(Overlap, ROWS)}), run)
     assert [(p.rank, p.stage) for p in merge(result)[0].seen] == [(1, 1), (0, 0)]

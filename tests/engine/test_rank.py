@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.engine.rank import ranked
+from advisor.engine.rank import rank_findings
 from advisor.model.findings import Confidence, Finding, Place, Saving, Severity, fingerprint
 
 
@@ -41,7 +41,7 @@ def finding(
 
 def order(findings: list[Finding], **explains: tuple[str, ...]) -> list[str]:
     rules = Rules(tuple(Rule(f.rule, explains.get(f.rule.split("/")[1], ())) for f in findings))
-    return [f.rule.split("/")[1] for f in ranked(findings, rules)]
+    return [f.rule.split("/")[1] for f in rank_findings(findings, rules)]
 
 
 def test_the_larger_saving_leads() -> None:
@@ -88,7 +88,7 @@ def test_causes_and_symptoms_are_linked_only_on_a_rank_they_share() -> None:
     cause, symptom = finding("host/c", 0.1, ranks=(0, 1)), finding("host/s", 0.2, ranks=(2,))
     whole = finding("comm/w", 0.3)
     rules = Rules((Rule("host/c", ("host/s", "comm/w")), Rule("host/s"), Rule("comm/w")))
-    found = {f.rule: f for f in ranked([cause, symptom, whole], rules)}
+    found = {f.rule: f for f in rank_findings([cause, symptom, whole], rules)}
     assert found["host/c"].symptoms == (whole.fingerprint,)
     assert found["comm/w"].causes == (cause.fingerprint,)
     assert found["host/s"].causes == ()
@@ -96,7 +96,7 @@ def test_causes_and_symptoms_are_linked_only_on_a_rank_they_share() -> None:
 
 def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
     late, waiting = finding("ranks/late", 0.1, ranks=(3,)), finding("comm/w", 0.2, ranks=(0, 1, 2))
-    found = ranked([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))
+    found = rank_findings([waiting, late], Rules((Rule("ranks/late", ("comm/w",)), Rule("comm/w"))))
     assert [f.rule for f in found] == ["ranks/late", "comm/w"]
     assert found[1].causes == (late.fingerprint,)
 
@@ -104,9 +104,9 @@ def test_a_late_rank_is_a_cause_on_the_ranks_that_wait_for_it() -> None:
 def test_a_slow_host_of_one_rank_does_not_explain_slow_hosts_of_all() -> None:
     rules = Rules((Rule("ranks/slow", ("host/python",)), Rule("host/python")))
     slow = finding("ranks/slow", 0.1, ranks=(0,))
-    of_all = ranked([slow, finding("host/python", 0.5, ranks=(0, 1))], rules)
+    of_all = rank_findings([slow, finding("host/python", 0.5, ranks=(0, 1))], rules)
     assert [f.causes for f in of_all] == [(), ()]
-    of_one = ranked([slow, finding("host/python", 0.5, ranks=(0,))], rules)
+    of_one = rank_findings([slow, finding("host/python", 0.5, ranks=(0,))], rules)
     assert [len(f.causes) for f in of_one] == [0, 1]
 
 
@@ -137,7 +137,7 @@ def test_a_cause_without_an_estimate_may_be_worth_what_others_leave_of_its_sympt
 
 def test_an_old_id_still_names_its_rule() -> None:
     rules = Rules((Rule("host/c", ("host/old",)), Rule("host/new", formerly=("host/old",))))
-    found = ranked([finding("host/new", 0.5), finding("host/c", 0.1)], rules)
+    found = rank_findings([finding("host/new", 0.5), finding("host/c", 0.1)], rules)
     assert [f.rule for f in found] == ["host/c", "host/new"]
 
 
@@ -167,10 +167,10 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
         for one in (finding(*entry) for entry in entries)
     ]
     rules = Rules(tuple(Rule(name, tuple(seen)) for name, seen in links.items()))
-    once = ranked(found, rules)
+    once = rank_findings(found, rules)
     shuffled = list(found)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert ranked(shuffled, rules) == once
+    assert rank_findings(shuffled, rules) == once
     assert sorted(f.fingerprint for f in once) == sorted(f.fingerprint for f in found)
     place = {f.fingerprint: number for number, f in enumerate(once)}
     for f in once:
@@ -181,6 +181,6 @@ def test_the_order_is_total_loses_nothing_and_puts_causes_first(
 def test_rules_that_explain_each_other_in_a_circle_lose_no_finding() -> None:
     found = [finding("host/a", 0.1), finding("host/b", 0.2), finding("host/c", 0.3)]
     rules = Rules((Rule("host/a", ("host/b",)), Rule("host/b", ("host/c",)), Rule("host/c", ("host/a",))))
-    orders = {tuple(f.rule for f in ranked(some, rules)) for some in itertools.permutations(found)}
+    orders = {tuple(f.rule for f in rank_findings(some, rules)) for some in itertools.permutations(found)}
     assert len(orders) == 1
     assert len(orders.pop()) == 3

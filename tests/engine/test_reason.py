@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.engine import called, reason
+from advisor.engine import reason
+from advisor.engine import vocabulary as called
 from advisor.expr.language import RUN_SCOPE
 from advisor.facts import FACTS
 from advisor.facts.base import Fact

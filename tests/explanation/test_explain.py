@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.explanation import explain
-from advisor.explanation.asked import asked
+from advisor.explanation.subject import find_rule_and_finding
 from advisor.facts.profile import Profile
 from advisor.messages.errors import UsageError
 from advisor.messages.text import LANGUAGES
 from advisor.model.explanation import Case, Check, Explanation
 from advisor.model.findings import Diagnosis
 from advisor.policy.settings import Settings
-from advisor.report.explanation.document import document
+from advisor.report.explanation.document import explanation_document
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 
 def told(rule: Rule, diagnosis: Diagnosis, profile: Profile | None = None, rows: int = 10) -> Explanation:
@@ -122,7 +122,7 @@ def test_a_moved_threshold_says_what_it_was_and_who_moved_it(tmp_path: Path, pro
     path = tmp_path / "advisor.yaml"
     path.write_text("rules:\n  host/free-time:\n    params:\n      normal: 0.15\n", "utf-8")
     moves = Settings.read(path)
-    catalog = Catalog.load([shipped("rules")], moves).select(["host/free-time"])
+    catalog = Catalog.load([shipped_folder("rules")], moves).select(["host/free-time"])
     diagnosis, (rule,) = diagnose(profile, catalog), catalog.rules
     explanation = explain(diagnosis.rule(rule.id), rule, diagnosis, settings=moves)
     moved = {one.name: one for one in explanation.thresholds if one.overridden}
@@ -148,7 +148,7 @@ def test_an_explanation_reads_back_as_it_was_written(catalog: Catalog, diagnosis
 
 def test_a_finding_is_found_by_how_its_fingerprint_begins(catalog: Catalog, diagnosis: Diagnosis) -> None:
     for finding in diagnosis.findings:
-        found = asked("", finding.fingerprint[:6].upper(), diagnosis, catalog)
+        found = find_rule_and_finding("", finding.fingerprint[:6].upper(), diagnosis, catalog)
         assert (found.info.id, found.fingerprint) == (finding.rule, finding.fingerprint)
 
 
@@ -166,7 +166,7 @@ def test_what_is_not_there_is_said_with_what_is(
     rule: str, finding: str, message: str, catalog: Catalog, diagnosis: Diagnosis
 ) -> None:
     with pytest.raises(UsageError) as trouble:
-        asked(rule, finding, diagnosis, catalog)
+        find_rule_and_finding(rule, finding, diagnosis, catalog)
     assert message in str(trouble.value)
     assert trouble.value.say("zh") != trouble.value.say("en")
 
@@ -187,4 +187,4 @@ def test_whatever_a_saved_diagnosis_says_is_explained(data: st.DataObject, catal
     explanation = explain(saved.rule(rule.id), rule, saved.model_copy(update={"findings": (odd,)}))
     assert len(explanation.cases[0].checks) == len(explain(saved.rule(rule.id), rule, saved).cases[0].checks)
     for language in LANGUAGES:
-        assert document(explanation, language)
+        assert explanation_document(explanation, language)

@@ -15,19 +15,19 @@ TEXTS = Scope({"a": Type("text", per_row=True)})
 
 
 @pytest.mark.parametrize("entry", [*language.FUNCTIONS, *language.UNITS], ids=lambda entry: entry.name)
-def test_what_the_documentation_shows_is_an_expression(entry: language.Entry) -> None:
+def test_what_the_documentation_shows_is_an_expression(entry: language.LanguageEntry) -> None:
     assert compile_expr(entry.usage, SCOPE).type
     assert entry.meaning
 
 
 @pytest.mark.parametrize("entry", language.OPERATORS, ids=lambda entry: entry.name)
-def test_every_operator_is_an_expression(entry: language.Entry) -> None:
+def test_every_operator_is_an_expression(entry: language.LanguageEntry) -> None:
     logical = entry.name in ("and", "or", "not")
     assert compile_expr(entry.usage, LOGIC if logical else TEXTS if "in" in entry.name.split() else SCOPE).type
 
 
 def test_every_function_and_unit_is_documented() -> None:
-    page = language.reference()
+    page = language.reference_page()
     for name in (*language.FUNCTION_NAMES, *FACTORS, *language.RUN_SCOPE):
         assert f"`{name}" in page or f"* {name}`" in page
 

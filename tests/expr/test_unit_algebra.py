@@ -21,7 +21,7 @@ from advisor.expr import units
     ],
 )
 def test_only_equal_units_and_bare_numbers_meet(left: str, right: str, unit: str | None) -> None:
-    assert units.common(left, right) == unit
+    assert units.common_unit(left, right) == unit
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_only_equal_units_and_bare_numbers_meet(left: str, right: str, unit: str
     ],
 )
 def test_ratios_and_counts_keep_the_unit_of_the_other_factor(left: str, right: str, unit: str) -> None:
-    assert units.product(left, right) == unit
+    assert units.unit_of_product(left, right) == unit
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_ratios_and_counts_keep_the_unit_of_the_other_factor(left: str, right: s
     ],
 )
 def test_equal_units_cancel_to_a_share(left: str, right: str, unit: str) -> None:
-    assert units.quotient(left, right) == unit
+    assert units.unit_of_quotient(left, right) == unit
 
 
 def test_bytes_over_microseconds_are_not_a_bandwidth() -> None:
-    assert units.common(units.quotient("B", "us"), "GB/s") is None
+    assert units.common_unit(units.unit_of_quotient("B", "us"), "GB/s") is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import advisor
-from advisor.mcp_server.opened import Opened
+from advisor.mcp_server.open_captures import Opened
 from advisor.mcp_server.roots import Roots
 from advisor.mcp_server.tools import Tools
 from advisor.rules.catalog import Catalog

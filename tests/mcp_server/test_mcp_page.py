@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from advisor.cli.arguments import parser
+from advisor.cli.arguments import build_parser
 from advisor.mcp_server.query import MOST_ROWS, Query
 from advisor.mcp_server.tools import Tools
 
@@ -20,7 +20,7 @@ def test_the_settings_of_assistants_start_the_command() -> None:
     assert len(entries) == 2
     for entry in entries:
         assert entry["advisor"]["command"] == "advisor"
-        arguments = parser("mcp").parse_args(entry["advisor"]["args"])
+        arguments = build_parser("mcp").parse_args(entry["advisor"]["args"])
         assert len(arguments.root) == 1
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from advisor.facts import Table, read_table
 from advisor.facts.observed import Kernel
-from advisor.mcp_server.query import MOST_ROWS, Query, ask
+from advisor.mcp_server.query import MOST_ROWS, Query, answer_query
 from advisor.messages.errors import ExprError, UsageError
 from advisor.model.findings import Scalar
 from advisor.model.run import Run
@@ -31,11 +31,11 @@ RUN = Run(step_us=1000.0, steps=(1, 2), ranks=(0, 1))
 
 
 def answer(**words: object) -> list[tuple[Scalar, ...]]:
-    return list(ask(KERNELS, RUN, Query(**words)).rows)  # type: ignore[arg-type]
+    return list(answer_query(KERNELS, RUN, Query(**words)).rows)  # type: ignore[arg-type]
 
 
 def test_without_a_wish_the_first_rows_come_with_every_column() -> None:
-    rows = ask(KERNELS, RUN, Query(limit=2))
+    rows = answer_query(KERNELS, RUN, Query(limit=2))
     assert rows.total == 5 and len(rows.rows) == 2
     assert [head.name for head in rows.columns] == list(Kernel.columns())
     assert {head.name: head.unit for head in rows.columns}["duration_us"] == "us"
@@ -75,7 +75,7 @@ def test_values_may_use_those_before_them_and_the_names_of_the_run() -> None:
 def test_no_rows_are_no_error() -> None:
     assert answer(where="duration_us > 1000") == []
     assert answer(where="false", by=("rank",), let={"calls": "count()"}) == []
-    assert ask(Table.empty(Kernel), RUN, Query()).rows == ()
+    assert answer_query(Table.empty(Kernel), RUN, Query()).rows == ()
 
 
 @given(
@@ -87,7 +87,7 @@ def test_no_rows_are_no_error() -> None:
 def test_answers_are_those_of_plain_python(cells: list[tuple[int, float | None]], limit_us: float, most: int) -> None:
     table = Table.build(Kernel, rank=[rank for rank, _ in cells], duration_us=[us for _, us in cells])
     query = Query(where=f"duration_us > {limit_us!r}", columns=("duration_us",), sort="-duration_us", limit=most)
-    rows = ask(table, RUN, query)
+    rows = answer_query(table, RUN, query)
     expected = sorted((us for _, us in cells if us is not None and us > limit_us), reverse=True)
     assert rows.total == len(expected)
     assert all(math.isclose(float(row[0] or 0), us, rel_tol=1e-8) for row, us in zip(rows.rows, expected, strict=False))

@@ -24,11 +24,11 @@ from mcp_types import CallToolResult, TextContent
 from advisor.cli.main import main
 from advisor.facts import FACTS
 from advisor.mcp_server import server as server_module
-from advisor.mcp_server.answers import MOST_TEXT, spoken
-from advisor.mcp_server.opened import Opened
+from advisor.mcp_server.answers import MOST_TEXT, model_in_language
+from advisor.mcp_server.open_captures import Opened
 from advisor.mcp_server.query import Query
 from advisor.mcp_server.roots import Roots
-from advisor.mcp_server.server import server
+from advisor.mcp_server.server import build_server
 from advisor.mcp_server.tools import Tools
 from advisor.model.explanation import Explanation
 from advisor.model.findings import Diagnosis, Finding, Saving
@@ -40,7 +40,7 @@ MODES = ["auto", "legacy"]
 
 def connected(tools: Tools, work: Callable[[Client], Awaitable[Any]], mode: str = "auto") -> Any:
     async def inner() -> Any:
-        async with Client(server(tools), mode=mode) as client:
+        async with Client(build_server(tools), mode=mode) as client:
             return await work(client)
 
     return asyncio.run(inner())
@@ -278,10 +278,10 @@ def test_endless_names_are_cut_and_no_surrogate_reaches_the_wire() -> None:
     made = Finding.model_validate(
         {"rule": "a/b", "fingerprint": "0" * 16, "severity": "low", "confidence": "low", **finding}
     )
-    answer = spoken(made, "en")
+    answer = model_in_language(made, "en")
     assert len(answer["subject"]["op"]) == MOST_TEXT
     assert answer["subject"]["file"] == "a\\ud800b"
-    assert spoken(Saving.model_construct(us=math.inf, share=math.nan), "en") == {"us": None, "share": None}
+    assert model_in_language(Saving.model_construct(us=math.inf, share=math.nan), "en") == {"us": None, "share": None}
 
 
 def test_nothing_is_written(folder: Path, tools: Tools) -> None:

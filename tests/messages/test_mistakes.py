@@ -13,9 +13,9 @@ from advisor.cli.main import main
 from advisor.expr.compile import Scope, compile_expr
 from advisor.facts.derived import Overlap
 from advisor.facts.table import read_table
-from advisor.messages.errors import ExprError, Mistake, Place, RuleError, Unclear
+from advisor.messages.errors import ExprError, FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
-from advisor.policy.amounts import SHARE, TIME, amount
+from advisor.policy.amounts import SHARE, TIME, parse_amount
 from advisor.policy.settings import Settings
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import read_rule
@@ -45,14 +45,14 @@ def test_the_mistakes_of_bad_rules_are_told_in_chinese(path: Path) -> None:
 @pytest.mark.parametrize("words", ["7 parsecs", "1e9%", "-3", "5", "2.5", "90 mib", "", "1_000ms"])
 def test_every_amount_that_is_not_understood_has_chinese_words(words: str) -> None:
     with pytest.raises(Unclear) as unclear:
-        amount(words, SHARE if "%" in words else TIME)
+        parse_amount(words, SHARE if "%" in words else TIME)
     assert all(map(has_chinese, unclear.value.say("zh").splitlines()))
 
 
 def test_what_was_written_stays_in_its_place() -> None:
     unlike = Message("cannot_compare", left="number[us]", right="number[B]")
     meant = Message("did_you_mean", name="`c`")
-    one = Mistake(Place("a.yaml", 3, 5), Message("part", part="when", what=unlike), "a > b", 0, meant)
+    one = Mistake(FilePlace("a.yaml", 3, 5), Message("part", part="when", what=unlike), "a > b", 0, meant)
     assert (
         one.say("zh") == "a.yaml:3:5: when：number[us] 与 number[B] 不能比较\n    a > b\n    ^\n    提示：是不是 `c`？"
     )

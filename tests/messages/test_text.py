@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from advisor.messages.text import Text, fill
+from advisor.messages.text import Text, fill_holes
 
 
 def test_a_folded_line_leaves_no_blank_between_chinese_characters() -> None:
@@ -23,7 +23,7 @@ def test_holes_of_both_languages_are_named_once() -> None:
 
 
 def test_filling_takes_values_literally_and_leaves_unknown_holes_to_be_seen() -> None:
-    assert fill("{a} and {b} and {missing}", {"a": "{b}", "b": r"\1"}) == r"{b} and \1 and {missing}"
+    assert fill_holes("{a} and {b} and {missing}", {"a": "{b}", "b": r"\1"}) == r"{b} and \1 and {missing}"
 
 
 def test_a_run_without_steps_is_never_said_to_have_one() -> None:

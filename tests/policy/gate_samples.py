@@ -24,7 +24,7 @@ from advisor.model.findings import (
 )
 from advisor.model.run import Run
 from advisor.model.verdict import Action, Suppression
-from advisor.policy.policy import Bar, Policy
+from advisor.policy.policy import FailCondition, Policy
 
 RULES = ("host/free-time", "host/late-launches", "memory/near-capacity", "comm/small-packets", "compute/cast-excess")
 
@@ -94,7 +94,7 @@ actions = st.sampled_from(("off", "warn", "error"))
 severities = st.sampled_from(list(Severity))
 rules = st.sampled_from(RULES)
 patterns = st.one_of(rules, st.sampled_from(("host/*", "host/l*", "memory/*", "*")))
-bars = st.lists(st.builds(Bar, severities, st.sampled_from(("", "new", "worse"))), max_size=3).map(tuple)
+bars = st.lists(st.builds(FailCondition, severities, st.sampled_from(("", "new", "worse"))), max_size=3).map(tuple)
 findings = st.lists(
     st.builds(finding, rules, severities, st.floats(0, 1000), st.sampled_from(("", "Cast", "MatMul"))),
     max_size=6,

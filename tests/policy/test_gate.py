@@ -29,11 +29,11 @@ from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Severity, TimeSplit, fingerprint
 from advisor.model.run import Run
 from advisor.model.verdict import Action, Budget, Suppression, Verdict
-from advisor.policy.gate import ALONE, CHANGED, judge
-from advisor.policy.policy import ACTIONS, Bar, Policy
+from advisor.policy.gate import ALONE, CHANGED, judge_by_policy
+from advisor.policy.policy import ACTIONS, FailCondition, Policy
 
 TODAY = date(2026, 11, 20)
-NONE: tuple[Bar, ...] = ()
+NONE: tuple[FailCondition, ...] = ()
 FREE = finding("host/free-time", Severity.high, 200)
 LATE = finding("host/late-launches", Severity.medium, 100)
 CAST = finding("compute/cast-excess", Severity.low, 50, "Cast")
@@ -44,10 +44,10 @@ def verdict(
     policy: Policy | None = None,
     *,
     against: Comparison | None = None,
-    fail_on: tuple[Bar, ...] = NONE,
+    fail_on: tuple[FailCondition, ...] = NONE,
     today: date = TODAY,
 ) -> Verdict:
-    return judge(found, against, policy or Policy(), fail_on, today)
+    return judge_by_policy(found, against, policy or Policy(), fail_on, today)
 
 
 def failing(said: Verdict) -> set[str]:
@@ -64,7 +64,7 @@ def budget(name: str, limit: float, unit: str = "share", action: Action = "error
 @given(cases(), policies, bars, st.data())
 @settings(max_examples=60)
 def test_a_more_permissive_policy_never_fails_more(
-    case: tuple[Diagnosis, Comparison], policy: Policy, fail_on: tuple[Bar, ...], data: st.DataObject
+    case: tuple[Diagnosis, Comparison], policy: Policy, fail_on: tuple[FailCondition, ...], data: st.DataObject
 ) -> None:
     found, against = case
     lower = {action: data.draw(st.sampled_from(ACTIONS[: ACTIONS.index(action) + 1])) for action in ACTIONS}
@@ -77,7 +77,7 @@ def test_a_more_permissive_policy_never_fails_more(
 @given(cases(), policies, bars)
 @settings(max_examples=60)
 def test_suppressing_everything_passes(
-    case: tuple[Diagnosis, Comparison], policy: Policy, fail_on: tuple[Bar, ...]
+    case: tuple[Diagnosis, Comparison], policy: Policy, fail_on: tuple[FailCondition, ...]
 ) -> None:
     found, against = case
     budgets = (budget("saving_left", 0),)
@@ -114,7 +114,7 @@ def test_an_expired_suppression_is_as_if_absent_and_said(found: Diagnosis, polic
 @given(cases(), policies, bars)
 @settings(max_examples=60)
 def test_every_finding_gets_one_ruling_in_its_place(
-    case: tuple[Diagnosis, Comparison], policy: Policy, fail_on: tuple[Bar, ...]
+    case: tuple[Diagnosis, Comparison], policy: Policy, fail_on: tuple[FailCondition, ...]
 ) -> None:
     found, against = case
     said = verdict(found, policy, against=against, fail_on=fail_on)
@@ -140,7 +140,7 @@ def test_an_exact_id_wins_over_patterns_the_longer_pattern_over_category_and_tha
         (Policy(), "error", "fail_on info"),
     ]
     for one, action, by in steps:
-        (ruling,) = verdict(found, one, fail_on=(Bar(Severity.info),)).rulings
+        (ruling,) = verdict(found, one, fail_on=(FailCondition(Severity.info),)).rulings
         assert (ruling.action, ruling.by) == (action, by)
 
 
@@ -161,7 +161,7 @@ def test_only_what_is_new_or_worse_fails_where_that_is_asked(status: Status, by_
     found = diagnosis(FREE)
     against = comparison(found, {FREE.fingerprint: status})
     for since, fails in (("new", by_new), ("worse", by_worse)):
-        said = verdict(found, against=against, fail_on=(Bar(Severity.high, since),))
+        said = verdict(found, against=against, fail_on=(FailCondition(Severity.high, since),))
         assert said.passed is not fails
         assert said.rulings[0].status == status
 
@@ -179,7 +179,7 @@ def test_a_finding_that_the_comparison_does_not_know_counts_as_new() -> None:
 @pytest.mark.parametrize("since", ["new", "worse"])
 def test_asking_for_what_changed_without_a_baseline_is_wrong_use(since: str) -> None:
     with pytest.raises(UsageError, match=f"`{since}:high` needs a baseline") as caught:
-        verdict(diagnosis(), fail_on=(Bar(Severity.critical), Bar(Severity.high, since)))
+        verdict(diagnosis(), fail_on=(FailCondition(Severity.critical), FailCondition(Severity.high, since)))
     assert "基线" in caught.value.say("zh")
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from advisor.messages.errors import RuleError
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
-from advisor.policy.amounts import MEMORY, SHARE, TIME, Unclear, amount
-from advisor.policy.policy import Bar, bars
+from advisor.policy.amounts import MEMORY, SHARE, TIME, Unclear, parse_amount
+from advisor.policy.policy import FailCondition, parse_bars
 from advisor.policy.settings import Settings
 from advisor.rules.catalog import Catalog
 
@@ -121,7 +121,7 @@ def test_what_counts_as_a_change_is_read(tmp_path: Path) -> None:
 )
 def test_fail_on_takes_several(text: str, tmp_path: Path) -> None:
     found = read(tmp_path, text)
-    assert found.fail_on == (Bar(Severity.high, "new"), Bar(Severity.critical))
+    assert found.fail_on == (FailCondition(Severity.high, "new"), FailCondition(Severity.critical))
     assert found.level is Severity.critical
 
 
@@ -136,7 +136,7 @@ def test_fail_on_none_is_none_at_all(tmp_path: Path) -> None:
 )
 def test_what_is_no_bar_is_refused(words: str) -> None:
     with pytest.raises(ValueError, match=re.escape(words.rpartition(",")[2].strip())):
-        bars(words.split(","))
+        parse_bars(words.split(","))
 
 
 def test_an_empty_file_and_empty_sections_demand_nothing(tmp_path: Path) -> None:
@@ -318,19 +318,19 @@ def test_a_demand_on_a_rule_that_is_turned_off_is_a_mistake(rules: Path) -> None
 def test_a_share_is_read_as_it_is_written(value: float, unit: str) -> None:
     written = value * 100 if unit else value
     if written * (0.01 if unit else 1.0) <= 1:
-        assert amount(f"{written!r}{unit}", SHARE)[0] == pytest.approx(value)
+        assert parse_amount(f"{written!r}{unit}", SHARE)[0] == pytest.approx(value)
 
 
 @given(st.floats(0, 1e6), st.sampled_from(sorted(TIME.units)), st.sampled_from(["", " "]))
 def test_a_time_is_read_in_any_unit(value: float, unit: str, blank: str) -> None:
-    assert amount(f"{value!r}{blank}{unit}", TIME) == (value * TIME.units[unit], "us")
+    assert parse_amount(f"{value!r}{blank}{unit}", TIME) == (value * TIME.units[unit], "us")
 
 
 @given(st.text(max_size=12))
 def test_any_words_give_an_amount_or_say_why_not(words: str) -> None:
     for measures in ((SHARE,), (TIME,), (MEMORY,), (SHARE, TIME)):
         try:
-            value, unit = amount(words, *measures)
+            value, unit = parse_amount(words, *measures)
         except Unclear as unclear:
             assert str(unclear)
         else:

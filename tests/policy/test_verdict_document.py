@@ -17,13 +17,13 @@ from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Severity
 from advisor.model.verdict import Budget, Suppression
-from advisor.policy.gate import ALONE, judge
-from advisor.policy.policy import Bar, Policy
+from advisor.policy.gate import ALONE, judge_by_policy
+from advisor.policy.policy import FailCondition, Policy
 from advisor.policy.settings import Settings
 from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
-from advisor.report.verdict.document import Judged, document
+from advisor.report.verdict.document import Judged, verdict_document
 
 TODAY = date(2026, 11, 20)
 FREE = finding("host/free-time", Severity.high, 200)
@@ -36,12 +36,12 @@ def printed(
     policy: Policy | None = None,
     language: Language = "en",
     against: Comparison | None = None,
-    fail_on: tuple[Bar, ...] = ALONE,
+    fail_on: tuple[FailCondition, ...] = ALONE,
 ) -> str:
-    said = judge(found, against, policy or Policy(), fail_on, TODAY)
+    said = judge_by_policy(found, against, policy or Policy(), fail_on, TODAY)
     out = io.StringIO()
     judged = Judged(found, against, said, "advisor.yaml", TODAY)
-    print_document(document(judged, language), Console(file=out, width=100, force_terminal=False))
+    print_document(verdict_document(judged, language), Console(file=out, width=100, force_terminal=False))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
 
@@ -60,7 +60,7 @@ def test_a_pass_that_rests_on_nothing_does_not_say_that_all_is_well() -> None:
 def test_what_failed_is_told_with_its_rule_place_saving_status_and_reason() -> None:
     found = diagnosis(FREE, LATE)
     against = comparison(found, {FREE.fingerprint: "new", LATE.fingerprint: "same"}, step=(940.0, 1000.0))
-    said = printed(found, against=against, fail_on=(Bar(Severity.high, "new"),))
+    said = printed(found, against=against, fail_on=(FailCondition(Severity.high, "new"),))
     assert said.startswith(
         "Failed: 1 finding.\n"
         "Against the baseline: 1 new, 1 the same; mean step 940 µs → 1.00 ms (longer).\n"
@@ -92,7 +92,9 @@ def test_what_stands_between_the_two_captures_is_said() -> None:
 
 def test_a_verdict_is_a_document_that_every_format_writes() -> None:
     found = diagnosis(FREE)
-    made = document(Judged(found, None, judge(found, None, Policy(), ALONE, TODAY), "advisor.yaml", TODAY), "en")
+    made = verdict_document(
+        Judged(found, None, judge_by_policy(found, None, Policy(), ALONE, TODAY), "advisor.yaml", TODAY), "en"
+    )
     text, html = document_text(made), document_page(made)
     assert text.startswith("# Failed: 1 finding.\n\n- **State of")
     assert "```yaml\n- rule: host/free-time\n" in text
@@ -157,7 +159,7 @@ def test_the_suppression_that_is_offered_is_refused_until_it_has_a_reason(langua
     path.write_text(offered.replace("reason:  #", "reason: known  #"), "utf-8")
     (one,) = Settings.read(path).policy.suppressions
     assert (one.rule, one.fingerprint, one.reason) == (FREE.rule, FREE.fingerprint, "known")
-    assert judge(diagnosis(FREE), None, Settings.read(path).policy, ALONE, TODAY).passed
+    assert judge_by_policy(diagnosis(FREE), None, Settings.read(path).policy, ALONE, TODAY).passed
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -181,7 +183,7 @@ def test_nothing_in_a_profile_or_its_settings_speaks_for_itself(language: Langua
 def test_chinese_is_chinese(status: str) -> None:
     found = diagnosis(FREE, LATE)
     against = comparison(found, {FREE.fingerprint: status, LATE.fingerprint: "new"}, step=(900.0, 1000.0))  # type: ignore[dict-item]
-    said = printed(found, language="zh", against=against, fail_on=(Bar(Severity.medium, "new"),))
+    said = printed(found, language="zh", against=against, fail_on=(FailCondition(Severity.medium, "new"),))
     ours = re.sub(
         r"host/\S+|[0-9a-f]{16}|fail_on \S+|advisor.yaml|suppressions|rule|reason|expires|fingerprint|rank", "", said
     )

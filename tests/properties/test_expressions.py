@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.expr.compile import Scope, compile_expr
-from advisor.expr.frame import FALSE, TRUE, Frame, column_scope, group
+from advisor.expr.frame import FALSE, TRUE, Frame, column_scope, group_rows
 from advisor.facts.base import Fact, Flag, Key, Ns, Number, Rank
 from advisor.facts.table import Table, Texts
 from advisor.units import Type
@@ -141,7 +141,7 @@ def table_of(rows: list[dict[str, Any]]) -> Table[Sample]:
 
 def grouped(rows: list[dict[str, Any]]) -> tuple[Frame, dict[Any, list[dict[str, Any]]]]:
     table = table_of(rows)
-    codes, keys = group(Frame(table), ("rank",))
+    codes, keys = group_rows(Frame(table), ("rank",))
     frame = Frame(table, None, codes, len(keys["rank"]))
     frame.named.update(NAMED)
     ranks = keys["rank"]
@@ -193,7 +193,7 @@ def test_a_group_value_beside_a_column_is_spread_over_its_rows(rows: list[dict[s
 def test_rows_are_grouped_by_equal_keys_and_groups_are_in_order(
     rows: list[dict[str, Any]], keys: tuple[str, ...]
 ) -> None:
-    codes, values = group(Frame(table_of(rows)), keys)
+    codes, values = group_rows(Frame(table_of(rows)), keys)
     wanted = {tuple(row[key] for key in keys) for row in rows}
     found = list(zip(*(values[key] for key in keys), strict=True))
     assert set(found) == wanted
@@ -203,7 +203,7 @@ def test_rows_are_grouped_by_equal_keys_and_groups_are_in_order(
 
 def test_numbers_far_apart_are_grouped_without_a_table_of_all_between() -> None:
     for ranks in ([0, 10**15, 5, 10**15, None], [-(2**63) + 1, 2**63 - 1], [None, None], [-5, -5, 3], []):
-        codes, values = group(Frame(Table.build(Sample, rank=ranks)), ("rank",))
+        codes, values = group_rows(Frame(Table.build(Sample, rank=ranks)), ("rank",))
         assert [values["rank"][code] for code in codes] == ranks
 
 

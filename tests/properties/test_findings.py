@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rule_texts import made
 
+from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
-from advisor.engine.prove import Tables
-from advisor.engine.rank import ranked
+from advisor.engine.rank import rank_findings
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
 from advisor.model.findings import Finding
 from advisor.rules.bind import Rule
-from advisor.rules.cases import given as starting
+from advisor.rules.cases import parse_given as starting
 from advisor.rules.cases import run_of
-from advisor.rules.catalog import Catalog, gather
-from advisor.shipped import shipped
+from advisor.rules.catalog import Catalog, gather_rules
+from advisor.shipped_files import shipped_folder
 
 BODY = """\
 params:
@@ -72,9 +72,9 @@ def table_of(rows: list[dict[str, Any]]) -> Table[Kernel]:
 def found(
     rule: Rule, table: Table[Kernel], words: str = "step_us=1000 step_count=2 rank_count=3"
 ) -> tuple[Finding, ...]:
-    result = evaluate(rule, Tables({Kernel: table}), run_of(words))
+    result = evaluate(rule, TablesAlone({Kernel: table}), run_of(words))
     assert result.outcome.outcome != "failed", result.outcome.reason
-    return ranked(merge(result), Catalog((rule,)))
+    return rank_findings(merge(result), Catalog((rule,)))
 
 
 @settings(max_examples=50)
@@ -119,7 +119,7 @@ def test_no_saving_passes_the_step(rule: Rule, rows: list[dict[str, Any]]) -> No
         assert 0 <= finding.saving.share <= 1
 
 
-SHIPPED = Catalog(tuple(gather([shipped("rules")])[0]))
+SHIPPED = Catalog(tuple(gather_rules([shipped_folder("rules")])[0]))
 
 
 @pytest.mark.parametrize("rule", SHIPPED.rules, ids=lambda rule: rule.id)
@@ -129,9 +129,9 @@ def test_the_order_of_rows_changes_no_finding_of_a_shipped_rule(rule: Rule) -> N
     for case in rule.tests:
         start = starting(case)
         turned = {fact: table.take(np.arange(len(table))[::-1]) for fact, table in start.tables.items()}
-        results = [evaluate(rule, Tables(tables), start.run) for tables in (start.tables, turned)]
+        results = [evaluate(rule, TablesAlone(tables), start.run) for tables in (start.tables, turned)]
         first, second = (
-            [(f.fingerprint, f.severity, f.seen, f.saving.us, f.excerpt) for f in ranked(merge(r), SHIPPED)]
+            [(f.fingerprint, f.severity, f.seen, f.saving.us, f.excerpt) for f in rank_findings(merge(r), SHIPPED)]
             for r in results
         )
         assert results[0].outcome == results[1].outcome

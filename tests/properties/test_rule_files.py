@@ -14,8 +14,8 @@ from advisor.expr.frame import column_scope
 from advisor.facts.observed import Kernel
 from advisor.messages.errors import ExprError, Mistake, RuleError
 from advisor.rules import source
-from advisor.rules.bind import Rule, bind
-from advisor.rules.schema import cases
+from advisor.rules.bind import Rule, bind_rule
+from advisor.rules.schema import cases_of_document
 
 RULE = HEAD.format(id="host/idle") + IDLE + FIX + CASES
 LINES = RULE.splitlines(keepends=True)
@@ -31,11 +31,11 @@ swaps = st.tuples(st.integers(0, len(RULE)), st.integers(0, 30), pieces)
 
 def outcome(text: str) -> Rule | list[Mistake]:
     try:
-        document = source.parse(text, "rule.yaml")
+        document = source.parse_document(text, "rule.yaml")
     except RuleError as error:
         return list(error.mistakes)
-    _, mistakes = cases(document)
-    found = bind(document, Path("rule.yaml"))
+    _, mistakes = cases_of_document(document)
+    found = bind_rule(document, Path("rule.yaml"))
     return mistakes or found
 
 

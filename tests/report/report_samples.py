@@ -18,12 +18,12 @@ from advisor.model.findings import (
     Param,
     Place,
     Reference,
+    RemedyStep,
     Rows,
     RuleInfo,
     Saving,
     Scalar,
     Severity,
-    Step,
     TimeSplit,
     Unread,
     fingerprint,
@@ -82,7 +82,7 @@ EXPOSED = RuleInfo(
         Label(name="enough", label=Text(en="Least number of calls", zh="最少次数")),
     ),
     fix=(
-        Step(
+        RemedyStep(
             do=Text(
                 en="Let gradient buckets be sent while the backward pass still runs.",
                 zh="让梯度分桶在反向计算期间就开始通信。",
@@ -90,7 +90,7 @@ EXPOSED = RuleInfo(
             code="model = DistributedDataParallel(\n    model, bucket_cap_mb=100, gradient_as_bucket_view=True,\n)",
             care=Text(en="Larger buckets need more memory.", zh="分桶越大，显存占用越高。"),
         ),
-        Step(
+        RemedyStep(
             do=Text(en="Unroll {op} into hierarchical steps.", zh="将 {op} 改为分级通信。"),
             run='export HCCL_ALGO="level0:NA;level1:H-D_R"',
         ),
@@ -121,7 +121,7 @@ DISPATCH = RuleInfo(
         ),
     ),
     fix=(
-        Step(
+        RemedyStep(
             do=Text(en="Turn on the second level of the task queue.", zh="打开二级流水下发。"),
             run="export TASK_QUEUE_ENABLE=2",
             care=Text(
@@ -137,7 +137,7 @@ FREE = RuleInfo(
         en="Idle time is time in which the device neither computes nor communicates.", zh="空闲指设备既不计算也不通信。"
     ),
     labels=(Label(name="free_share", label=Text(en="Idle share of the step", zh="空闲占比")),),
-    fix=(Step(do=Text(en="Begin with the causes listed.", zh="先处理列出的根因。")),),
+    fix=(RemedyStep(do=Text(en="Begin with the causes listed.", zh="先处理列出的根因。")),),
 )
 CONVERSION = RuleInfo(
     id="compute/conversion-kernels",
@@ -152,7 +152,7 @@ CONVERSION = RuleInfo(
     ),
     labels=(Label(name="share", label=Text(en="Share of the step", zh="单步占比")),),
     fix=(
-        Step(
+        RemedyStep(
             do=Text(en="Keep one format throughout.", zh="全程保持同一种格式。"),
             code="torch.npu.config.allow_internal_format = False",
         ),

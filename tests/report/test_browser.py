@@ -14,7 +14,7 @@ import pytest
 from report_samples import rich
 
 from advisor.model.findings import Occurrence
-from advisor.report import write
+from advisor.report import write_report
 from advisor.report.charts.draw import Renderer
 
 webdriver: Any = pytest.importorskip("selenium.webdriver")
@@ -37,7 +37,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(params=["en", "zh"])
 def opened(browser: Any, request: pytest.FixtureRequest, renderer: Renderer, tmp_path: Path) -> Any:
     """The sample report, freshly opened in each language."""
-    write(rich(), tmp_path / "report.html", request.param, renderer)
+    write_report(rich(), tmp_path / "report.html", request.param, renderer)
     browser.get((tmp_path / "report.html").as_uri())
     return browser
 
@@ -65,7 +65,7 @@ def test_the_first_screen_holds_verdict_time_split_and_the_first_findings(opened
 def test_nine_findings_print_on_a_dozen_pages(browser: Any, renderer: Renderer, tmp_path: Path) -> None:
     one = rich()
     nine = [one.findings[0].model_copy(update={"fingerprint": f"f{number}"}) for number in range(9)]
-    write(one.model_copy(update={"findings": tuple(nine)}), tmp_path / "report.html", "en", renderer)
+    write_report(one.model_copy(update={"findings": tuple(nine)}), tmp_path / "report.html", "en", renderer)
     browser.get((tmp_path / "report.html").as_uri())
     printed = base64.b64decode(browser.print_page())
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
@@ -190,7 +190,9 @@ def test_print_cuts_no_column_off(browser: Any, renderer: Renderer, tmp_path: Pa
     )  # fmt: skip
     one = rich((name, name))
     first = one.findings[0].model_copy(update={"occurrences": (event,) * 5})
-    write(one.model_copy(update={"findings": (first, *one.findings[1:])}), tmp_path / "report.html", "en", renderer)
+    write_report(
+        one.model_copy(update={"findings": (first, *one.findings[1:])}), tmp_path / "report.html", "en", renderer
+    )
     browser.get((tmp_path / "report.html").as_uri())
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     size = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # A4 without its margins

@@ -12,16 +12,16 @@ import pytest
 from report_samples import HOSTILE, exhibit, exhibits, rich, table
 
 from advisor.messages.text import Language
-from advisor.report import write
+from advisor.report import write_report
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.drawing import MOST_COLUMNS
-from advisor.report.charts.process import safe
-from advisor.report.charts.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, charts
+from advisor.report.charts.process import sanitize_svg
+from advisor.report.charts.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, exhibit_charts
 from advisor.report.html import LARGEST_BYTES
 
 
 def chart(kind: str, rows: object, language: Language = "en") -> Chart:
-    (one,) = charts([exhibit(kind, rows)], language)  # type: ignore[arg-type]
+    (one,) = exhibit_charts([exhibit(kind, rows)], language)  # type: ignore[arg-type]
     return one
 
 
@@ -30,7 +30,7 @@ def values(one: Chart) -> list[dict[str, object]]:
 
 
 def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
-    asked = charts(exhibits(), language)
+    asked = exhibit_charts(exhibits(), language)
     drawn = renderer.render({one.kind: one.spec for one in asked})
     assert sorted(drawn) == ["idle_causes", "launch_latency", "links", "operators", "rank_steps", "time_split"]
     for one in asked:
@@ -39,14 +39,14 @@ def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
 
 
 def test_colours_are_variables_of_the_page_so_that_dark_mode_reaches_them(renderer: Renderer) -> None:
-    drawn = renderer.render({one.kind: one.spec for one in charts(exhibits(), "en")})
+    drawn = renderer.render({one.kind: one.spec for one in exhibit_charts(exhibits(), "en")})
     for name, svg in drawn.items():
         assert "var(--" in svg, name
         assert not re.findall(r'(?:fill|stroke)="(?!var\(|none|transparent)[^"]*"', svg), name
 
 
 def test_a_name_in_a_chart_is_text_and_never_markup(renderer: Renderer) -> None:
-    (svg,) = renderer.render({one.kind: one.spec for one in charts(exhibits()[3:4], "en")}).values()
+    (svg,) = renderer.render({one.kind: one.spec for one in exhibit_charts(exhibits()[3:4], "en")}).values()
     assert "&lt;img src=x" in svg
     assert "<img" not in svg
     assert "<script" not in svg
@@ -64,7 +64,7 @@ def test_ranks_are_drawn_one_by_one_up_to_a_bound_and_then_in_groups(ranks: int)
 
 @pytest.mark.parametrize(("ranks", "wide"), [(2, False), (16, False), (17, True), (64, True), (256, True)])
 def test_maps_of_many_ranks_take_the_width_of_the_page_and_keep_cells_one_can_point_at(ranks: int, wide: bool) -> None:
-    for one in charts(exhibits(ranks=ranks, steps=5)[4:], "en"):
+    for one in exhibit_charts(exhibits(ranks=ranks, steps=5)[4:], "en"):
         size = json.loads(json.dumps(one.spec))
         columns = {value.get("target", value.get("rank", "")) for value in values(one)}
         assert one.wide == wide
@@ -74,7 +74,7 @@ def test_maps_of_many_ranks_take_the_width_of_the_page_and_keep_cells_one_can_po
 
 
 def test_a_mark_says_its_values_where_one_points_at_it(language: Language, renderer: Renderer) -> None:
-    drawn = renderer.render({one.kind: one.spec for one in charts(exhibits(), language)})
+    drawn = renderer.render({one.kind: one.spec for one in exhibit_charts(exhibits(), language)})
     said = {kind: re.findall("<title>([^<]*)</title>", svg) for kind, svg in drawn.items()}
     english = {
         "time_split": "rank 0 · compute 9 ms · 7.9 %",
@@ -104,7 +104,7 @@ def test_a_few_bytes_are_no_slow_link() -> None:
 
 def test_links_that_moved_next_to_nothing_make_no_map() -> None:
     rows = ((0, 1, "HCCS", None, 96.0), (1, 0, "HCCS", None, 40.0))
-    assert charts([exhibit("links", table("source target link bandwidth_gbps size_bytes", *rows))], "en") == ()
+    assert exhibit_charts([exhibit("links", table("source target link bandwidth_gbps size_bytes", *rows))], "en") == ()
 
 
 def test_a_cell_of_many_ranks_says_which_of_its_links_is_slowest() -> None:
@@ -127,19 +127,19 @@ def test_a_pair_with_two_kinds_of_links_is_as_strong_as_the_slower_and_says_both
 
 def test_the_report_of_64_ranks_stays_small_with_every_pair_and_step_in_it(renderer: Renderer, tmp_path: Path) -> None:
     full = rich().model_copy(update={"exhibits": exhibits(ranks=64, steps=64)})
-    write(full, tmp_path / "report.html", "en", renderer)
+    write_report(full, tmp_path / "report.html", "en", renderer)
     text = (tmp_path / "report.html").read_bytes()
     assert text.count(b"<title>rank ") == 64 * 63 + 64 * 64 + 64 * 3
     assert len(text) < LARGEST_BYTES
 
 
 def test_a_single_rank_is_left_to_the_bar_under_the_verdict() -> None:
-    assert charts([exhibits(ranks=1, steps=1)[0]], "en") == ()
+    assert exhibit_charts([exhibits(ranks=1, steps=1)[0]], "en") == ()
 
 
 def test_every_chart_is_bounded(language: Language) -> None:
     many = exhibits(ranks=300, steps=300)
-    for one in charts(many, language):
+    for one in exhibit_charts(many, language):
         assert len(values(one)) <= MOST_COLUMNS**2
         assert len(one.numbers) <= MOST_NUMBERS
     bars = chart("operators", table("op_type core us:us calls", *((f"op{i}", "x", 1.0 * i, 1.0) for i in range(500))))
@@ -181,8 +181,8 @@ def test_a_slow_link_is_drawn_stronger_than_a_fast_one() -> None:
 def test_odd_values_in_an_exhibit_do_not_end_the_report(odd: object, position: int, language: Language) -> None:
     kind, rows = exhibits()[position].kind, exhibits()[position].rows
     broken = rows.model_copy(update={"rows": tuple((odd,) * len(row) for row in rows.rows)})
-    assert charts([exhibit(kind, broken)], language) == ()
-    json.dumps([one.spec for one in charts([exhibit(kind, rows.model_copy(update={"columns": ()}))], language)])
+    assert exhibit_charts([exhibit(kind, broken)], language) == ()
+    json.dumps([one.spec for one in exhibit_charts([exhibit(kind, rows.model_copy(update={"columns": ()}))], language)])
 
 
 def test_a_foreign_element_or_handler_in_a_drawing_is_refused() -> None:
@@ -194,22 +194,25 @@ def test_a_foreign_element_or_handler_in_a_drawing_is_refused() -> None:
         "<svg><foreignObject/></svg>",
     ):
         with pytest.raises(ValueError, match=r"unexpected|well-formed"):
-            safe(svg, "a")
+            sanitize_svg(svg, "a")
 
 
 def test_what_the_library_says_of_marks_becomes_their_title_and_the_rest_of_it_goes() -> None:
     mark = '<path aria-label="a &lt;b&gt; &quot;c&quot;" role="graphics-symbol" d="M0,0.123456h9"/>'
     drawn = f'<svg role="x">{mark}<g aria-label="d"/></svg>'
-    assert safe(drawn, "a") == '<svg><path d="M0,0.12h9"><title>a &lt;b&gt; "c"</title></path><g/></svg>'
+    assert sanitize_svg(drawn, "a") == '<svg><path d="M0,0.12h9"><title>a &lt;b&gt; "c"</title></path><g/></svg>'
 
 
 def test_what_marks_say_alike_is_said_once_of_their_group() -> None:
     drawn = '<svg><g fill="none"><path fill="red" stroke="a" d="M0,0"/><path fill="red" stroke="b" d="M1,0"/></g></svg>'
-    assert safe(drawn, "a") == '<svg><g fill="red"><path stroke="a" d="M0,0"/><path stroke="b" d="M1,0"/></g></svg>'
+    assert (
+        sanitize_svg(drawn, "a")
+        == '<svg><g fill="red"><path stroke="a" d="M0,0"/><path stroke="b" d="M1,0"/></g></svg>'
+    )
 
 
 def test_ids_of_several_drawings_do_not_meet() -> None:
-    assert safe('<svg><g id="clip0" clip-path="url(#clip0)">url(#x)</g></svg>', "links") == (
+    assert sanitize_svg('<svg><g id="clip0" clip-path="url(#clip0)">url(#x)</g></svg>', "links") == (
         '<svg><g id="links-clip0" clip-path="url(#links-clip0)">url(#x)</g></svg>'
     )
 
@@ -219,7 +222,7 @@ def test_without_its_drawing_process_a_report_names_the_charts_it_lacks(tmp_path
         process = renderer._process
         assert process is not None
         os.kill(process.pid, signal.SIGKILL)
-        write(rich(), tmp_path / "report.html", language, renderer)
+        write_report(rich(), tmp_path / "report.html", language, renderer)
     text = (tmp_path / "report.html").read_text("utf-8")
     assert ("Charts missing from this report" if language == "en" else "以下图表绘制失败") in text
     assert "<figure" not in text
@@ -236,7 +239,7 @@ def test_no_process_stays_behind(tmp_path: Path) -> None:
 
 
 def test_one_chart_that_cannot_be_drawn_leaves_the_others() -> None:
-    good = charts(exhibits()[1:2], "en")[0].spec
+    good = exhibit_charts(exhibits()[1:2], "en")[0].spec
     with Renderer() as renderer:
         drawn = renderer.render({"bad": {"mark": "no such mark", "encoding": 3}, "good": good})
     assert list(drawn) == ["good"]

@@ -11,7 +11,7 @@ from compared_samples import compared
 from test_browser import browser, pytestmark, shown
 
 from advisor.report.charts.draw import Renderer
-from advisor.report.comparison.page import page
+from advisor.report.comparison.page import comparison_page
 
 __all__ = ["browser", "pytestmark"]
 
@@ -20,7 +20,7 @@ __all__ = ["browser", "pytestmark"]
 def opened(browser: Any, request: pytest.FixtureRequest, renderer: Renderer, tmp_path: Path) -> Any:
     """The sample comparison, freshly opened in each language."""
     path = tmp_path / "compare.html"
-    path.write_bytes(page(compared(), request.param, renderer).encode("utf-8", "backslashreplace"))
+    path.write_bytes(comparison_page(compared(), request.param, renderer).encode("utf-8", "backslashreplace"))
     browser.get(path.as_uri())
     return browser
 

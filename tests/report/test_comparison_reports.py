@@ -26,16 +26,16 @@ from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison
 from advisor.report.charts.draw import Renderer
 from advisor.report.comparison import words
-from advisor.report.comparison.figures import charts
-from advisor.report.comparison.lists import files
-from advisor.report.comparison.markdown import document
-from advisor.report.comparison.page import page
+from advisor.report.comparison.figures import comparison_charts
+from advisor.report.comparison.lists import csv_files
+from advisor.report.comparison.markdown import comparison_markdown
+from advisor.report.comparison.page import comparison_page
 from advisor.report.comparison.terminal import print_comparison
-from advisor.report.comparison.view import view
-from advisor.report.comparison.workbook import workbook
+from advisor.report.comparison.view import comparison_view
+from advisor.report.comparison.workbook import comparison_workbook
 from advisor.report.html import LARGEST_BYTES
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS
-from advisor.report.reported import Reported
+from advisor.report.writer_input import Reported
 
 openpyxl: Any = pytest.importorskip("openpyxl")
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -64,7 +64,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -> None:
-    verdict = view(compared(), "en", 0).verdict
+    verdict = comparison_view(compared(), "en", 0).verdict
     assert verdict.says == "A step takes 131 ms, 14.0 ms longer than before (117 ms, +12 %)."
     assert "".join(piece.text for piece in verdict.mainly).startswith("Mainly <img src=x onerror=alert(1)> +7.00 ms")
     assert verdict.findings == "Findings: 10 new, 1 worse, 1 the same, 1 better."
@@ -83,24 +83,24 @@ def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -
     ],
 )
 def test_every_kind_of_outcome_has_its_sentence(shape: str, en: str, zh: str) -> None:
-    assert en in view(COMPARED[shape], "en", 0).verdict.says
-    assert zh in view(COMPARED[shape], "zh", 0).verdict.says
+    assert en in comparison_view(COMPARED[shape], "en", 0).verdict.says
+    assert zh in comparison_view(COMPARED[shape], "zh", 0).verdict.says
 
 
 def test_a_window_and_a_step_are_not_subtracted() -> None:
-    shown = view(COMPARED["window beside step"], "en", 0)
+    shown = comparison_view(COMPARED["window beside step"], "en", 0)
     assert {time.status for time in shown.times} == {"not-comparable"}
     assert shown.entries == ()
-    assert charts(COMPARED["window beside step"], shown) == ()
+    assert comparison_charts(COMPARED["window beside step"], shown) == ()
 
 
 def test_a_single_step_is_named_as_the_reason_of_low_confidence() -> None:
-    assert "holds a single step" in view(COMPARED["one step"], "en", 0).verdict.sure
-    assert "只有一个 step" in view(COMPARED["one step"], "zh", 0).verdict.sure
+    assert "holds a single step" in comparison_view(COMPARED["one step"], "en", 0).verdict.sure
+    assert "只有一个 step" in comparison_view(COMPARED["one step"], "zh", 0).verdict.sure
 
 
 def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) -> None:
-    entries = view(comparison, "en", 0).entries
+    entries = comparison_view(comparison, "en", 0).entries
     if entries:
         *parts, total = entries
         assert sum(one.us for one in parts) == pytest.approx(total.us, abs=1e-6)
@@ -109,7 +109,7 @@ def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) ->
 
 def test_many_entries_end_in_one_line_for_all_others() -> None:
     made = large()
-    entries = view(made, "en", 0).entries
+    entries = comparison_view(made, "en", 0).entries
     assert len(entries) == 14
     assert "all other" in entries[-2].name[0].text
     sizes = [abs(one.us) for one in entries[:-2]]
@@ -117,13 +117,13 @@ def test_many_entries_end_in_one_line_for_all_others() -> None:
 
 
 def test_every_change_is_in_exactly_one_group(comparison: Comparison) -> None:
-    groups = view(comparison, "en", 0).groups
+    groups = comparison_view(comparison, "en", 0).groups
     assert sum(group.count for group in groups) == len(comparison.changes)
     assert sum(len(group.items) + group.left_out for group in groups) == len(comparison.changes)
 
 
 def test_what_got_worse_says_what_to_do_and_what_stayed_is_folded() -> None:
-    text = document(compared(), "en")
+    text = comparison_markdown(compared(), "en")
     worse = text[text.index("### worse") : text.index("<details><summary>the same")]
     assert "could save 21.0 ms → 60.0 ms" in worse
     assert "How to fix it: Turn on the second level of the task queue" in worse
@@ -150,7 +150,11 @@ def test_the_terminal_copes_with_every_shape(comparison: Comparison, language: L
 
 
 def test_an_english_report_holds_no_chinese(comparison: Comparison, renderer: Renderer) -> None:
-    for text in (document(comparison, "en"), page(comparison, "en", renderer), printed(comparison, "en")):
+    for text in (
+        comparison_markdown(comparison, "en"),
+        comparison_page(comparison, "en", renderer),
+        printed(comparison, "en"),
+    ):
         assert not CJK.findall(re.sub(r"<style>.*?</style>", "", text, flags=re.S))
 
 
@@ -181,7 +185,7 @@ def test_words_have_the_same_holes_in_both_languages_and_chinese_is_chinese() ->
 @settings(max_examples=30)
 @given(st.tuples(*[hostile] * 3))
 def test_nothing_from_a_profile_becomes_markdown(names: tuple[str, ...]) -> None:
-    parsed = tokens(document(compared(names), "en"))
+    parsed = tokens(comparison_markdown(compared(names), "en"))
     assert not [token for token in parsed if token.type in ("link_open", "image", "s_open", "em_open")]
     html = "".join(token.content for token in parsed if token.type in ("html_inline", "html_block"))
     assert OURS.sub("", html).strip() == ""
@@ -192,7 +196,7 @@ def test_nothing_from_a_profile_becomes_markdown(names: tuple[str, ...]) -> None
 @given(st.tuples(*[hostile] * 2))
 def test_names_do_not_change_the_shape_of_the_markdown(names: tuple[str, ...]) -> None:
     def shape(made: Comparison) -> list[str]:
-        return [token.type for token in PARSER.parse(document(made, "zh"))]
+        return [token.type for token in PARSER.parse(comparison_markdown(made, "zh"))]
 
     if len(set(names)) == len(names) and all(name.strip() for name in names):
         assert shape(compared(names)) == shape(compared(("a", "b")))
@@ -204,7 +208,7 @@ def test_names_do_not_change_the_shape_of_the_markdown(names: tuple[str, ...]) -
 def test_elements_nest_ids_are_unique_and_anchors_lead_somewhere(
     comparison: Comparison, language: Language, renderer: Renderer
 ) -> None:
-    reader = Reader(page(comparison, language, renderer))
+    reader = Reader(comparison_page(comparison, language, renderer))
     assert reader.open == []
     ids = [attrs["id"] for _, attrs in reader.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
@@ -230,11 +234,11 @@ def _drawn_nothing(made: Comparison) -> str:
         def render(self, specs: Mapping[str, object]) -> dict[str, str]:
             return {}
 
-    return page(made, "en", Still(start=False))
+    return comparison_page(made, "en", Still(start=False))
 
 
 def test_the_page_asks_for_nothing_and_runs_one_script(renderer: Renderer) -> None:
-    text = page(compared(), "en", renderer)
+    text = comparison_page(compared(), "en", renderer)
     reader = Reader(text)
     assert not {tag for tag, _ in reader.elements} & FETCHING
     assert text.count("<script") == 1
@@ -243,7 +247,7 @@ def test_the_page_asks_for_nothing_and_runs_one_script(renderer: Renderer) -> No
 
 
 def test_the_page_says_in_words_what_it_draws(renderer: Renderer) -> None:
-    text = page(compared(), "en", renderer)
+    text = comparison_page(compared(), "en", renderer)
     assert text.count("<svg") == 2 + 2  # logo, theme, and two charts
     assert text.count("<summary>Numbers</summary>") == 2
     for said in ("+14.0 ms", "117\u00a0ms", "131\u00a0ms", "within noise", "step in all"):
@@ -257,12 +261,12 @@ def test_charts_that_cannot_be_drawn_are_named() -> None:
 
 
 def test_the_largest_comparison_still_opens_at_once(renderer: Renderer) -> None:
-    assert len(page(large(), "zh", renderer).encode("utf-8", "backslashreplace")) < LARGEST_BYTES
+    assert len(comparison_page(large(), "zh", renderer).encode("utf-8", "backslashreplace")) < LARGEST_BYTES
 
 
 def test_bars_of_the_chart_hang_together() -> None:
-    shown = view(compared(), "en", 0)
-    spec = charts(compared(), shown)[0].spec
+    shown = comparison_view(compared(), "en", 0)
+    spec = comparison_charts(compared(), shown)[0].spec
     values: Any = spec["data"]
     bars = values["values"]
     for one, other in pairwise(bars[:-1]):
@@ -272,7 +276,7 @@ def test_bars_of_the_chart_hang_together() -> None:
 
 
 def test_marks_of_a_comparison_say_their_values_where_one_points_at_them(renderer: Renderer) -> None:
-    made = charts(compared(), view(compared(), "en", 0))
+    made = comparison_charts(compared(), comparison_view(compared(), "en", 0))
     drawn = renderer.render({one.kind: one.spec for one in made})
     for kind, svg in drawn.items():
         said = re.findall("<title>([^<]*)</title>", svg)
@@ -295,7 +299,7 @@ def test_json_comes_back_as_it_was() -> None:
 
 
 def opened(made: Comparison, language: Language = "en") -> Any:
-    return openpyxl.load_workbook(io.BytesIO(workbook(made, language)))
+    return openpyxl.load_workbook(io.BytesIO(comparison_workbook(made, language)))
 
 
 def test_a_spreadsheet_has_a_sheet_for_each_table_with_its_header_frozen() -> None:
@@ -340,7 +344,7 @@ def test_what_is_missing_is_an_empty_cell_and_zero_is_zero() -> None:
 
 
 def test_two_spreadsheets_of_one_comparison_have_the_same_bytes() -> None:
-    assert workbook(compared(), "zh") == workbook(compared(), "zh")
+    assert comparison_workbook(compared(), "zh") == comparison_workbook(compared(), "zh")
 
 
 def test_rows_that_are_left_out_are_said_in_the_sheet() -> None:
@@ -352,7 +356,7 @@ def test_rows_that_are_left_out_are_said_in_the_sheet() -> None:
 
 
 def test_csv_is_one_file_per_table_and_says_which() -> None:
-    made = files(compared(), Path("dir/out.csv"), "en")
+    made = csv_files(compared(), Path("dir/out.csv"), "en")
     assert [path.as_posix() for path, _ in made] == [
         "dir/out.csv",
         *(f"dir/out.{name}.csv" for name in ("moved", "kernels", "collectives", "memory")),
@@ -365,7 +369,7 @@ def test_csv_is_one_file_per_table_and_says_which() -> None:
 
 
 def test_no_cell_of_a_csv_is_a_formula() -> None:
-    for _, text in files(compared(("=1+1", "-2", "+3", "@x")), Path("o.csv"), "en"):
+    for _, text in csv_files(compared(("=1+1", "-2", "+3", "@x")), Path("o.csv"), "en"):
         for row in csv.reader(io.StringIO(text[1:])):
             for cell in row:
                 assert not cell.startswith(("=", "@", "+")), row
@@ -374,6 +378,6 @@ def test_no_cell_of_a_csv_is_a_formula() -> None:
 
 def test_a_saved_comparison_of_the_same_has_nothing_that_moved() -> None:
     made = COMPARED["the same"]
-    assert {one.us for one in view(made, "en", 0).entries} == {0}
+    assert {one.us for one in comparison_view(made, "en", 0).entries} == {0}
     assert "Why it moved" not in printed(made, "en")
     assert before().run.name in printed(made, "en")

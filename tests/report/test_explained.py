@@ -22,7 +22,7 @@ from advisor.messages.text import LANGUAGES, Language
 from advisor.model.explanation import Case, Check, Explanation, Linked, Term, Worth
 from advisor.model.findings import Outcome, Rows, Saving, Severity
 from advisor.report.explanation.document import MOST_CASES
-from advisor.report.explanation.document import document as blocks
+from advisor.report.explanation.document import explanation_document as blocks
 from advisor.report.explanation.words import WORDS
 from advisor.report.notebook import document_html
 from advisor.report.pages import document_page

@@ -15,16 +15,16 @@ from advisor.model.findings import (
     Measure,
     Outcome,
     Place,
+    RemedyStep,
     RuleInfo,
     Saving,
     Severity,
     Spent,
-    Step,
     TimeSplit,
 )
 from advisor.model.run import Run
-from advisor.report.cards import cards
-from advisor.report.headline import Headline, headline
+from advisor.report.cards import make_cards
+from advisor.report.headline import Headline, make_headline
 from advisor.report.time_split import time_parts
 
 
@@ -33,7 +33,9 @@ def _text(words: str) -> Text:
 
 
 def _rule(name: str) -> RuleInfo:
-    return RuleInfo(id=name, title=_text(name + " costs {share}"), why=_text("why"), fix=(Step(do=_text("Do this.")),))
+    return RuleInfo(
+        id=name, title=_text(name + " costs {share}"), why=_text("why"), fix=(RemedyStep(do=_text("Do this.")),)
+    )
 
 
 def _finding(
@@ -73,7 +75,7 @@ def _diagnosis(*findings: Finding, outcomes: tuple[Outcome, ...] = (), **more: o
 
 
 def _said(diagnosis: Diagnosis, language: Language = "en") -> Headline:
-    return headline(diagnosis, cards(diagnosis, language), time_parts(diagnosis.split, language), language)
+    return make_headline(diagnosis, make_cards(diagnosis, language), time_parts(diagnosis.split, language), language)
 
 
 def _flat(pieces: object) -> str:
@@ -173,7 +175,7 @@ def test_step_and_parts_are_those_of_one_step_and_an_uneven_rank_is_named() -> N
 
 @pytest.mark.parametrize(("ranks", "words"), [((0,), " (rank 0)"), ((1, 0), " (rank 1, worst of 2)"), ((), "")])
 def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], words: str) -> None:
-    (card,) = cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
+    (card,) = make_cards(_diagnosis(_finding("host/python", 0.2, ranks=ranks)), "en")
     assert _flat(card.title) == f"host/python costs 20 %{words}"
 
 
@@ -188,5 +190,5 @@ def test_a_title_says_of_which_rank_its_numbers_are(ranks: tuple[int, ...], word
 )
 def test_a_title_says_of_which_step_its_share_is(own: float | None, language: Language, words: str) -> None:
     finding = _finding("host/python", 0.2, ranks=(1, 0)).model_copy(update={"step_us": own})
-    (card,) = cards(_diagnosis(finding), language)
+    (card,) = make_cards(_diagnosis(finding), language)
     assert _flat(card.title).endswith(words)

@@ -15,9 +15,9 @@ from advisor.messages.text import Text
 from advisor.report import WRITERS
 from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
-from advisor.report.reported import Reported
 from advisor.report.terminal import print_diagnosis
 from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, NOTES, OUTCOMES, SEVERITIES, WORDS
+from advisor.report.writer_input import Reported
 
 TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")

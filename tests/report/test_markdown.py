@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import EXPOSED, HOSTILE, rich
 
-from advisor.report.markdown import document
-from advisor.report.prose import clean, clean_block
-from advisor.report.renderers.markdown import code_block, plain, span
+from advisor.report.markdown import diagnosis_markdown
+from advisor.report.prose import clean_block, clean_line
+from advisor.report.renderers.markdown import code_block, code_span, escape_text
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
@@ -34,7 +34,7 @@ def tokens(text: str) -> list[Token]:
 @given(st.tuples(*[hostile] * 3))
 @settings(max_examples=60)
 def test_nothing_from_a_profile_becomes_markup(names: tuple[str, ...]) -> None:
-    parsed = tokens(document(rich(names), "en"))
+    parsed = tokens(diagnosis_markdown(rich(names), "en"))
     links = {token.attrs["href"] for token in parsed if token.type == "link_open"}
     assert links == {EXPOSED.references[0].url}
     assert not [
@@ -52,14 +52,14 @@ def test_names_do_not_change_the_shape_of_the_tables(names: tuple[str, ...]) -> 
     def shape(text: str) -> list[str]:
         return [token.type for token in PARSER.parse(text)]
 
-    assert shape(document(rich(names), "zh")) == shape(document(rich(("a", "b", "c")), "zh"))
+    assert shape(diagnosis_markdown(rich(names), "zh")) == shape(diagnosis_markdown(rich(("a", "b", "c")), "zh"))
 
 
 @given(hostile)
 @settings(max_examples=60)
 def test_a_code_span_shows_the_text_it_was_given(text: str) -> None:
-    line = clean(" ".join(text.split()))
-    codes = [token.content for token in tokens(f"x {span(line)} y") if token.type == "code_inline"]
+    line = clean_line(" ".join(text.split()))
+    codes = [token.content for token in tokens(f"x {code_span(line)} y") if token.type == "code_inline"]
     assert codes == ([line] if line else [])
 
 
@@ -76,7 +76,7 @@ def test_a_code_block_cannot_be_left(text: str) -> None:
 @settings(max_examples=60)
 def test_plain_text_is_one_paragraph_of_text(text: str) -> None:
     line = " ".join(text.split()) or "x"
-    kinds = {token.type for token in tokens(plain(line))}
+    kinds = {token.type for token in tokens(escape_text(line))}
     assert kinds <= {"paragraph_open", "paragraph_close", "inline", "text", "text_special"}
 
 
@@ -84,11 +84,11 @@ def test_plain_text_is_one_paragraph_of_text(text: str) -> None:
     "text", ["@all", "see @team/devs", "a@b.example", "http://evil.example", "www.evil.example", "#12"]
 )
 def test_forges_find_no_mention_link_or_number_in_plain_text(text: str) -> None:
-    assert not re.search(r"@\w|#\d|://|www\.", plain(text))
+    assert not re.search(r"@\w|#\d|://|www\.", escape_text(text))
 
 
 def test_the_verdict_comes_first() -> None:
-    lines = [line for line in document(rich(), "en").splitlines() if line]
+    lines = [line for line in diagnosis_markdown(rich(), "en").splitlines() if line]
     assert lines[2].startswith("**A step takes 117 ms: 70 % exposed communication, 22 % idle, 7.7 % compute.**")
     assert lines[3].startswith(
         "**Fix first**: Communication is exposed for 70 % of each step (rank 0, worst of 8) — about 57.0 ms per step"
@@ -96,7 +96,7 @@ def test_the_verdict_comes_first() -> None:
 
 
 def test_a_quiet_rule_says_what_it_measured_beside_the_threshold() -> None:
-    text = document(rich(), "en")
+    text = diagnosis_markdown(rich(), "en")
     line = next(line for line in text.splitlines() if "`memory/near-capacity`" in line and "in order" in line)
     assert "4.3 %" in line
     assert "(threshold 10 %)" in line

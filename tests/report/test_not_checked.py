@@ -8,7 +8,7 @@ from pathlib import Path
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.run import Run
-from advisor.report import write
+from advisor.report import write_report
 from advisor.report.view import not_checked
 
 
@@ -30,7 +30,7 @@ def test_what_no_capture_holds_is_no_news_at_the_top_of_a_report(tmp_path: Path)
     unheld = Text(en="no capture holds it", zh="采集中没有")
     outcome = Outcome(rule="memory/a", outcome="skipped", reason=unheld, needs=("memory_peaks.capacity_bytes",))
     for name in ("report.html", "report.md"):
-        write(Diagnosis(run=Run(), outcomes=(outcome,)), tmp_path / name, "en")
+        write_report(Diagnosis(run=Run(), outcomes=(outcome,)), tmp_path / name, "en")
         text = (tmp_path / name).read_text("utf-8")
         assert text.count("no capture holds it") == 2, name  # where it is said at length, and in the table of all rules
         assert "could not look" not in text

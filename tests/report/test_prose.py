@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.messages.markup import web_address
-from advisor.report.prose import LONGEST, Piece, clean, clean_block, flat, prose
+from advisor.report.prose import LONGEST, TextPiece, clean_block, clean_line, flat_text, parse_prose
 
 anything = st.text(st.characters(codec=None, categories=None), max_size=400)
 
@@ -17,7 +17,7 @@ anything = st.text(st.characters(codec=None, categories=None), max_size=400)
 @given(anything)
 @settings(max_examples=60)
 def test_no_invisible_or_reversing_character_is_left(text: str) -> None:
-    shown = clean(text)
+    shown = clean_line(text)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") or c in "\u202e\u2066\u200b\ufeff\u2028"]
     shown.encode("utf-8")
 
@@ -25,11 +25,11 @@ def test_no_invisible_or_reversing_character_is_left(text: str) -> None:
 @given(anything)
 @settings(max_examples=60)
 def test_a_shown_name_is_bounded_however_long_it_is(text: str) -> None:
-    assert len(clean(text * 50)) <= 6 * LONGEST
+    assert len(clean_line(text * 50)) <= 6 * LONGEST
 
 
 def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
-    shown = clean("begin" + "x" * 10_000 + "end")
+    shown = clean_line("begin" + "x" * 10_000 + "end")
     assert shown.startswith("begin")
     assert shown.endswith("end")
     assert len(shown) == LONGEST
@@ -48,37 +48,37 @@ def test_a_long_name_keeps_its_beginning_and_its_end() -> None:
     ],
 )
 def test_no_name_is_a_command_to_the_log_of_a_pipeline(name: str) -> None:
-    shown = clean(name)
+    shown = clean_line(name)
     assert "##[" not in shown
     assert not re.search(r"::[A-Za-z-]+[ :]", shown)
-    assert clean(shown) == shown
+    assert clean_line(shown) == shown
 
 
 @pytest.mark.parametrize(
     "name", ["aten::group_norm", "aten::set_", "c10d::allreduce_", "torch_npu::add", "a::b::c", "#[x]"]
 )
 def test_operators_are_no_commands(name: str) -> None:
-    assert clean(name) == name
+    assert clean_line(name) == name
 
 
 def test_an_ordinary_name_is_shown_as_it_is() -> None:
-    assert clean("hcom_allReduce__271_0_1 反向") == "hcom_allReduce__271_0_1 反向"
+    assert clean_line("hcom_allReduce__271_0_1 反向") == "hcom_allReduce__271_0_1 反向"
 
 
 def test_commands_keep_their_lines_and_lose_their_escapes() -> None:
     assert clean_block("\nif x:\n\tgo()\x1b[31m\n") == "if x:\n    go()\\u001b[31m"
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b"]), anything.map(clean)))
+@given(st.dictionaries(st.sampled_from(["a", "b"]), anything.map(clean_line)))
 @settings(max_examples=60)
 def test_a_value_never_changes_how_the_words_around_it_are_read(values: dict[str, str]) -> None:
-    pieces = prose("first {a} then `code {b}` last", {name: Piece(text) for name, text in values.items()})
-    assert flat(pieces) == f"first {values.get('a', '{a}')} then code {values.get('b', '{b}')} last"
+    pieces = parse_prose("first {a} then `code {b}` last", {name: TextPiece(text) for name, text in values.items()})
+    assert flat_text(pieces) == f"first {values.get('a', '{a}')} then code {values.get('b', '{b}')} last"
     assert all(" last" not in piece.text for piece in pieces if piece.code)
 
 
 def test_an_odd_backtick_is_no_code() -> None:
-    assert prose("a ` b") == (Piece("a  b"),) or not any(piece.code for piece in prose("a ` b"))
+    assert parse_prose("a ` b") == (TextPiece("a  b"),) or not any(piece.code for piece in parse_prose("a ` b"))
 
 
 @pytest.mark.parametrize(

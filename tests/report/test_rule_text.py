@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 from report_samples import EXPOSED, HOSTILE, rich
 from rich.console import Console
 
-from advisor.bot.comment import render
+from advisor.bot.comment import render_comment
 from advisor.messages.text import LANGUAGES, Text
-from advisor.model.findings import Diagnosis, Step
-from advisor.report.blocks import Blocks, Code, Grid, Listing, Paragraph, Quote, paragraph, plain_text
-from advisor.report.html import page
-from advisor.report.markdown import document
+from advisor.model.findings import Diagnosis, RemedyStep
+from advisor.report.blocks import Blocks, Code, Grid, ListBlock, Paragraph, Quote, paragraph_of, plain_text
+from advisor.report.html import diagnosis_page
+from advisor.report.markdown import diagnosis_markdown
 from advisor.report.notebook import finding_html
-from advisor.report.prose import Piece, flat, prose
+from advisor.report.prose import TextPiece, flat_text, parse_prose
 from advisor.report.renderers.html import HtmlBlocks
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.terminal import print_diagnosis, print_rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 TEXT = """\
 Rows are *not* aligned, **all** of them. See [the guide](https://example.org/guide).
@@ -50,17 +50,17 @@ words = st.text(st.sampled_from("ab *_`[]()-|\n1."), max_size=20)
 def with_markdown() -> Diagnosis:
     """A report whose first rule says what can be said."""
     text = Text(TEXT, TEXT)
-    rule = EXPOSED.model_copy(update={"why": text, "fix": (Step(do=text, care=text),)})
+    rule = EXPOSED.model_copy(update={"why": text, "fix": (RemedyStep(do=text, care=text),)})
     made = rich()
     return made.model_copy(update={"rules": tuple(rule if one.id == rule.id else one for one in made.rules)})
 
 
-def pieces(blocks: Blocks) -> Iterator[Piece]:
+def pieces(blocks: Blocks) -> Iterator[TextPiece]:
     for block in blocks:
         match block:
             case Paragraph():
                 yield from block.said
-            case Listing():
+            case ListBlock():
                 for item in block.items:
                     yield from pieces(item)
             case Grid():
@@ -72,13 +72,13 @@ def pieces(blocks: Blocks) -> Iterator[Piece]:
 
 
 def test_a_text_becomes_the_blocks_its_author_wrote() -> None:
-    said, listing, grid, code, quote = rule_text(TEXT, {"op": Piece("Cast", code=True)})
+    said, listing, grid, code, quote = rule_text(TEXT, {"op": TextPiece("Cast", code=True)})
     assert isinstance(said, Paragraph)
     assert [piece.text for piece in said.said if piece.strong or piece.emphasis] == ["not", "all"]
     assert [piece.url for piece in said.said if piece.url] == ["https://example.org/guide"]
-    assert isinstance(listing, Listing)
-    assert listing.items[0] == paragraph(Piece("first of "), Piece("Cast", code=True))
-    assert listing.items[1][1] == Listing((paragraph(Piece("inner")),), 1)
+    assert isinstance(listing, ListBlock)
+    assert listing.items[0] == paragraph_of(TextPiece("first of "), TextPiece("Cast", code=True))
+    assert listing.items[1][1] == ListBlock((paragraph_of(TextPiece("inner")),), 1)
     assert isinstance(grid, Grid)
     assert grid.right == (False, True)
     assert code == Code("x = {op}", "python")
@@ -88,7 +88,7 @@ def test_a_text_becomes_the_blocks_its_author_wrote() -> None:
 @given(words, words, hostile)
 def test_a_value_is_never_markup_and_never_changes_what_is_around_it(before: str, after: str, value: str) -> None:
     text = f"{before}{{op}}{after}"
-    with_value, with_name = (rule_text(text, {"op": Piece(said)}) for said in (value or "x", "KERNEL"))
+    with_value, with_name = (rule_text(text, {"op": TextPiece(said)}) for said in (value or "x", "KERNEL"))
     shown = "".join(piece.text for piece in pieces(with_value))
     assert shown == "".join(piece.text for piece in pieces(with_name)).replace("KERNEL", value or "x")
     assert [type(block) for block in with_value] == [type(block) for block in with_name]
@@ -98,8 +98,8 @@ def test_a_value_is_never_markup_and_never_changes_what_is_around_it(before: str
 @given(hostile)
 def test_a_value_in_a_text_is_escaped_in_html(value: str) -> None:
     text = "see {op} and [x](https://a.example)\n\n- {op}"
-    tags = HtmlBlocks().blocks(rule_text(text, {"op": Piece("k")})).count("<")
-    assert HtmlBlocks().blocks(rule_text(text, {"op": Piece(value)})).count("<") == tags
+    tags = HtmlBlocks().blocks(rule_text(text, {"op": TextPiece("k")})).count("<")
+    assert HtmlBlocks().blocks(rule_text(text, {"op": TextPiece(value)})).count("<") == tags
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "mailto:a@b.example", "#x", "//evil", "/x"])
@@ -115,21 +115,21 @@ def test_raw_html_is_shown_as_it_stands() -> None:
 
 
 def test_a_line_of_chinese_goes_on_without_a_blank() -> None:
-    assert flat(rule_sentence("一行\n又一行 and\nmore")) == "一行又一行 and more"
+    assert flat_text(rule_sentence("一行\n又一行 and\nmore")) == "一行又一行 and more"
 
 
 def test_every_shipped_text_reads_as_it_is_written() -> None:
-    for rule in Catalog.load([shipped("rules")]).rules:
+    for rule in Catalog.load([shipped_folder("rules")]).rules:
         info = rule.info()
         said = [info.why, *(step.do for step in info.fix), *(step.care for step in info.fix if step.care)]
         for text in (text.say(language) for text in said for language in LANGUAGES):
             if "\n" not in text:
-                assert rule_text(text) == paragraph(*prose(text)), rule.id
+                assert rule_text(text) == paragraph_of(*parse_prose(text)), rule.id
 
 
 def test_every_format_shows_lists_tables_links_and_code() -> None:
     made = with_markdown()
-    html, markdown = page(made, "en"), document(made, "en")
+    html, markdown = diagnosis_page(made, "en"), diagnosis_markdown(made, "en")
     notebook = finding_html(made.findings[0], "en", made.rules[0])
     console = Console(file=io.StringIO(), width=100)
     print_diagnosis(made, "en", console)
@@ -144,7 +144,7 @@ def test_every_format_shows_lists_tables_links_and_code() -> None:
 
 
 def test_a_comment_shows_what_to_do_and_links_nothing() -> None:
-    comment = render(with_markdown(), language="en")
+    comment = render_comment(with_markdown(), language="en")
     assert "- second" in comment
     assert "`https://example.org/guide`" in comment
     assert "](<" not in comment

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from advisor.messages.text import Language
-from advisor.model.findings import Diagnosis, Step
-from advisor.report import write
+from advisor.model.findings import Diagnosis, RemedyStep
+from advisor.report import write_report
 from advisor.report.terminal import print_diagnosis, print_rule
 
 
@@ -41,7 +41,7 @@ def test_code_can_be_copied_from_a_terminal_of_any_width(width: int) -> None:
         assert set((step.run or step.code).splitlines()) <= set(lines)
 
 
-def remedies(diagnosis: Diagnosis) -> list[Step]:
+def remedies(diagnosis: Diagnosis) -> list[RemedyStep]:
     return [step for rule in diagnosis.rules for step in rule.fix]
 
 
@@ -134,7 +134,7 @@ def test_what_a_cluster_summary_lacks_is_looked_for_in_its_captures_first(tmp_pa
 
 
 def said_in(diagnosis: Diagnosis, path: Path) -> str:
-    write(diagnosis, path, "en")
+    write_report(diagnosis, path, "en")
     return path.read_text("utf-8")
 
 

@@ -13,10 +13,10 @@ from openpyxl import load_workbook
 from report_samples import rich
 
 from advisor.cli.main import main
-from advisor.display import attach
+from advisor.display import attach_html
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import Diagnosis
-from advisor.report.workbook import workbook
+from advisor.report.workbook import diagnosis_workbook
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 
@@ -54,7 +54,7 @@ def test_a_diagnosis_is_written_as_a_spreadsheet_that_adds_up(tmp_path: Path) ->
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_from_a_profile_becomes_a_formula(language: Language) -> None:
-    book = load_workbook(io.BytesIO(workbook(rich(), language)))
+    book = load_workbook(io.BytesIO(diagnosis_workbook(rich(), language)))
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert cells
     assert {cell.data_type for cell in cells} <= {"s", "n", "b"}
@@ -81,7 +81,7 @@ def test_a_finding_in_a_notebook_says_its_title_and_what_to_do(tmp_path: Path, m
     assert main(["diagnose", str(CASE), "-q", "-o", str(tmp_path / "r.json")]) == 0
     diagnosis = Diagnosis.model_validate_json((tmp_path / "r.json").read_bytes())
     found = next(one for one in diagnosis.findings if one.rule == "host/python-bound")
-    attach()
+    attach_html()
     html = found._repr_html_()  # type: ignore[attr-defined]
     assert "of each step" in html
     assert "→ " in html

@@ -12,7 +12,7 @@ from report_samples import CONVERSION, EXPOSED, HOSTILE, SHAPES, finding, rich, 
 from advisor.messages.errors import UsageError
 from advisor.messages.text import Language
 from advisor.model.findings import CodeLine, Diagnosis, Evidence, Severity
-from advisor.report import WRITERS, check_suffix, write
+from advisor.report import WRITERS, check_suffix, write_report
 from advisor.report.charts.draw import Renderer
 from advisor.report.html import LARGEST_BYTES
 
@@ -24,7 +24,7 @@ def test_every_writer_writes_every_shape_in_every_language(
     suffix: str, diagnosis: Diagnosis, language: Language, renderer: Renderer, tmp_path: Path
 ) -> None:
     path = tmp_path / f"report{suffix}"
-    write(diagnosis, path, language, renderer)
+    write_report(diagnosis, path, language, renderer)
     written = path.read_bytes()
     assert written.startswith(b"PK") if suffix == ".xlsx" else written.decode("utf-8").endswith("\n")
     assert os.listdir(tmp_path) == [path.name]
@@ -34,7 +34,7 @@ def test_every_writer_writes_every_shape_in_every_language(
 def test_equal_diagnoses_give_equal_bytes(suffix: str, language: Language, tmp_path: Path) -> None:
     for name in ("one", "two"):
         with Renderer() as fresh:
-            write(rich(), tmp_path / f"{name}{suffix}", language, fresh)
+            write_report(rich(), tmp_path / f"{name}{suffix}", language, fresh)
     assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"two{suffix}").read_bytes()
 
 
@@ -43,7 +43,7 @@ def test_what_was_not_checked_is_said_with_the_way_to_record_it(
     suffix: str, language: Language, renderer: Renderer, tmp_path: Path
 ) -> None:
     path = tmp_path / f"report{suffix}"
-    write(SHAPES["fine but half blind"], path, language, renderer)
+    write_report(SHAPES["fine but half blind"], path, language, renderer)
     text = path.read_text("utf-8")
     for words in ("profiler_level=Level1", "compute/dynamic-shapes", "memory_uses", "io/data-loader", "let.x"):
         assert words in text
@@ -54,7 +54,7 @@ def test_what_was_not_checked_is_said_with_the_way_to_record_it(
 def test_a_blind_diagnosis_never_looks_healthy(suffix: str, renderer: Renderer, tmp_path: Path) -> None:
     path = tmp_path / f"report{suffix}"
     for name in ("blind", "empty"):
-        write(SHAPES[name], path, "en", renderer)
+        write_report(SHAPES[name], path, "en", renderer)
         text = path.read_text("utf-8")
         assert "This is no sign of health" in text
         assert "Nothing to fix" not in text
@@ -72,30 +72,30 @@ def test_the_case_of_a_suffix_does_not_matter(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
-        write(SHAPES["empty"], tmp_path / "no such folder" / "report.md", "en")
+        write_report(SHAPES["empty"], tmp_path / "no such folder" / "report.md", "en")
 
 
 def test_a_failed_replacement_keeps_the_old_report_and_leaves_no_part(tmp_path: Path) -> None:
     folder = tmp_path / "report.md"
     folder.mkdir()
     with pytest.raises(UsageError, match="cannot be written"):
-        write(SHAPES["empty"], folder, "en")
+        write_report(SHAPES["empty"], folder, "en")
     assert os.listdir(tmp_path) == ["report.md"]
 
 
 def test_json_gives_back_the_same_diagnosis(diagnosis: Diagnosis, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
-    write(diagnosis, path, "en")
+    write_report(diagnosis, path, "en")
     assert Diagnosis.model_validate(json.loads(path.read_bytes())) == diagnosis
 
 
 def test_a_report_rendered_from_json_is_the_same_report(
     diagnosis: Diagnosis, language: Language, renderer: Renderer, tmp_path: Path
 ) -> None:
-    write(diagnosis, tmp_path / "saved.json", language)
+    write_report(diagnosis, tmp_path / "saved.json", language)
     again = Diagnosis.model_validate(json.loads((tmp_path / "saved.json").read_bytes()))
     for source, name in ((diagnosis, "one.html"), (again, "two.html")):
-        write(source, tmp_path / name, language, renderer)
+        write_report(source, tmp_path / name, language, renderer)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
@@ -114,25 +114,25 @@ def test_thousands_of_hostile_findings_stay_below_the_size_of_a_report(renderer:
     ]
     diagnosis = rich().model_copy(update={"findings": tuple(many)})
     path = tmp_path / "report.html"
-    write(diagnosis, path, "en", renderer)
+    write_report(diagnosis, path, "en", renderer)
     assert path.stat().st_size < LARGEST_BYTES
     assert re.search(r"Findings left out here: \d+", path.read_text("utf-8"))
 
 
 def test_an_excerpt_says_how_many_rows_there_are(tmp_path: Path) -> None:
-    write(rich(), tmp_path / "report.md", "en")
+    write_report(rich(), tmp_path / "report.md", "en")
     assert "10 of 112 rows" in (tmp_path / "report.md").read_text("utf-8")
 
 
 def test_absolute_times_are_counted_from_the_start_of_the_capture(tmp_path: Path) -> None:
-    write(rich(), tmp_path / "report.md", "en")
+    write_report(rich(), tmp_path / "report.md", "en")
     text = (tmp_path / "report.md").read_text("utf-8")
     assert "+1.235 ms" in text
     assert "1700000000" not in text.replace(",", "")
 
 
 def test_a_finding_without_its_rule_is_still_shown(renderer: Renderer, tmp_path: Path) -> None:
-    write(SHAPES["no rules"], tmp_path / "report.html", "zh", renderer)
+    write_report(SHAPES["no rules"], tmp_path / "report.html", "zh", renderer)
     assert EXPOSED.id in (tmp_path / "report.html").read_text("utf-8")
 
 
@@ -143,7 +143,7 @@ def test_the_users_line_is_said_without_the_folders_of_the_machine(
     first, *rest = rich().findings
     source = CodeLine(file="/home/somebody/job/train.py", line=88, function="<b>|` @all")
     diagnosis = rich().model_copy(update={"findings": (first.model_copy(update={"source": source}), *rest)})
-    write(diagnosis, tmp_path / f"report{suffix}", language)
+    write_report(diagnosis, tmp_path / f"report{suffix}", language)
     text = (tmp_path / f"report{suffix}").read_text("utf-8")
     assert "…/job/train.py:88" in text
     assert "somebody" not in text

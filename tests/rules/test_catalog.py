@@ -10,18 +10,18 @@ import pytest
 import rule_texts
 import yaml
 
-from advisor.engine.prove import prove
+from advisor.engine.case_runs import prove_rule
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.messages.errors import RuleError, UsageError
 from advisor.rules import style
-from advisor.rules.catalog import Catalog, lint, new_rule
+from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 
 def told(folder: Path) -> list[str]:
-    return [str(mistake.what) for mistake in lint([folder])]
+    return [str(mistake.what) for mistake in lint_rules([folder])]
 
 
 def test_rules_come_ordered_by_id_with_the_tables_they_want(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_a_new_rule_passes_its_own_tests_and_the_lint(tmp_path: Path) -> None:
     path = tmp_path / "acme/slow-embedding.yaml"
     path.parent.mkdir()
     path.write_text(new_rule("acme/slow-embedding"), encoding="utf-8")
-    assert lint([tmp_path]) == []
-    assert prove(Catalog.load([tmp_path]).rules[0]) == []
+    assert lint_rules([tmp_path]) == []
+    assert prove_rule(Catalog.load([tmp_path]).rules[0]) == []
 
 
 @pytest.mark.parametrize("rule_id", ["slow", "Acme/slow", "acme/slow embedding", "../etc/passwd", "a/b/c", ""])
@@ -109,7 +109,7 @@ BARE = "tests:\n  - {name: a, given: {overlaps: rank}, expect: skipped}\n"
 def test_a_shipped_rule_has_three_cases_of_which_one_fires_and_one_is_quiet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(style, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(style, "shipped_folder", lambda _: tmp_path)
     rule_texts.write(tmp_path, tests=BARE)
     assert told(tmp_path) == [
         "a rule has at least 3 cases",
@@ -142,7 +142,7 @@ def test_a_rule_of_ones_own_may_speak_one_language(
     (rule,) = Catalog.load([tmp_path]).rules
     assert rule.title.en == rule.title.zh == data["title"][one]
     assert rule.evidence[0].label.zh == rule.evidence[0].label.en
-    monkeypatch.setattr(style, "shipped", lambda _: tmp_path)
+    monkeypatch.setattr(style, "shipped_folder", lambda _: tmp_path)
     assert f"`title.{other}` is missing" in told(tmp_path)
 
 
@@ -195,14 +195,14 @@ def test_a_case_cannot_ask_for_rows_without_end(tmp_path: Path) -> None:
 
 def test_the_schema_accepts_every_shipped_rule_and_refuses_a_slip() -> None:
     validator = jsonschema.Draft202012Validator(json_schema())
-    for path in sorted(shipped("rules").rglob("*.yaml")):
+    for path in sorted(shipped_folder("rules").rglob("*.yaml")):
         data = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8")), default=str))
         assert list(validator.iter_errors(data)) == [], path
         assert list(validator.iter_errors({**data, "whem": "true"}))
 
 
 def test_the_shipped_rules_are_clean() -> None:
-    assert [str(mistake) for mistake in lint([shipped("rules")])] == []
+    assert [str(mistake) for mistake in lint_rules([shipped_folder("rules")])] == []
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_the_shipped_rules_are_clean() -> None:
 def test_the_lint_refuses_what_no_report_shows_in_both_languages(tmp_path: Path, text: str, what: str) -> None:
     path = rule_texts.write(tmp_path)
     path.write_text(path.read_text("utf-8").replace("do: {en: Do it., ", f"do: {{en: '{text}', "), "utf-8")
-    (mistake,) = lint([tmp_path])
+    (mistake,) = lint_rules([tmp_path])
     assert str(mistake.what) == what
     assert mistake.source[mistake.caret :].startswith(("<", "[", "!", "javascript", "https", "mailto"))
     assert "hint: write Markdown" in mistake.say("en")

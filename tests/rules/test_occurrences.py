@@ -7,7 +7,7 @@ import pytest
 
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 SETTING = "a setting holds for the whole run"
 RECORDING = "about how the capture was recorded, not about a moment of the run"
@@ -33,7 +33,7 @@ AT_NO_MOMENT = {
     "host/task-queue-off": SETTING,
     "ranks/slow-link": "the communication matrix says how much went over a link, not when",
 }
-RULES = Catalog.load([shipped("rules")]).rules
+RULES = Catalog.load([shipped_folder("rules")]).rules
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from rule_texts import CASES, HEAD, IDLE
 
+from advisor.engine.case_runs import TablesAlone, prove_rule
 from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
-from advisor.engine.prove import Tables, prove
 from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, Frame
 from advisor.expr.language import run_values
@@ -21,11 +21,11 @@ from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
-from advisor.report.cards import cards
+from advisor.report.cards import make_cards
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog, read_rule
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
 STEPS = """\
 fix:
@@ -57,12 +57,12 @@ def _found(rule: Rule, settings: str = "") -> Finding:
     tables: dict[type, Table] = {Overlap: read_table(Overlap, OVERLAPS)}
     if settings:
         tables[Setting] = read_table(Setting, settings)
-    (finding,) = merge(evaluate(rule, Tables(tables), run_of("rank_count=2")))
+    (finding,) = merge(evaluate(rule, TablesAlone(tables), run_of("rank_count=2")))
     return finding
 
 
 def _actions(rule: Rule, finding: Finding) -> list[tuple[str, str]]:
-    (card,) = cards(Diagnosis(run=run_of(""), findings=(finding,), rules=(rule.info(),)), "en")
+    (card,) = make_cards(Diagnosis(run=run_of(""), findings=(finding,), rules=(rule.info(),)), "en")
     return [(action.run, action.code) for action in card.actions]
 
 
@@ -87,8 +87,12 @@ def test_a_step_is_left_out_where_its_condition_is_false_at_the_worst_place(
 
 def test_for_a_whole_run_a_setting_is_what_all_ranks_share(tmp_path: Path) -> None:
     rule = _rule(tmp_path)
-    whole = evaluate(_whole(rule, tmp_path), Tables({Overlap: read_table(Overlap, OVERLAPS), **_modes("2", "2")}), RUN)
-    apart = evaluate(_whole(rule, tmp_path), Tables({Overlap: read_table(Overlap, OVERLAPS), **_modes("2", "1")}), RUN)
+    whole = evaluate(
+        _whole(rule, tmp_path), TablesAlone({Overlap: read_table(Overlap, OVERLAPS), **_modes("2", "2")}), RUN
+    )
+    apart = evaluate(
+        _whole(rule, tmp_path), TablesAlone({Overlap: read_table(Overlap, OVERLAPS), **_modes("2", "1")}), RUN
+    )
     assert [merge(one)[0].fix for one in (whole, apart)] == [(1,), None]
 
 
@@ -153,9 +157,9 @@ def test_cases_of_a_rule_say_which_steps_are_shown(tmp_path: Path) -> None:
       - {rank: 0, fix: [2]}
 """
     rule.path.write_text(rule.path.read_text(encoding="utf-8") + case, encoding="utf-8")
-    assert prove(rule) == []
+    assert prove_rule(rule) == []
     rule.path.write_text(rule.path.read_text(encoding="utf-8").replace("[2]", "[1, 2]"), encoding="utf-8")
-    assert [str(one) for one in prove(rule)] == [
+    assert [str(one) for one in prove_rule(rule)] == [
         "does not advise what is set: finding 1: fix: expected [1, 2], got [2]"
     ]
 
@@ -182,7 +186,7 @@ def test_slips_in_a_step_are_told_when_the_rule_is_loaded(tmp_path: Path, step: 
 
 
 def _exports() -> Iterator[tuple[str, int, str, Compiled | None]]:
-    for rule in Catalog.load([shipped("rules")]).rules:
+    for rule in Catalog.load([shipped_folder("rules")]).rules:
         for number, (step, test) in enumerate(zip(rule.fix, rule.fix_when, strict=True), 1):
             for line in f"{step.run}\n{step.code}".splitlines():
                 if found := re.match(r"\s*export (.*)", line):

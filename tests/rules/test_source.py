@@ -12,17 +12,17 @@ from advisor.rules import source
 
 def refused(text: str) -> str:
     with pytest.raises(RuleError) as caught:
-        source.parse(text, "rule.yaml")
+        source.parse_document(text, "rule.yaml")
     return str(caught.value.mistakes[0].what)
 
 
 def test_words_of_yaml_1_1_stay_words() -> None:
     text = "a: off\nb: yes\nc: 1:30\nd: 0x10\ne: 1_000\nf: 2024-01-01\ng: 010\nh: .inf\ni: 0.1.0"
-    assert set(map(type, source.parse(text, "x").data.values())) == {str}
+    assert set(map(type, source.parse_document(text, "x").data.values())) == {str}
 
 
 def test_numbers_truths_and_nothing_are_values() -> None:
-    data = source.parse("a: 1\nb: -0.5\nc: 1e3\nd: true\ne: ~\nf: '1'\ng: [.5, 2.]", "x").data
+    data = source.parse_document("a: 1\nb: -0.5\nc: 1e3\nd: true\ne: ~\nf: '1'\ng: [.5, 2.]", "x").data
     assert data == {"a": 1, "b": -0.5, "c": 1000.0, "d": True, "e": None, "f": "1", "g": [0.5, 2.0]}
 
 
@@ -65,42 +65,42 @@ def test_a_bomb_of_aliases_is_refused_at_once() -> None:
 )
 def test_nesting_without_end_does_not_end_the_process(text: str) -> None:
     with pytest.raises(RuleError):
-        source.parse(text, "x")
+        source.parse_document(text, "x")
 
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "big.yaml"
     path.write_bytes(b"#" * 10_000_000)
     with pytest.raises(RuleError, match="larger than 256 KiB"):
-        source.read(path)
+        source.read_document(path)
 
 
 def test_bytes_that_are_not_utf8_are_placed(tmp_path: Path) -> None:
     path = tmp_path / "latin.yaml"
     path.write_bytes("a: 1\nb: café".encode("latin-1"))
     with pytest.raises(RuleError) as caught:
-        source.read(path)
+        source.read_document(path)
     assert (caught.value.mistakes[0].place.line, caught.value.mistakes[0].place.column) == (2, 7)
 
 
 def test_a_file_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match="cannot be read"):
-        source.read(tmp_path / "none.yaml")
+        source.read_document(tmp_path / "none.yaml")
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_borne(tmp_path: Path) -> None:
     path = tmp_path / "windows.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n")
-    assert source.read(path).data == {"a": 1, "b": 2}
+    assert source.read_document(path).data == {"a": 1, "b": 2}
 
 
 def test_passing_over_the_tests_leaves_every_other_line_where_it_was() -> None:
     text = "a: 1\ntests:\n- name: x\n  given: {a: [}\n\n  # note\nb: 2\n"
-    document = source.parse(text, "x", tests=False)
+    document = source.parse_document(text, "x", tests=False)
     assert document.data == {"a": 1, "b": 2}
     assert document.mistake(("b",), "?").place.line == 7
 
 
 def test_the_place_in_a_folded_expression_is_found_on_its_own_line() -> None:
-    document = source.parse("when: >-\n  aaa and\n  bbb\n", "x")
+    document = source.parse_document("when: >-\n  aaa and\n  bbb\n", "x")
     assert str(document.mistake(("when",), "?", column=8).place) == "x:3:3"

@@ -11,9 +11,9 @@ import pytest
 from advisor.messages.text import Text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
-RULES = Catalog.load([shipped("rules")]).rules
+RULES = Catalog.load([shipped_folder("rules")]).rules
 ELSEWHERE = re.compile(
     r"\bfindings\b|\b(?:another|this|that|each|the) finding\b|\b(?:this|the) (?:report|diagnosis)\b"
     r"|\b(?:above|below)[.,;)]"

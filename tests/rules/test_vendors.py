@@ -10,38 +10,38 @@ import pytest
 import rule_texts
 import yaml
 
+from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
-from advisor.engine.prove import Tables
 from advisor.expr.language import run_values
 from advisor.messages.errors import Unclear
-from advisor.model.findings import Finding, Step
+from advisor.model.findings import Finding, RemedyStep
 from advisor.rules import source, style
 from advisor.rules.bind import Rule
-from advisor.rules.cases import given, run_of
-from advisor.rules.catalog import Catalog, lint
-from advisor.rules.schema import cases
+from advisor.rules.cases import parse_given, run_of
+from advisor.rules.catalog import Catalog, lint_rules
+from advisor.rules.schema import cases_of_document
 from advisor.rules.vendors import named_tools
-from advisor.shipped import shipped
+from advisor.shipped_files import shipped_folder
 
-RULES = Catalog.load([shipped("rules")]).rules
+RULES = Catalog.load([shipped_folder("rules")]).rules
 
 
 def findings(rule: Rule, run: str) -> Iterator[Finding]:
     """What a rule finds in its own cases, had they been recorded in such a run."""
-    for case in cases(source.read(rule.path))[0]:
+    for case in cases_of_document(source.read_document(rule.path))[0]:
         told = case.model_copy(update={"given": {**case.given, "run": f"{case.given.get('run', '')} {run}"}})
-        said = given(told)
-        yield from merge(evaluate(rule, Tables(said.tables), said.run))
+        said = parse_given(told)
+        yield from merge(evaluate(rule, TablesAlone(said.tables), said.run))
 
 
-def names(step: Step) -> set[str]:
+def names(step: RemedyStep) -> set[str]:
     """What the run of a step has to be known for, by the tools it names."""
     care = (step.care.en, step.care.zh) if step.care else ()
     return {name for name, _ in named_tools(" ".join((step.do.en, step.do.zh, step.run, step.code, *care)))}
 
 
-def shown(rule: Rule, run: str) -> list[list[Step]]:
+def shown(rule: Rule, run: str) -> list[list[RemedyStep]]:
     """The steps that each finding shows."""
     return [list(rule.info().remedy(finding)) for finding in findings(rule, run)]
 
@@ -92,6 +92,6 @@ def test_a_shipped_remedy_that_names_a_tool_says_whom_it_concerns(
     data = yaml.safe_load(path.read_text("utf-8"))
     data["fix"] = [yaml.safe_load(step)]
     path.write_text(yaml.safe_dump(data, allow_unicode=True, sort_keys=False), "utf-8")
-    assert not lint([tmp_path])  # rules of one's own are for runs one knows
-    monkeypatch.setattr(style, "shipped", lambda _: tmp_path)
-    assert [what for mistake in lint([tmp_path]) if "names" in (what := str(mistake.what))] == wrong
+    assert not lint_rules([tmp_path])  # rules of one's own are for runs one knows
+    monkeypatch.setattr(style, "shipped_folder", lambda _: tmp_path)
+    assert [what for mistake in lint_rules([tmp_path]) if "names" in (what := str(mistake.what))] == wrong

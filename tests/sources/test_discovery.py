@@ -19,7 +19,7 @@ from advisor.facts.observed import Damage, Device, HostCall, RankCapture, StepTi
 from advisor.messages.errors import FactMissing, InputError
 from advisor.sources import open_input
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.detect import find
+from advisor.sources.detect import find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate
 
@@ -66,7 +66,7 @@ def test_captures_are_found_some_folders_below(tmp_path: Path) -> None:
 
 
 def captures(path: Path) -> list[Candidate]:
-    return find(path, FAMILIES).of("Ascend", "capture")
+    return find_candidates(path, FAMILIES).of("Ascend", "capture")
 
 
 def test_links_that_lead_back_are_followed_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from advisor.facts.table import Table
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import timeline
 from advisor.sources.files.damage_notes import Notes
-from advisor.sources.files.timeline import Timeline
+from advisor.sources.files.timeline import TraceTimeline
 
 Json = dict[str, Any]
 
@@ -46,13 +46,13 @@ def write(path: Path, events: Iterable[Mapping[str, Any]]) -> Path:
     return path
 
 
-def read(path: Path, chunk: int = 1 << 21) -> tuple[Timeline, Notes]:
+def read(path: Path, chunk: int = 1 << 21) -> tuple[TraceTimeline, Notes]:
     """What is kept of a trace file, and what was noted."""
     notes = Notes()
-    return timeline.read(path, notes, chunk=chunk), notes
+    return timeline.read_timeline(path, notes, chunk=chunk), notes
 
 
-def kept(found: Timeline) -> list[tuple[str | None, int, int]]:
+def kept(found: TraceTimeline) -> list[tuple[str | None, int, int]]:
     """Name, start and end of what was kept."""
     slices = found.slices
     return list(zip(slices.name.values(), slices.start_ns.tolist(), slices.end_ns.tolist(), strict=True))

@@ -14,7 +14,7 @@ from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Rows
 from advisor.model.run import Run
-from advisor.summary.chart_data import MOST_LINKS, exhibits, slack, step_us, time_split
+from advisor.summary.chart_data import MOST_LINKS, make_exhibits, slack_by_rank, step_us, time_split
 
 F = TypeVar("F", bound=Fact)
 
@@ -41,7 +41,7 @@ rank step stage span_us compute_us exposed_comm_us overlapped_us free_us copy_us
 
 
 def drawn(kind: str, *tables: Table[Fact]) -> Rows:
-    return next(exhibit.rows for exhibit in exhibits(Fixed(*tables)) if exhibit.kind == kind)
+    return next(exhibit.rows for exhibit in make_exhibits(Fixed(*tables)) if exhibit.kind == kind)
 
 
 def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> None:
@@ -62,7 +62,7 @@ def test_the_step_is_the_one_that_is_split_and_the_slowest_rank_is_told_beside_i
 def test_without_steps_there_is_nothing_to_split() -> None:
     assert time_split(Table.empty(Overlap)) is None
     assert step_us(Table.empty(Overlap)) == 0
-    assert exhibits(Fixed(Table.empty(Overlap))) == ()
+    assert make_exhibits(Fixed(Table.empty(Overlap))) == ()
 
 
 def test_each_rank_is_drawn_by_its_mean_step_with_its_stage() -> None:
@@ -127,5 +127,5 @@ def test_every_launch_falls_into_one_bin_that_holds_it(latencies: list[float]) -
 
 def test_the_rank_with_least_exposed_communication_is_the_one_others_wait_for() -> None:
     rows = "rank step exposed_comm_us\n0 1 50\n0 2 70\n1 1 10\n1 2 -\n2 1 -"
-    assert slack(read_table(Overlap, rows)) == {0: 50.0, 1: 0.0}
-    assert slack(Table.empty(Overlap)) == {}
+    assert slack_by_rank(read_table(Overlap, rows)) == {0: 50.0, 1: 0.0}
+    assert slack_by_rank(Table.empty(Overlap)) == {}

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, positive, reading_options, rule_options
+from advisor.cli.arguments import language_option, named_path, positive_number, reading_options, rule_options
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import given_diagnosis, saved
+from advisor.cli.inputs import given_diagnosis, read_saved
 from advisor.cli.settings_in_force import language_of, settings_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def words(one: argparse.ArgumentParser) -> None:
     where = one.add_argument_group("where", "in the jobs of a forge's own CI all of these are known")
     where.add_argument("--forge", choices=tuple(FORGES), help="where the pull request lives; gitea is for Forgejo too")
     where.add_argument("--repo", metavar="OWNER/NAME", help="the repository; on GitLab the full path of the project")
-    where.add_argument("--pr", type=positive, metavar="N", help="number of the pull or merge request")
+    where.add_argument("--pr", type=positive_number, metavar="N", help="number of the pull or merge request")
     where.add_argument("--api-url", metavar="URL", help="API of a server of your own, such as https://HOST/api/v4")
     where.add_argument("--sha", metavar="SHA", help="the commit that --status and --check are set for")
     what = one.add_argument_group("what")
@@ -75,17 +75,17 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.bot.forges import FORGES, ci_job
 
     settings = settings_of(arguments)
-    job = _said(arguments, ci_job(os.environ))
-    _check(arguments)
+    job = _job_with_options(arguments, ci_job(os.environ))
+    _check_name_and_url(arguments)
     # what is missing is said before anything is read
-    forge = None if arguments.dry_run else _forge(arguments, job)
+    forge = None if arguments.dry_run else _pull_request_client(arguments, job)
     features = forge.features if forge else FORGES[job.kind or "github"].features
     shown = _Shown(arguments, settings, job)
     body = shown.comment(features)
     if forge is None:
         print(body, end="")
         return FINE
-    _write(forge, body, shown, arguments)
+    _write_comment(forge, body, shown, arguments)
     return FINE
 
 
@@ -98,19 +98,19 @@ class _Shown:
         self.sha = job.sha
         self.url: str = arguments.report_url or job.run_url
         self.diagnosis: Diagnosis = given_diagnosis(arguments.path, arguments, settings)
-        self.comparison = _compared(self.diagnosis, arguments, settings)
-        self.verdict = self._verdict(arguments, settings)
+        self.comparison = _compare_with_baseline(self.diagnosis, arguments, settings)
+        self.verdict = self._verdict_to_show(arguments, settings)
 
-    def _verdict(self, arguments: argparse.Namespace, settings: Settings | None) -> Verdict | None:
+    def _verdict_to_show(self, arguments: argparse.Namespace, settings: Settings | None) -> Verdict | None:
         if arguments.verdict is not None:
             return _saved_verdict(arguments.verdict)
         wanted = settings is not None or arguments.status or arguments.check
-        return _judged(self.diagnosis, self.comparison, settings) if wanted else None
+        return _judge_diagnosis(self.diagnosis, self.comparison, settings) if wanted else None
 
     def comment(self, features: Features) -> str:
-        from advisor.bot.comment import render
+        from advisor.bot.comment import render_comment
 
-        return render(
+        return render_comment(
             self.diagnosis,
             self.comparison,
             self.verdict,
@@ -127,7 +127,7 @@ class _Shown:
         return headline(self.diagnosis, self.comparison, self.language)
 
 
-def _said(arguments: argparse.Namespace, job: CiJob) -> CiJob:
+def _job_with_options(arguments: argparse.Namespace, job: CiJob) -> CiJob:
     """What the options say, and for the same forge what the CI tells."""
     from msgspec.structs import replace
 
@@ -144,7 +144,7 @@ def _said(arguments: argparse.Namespace, job: CiJob) -> CiJob:
     )
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def _check_name_and_url(arguments: argparse.Namespace) -> None:
     """Refuses a name or an address that cannot be right.
 
     Raises:
@@ -161,35 +161,35 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(Message("no_report_address"), Message("begin_with_https"))
 
 
-def _forge(arguments: argparse.Namespace, job: CiJob) -> Forge:
+def _pull_request_client(arguments: argparse.Namespace, job: CiJob) -> Forge:
     """The client for the pull request.
 
     Raises:
         UsageError: It is not known where to write, or with which token, or the forge has no such thing.
         ForgeError: The number had to be asked for, and the forge did not tell.
     """
-    from advisor.bot import trouble
+    from advisor.bot import forge_errors as trouble
     from advisor.bot.forges import FORGES, forge_client, token_of
     from advisor.messages.message import Message
 
     kind = job.kind
     if not kind:
-        raise trouble.unknown(Message("a_forge"), "--forge")
+        raise trouble.target_unknown(Message("a_forge"), "--forge")
     if not job.repo:
-        raise trouble.unknown(Message("a_repository"), "--repo owner/name")
+        raise trouble.target_unknown(Message("a_repository"), "--repo owner/name")
     if (arguments.status or arguments.check) and not job.sha:
-        raise trouble.unknown(Message("a_commit"), "--sha")
+        raise trouble.target_unknown(Message("a_commit"), "--sha")
     if arguments.check and not FORGES[kind].features.check:
         raise trouble.not_offered(kind, Message("a_check_run"))
     if arguments.status and not FORGES[kind].features.status:
         raise trouble.not_offered(kind, Message("a_commit_status"))
     token = token_of(kind, os.environ)
-    number = job.number or _number(kind, job, token)
+    number = job.number or _pull_number_by_branch(kind, job, token)
     _warn_of_plain(job.api_url, arguments)
-    return forge_client(kind, job.repo, number, token, job.api_url, retries=_retries(arguments))
+    return forge_client(kind, job.repo, number, token, job.api_url, retries=_announced_retries(arguments))
 
 
-def _retries(arguments: argparse.Namespace) -> Retries:
+def _announced_retries(arguments: argparse.Namespace) -> Retries:
     """Waits as the forge asks, and says so: a job that stands still without a word looks broken."""
     import time
 
@@ -205,9 +205,9 @@ def _retries(arguments: argparse.Namespace) -> Retries:
     return Retries(sleep=sleep)
 
 
-def _number(kind: str, job: CiJob, token: str) -> int:
+def _pull_number_by_branch(kind: str, job: CiJob, token: str) -> int:
     """The number of a pull request of which only the branch is known, as after a run for a fork."""
-    from advisor.bot import trouble
+    from advisor.bot import forge_errors as trouble
     from advisor.bot.forges import FORGES, check_address, check_repo, sound_token
     from advisor.messages.message import Message
 
@@ -218,7 +218,7 @@ def _number(kind: str, job: CiJob, token: str) -> int:
         found = pull_of(job, sound_token(token))
         if found is not None:
             return found
-    raise trouble.unknown(Message("pull_request"), "--pr N")
+    raise trouble.target_unknown(Message("pull_request"), "--pr N")
 
 
 def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
@@ -232,7 +232,9 @@ def _warn_of_plain(address: str, arguments: argparse.Namespace) -> None:
         print(f"advisor: {warning.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
-def _compared(diagnosis: Diagnosis, arguments: argparse.Namespace, settings: Settings | None) -> Comparison | None:
+def _compare_with_baseline(
+    diagnosis: Diagnosis, arguments: argparse.Namespace, settings: Settings | None
+) -> Comparison | None:
     if arguments.baseline is None:
         return None
     from advisor.pipeline import compare
@@ -241,12 +243,14 @@ def _compared(diagnosis: Diagnosis, arguments: argparse.Namespace, settings: Set
     return compare(before, diagnosis, settings)
 
 
-def _judged(diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None) -> Verdict:
+def _judge_diagnosis(diagnosis: Diagnosis, comparison: Comparison | None, settings: Settings | None) -> Verdict:
     """What the policy says; where it asks for what changed and there is no baseline, that part rests."""
-    from advisor.pipeline import bars_in_force, check
+    from advisor.pipeline import bars_in_force, verdict_by_settings
 
     bars = bars_in_force(None, settings, compared=comparison is not None)
-    return check(diagnosis, comparison, settings, tuple(bar for bar in bars if comparison or not bar.since))
+    return verdict_by_settings(
+        diagnosis, comparison, settings, tuple(bar for bar in bars if comparison or not bar.since)
+    )
 
 
 def _saved_verdict(path: Path) -> Verdict:
@@ -259,16 +263,16 @@ def _saved_verdict(path: Path) -> Verdict:
     from advisor.model.verdict import Verdict
 
     remedy = Message("give_verdict")
-    return saved(path, Verdict, Message("a_verdict"), remedy)
+    return read_saved(path, Verdict, Message("a_verdict"), remedy)
 
 
-def _write(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:
+def _write_comment(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace) -> None:
     from advisor.bot.forge import Light
-    from advisor.bot.sticky import mark, post
+    from advisor.bot.sticky import comment_mark, post_comment
 
-    posted = post(forge, body, mark(shown.name), arguments.author)
+    posted = post_comment(forge, body, comment_mark(shown.name), arguments.author)
     if not arguments.quiet:
-        print(_told(posted, forge.name, shown.language))
+        print(_say_posted(posted, forge.name, shown.language))
     name = f"advisor/{shown.name}" if shown.name else "advisor"
     passed = shown.verdict is None or shown.verdict.passed
     light = Light(passed=passed, title=shown.title(), summary=body, url=shown.url, name=name)
@@ -278,7 +282,7 @@ def _write(forge: Forge, body: str, shown: _Shown, arguments: argparse.Namespace
         forge.add_check(shown.sha, light)
 
 
-def _told(posted: Posted, forge: str, language: Language) -> str:
+def _say_posted(posted: Posted, forge: str, language: Language) -> str:
     from advisor.bot.words import say
 
     removed = say("removed", language, count=posted.removed) if posted.removed else ""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
     from advisor.model.verdict import Verdict
-    from advisor.policy.policy import Bar
+    from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
     from advisor.report import Output
 
@@ -74,17 +74,17 @@ def run(arguments: argparse.Namespace) -> int:
         fail_on = _fail_on(asked, settings, arguments.baseline)
         if settings is not None and all(map(is_saved, inputs)):
             catalog_of(arguments.rules, settings)  # for names that do not exist: nothing else would look for them
-        diagnosis, comparison = _read(arguments, settings, outputs)
-        from advisor.pipeline import check
+        diagnosis, comparison = _read_and_compare(arguments, settings, outputs)
+        from advisor.pipeline import verdict_by_settings
 
-        verdict = check(diagnosis, comparison, settings, fail_on)
+        verdict = verdict_by_settings(diagnosis, comparison, settings, fail_on)
         write_all(diagnosis, arguments, outputs, charts, comparison=comparison, verdict=verdict)
     if not arguments.quiet:
-        _print(diagnosis, comparison, verdict, arguments, outputs)
+        _print_to_console(diagnosis, comparison, verdict, arguments, outputs)
     return FINE if verdict.passed else FOUND
 
 
-def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None) -> Sequence[Bar]:
+def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None) -> Sequence[FailCondition]:
     """What the command line says, else the settings, else what fits.
 
     Raises:
@@ -94,10 +94,10 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
     from advisor.messages.message import Message
     from advisor.pipeline import bars_in_force
     from advisor.policy.gate import check_bars
-    from advisor.policy.policy import bars
+    from advisor.policy.policy import parse_bars
 
     try:
-        said = bars(asked.split(",")) if asked is not None else None
+        said = parse_bars(asked.split(",")) if asked is not None else None
     except ValueError as error:
         raise UsageError(
             Message("fail_on_option", given=str(error)),
@@ -108,20 +108,24 @@ def _fail_on(asked: str | None, settings: Settings | None, baseline: Path | None
     return found
 
 
-def _read(
+def _read_and_compare(
     arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]
 ) -> tuple[Diagnosis, Comparison | None]:
     """The diagnosis, and what changed since the baseline."""
     if arguments.baseline is None:
-        return _at(arguments.path, arguments, settings, outputs), None
+        return _read_diagnosis(arguments.path, arguments, settings, outputs), None
     from advisor.pipeline import compare
 
-    before = _at(arguments.baseline, arguments, settings, outputs)  # first: it is usually small, and may be missing
-    diagnosis = _at(arguments.path, arguments, settings, outputs)
+    before = _read_diagnosis(
+        arguments.baseline, arguments, settings, outputs
+    )  # first: it is usually small, and may be missing
+    diagnosis = _read_diagnosis(arguments.path, arguments, settings, outputs)
     return diagnosis, compare(before, diagnosis, settings)
 
 
-def _at(path: Path, arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Diagnosis:
+def _read_diagnosis(
+    path: Path, arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]
+) -> Diagnosis:
     from advisor.report import outside_captures
 
     diagnosis = given_diagnosis(path, arguments, settings)
@@ -130,23 +134,23 @@ def _at(path: Path, arguments: argparse.Namespace, settings: Settings | None, ou
     return diagnosis
 
 
-def _print(
+def _print_to_console(
     diagnosis: Diagnosis,
     comparison: Comparison | None,
     verdict: Verdict,
     arguments: argparse.Namespace,
     outputs: Sequence[Output],
 ) -> None:
-    from advisor.pipeline import today
+    from advisor.pipeline import utc_today
     from advisor.report.renderers.terminal import print_document
-    from advisor.report.verdict.document import Judged, document
+    from advisor.report.verdict.document import Judged, verdict_document
 
     judged = Judged(
         diagnosis=diagnosis,
         comparison=comparison,
         verdict=verdict,
         settings=str(arguments.config or SETTINGS_FILE),
-        today=today(),
+        today=utc_today(),
     )
     written = tuple(output.path for output in outputs if not output.is_stdout)
-    print_document(document(judged, language_of(arguments.lang)), console_beside(outputs), written)
+    print_document(verdict_document(judged, language_of(arguments.lang)), console_beside(outputs), written)

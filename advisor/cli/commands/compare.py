@@ -13,7 +13,7 @@ from advisor.cli.arguments import (
     language_option,
     named_path,
     output_options,
-    positive,
+    positive_number,
     reading_options,
     rule_options,
     source_options,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
     from advisor.report import Output
-    from advisor.report.bar import Bar
     from advisor.report.charts.draw import Renderer
+    from advisor.report.progress_bar import ProgressBar
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -43,20 +43,24 @@ def words(one: argparse.ArgumentParser) -> None:
     source_options(one)
     language_option(one)
     one.add_argument(
-        "--top", type=positive, default=5, metavar="N", help="how many lines of a kind the terminal shows (default: 5)"
+        "--top",
+        type=positive_number,
+        default=5,
+        metavar="N",
+        help="how many lines of a kind the terminal shows (default: 5)",
     )
     for name, what in (
         ("floor", "part of the step below which a difference does not count, such as 0.01 or 1%%"),
         ("relative", "part of a value below which a difference does not count, such as 0.2 or 20%%"),
         ("spread", "how many times the spread over the steps a difference must exceed, such as 2"),
     ):
-        one.add_argument(f"--{name}", type=amount, metavar="X", help=what)
+        one.add_argument(f"--{name}", type=part_or_multiple, metavar="X", help=what)
     rule_options(one)
     reading_options(one)
     one.set_defaults(run=run)
 
 
-def amount(words: str) -> float:
+def part_or_multiple(words: str) -> float:
     """A part or a multiple, not negative; per cent are understood."""
     try:
         value = float(words.removesuffix("%")) / (100 if words.endswith("%") else 1)
@@ -77,43 +81,45 @@ def run(arguments: argparse.Namespace) -> int:
 
         outputs = check_outputs(arguments.output, arguments.before, arguments.after, writers=COMPARED_WRITERS)
         settings = settings_of(arguments)
-        return hand_out(_compared(arguments, settings, outputs), arguments, outputs, charts)
+        return hand_out(_compare_paths(arguments, settings, outputs), arguments, outputs, charts)
 
 
 def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.terminal import print_comparison
-    from advisor.report.comparison.writers import write
+    from advisor.report.comparison.writers import write_comparison
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
-    written = [path for output in outputs for path in write(comparison, output, language, charts, sources)]
+    written = [path for output in outputs for path in write_comparison(comparison, output, language, charts, sources)]
     if arguments.quiet:
         return FINE
     print_comparison(comparison, language, console_beside(outputs), top=arguments.top or 5, written=written)
     return FINE
 
 
-def _compared(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
+def _compare_paths(arguments: argparse.Namespace, settings: Settings | None, outputs: Sequence[Output]) -> Comparison:
     """The comparison, with the tables of both captures where both are at hand."""
     from advisor.facts.profile import Profile
-    from advisor.pipeline import compare, diagnosed, with_tables
-    from advisor.report.bar import Bar
+    from advisor.pipeline import compare, diagnose_if_needed, with_tables
+    from advisor.report.progress_bar import ProgressBar
 
     catalog = catalog_of(arguments.rules, settings)
     paths = (arguments.before, arguments.after)
-    with Bar(language_of(arguments.lang)) as bar:
-        opened = [_opened(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
-        old, new = (diagnosed(one, catalog, bar, tables=True) for one in opened)
+    with ProgressBar(language_of(arguments.lang)) as bar:
+        opened = [_open_side(path, arguments, outputs, bar) for path in paths]  # both, before the work starts
+        old, new = (diagnose_if_needed(one, catalog, bar, tables=True) for one in opened)
     names = told_apart(*paths, old.run.name, new.run.name)
-    old, new = (_named(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
-    comparison = compare(old, new, tolerance=_tolerance(arguments, settings))
+    old, new = (_rename_run(diagnosis, name) for diagnosis, name in zip((old, new), names, strict=True))
+    comparison = compare(old, new, tolerance=_tolerance_in_force(arguments, settings))
     profiles = [one for one in opened if isinstance(one, Profile)]
     if len(profiles) == len(opened):
         return with_tables(comparison, *profiles)
     return comparison.model_copy(update={"notes": (*comparison.notes, _captures_needed())})
 
 
-def _opened(path: Path, arguments: argparse.Namespace, outputs: Sequence[Output], bar: Bar) -> Diagnosis | Profile:
+def _open_side(
+    path: Path, arguments: argparse.Namespace, outputs: Sequence[Output], bar: ProgressBar
+) -> Diagnosis | Profile:
     """The diagnosis in a .json, or a capture that can be diagnosed and has tables."""
     from advisor.facts.profile import Profile
     from advisor.pipeline import open_given
@@ -132,7 +138,7 @@ def _captures_needed() -> Text:
     return WORDS["captures_needed"]
 
 
-def _tolerance(arguments: argparse.Namespace, settings: Settings | None) -> Tolerance:
+def _tolerance_in_force(arguments: argparse.Namespace, settings: Settings | None) -> Tolerance:
     """What the project says, and what the command line says above that."""
     from advisor.model.comparison import Tolerance
 
@@ -141,7 +147,7 @@ def _tolerance(arguments: argparse.Namespace, settings: Settings | None) -> Tole
     return base.model_copy(update={name: value for name, value in asked.items() if value is not None})
 
 
-def _named(diagnosis: Diagnosis, name: str) -> Diagnosis:
+def _rename_run(diagnosis: Diagnosis, name: str) -> Diagnosis:
     return diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"name": name})})
 
 

@@ -23,9 +23,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints the script."""
     import shtab
 
-    from advisor.cli.arguments import parser
+    from advisor.cli.arguments import build_parser
 
-    top = parser()
+    top = build_parser()
     _complete_paths(top)
     print(shtab.complete(top, arguments.shell))
     return FINE
@@ -39,13 +39,13 @@ def _complete_paths(one: argparse.ArgumentParser) -> None:
     import shtab
 
     from advisor.chips import CHIPS
-    from advisor.cli.arguments import folder, named_path
+    from advisor.cli.arguments import existing_folder, named_path
 
     for action in one._actions:  # argparse has no public way to walk them
         if isinstance(action, argparse._SubParsersAction):
             for below in action.choices.values():
                 _complete_paths(below)
-        elif action.type in (Path, folder, named_path) or "output" in action.dest:
+        elif action.type in (Path, existing_folder, named_path) or "output" in action.dest:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.dest == "chip":
             action.choices = [chip.name for chip in CHIPS]  # offered here; any spelling is understood

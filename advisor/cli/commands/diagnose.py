@@ -65,15 +65,15 @@ def run(arguments: argparse.Namespace) -> int:
     with chart_renderer(arguments.output) as charts:  # before anything large is imported: it wakes up beside that
         _give_back_memory()
         from advisor.report import check_outputs, outside_captures
-        from advisor.report.bar import Bar
-        from advisor.report.charts.draw import begin
+        from advisor.report.charts.draw import begin_charts
+        from advisor.report.progress_bar import ProgressBar
 
         refuse_saved(arguments.path)
         outputs = check_outputs(arguments.output, arguments.path)
         settings = settings_of(arguments)
         language = language_of(arguments.lang)
-        with Bar(language) as bar:
-            from advisor.pipeline import judge, open_profile, show
+        with ProgressBar(language) as bar:
+            from advisor.pipeline import judge_profile, open_profile, prepare_exhibits
 
             def told(what: str, done: int, total: int) -> None:
                 bar(what, done, total)
@@ -90,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
             # drawing takes as long as reading the rules, and they want all that rests on events
             ahead = small and profile.single and charts.wanted and settings is None and not arguments.only
             catalog = None if ahead else rules()
-            shown = show(profile, catalog)
-            begin(charts, language, shown)
+            shown = prepare_exhibits(profile, catalog)
+            begin_charts(charts, language, shown)
             catalog = catalog or rules()
-            diagnosis = judge(profile, catalog, shown, bar)
+            diagnosis = judge_profile(profile, catalog, shown, bar)
         return hand_out(diagnosis, arguments, outputs, charts)

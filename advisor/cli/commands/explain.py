@@ -6,13 +6,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, output_options, positive, reading_options, rule_options
+from advisor.cli.arguments import (
+    language_option,
+    named_path,
+    output_options,
+    positive_number,
+    reading_options,
+    rule_options,
+)
 from advisor.cli.exit_codes import FINE
-from advisor.cli.inputs import given, is_saved, saved_diagnosis
+from advisor.cli.inputs import diagnose_capture, is_saved, saved_diagnosis
 from advisor.cli.outputs import console_beside, write_document
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS
-from advisor.report.reported import Told
+from advisor.report.writer_input import Told
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +39,9 @@ def words(one: argparse.ArgumentParser) -> None:
     one.add_argument("profile", nargs="?", type=named_path, help="a capture, to see what the rule said of it and why")
     one.add_argument("--in", dest="report", type=named_path, metavar="FILE", help="a saved .json instead of a capture")
     one.add_argument("--finding", default="", metavar="ID", help="one finding: its fingerprint, or how it begins")
-    one.add_argument("--rows", type=positive, default=10, metavar="N", help="rows of the capture to show (default: 10)")
+    one.add_argument(
+        "--rows", type=positive_number, default=10, metavar="N", help="rows of the capture to show (default: 10)"
+    )
     output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)
     rule_options(one)
@@ -46,14 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings = settings_of(arguments)
     catalog = catalog_of(arguments.rules, settings)
-    source = _source(arguments, catalog)
+    source = _source_path(arguments, catalog)
     outputs = check_outputs(arguments.output, *([source] if source else []), writers=DOCUMENT_WRITERS)
-    explanation = _explained(arguments, source, catalog, settings, outputs)
+    explanation = _explain_source(arguments, source, catalog, settings, outputs)
     _hand_out(explanation, arguments, outputs)
     return FINE
 
 
-def _source(arguments: argparse.Namespace, catalog: Catalog) -> Path | None:
+def _source_path(arguments: argparse.Namespace, catalog: Catalog) -> Path | None:
     """The capture or report that was given; a single word that is no rule but lies there names it too."""
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
@@ -67,27 +76,29 @@ def _source(arguments: argparse.Namespace, catalog: Catalog) -> Path | None:
     return source
 
 
-def _explained(
+def _explain_source(
     arguments: argparse.Namespace,
     source: Path | None,
     catalog: Catalog,
     settings: Settings | None,
     outputs: Sequence[Output],
 ) -> Explanation:
-    from advisor.explanation.asked import asked
+    from advisor.explanation.subject import find_rule_and_finding
     from advisor.pipeline import explain
     from advisor.report import outside_captures
 
     if source is None and not arguments.finding:
-        asked(arguments.rule, "", None, _every(arguments, catalog))  # before anything is read
-    diagnosis, profile = _given(arguments, source, settings)
+        find_rule_and_finding(
+            arguments.rule, "", None, _catalog_for_rule(arguments, catalog)
+        )  # before anything is read
+    diagnosis, profile = _open_source(arguments, source, settings)
     if source is not None and diagnosis is not None:
         outside_captures(outputs, source, tuple(capture.path for capture in diagnosis.run.captures))
     return explain(
         arguments.rule,
         arguments.finding,
         diagnosis,
-        _every(arguments, catalog),
+        _catalog_for_rule(arguments, catalog),
         profile=profile,
         settings=settings,
         rows=arguments.rows,
@@ -95,29 +106,29 @@ def _explained(
     )
 
 
-def _every(arguments: argparse.Namespace, catalog: Catalog) -> Catalog:
+def _catalog_for_rule(arguments: argparse.Namespace, catalog: Catalog) -> Catalog:
     """The rules in force, and where the one asked for is not among them, those that the settings switch off too."""
     if not arguments.rule or arguments.rule in catalog.by_id:
         return catalog
     return catalog_of(arguments.rules, None)
 
 
-def _given(
+def _open_source(
     arguments: argparse.Namespace, source: Path | None, settings: Settings | None
 ) -> tuple[Diagnosis | None, Profile | None]:
     if source is None:
         return None, None
     if arguments.report is not None or is_saved(source):
         return saved_diagnosis(source), None
-    return given(source, arguments, settings)
+    return diagnose_capture(source, arguments, settings)
 
 
 def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: Sequence[Output]) -> None:
-    from advisor.report.explanation.document import MOST_CASES, document
+    from advisor.report.explanation.document import MOST_CASES, explanation_document
     from advisor.report.renderers.terminal import print_document
 
     language = language_of(arguments.lang)
-    write_document(Told(document(explanation, language), explanation.to_json), outputs)
+    write_document(Told(explanation_document(explanation, language), explanation.to_json), outputs)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
-        print_document(document(explanation, language, MOST_CASES), console_beside(outputs), files, inset=2)
+        print_document(explanation_document(explanation, language, MOST_CASES), console_beside(outputs), files, inset=2)

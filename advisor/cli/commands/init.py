@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import SETTINGS_FILE, folder, language_option
+from advisor.cli.arguments import SETTINGS_FILE, existing_folder, language_option
 from advisor.cli.exit_codes import FINE
 from advisor.cli.settings_in_force import language_of
 
@@ -19,7 +19,12 @@ SCHEMA_FILE = "advisor.schema.json"
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     one.add_argument(
-        "dir", type=folder, nargs="?", default=Path(), metavar="DIR", help="where to write it (default: this folder)"
+        "dir",
+        type=existing_folder,
+        nargs="?",
+        default=Path(),
+        metavar="DIR",
+        help="where to write it (default: this folder)",
     )
     one.add_argument(
         "--schema", action="store_true", help=f"write {SCHEMA_FILE} beside it, by which editors complete and check it"
@@ -34,20 +39,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     top = Path(arguments.dir)
     text = new_settings(language_of(arguments.lang), SCHEMA_FILE if arguments.schema else "")
-    files = {top / SETTINGS_FILE: text} | ({top / SCHEMA_FILE: _schema()} if arguments.schema else {})
+    files = {top / SETTINGS_FILE: text} | ({top / SCHEMA_FILE: _settings_schema()} if arguments.schema else {})
     for path, content in files.items():
-        _write(path, content)
+        _write_new_file(path, content)
         print(path)
     return FINE
 
 
-def _write(path: Path, text: str) -> None:
+def _write_new_file(path: Path, text: str) -> None:
     """Writes a file that is not there yet.
 
     Raises:
         UsageError: It is there, or cannot be written.
     """
-    from advisor.messages.damage import because
+    from advisor.messages.damage import translate_error
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
 
@@ -57,15 +62,15 @@ def _write(path: Path, text: str) -> None:
     except FileExistsError:
         raise UsageError(Message("exists_already", path=path), Message("edit_or_name_folder")) from None
     except OSError as error:
-        why = because(error)
+        why = translate_error(error)
         raise UsageError(Message("cannot_be_written", path=path, why=why)) from error
 
 
-def _schema() -> str:
+def _settings_schema() -> str:
     import json
 
     from advisor.policy.settings_file import json_schema
     from advisor.rules.catalog import Catalog
-    from advisor.shipped import shipped
+    from advisor.shipped_files import shipped_folder
 
-    return json.dumps(json_schema(Catalog.load([shipped("rules")]).rules), ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(json_schema(Catalog.load([shipped_folder("rules")]).rules), ensure_ascii=False, indent=2) + "\n"

@@ -34,23 +34,23 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Answers on standard input and output until the assistant hangs up."""
-    from advisor.mcp_server.opened import Opened
+    from advisor.mcp_server.open_captures import Opened
     from advisor.mcp_server.roots import Roots
     from advisor.mcp_server.tools import Tools
 
     try:
-        from advisor.mcp_server.server import server
+        from advisor.mcp_server.server import build_server
     except ImportError as error:
         if error.name is None or error.name.split(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise
-        raise _missing() from error
+        raise _missing_mcp_error() from error
     settings = settings_of(arguments)
-    opened = Opened(Roots(arguments.root or [_here()]), catalog_of(arguments.rules, settings), arguments.chip)
-    server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
+    opened = Opened(Roots(arguments.root or [_default_root()]), catalog_of(arguments.rules, settings), arguments.chip)
+    build_server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
     return FINE
 
 
-def _here() -> Path:
+def _default_root() -> Path:
     """The folder the assistant was started in, unless that would open everything to it.
 
     Raises:
@@ -65,7 +65,7 @@ def _here() -> Path:
     return here
 
 
-def _missing() -> UsageError:
+def _missing_mcp_error() -> UsageError:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
 

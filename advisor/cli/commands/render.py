@@ -31,13 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings_of(arguments)
     if is_comparison(arguments.path):
-        return _compared(arguments)
+        return _render_comparison(arguments)
     outputs = check_outputs(arguments.output, arguments.path)
     with chart_renderer(outputs) as charts:
         return hand_out(saved_diagnosis(arguments.path), arguments, outputs, charts)
 
 
-def _compared(arguments: argparse.Namespace) -> int:
+def _render_comparison(arguments: argparse.Namespace) -> int:
     from advisor.cli.commands import compare
     from advisor.report import check_outputs
     from advisor.report.output_formats import COMPARED_WRITERS

@@ -21,24 +21,24 @@ def words(rules: argparse.ArgumentParser) -> None:
     one = actions.add_parser("list", help="every rule with its state and title")
     rule_options(one)
     language_option(one)
-    one.set_defaults(run=_list)
+    one.set_defaults(run=_list_rules)
 
     one = actions.add_parser("show", help="one rule: what it checks, thresholds, remedy")
     one.add_argument("id", help="for example host/free-time")
     rule_options(one)
     language_option(one)
-    one.set_defaults(run=_show)
+    one.set_defaults(run=_show_rule)
 
     one = actions.add_parser("new", help="write a commented skeleton that passes its own tests")
     one.add_argument("id", help="category/name, for example acme/slow-embedding")
     one.add_argument(
         "--dir", type=Path, default=Path(), metavar="DIR", help="the folder of your rules (default: this one)"
     )
-    one.set_defaults(run=_new)
+    one.set_defaults(run=_write_new_rule)
 
     for name, help_text, work in (
-        ("lint", "every mistake in the rules, with file, line and column", _lint),
-        ("test", "run the cases inside the rules", _test),
+        ("lint", "every mistake in the rules, with file, line and column", _lint_rules),
+        ("test", "run the cases inside the rules", _test_rules),
     ):
         one = actions.add_parser(name, help=help_text)
         one.add_argument(
@@ -52,10 +52,10 @@ def words(rules: argparse.ArgumentParser) -> None:
         one.set_defaults(run=work)
 
     one = actions.add_parser("schema", help="print the JSON schema of a rule file, for editors")
-    one.set_defaults(run=_schema)
+    one.set_defaults(run=_print_schema)
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def _list_rules(arguments: argparse.Namespace) -> int:
     catalog = catalog_of(arguments.rules, settings_of(arguments))
     for rule in catalog.rules:
         info = rule.info()
@@ -63,7 +63,7 @@ def _list(arguments: argparse.Namespace) -> int:
     return FINE
 
 
-def _show(arguments: argparse.Namespace) -> int:
+def _show_rule(arguments: argparse.Namespace) -> int:
     from advisor.report.terminal import print_rule
 
     catalog = catalog_of(arguments.rules, settings_of(arguments))
@@ -72,7 +72,7 @@ def _show(arguments: argparse.Namespace) -> int:
     return FINE
 
 
-def _new(arguments: argparse.Namespace) -> int:
+def _write_new_rule(arguments: argparse.Namespace) -> int:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.rules.catalog import new_rule
@@ -87,23 +87,23 @@ def _new(arguments: argparse.Namespace) -> int:
     return FINE
 
 
-def _lint(arguments: argparse.Namespace) -> int:
-    from advisor.rules.catalog import lint
+def _lint_rules(arguments: argparse.Namespace) -> int:
+    from advisor.rules.catalog import lint_rules
 
-    mistakes = lint(rule_folders(arguments.dirs))
+    mistakes = lint_rules(rule_folders(arguments.dirs))
     for mistake in mistakes:
         print(mistake.say(language_of(arguments.lang)))
     return WRONG if mistakes else FINE
 
 
-def _test(arguments: argparse.Namespace) -> int:
-    from advisor.engine.prove import prove
+def _test_rules(arguments: argparse.Namespace) -> int:
+    from advisor.engine.case_runs import prove_rule
     from advisor.rules.catalog import Catalog
 
     catalog = Catalog.load(rule_folders(arguments.dirs))
     failed = 0
     for rule in catalog.rules:
-        wrong = prove(rule)
+        wrong = prove_rule(rule)
         failed += bool(wrong)
         print(f"{'FAILED' if wrong else 'ok':<7} {rule.id}")
         for line in wrong:
@@ -112,7 +112,7 @@ def _test(arguments: argparse.Namespace) -> int:
     return FOUND if failed else FINE
 
 
-def _schema(_: argparse.Namespace) -> int:
+def _print_schema(_: argparse.Namespace) -> int:
     import json
 
     from advisor.rules.editor_schema import json_schema

@@ -11,7 +11,7 @@ from advisor.cli.inputs import given_diagnosis
 from advisor.cli.outputs import console_beside, write_document
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS
-from advisor.report.reported import Told
+from advisor.report.writer_input import Told
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,7 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares both captures and says what became of findings; ends with 1 unless a fix worked at least in part."""
-    from advisor.comparison.verification import named
+    from advisor.comparison.verification import finding_named
     from advisor.pipeline import compare
     from advisor.report.renderers.terminal import print_document
     from advisor.report.writers import check_outputs, outside_captures
@@ -50,23 +50,23 @@ def run(arguments: argparse.Namespace) -> int:
     for path in (arguments.before, arguments.after):
         sides.append(given_diagnosis(path, arguments, settings))
         if arguments.finding is not None:
-            named(sides[0], arguments.finding)
+            finding_named(sides[0], arguments.finding)
         outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
     comparison = compare(sides[0], sides[1], settings)
-    told, worked = _told(comparison, arguments.finding, language_of(arguments.lang))
+    told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
     write_document(told, outputs)
     if not arguments.quiet:
         print_document(told.document, console_beside(outputs))
     return FINE if worked else FOUND
 
 
-def _told(comparison: Comparison, finding: str | None, language: Language) -> tuple[Told, bool]:
+def _verify_one_or_all(comparison: Comparison, finding: str | None, language: Language) -> tuple[Told, bool]:
     """What became of one finding or of all, and whether the fix worked at least in part."""
-    from advisor.comparison.verification import verify, verify_all
-    from advisor.report.verification.document import document, document_of_all
+    from advisor.comparison.verification import verify_all, verify_finding
+    from advisor.report.verification.document import document_of_all, verification_document
 
     if finding is None:
         found = verify_all(comparison)
         return Told(document_of_all(found, comparison, language), found.to_json), found.worked
-    one = verify(comparison, finding)
-    return Told(document(one, comparison, language), one.to_json), one.result in ("kept", "partly")
+    one = verify_finding(comparison, finding)
+    return Told(verification_document(one, comparison, language), one.to_json), one.result in ("kept", "partly")

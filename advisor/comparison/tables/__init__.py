@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
-from advisor.comparison.tables.join import Layout, Part, joined
-from advisor.comparison.tables.parts import COMPARED, WANTED, Compared, Offer
+from advisor.comparison.tables.join import TableLayout, TablePart, join_sides
+from advisor.comparison.tables.parts import COMPARED, WANTED, DifferenceTable, Offer
 from advisor.comparison.tables.sums import operator_sums
 from advisor.facts.profile import Profile
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.comparison import Difference
 
-__all__ = ["ALSO", "WANTED", "Differences", "differences"]
+__all__ = ["ALSO", "WANTED", "Differences", "table_differences"]
 
 ALSO = (operator_sums,)
 """Derivations that only comparisons want: a profile to be compared is opened with them."""
@@ -32,31 +32,31 @@ class Differences(Struct, frozen=True):
     notes: tuple[Text, ...]
 
 
-def differences(before: Profile, after: Profile) -> Differences:
+def table_differences(before: Profile, after: Profile) -> Differences:
     """Every table that both captures recorded; a table that only one of them can fill is named in a note."""
     tables: list[Difference] = []
     notes: list[Text] = []
     for one in COMPARED:
-        found = next(_offered(one, before, after), None)
+        found = next(_offered_parts(one, before, after), None)
         if found is None:
-            notes += _lacking(one, before, after)
+            notes += _absent_table_notes(one, before, after)
             continue
-        rows, dropped = joined(one.layout, *found)
+        rows, dropped = join_sides(one.layout, *found)
         if len(rows.rows) >= one.layout.least:
             tables.append(Difference(name=one.layout.name, rows=rows))
         if dropped:
-            notes.append(_without(one.layout, dropped))
+            notes.append(_dropped_keys_note(one.layout, dropped))
     return Differences(tuple(tables), tuple(notes))
 
 
-def _offered(one: Compared, before: Profile, after: Profile) -> Iterator[tuple[Part, Part]]:
+def _offered_parts(one: DifferenceTable, before: Profile, after: Profile) -> Iterator[tuple[TablePart, TablePart]]:
     for offer in one.sources:
-        left, right = _part(offer, before), _part(offer, after)
+        left, right = _part_if_recorded(offer, before), _part_if_recorded(offer, after)
         if left is not None and right is not None:
             yield left, right
 
 
-def _part(offer: Offer, profile: Profile) -> Part | None:
+def _part_if_recorded(offer: Offer, profile: Profile) -> TablePart | None:
     """What the capture has of it; None where it was not recorded."""
     try:
         return offer(profile)
@@ -81,9 +81,9 @@ _KEYS: Mapping[str, Text] = {
 }
 
 
-def _lacking(one: Compared, before: Profile, after: Profile) -> Iterable[Text]:
+def _absent_table_notes(one: DifferenceTable, before: Profile, after: Profile) -> Iterable[Text]:
     """Why there is no such table; nothing where neither capture recorded any of it."""
-    has = [any(_part(offer, profile) is not None for offer in one.sources) for profile in (before, after)]
+    has = [any(_part_if_recorded(offer, profile) is not None for offer in one.sources) for profile in (before, after)]
     if not any(has):
         return
     name = _TABLES[one.layout.name]
@@ -100,7 +100,7 @@ def _lacking(one: Compared, before: Profile, after: Profile) -> Iterable[Text]:
     )
 
 
-def _without(layout: Layout, dropped: Iterable[str]) -> Text:
+def _dropped_keys_note(layout: TableLayout, dropped: Iterable[str]) -> Text:
     keys = [_KEYS.get(name, Text(en=name, zh=name)) for name in dropped]
     name = _TABLES[layout.name]
     return Text(

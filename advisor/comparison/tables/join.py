@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.model.findings import Head, Rows, Scalar
@@ -32,7 +32,7 @@ class Amount(Struct, frozen=True):
     """Column of the mean per call; empty where there is none."""
 
 
-class Layout(Struct, frozen=True):
+class TableLayout(Struct, frozen=True):
     """The shape of one table of differences."""
 
     name: str
@@ -49,7 +49,7 @@ class Layout(Struct, frozen=True):
     """A key of which the above is said apart: what a layer did that was not recorded at all is unknown, not zero."""
 
 
-class Part(Struct, frozen=True):
+class TablePart(Struct, frozen=True):
     """What one capture has of a table: any number of rows per name, summed up and averaged over `over`."""
 
     keys: Mapping[str, Key]
@@ -57,18 +57,18 @@ class Part(Struct, frozen=True):
     over: float
 
 
-def joined(layout: Layout, before: Part, after: Part) -> tuple[Rows, tuple[str, ...]]:
+def join_sides(layout: TableLayout, before: TablePart, after: TablePart) -> tuple[Rows, tuple[str, ...]]:
     """The rows of both by name, largest difference first; and the keys left out because one side never has them.
 
     A name that only one side has counts as zero on the other, where that side recorded the column at all.
     """
     dropped = tuple(name for name in layout.keys if _one_sided(before.keys[name], after.keys[name]))
     kept = [name for name in layout.keys if name not in dropped]
-    keys = {name: _both(before.keys[name], after.keys[name]) for name in kept}
+    keys = {name: _concat_keys(before.keys[name], after.keys[name]) for name in kept}
     sizes = [len(next(iter(part.keys.values()))) for part in (before, after)]
-    groups = grouped(*keys.values()) if kept else Groups(np.zeros(sum(sizes), np.intp), np.zeros(1, np.intp))
+    groups = group_by(*keys.values()) if kept else Groups(np.zeros(sum(sizes), np.intp), np.zeros(1, np.intp))
     rows = (groups.of[: sizes[0]], groups.of[sizes[0] :])
-    layers = grouped(keys[layout.within]).of[groups.first] if layout.within in keys else np.zeros(len(groups), np.intp)
+    layers = group_by(keys[layout.within]).of[groups.first] if layout.within in keys else np.zeros(len(groups), np.intp)
     sides = {
         amount.name: [
             _per_name(part.amounts[amount.name] / part.over, of, layers, layout.absent_is_zero)
@@ -76,52 +76,54 @@ def joined(layout: Layout, before: Part, after: Part) -> tuple[Rows, tuple[str, 
         ]
         for amount in layout.amounts
     }
-    order = _order([sides[lead] for lead in layout.leads])
-    return _rows(layout, keys, groups, _columns(layout, sides), order), dropped
+    order = _order_by_difference([sides[lead] for lead in layout.leads])
+    return _build_rows(layout, keys, groups, _amount_columns(layout, sides), order), dropped
 
 
-def column(name: str, when: str) -> str:
+def column_of_side(name: str, when: str) -> str:
     """The column of an amount on one side; the unit stays at the end: `total_us` before is `total_before_us`."""
     stem, _, unit = name.rpartition("_")
     return f"{stem}_{when}_{unit}" if stem and unit in ("us", "bytes") else f"{name}_{when}"
 
 
-def _columns(layout: Layout, sides: Mapping[str, list[Array]]) -> dict[str, tuple[str, Array]]:
+def _amount_columns(layout: TableLayout, sides: Mapping[str, list[Array]]) -> dict[str, tuple[str, Array]]:
     """Before, after and difference of each amount and of each mean."""
     columns: dict[str, tuple[str, Array]] = {}
     for amount in layout.amounts:
-        columns |= _three(amount.name, amount.unit, *sides[amount.name])
+        columns |= _before_after_delta(amount.name, amount.unit, *sides[amount.name])
         if amount.mean:
-            means = [_over(total, calls) for total, calls in zip(sides[amount.name], sides["calls"], strict=True)]
-            columns |= _three(amount.mean, amount.unit, *means)
+            means = [
+                _mean_per_call(total, calls) for total, calls in zip(sides[amount.name], sides["calls"], strict=True)
+            ]
+            columns |= _before_after_delta(amount.mean, amount.unit, *means)
     return columns
 
 
-def _three(name: str, unit: str, before: Array, after: Array) -> dict[str, tuple[str, Array]]:
+def _before_after_delta(name: str, unit: str, before: Array, after: Array) -> dict[str, tuple[str, Array]]:
     return {
-        column(name, "before"): (unit, before),
-        column(name, "after"): (unit, after),
-        column(name, "delta"): (unit, after - before),
+        column_of_side(name, "before"): (unit, before),
+        column_of_side(name, "after"): (unit, after),
+        column_of_side(name, "delta"): (unit, after - before),
     }
 
 
 def _one_sided(before: Key, after: Key) -> bool:
     """Whether only one of the two ever says something; a side without rows contradicts nothing."""
-    return bool(len(before) and len(after)) and _known(before) != _known(after)
+    return bool(len(before) and len(after)) and _has_any_value(before) != _has_any_value(after)
 
 
-def _known(key: Key) -> bool:
+def _has_any_value(key: Key) -> bool:
     values = key.codes if isinstance(key, Texts) else key
     return bool((values != (-1 if isinstance(key, Texts) else MISSING)).any())
 
 
-def _both(before: Key, after: Key) -> Key:
+def _concat_keys(before: Key, after: Key) -> Key:
     if isinstance(before, Texts) and isinstance(after, Texts):
         return Texts.concat([before, after])
-    return np.concatenate([_numbers(before), _numbers(after)])
+    return np.concatenate([_require_numbers(before), _require_numbers(after)])
 
 
-def _numbers(key: Key) -> Array:
+def _require_numbers(key: Key) -> Array:
     if isinstance(key, Texts):
         raise TypeError("a key is text on one side and a number on the other")
     return key
@@ -140,12 +142,12 @@ def _per_name(values: Array, of: Array, layers: Array, absent_is_zero: bool) -> 
     return np.where(measured | zero, total, np.nan)
 
 
-def _over(total: Array, calls: Array) -> Array:
+def _mean_per_call(total: Array, calls: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(calls > 0, total / calls, np.nan)
 
 
-def _order(leads: list[list[Array]]) -> Array:
+def _order_by_difference(leads: list[list[Array]]) -> Array:
     """Largest difference first, then largest amount; what cannot be subtracted stands last."""
     before, after = next((sides for sides in leads if np.isfinite(sides[1] - sides[0]).any()), leads[0])
     larger = np.fmax(np.nan_to_num(before, nan=-1.0), np.nan_to_num(after, nan=-1.0))
@@ -153,8 +155,8 @@ def _order(leads: list[list[Array]]) -> Array:
     return np.lexsort((-larger, np.where(np.isnan(delta), 1.0, -delta)))
 
 
-def _rows(
-    layout: Layout,
+def _build_rows(
+    layout: TableLayout,
     keys: Mapping[str, Key],
     groups: Groups,
     columns: Mapping[str, tuple[str, Array]],
@@ -162,8 +164,8 @@ def _rows(
 ) -> Rows:
     shown = order[:MOST_ROWS]
     first = groups.first[shown]
-    named = [_plain(key.take(first) if isinstance(key, Texts) else key[first]) for key in keys.values()]
-    cells = [*named, *(_plain(values[shown]) for _, values in columns.values())]
+    named = [_plain_cells(key.take(first) if isinstance(key, Texts) else key[first]) for key in keys.values()]
+    cells = [*named, *(_plain_cells(values[shown]) for _, values in columns.values())]
     heads = [(name, layout.keys[name]) for name in keys] + [(name, unit) for name, (unit, _) in columns.items()]
     return Rows(
         columns=tuple(Head(name=name, unit=unit) for name, unit in heads),
@@ -172,7 +174,7 @@ def _rows(
     )
 
 
-def _plain(values: Key) -> list[Scalar]:
+def _plain_cells(values: Key) -> list[Scalar]:
     if isinstance(values, Texts):
         return list(values.values())
     if values.dtype == np.float64:

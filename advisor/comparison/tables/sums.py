@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from advisor.analysis.grouping import Groups, grouped
+from advisor.analysis.grouping import Groups, group_by
 from advisor.facts.base import Count, Fact, Key, Rank, Us
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table
@@ -30,17 +30,17 @@ class OperatorSum(Fact):
 
 def operator_sums(calls: Table[OperatorCall]) -> Table[OperatorSum]:
     """Calls by rank and name. A time that was recorded of no call stays missing."""
-    groups = grouped(calls["rank"], calls.texts("name"))
+    groups = group_by(calls["rank"], calls.texts("name"))
     times = ("host_self_us", "host_total_us", "device_self_us", "device_total_us")
     return Table.build(
         OperatorSum,
         rank=calls["rank"][groups.first],
         name=calls.texts("name").take(groups.first),
         calls=groups.sizes.astype(np.float64),
-        **{time: _sums(groups, calls[time]) for time in times},
+        **{time: _sums_or_missing(groups, calls[time]) for time in times},
     )
 
 
-def _sums(groups: Groups, values: Array) -> Array:
+def _sums_or_missing(groups: Groups, values: Array) -> Array:
     there = np.bincount(groups.of[np.isfinite(values)], minlength=len(groups)) > 0
     return np.where(there, groups.sums(values), np.nan)

@@ -66,27 +66,27 @@ class Renderer:
 
     def begin(self, specs: Mapping[str, object]) -> None:
         """Has the named specs drawn beside what the caller does next. Each is asked for once, drawn or not."""
-        new = {line: name for name, line in _lines(specs).items() if line not in self._asked}
+        new = {line: name for name, line in _spec_lines(specs).items() if line not in self._asked}
         if new:
-            self._wait()
+            self._await_drawing()
             self._asked.update(new)
             self.start()
-            self._work = Thread(target=self._draw, args=(new,), daemon=True)
+            self._work = Thread(target=self._draw_charts, args=(new,), daemon=True)
             self._work.start()
 
     def render(self, specs: Mapping[str, object]) -> dict[str, str]:
         """The SVG of each named spec. A chart that cannot be drawn is missing from the answer."""
         self.begin(specs)
-        self._wait()
-        return {name: self._drawn[line] for name, line in _lines(specs).items() if line in self._drawn}
+        self._await_drawing()
+        return {name: self._drawn[line] for name, line in _spec_lines(specs).items() if line in self._drawn}
 
     def close(self) -> None:
         """Ends the drawing process and waits for its end."""
         process = self._process
         if process is not None:
             process.kill()
-        self._wait()
-        self._reap()
+        self._await_drawing()
+        self._reap_process()
 
     def __enter__(self) -> Renderer:
         return self
@@ -96,7 +96,7 @@ class Renderer:
     ) -> None:
         self.close()
 
-    def _draw(self, asked: Mapping[str, str]) -> None:
+    def _draw_charts(self, asked: Mapping[str, str]) -> None:
         """Sends the lines and the empty one that ends the process; keeps all that comes back."""
         if self._process is None:
             return
@@ -106,37 +106,37 @@ class Renderer:
         except subprocess.TimeoutExpired as late:
             said = late.stdout or b""
             self._process.kill()
-        self._reap()
+        self._reap_process()
         lines = {name: line for line, name in asked.items()}
-        for name, svg in map(_answer, said.splitlines()):
+        for name, svg in map(_read_answer, said.splitlines()):
             if svg and name in lines:
                 self._drawn[lines[name]] = svg
 
-    def _wait(self) -> None:
+    def _await_drawing(self) -> None:
         work, self._work = self._work, None
         if work is not None:
             work.join()
 
-    def _reap(self) -> None:
+    def _reap_process(self) -> None:
         """Leaves neither a zombie nor an open pipe."""
         process, self._process = self._process, None
         if process is not None:
             process.communicate()
 
 
-def begin(renderer: Renderer, language: Language, exhibits: Sequence[Exhibit]) -> None:
+def begin_charts(renderer: Renderer, language: Language, exhibits: Sequence[Exhibit]) -> None:
     """Has the charts of a report drawn ahead, where it will be an HTML one: the renderer is wanted for it."""
     if renderer.wanted:
-        from advisor.report.charts.specs import charts
+        from advisor.report.charts.specs import exhibit_charts
 
-        renderer.begin({chart.kind: chart.spec for chart in charts(exhibits, language)})
+        renderer.begin({chart.kind: chart.spec for chart in exhibit_charts(exhibits, language)})
 
 
-def _lines(specs: Mapping[str, object]) -> dict[str, str]:
+def _spec_lines(specs: Mapping[str, object]) -> dict[str, str]:
     return {name: json.dumps({"name": name, "spec": spec}, sort_keys=True) for name, spec in specs.items()}
 
 
-def _answer(line: bytes) -> tuple[str, str]:
+def _read_answer(line: bytes) -> tuple[str, str]:
     """The name and the SVG on one line; nothing for a chart that failed or a line cut short."""
     try:
         said = json.loads(line)

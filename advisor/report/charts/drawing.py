@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from advisor.model.findings import Scalar
 
-Json = dict[str, object]
+ChartSpec = dict[str, object]
 Row = Mapping[str, Scalar]
 
 WIDTH = 460
@@ -25,7 +25,7 @@ MOST_COLUMNS = 64
 class Drawing(Struct, frozen=True):
     """A Vega-Lite spec without its look, a note for its caption, and its numbers as a table."""
 
-    spec: Json
+    spec: ChartSpec
     note: str
     heads: tuple[str, ...]
     numbers: Sequence[tuple[str, ...]]
@@ -33,12 +33,12 @@ class Drawing(Struct, frozen=True):
     """Whether it wants the width of the page."""
 
 
-def ordinal(field: str, title: str, order: Sequence[str], step: float, upright: bool = False) -> Json:
+def ordinal_axis(field: str, title: str, order: Sequence[str], step: float, upright: bool = False) -> ChartSpec:
     """An axis of names in the given order, `step` pixels apart; as many are labelled as fit."""
     room = _LINE if upright else _LETTER * max(map(len, order), default=1) + _LETTER
     every = max(math.ceil(room / step), 1)
     every = next((nice for nice in _EVERY if nice >= every), every)
-    look: Json = {"labelAngle": 0, "values": list(order[::every]), "ticks": False}
+    look: ChartSpec = {"labelAngle": 0, "values": list(order[::every]), "ticks": False}
     return {"field": field, "type": "ordinal", "title": title, "sort": list(order), "axis": look}
 
 
@@ -47,17 +47,17 @@ _LETTER, _LINE = 8, 15
 _EVERY = (1, 2, 4, 8, 16, 32)
 
 
-def pointed(*parts: str) -> str:
+def tooltip_text(*parts: str) -> str:
     """What a mark says to who points at it."""
     return " · ".join(parts)
 
 
-def number(value: Scalar) -> float | None:
+def finite_number(value: Scalar) -> float | None:
     """A finite number, or None."""
     good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if good and value is not None else None
 
 
-def at(row: Row, name: str) -> float:
+def number_or_zero(row: Row, name: str) -> float:
     """The number in a column; 0 where there is none."""
-    return number(row.get(name)) or 0.0
+    return finite_number(row.get(name)) or 0.0

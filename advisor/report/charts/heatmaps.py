@@ -13,10 +13,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from advisor.messages.text import Language
-from advisor.report.charts.drawing import HALF, MOST_COLUMNS, WIDE, WIDTH, Drawing, Json, Row, number, ordinal, pointed
-from advisor.report.prose import clean
-from advisor.report.words import axis, say
-from advisor.units import show
+from advisor.report.charts.drawing import (
+    HALF,
+    MOST_COLUMNS,
+    WIDE,
+    WIDTH,
+    ChartSpec,
+    Drawing,
+    Row,
+    finite_number,
+    ordinal_axis,
+    tooltip_text,
+)
+from advisor.report.prose import clean_line
+from advisor.report.words import say, say_axis
+from advisor.units import show_value
 
 FLAT_TIME, FLAT_SPEED = 1.25, 0.5
 """A map of times reaches at least so many times its shortest, one of speeds down to this part of its fastest: noise is
@@ -37,43 +48,48 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing |
     cells = [
         (int(rank), int(step), us)
         for row in rows
-        if (rank := number(row.get("rank"))) is not None
-        and (step := number(row.get("step"))) is not None
-        and (us := number(row.get("span_us"))) is not None
+        if (rank := finite_number(row.get("rank"))) is not None
+        and (step := finite_number(row.get("step"))) is not None
+        and (us := finite_number(row.get("span_us"))) is not None
     ]
-    ranks, steps = _classes(cell[0] for cell in cells), _classes(cell[1] for cell in cells)
+    ranks, steps = _class_names(cell[0] for cell in cells), _class_names(cell[1] for cell in cells)
     if len(steps) < 2:  # noqa: PLR2004 — of one step, the time per rank says more
         return None
     longest: dict[tuple[str, str], float] = {}
     for rank, step, us in cells:
         key = (ranks[rank], steps[step])
         longest[key] = max(longest.get(key, 0.0), us)
-    values: list[Json] = [
-        {"rank": rank, "step": step, "opacity": opacity, "said": _moment(rank, step, us, language)}
-        for ((rank, step), us), opacity in zip(longest.items(), _tones(longest.values()), strict=True)
+    values: list[ChartSpec] = [
+        {"rank": rank, "step": step, "opacity": opacity, "said": _step_tooltip(rank, step, us, language)}
+        for ((rank, step), us), opacity in zip(longest.items(), _time_opacities(longest.values()), strict=True)
     ]
-    sides = [("rank", axis("rank", language), _names(ranks)), ("step", axis("step", language), _names(steps))]
+    sides = [
+        ("rank", say_axis("rank", language), _distinct_names(ranks)),
+        ("step", say_axis("step", language), _distinct_names(steps)),
+    ]
     across, down = sorted(sides, key=lambda side: -len(side[2]))
-    note = _range_of(list(longest.values()), "us", axis("stronger_longer", language), language)
+    note = _range_of(list(longest.values()), "us", say_axis("stronger_longer", language), language)
     if len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
-        grouped = axis("cells_grouped", language, ranks=len(ranks), steps=len(steps))
+        grouped = say_axis("cells_grouped", language, ranks=len(ranks), steps=len(steps))
         note = f"{grouped}{say('semicolon', language)}{note}"
     ordered = sorted(longest.items(), key=lambda item: -item[1])
-    numbers = [(rank, step, show(us, "us")) for (rank, step), us in ordered]
-    spec = _heat(values, across, down, {"value": "var(--accent)"})
-    heads = (axis("rank", language), axis("step", language), "")
+    numbers = [(rank, step, show_value(us, "us")) for (rank, step), us in ordered]
+    spec = _heat_map(values, across, down, {"value": "var(--accent)"})
+    heads = (say_axis("rank", language), say_axis("step", language), "")
     return Drawing(spec, note, heads, numbers, wide=_is_wide(across[2]))
 
 
-def _moment(rank: str, step: str, us: float, language: Language) -> str:
-    return pointed(f"{axis('rank', language)} {rank}", f"{axis('step', language)} {step}", show(us, "us"))
+def _step_tooltip(rank: str, step: str, us: float, language: Language) -> str:
+    return tooltip_text(
+        f"{say_axis('rank', language)} {rank}", f"{say_axis('step', language)} {step}", show_value(us, "us")
+    )
 
 
 def _range_of(values: Sequence[float], unit: str, head: str, language: Language) -> str:
-    return head + say("colon", language) + _between(min(values), max(values), unit, language)
+    return head + say("colon", language) + _range_words(min(values), max(values), unit, language)
 
 
-class Link(Struct, frozen=True):
+class LinkSpeed(Struct, frozen=True):
     """What the map knows of one kind of link between two ranks; no speed where too little was moved to tell."""
 
     source: int
@@ -84,81 +100,89 @@ class Link(Struct, frozen=True):
 
     def said(self, language: Language) -> str:
         """Its values in words."""
-        per_step = None if self.size_bytes is None else show(self.size_bytes, "B")
-        size = [] if per_step is None else [axis("size_step", language, size=per_step)]
-        told = show(self.speed, "GB/s") if math.isfinite(self.speed) else axis("too_little", language)
-        return pointed(f"{axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", *size)
+        per_step = None if self.size_bytes is None else show_value(self.size_bytes, "B")
+        size = [] if per_step is None else [say_axis("size_step", language, size=per_step)]
+        told = show_value(self.speed, "GB/s") if math.isfinite(self.speed) else say_axis("too_little", language)
+        return tooltip_text(f"{say_axis('rank', language)} {self.source} → {self.target}", f"{self.kind} {told}", *size)
 
 
-def links(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def link_speeds(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Heat map: how fast each pair of ranks exchanges data, in a colour per kind of link, the slower the stronger.
 
     What moved too little to tell a bandwidth is there in a colour of its own, however slow it looks.
     """
-    found = _of_few_kinds([link for row in rows if (link := _link(row)) is not None])
+    found = _of_few_kinds([link for row in rows if (link := _read_link(row)) is not None])
     told = [link for link in found if math.isfinite(link.speed)]
     if len(told) < 2:  # noqa: PLR2004 - one link has nothing to be compared with
         return None
-    bounds = {kind: _bounds(one.speed for one in told if one.kind == kind) for kind in sorted({o.kind for o in told})}
-    ranks = _blocks(rank for link in found for rank in (link.source, link.target))
-    cells: dict[tuple[str, str], list[tuple[float, Link]]] = {}
+    bounds = {
+        kind: _lowest_highest(one.speed for one in told if one.kind == kind) for kind in sorted({o.kind for o in told})
+    }
+    ranks = _block_names(rank for link in found for rank in (link.source, link.target))
+    cells: dict[tuple[str, str], list[tuple[float, LinkSpeed]]] = {}
     for link in found:
-        slowness = _slowness(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0
+        slowness = _slowness_within(link.speed, bounds[link.kind]) if math.isfinite(link.speed) else -1.0
         cells.setdefault((ranks[link.source], ranks[link.target]), []).append((slowness, link))
-    values = [_cell(pair, inside, language) for pair, inside in cells.items()]
-    side = [(name, axis(name, language), _names(ranks)) for name in ("target", "source")]
-    spec = _heat(values, side[0], side[1], _legend(values, language))
-    said = [f"{kind} {_between(low, high, 'GB/s', language)}" for kind, (low, high) in bounds.items()]
-    said = [axis("stronger_slower", language), *said]
+    values = [_link_cell(pair, inside, language) for pair, inside in cells.items()]
+    side = [(name, say_axis(name, language), _distinct_names(ranks)) for name in ("target", "source")]
+    spec = _heat_map(values, side[0], side[1], _tone_legend(values, language))
+    said = [f"{kind} {_range_words(low, high, 'GB/s', language)}" for kind, (low, high) in bounds.items()]
+    said = [say_axis("stronger_slower", language), *said]
     if len(set(ranks)) > MOST_COLUMNS:
-        said.insert(0, axis("links_grouped", language, count=len(set(ranks))))
-    slowest = sorted(told, key=lambda one: -_slowness(one.speed, bounds[one.kind]))
-    heads = (axis("source", language), axis("target", language), "", "", axis("moved", language))
+        said.insert(0, say_axis("links_grouped", language, count=len(set(ranks))))
+    slowest = sorted(told, key=lambda one: -_slowness_within(one.speed, bounds[one.kind]))
+    heads = (say_axis("source", language), say_axis("target", language), "", "", say_axis("moved", language))
     numbers = [
-        (str(one.source), str(one.target), one.kind, show(one.speed, "GB/s"), show(one.size_bytes, "B"))
+        (str(one.source), str(one.target), one.kind, show_value(one.speed, "GB/s"), show_value(one.size_bytes, "B"))
         for one in slowest
     ]
     return Drawing(spec, say("semicolon", language).join(said), heads, numbers, wide=_is_wide(side[0][2]))
 
 
-def _link(row: Row) -> Link | None:
-    source, target = number(row.get("source")), number(row.get("target"))
+def _read_link(row: Row) -> LinkSpeed | None:
+    source, target = finite_number(row.get("source")), finite_number(row.get("target"))
     if source is None or target is None:
         return None
-    size, speed = number(row.get("size_bytes")), number(row.get("bandwidth_gbps"))
+    size, speed = finite_number(row.get("size_bytes")), finite_number(row.get("bandwidth_gbps"))
     if speed is None and not size:
         return None
     known = speed is not None and speed > 0
-    return Link(int(source), int(target), clean(row.get("link") or "–", 20), speed if known else math.nan, size)  # type: ignore[arg-type]
+    return LinkSpeed(
+        int(source),
+        int(target),
+        clean_line(row.get("link") or "–", 20),
+        speed if speed is not None and known else math.nan,
+        size,
+    )
 
 
-def _of_few_kinds(found: Sequence[Link]) -> list[Link]:
+def _of_few_kinds(found: Sequence[LinkSpeed]) -> list[LinkSpeed]:
     kinds = sorted({link.kind for link in found})[:MOST_KINDS]
     return [link for link in found if link.kind in kinds]
 
 
-def _cell(pair: tuple[str, str], inside: Sequence[tuple[float, Link]], language: Language) -> Json:
+def _link_cell(pair: tuple[str, str], inside: Sequence[tuple[float, LinkSpeed]], language: Language) -> ChartSpec:
     """One cell of the map: as strong as the slowest link in it; it says that of each kind."""
-    worst: dict[str, tuple[float, Link]] = {}
+    worst: dict[str, tuple[float, LinkSpeed]] = {}
     for one in sorted(inside, key=lambda one: -one[0]):
         worst.setdefault(one[1].kind, one)
     slowness, slowest = next(iter(worst.values()))
     unknown = slowness < 0
-    block = "" if len(inside) == len(worst) else axis("slowest_of", language, source=pair[0], target=pair[1]) + " "
+    block = "" if len(inside) == len(worst) else say_axis("slowest_of", language, source=pair[0], target=pair[1]) + " "
     return {
         "source": pair[0],
         "target": pair[1],
-        "kind": axis("too_little", language) if unknown else slowest.kind,
+        "kind": say_axis("too_little", language) if unknown else slowest.kind,
         "tone": UNKNOWN_TONE if unknown else TONES.get(slowest.kind, OTHER_TONE),
         "opacity": 0.3 if unknown else round(PALEST + (STRONGEST - PALEST) * slowness, 2),
         "said": block + say("semicolon", language).join(link.said(language) for _, link in worst.values()),
     }
 
 
-def _legend(values: Iterable[Json], language: Language) -> Json:
+def _tone_legend(values: Iterable[ChartSpec], language: Language) -> ChartSpec:
     """A colour for each kind of cell that is there; one alone needs no words."""
     tones = {str(value["kind"]): str(value.pop("tone")) for value in values}
-    few = axis("too_little", language)
+    few = say_axis("too_little", language)
     names = [*sorted(name for name in tones if name != few), *([few] if few in tones else [])]
     return {
         "field": "kind",
@@ -168,18 +192,18 @@ def _legend(values: Iterable[Json], language: Language) -> Json:
     }
 
 
-def _slowness(speed: float, bounds: tuple[float, float]) -> float:
+def _slowness_within(speed: float, bounds: tuple[float, float]) -> float:
     """From 0 for the fastest of a kind to 1 for the slowest, if that is slow at all."""
     low, high = bounds
     return (high - speed) / (high - min(low, high * FLAT_SPEED))
 
 
-def _bounds(values: Iterable[float]) -> tuple[float, float]:
+def _lowest_highest(values: Iterable[float]) -> tuple[float, float]:
     listed = list(values)
     return min(listed), max(listed)
 
 
-def _tones(values: Iterable[float]) -> list[float]:
+def _time_opacities(values: Iterable[float]) -> list[float]:
     """How strong each time is drawn: the shortest palest, the longest strongest where it is long at all."""
     listed = list(values)
     low = min(listed)
@@ -187,19 +211,19 @@ def _tones(values: Iterable[float]) -> list[float]:
     return [round(PALEST + (STRONGEST - PALEST) * (one - low) / (reach or 1), 2) for one in listed]
 
 
-def _between(low: float, high: float, unit: str, language: Language) -> str:
-    ends = show(low, unit), show(high, unit)
-    return ends[0] if ends[0] == ends[1] else axis("between", language, low=ends[0], high=ends[1])
+def _range_words(low: float, high: float, unit: str, language: Language) -> str:
+    ends = show_value(low, unit), show_value(high, unit)
+    return ends[0] if ends[0] == ends[1] else say_axis("between", language, low=ends[0], high=ends[1])
 
 
-Side = tuple[str, str, list[str]]
+MapSide = tuple[str, str, list[str]]
 
 
 def _is_wide(columns: Sequence[str]) -> bool:
     return len(columns) > HALF
 
 
-def _heat(values: list[Json], across: Side, down: Side, fill: Json) -> Json:
+def _heat_map(values: list[ChartSpec], across: MapSide, down: MapSide, fill: ChartSpec) -> ChartSpec:
     """Cells of whole pixels, so that no two look different in size."""
     width = max((WIDE if _is_wide(across[2]) else WIDTH - 40) // max(len(across[2]), 1), 6)
     wide, tall = min(width, 40), max(min(width, 24, TALLEST // max(len(down[2]), 1)), 8)
@@ -210,8 +234,8 @@ def _heat(values: list[Json], across: Side, down: Side, fill: Json) -> Json:
         "data": {"values": values},
         "mark": {"type": "rect", "aria": True, "stroke": "var(--card)", "strokeWidth": 1},
         "encoding": {
-            "x": ordinal(across[0], across[1], across[2], wide),
-            "y": ordinal(down[0], down[1], down[2], tall, upright=True),
+            "x": ordinal_axis(across[0], across[1], across[2], wide),
+            "y": ordinal_axis(down[0], down[1], down[2], tall, upright=True),
             "fill": fill,
             "fillOpacity": {"field": "opacity", "type": "quantitative", "scale": None, "legend": None},
             "description": {"field": "said"},
@@ -219,7 +243,7 @@ def _heat(values: list[Json], across: Side, down: Side, fill: Json) -> Json:
     }
 
 
-def _classes(numbers: Iterable[int]) -> Mapping[int, str]:
+def _class_names(numbers: Iterable[int]) -> Mapping[int, str]:
     """Each number to the name of its class: itself, or a range of neighbours where there are too many."""
     ordered = sorted(set(numbers))
     size = max(math.ceil(len(ordered) / MOST_COLUMNS), 1)
@@ -231,17 +255,17 @@ def _classes(numbers: Iterable[int]) -> Mapping[int, str]:
     return named
 
 
-def _blocks(ranks: Iterable[int]) -> Mapping[int, str]:
+def _block_names(ranks: Iterable[int]) -> Mapping[int, str]:
     """Each rank to the name of its block: itself, or 2, 4, 8 … neighbours where there are too many, as nodes hold."""
     ordered, size = sorted(set(ranks)), 1
     while len({rank // size for rank in ordered}) > MOST_COLUMNS:
         size *= 2
-    return {rank: _range(rank // size * size, size) for rank in ordered}
+    return {rank: _name_block(rank // size * size, size) for rank in ordered}
 
 
-def _range(first: int, size: int) -> str:
+def _name_block(first: int, size: int) -> str:
     return str(first) if size == 1 else f"{first}–{first + size - 1}"
 
 
-def _names(classes: Mapping[int, str]) -> list[str]:
+def _distinct_names(classes: Mapping[int, str]) -> list[str]:
     return list(dict.fromkeys(classes.values()))

@@ -48,20 +48,20 @@ def main() -> int:
         if not line.strip():
             break
         asked = json.loads(line)
-        answer = {"name": asked["name"], **_drawn(draw, asked)}
+        answer = {"name": asked["name"], **_draw_spec(draw, asked)}
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
         sys.stdout.buffer.flush()
     return 0
 
 
-def _drawn(draw: Callable[[str], str], asked: dict[str, Any]) -> dict[str, str]:
+def _draw_spec(draw: Callable[[str], str], asked: dict[str, Any]) -> dict[str, str]:
     try:
-        return {"svg": safe(draw(json.dumps(asked["spec"])), asked["name"])}
+        return {"svg": sanitize_svg(draw(json.dumps(asked["spec"])), asked["name"])}
     except ValueError as error:  # the library says so for a spec or data it cannot draw, `safe` for odd markup
         return {"error": str(error)[:200]}
 
 
-def safe(svg: str, name: str) -> str:
+def sanitize_svg(svg: str, name: str) -> str:
     """The drawing, written anew: ids of its own so that several fit on one page, what a mark says as its title.
 
     Raises:
@@ -72,7 +72,7 @@ def safe(svg: str, name: str) -> str:
 
     def begin(element: str, attributes: dict[str, str]) -> None:
         _refuse_foreign(element, attributes)
-        open_[-1].append(_plain(element, attributes, name))
+        open_[-1].append(_plain_element(element, attributes, name))
         open_.append(open_[-1][-1])  # type: ignore[arg-type]
 
     def text(said: str) -> None:
@@ -88,12 +88,12 @@ def safe(svg: str, name: str) -> str:
         parser.Parse(svg, True)
     except expat.ExpatError as error:
         raise ValueError(f"not well-formed: {error}") from error
-    return "".join(map(_written, top))
+    return "".join(map(_write_node, top))
 
 
-def _plain(element: str, attributes: dict[str, str], name: str) -> Element:
+def _plain_element(element: str, attributes: dict[str, str], name: str) -> Element:
     """An element without what the library says of it for screen readers; what the page wants said is its title."""
-    kept = {key: _own(key, value, name) for key, value in attributes.items() if not _is_spoken(key)}
+    kept = {key: _rewrite_attribute(key, value, name) for key, value in attributes.items() if not _is_spoken(key)}
     made = Element(element, kept)
     if attributes.get("role") == "graphics-symbol" and "aria-label" in attributes:
         made.append(Element("title", {}))
@@ -106,7 +106,7 @@ def _is_spoken(key: str) -> bool:
     return key == "role" or key.startswith("aria-")
 
 
-def _own(key: str, value: str, name: str) -> str:
+def _rewrite_attribute(key: str, value: str, name: str) -> str:
     """An attribute with the chart's own ids, and no digits that nobody sees."""
     if key == "id":
         return f"{name}-{value}"
@@ -126,11 +126,11 @@ def _say_once(group: Element) -> None:
                 del mark.attributes[key]
 
 
-def _written(node: Element | str) -> str:
+def _write_node(node: Element | str) -> str:
     if isinstance(node, str):
         return escape(node, quote=False)
     said = "".join(f' {key}="{escape(value)}"' for key, value in node.attributes.items())
-    inside = "".join(map(_written, node))
+    inside = "".join(map(_write_node, node))
     return f"<{node.name}{said}>{inside}</{node.name}>" if inside else f"<{node.name}{said}/>"
 
 

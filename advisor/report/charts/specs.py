@@ -11,11 +11,21 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import Exhibit, Scalar
-from advisor.report.charts.drawing import WIDE, WIDTH, Drawing, Json, Row, at, number, ordinal, pointed
-from advisor.report.charts.heatmaps import links, rank_steps
-from advisor.report.prose import clean
-from advisor.report.words import CAUSES, CHARTS, axis, known, say
-from advisor.units import show
+from advisor.report.charts.drawing import (
+    WIDE,
+    WIDTH,
+    ChartSpec,
+    Drawing,
+    Row,
+    finite_number,
+    number_or_zero,
+    ordinal_axis,
+    tooltip_text,
+)
+from advisor.report.charts.heatmaps import link_speeds, rank_steps
+from advisor.report.prose import clean_line
+from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
+from advisor.units import show_value
 
 LABEL, AMOUNT = 180, 64
 LABEL_COLUMNS = 24
@@ -36,7 +46,7 @@ class Chart(Struct, frozen=True):
     kind: str
     title: str
     note: str
-    spec: Json
+    spec: ChartSpec
     heads: tuple[str, ...]
     numbers: tuple[tuple[str, ...], ...]
     """The first of them; `total` is how many there are."""
@@ -44,7 +54,7 @@ class Chart(Struct, frozen=True):
     wide: bool = False
 
 
-def charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]:
+def exhibit_charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]:
     """A chart for each exhibit that has something to show."""
     made = []
     for exhibit in exhibits:
@@ -58,7 +68,7 @@ def charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]
 
 def chart_of(kind: str, title: str, drawing: Drawing) -> Chart:
     """A drawing with its look."""
-    spec: Json = {
+    spec: ChartSpec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "config": _CONFIG,
         **drawing.spec,
@@ -67,7 +77,7 @@ def chart_of(kind: str, title: str, drawing: Drawing) -> Chart:
     return Chart(kind, title, drawing.note, spec, drawing.heads, numbers, len(drawing.numbers), drawing.wide)
 
 
-_CONFIG: Json = {
+_CONFIG: ChartSpec = {
     "aria": False,  # the library would describe marks in English; the page gives the title and the numbers in words
     "background": None,
     "padding": 2,
@@ -99,12 +109,14 @@ _CONFIG: Json = {
 def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Stacked columns: where the time of each rank goes. The bar under the verdict says it of a single one."""
     parts = (("compute", "compute_us"), ("comm", "exposed_comm_us"), ("idle", "free_us"))
-    ordered = sorted((row for row in rows if number(row.get("rank")) is not None), key=lambda row: at(row, "rank"))
+    ordered = sorted(
+        (row for row in rows if finite_number(row.get("rank")) is not None), key=lambda row: number_or_zero(row, "rank")
+    )
     if len(ordered) < 2:  # noqa: PLR2004 - one is the bar under the verdict
         return None
     size = math.ceil(len(ordered) / MOST_RANKS)
     groups = [ordered[i : i + size] for i in range(0, len(ordered), size)]
-    means = [(_span(group, "rank"), [_mean(group, column) for _, column in parts]) for group in groups]
+    means = [(_group_range(group, "rank"), [_group_mean(group, column) for _, column in parts]) for group in groups]
     values = [
         {"rank": name, "part": say(key, language), "order": order, "ms": round(us / 1e3, 4), "said": said}
         for name, amounts in means
@@ -114,14 +126,19 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
     ]
     names, wide = [say(key, language) for key, _ in parts], len(means) > NARROW_RANKS
     width = WIDE if wide else WIDTH
-    spec: Json = {
+    spec: ChartSpec = {
         "width": width,
         "height": 200,
         "data": {"values": values},
         "mark": {"type": "bar", "aria": True, "width": {"band": 0.82}},
         "encoding": {
-            "x": ordinal("rank", axis("rank", language), [name for name, _ in means], width / len(means)),
-            "y": {"field": "ms", "type": "quantitative", "title": axis("ms_step", language), "axis": {"tickCount": 5}},
+            "x": ordinal_axis("rank", say_axis("rank", language), [name for name, _ in means], width / len(means)),
+            "y": {
+                "field": "ms",
+                "type": "quantitative",
+                "title": say_axis("ms_step", language),
+                "axis": {"tickCount": 5},
+            },
             "order": {"field": "order"},
             "color": {
                 "field": "part",
@@ -132,69 +149,77 @@ def _time_split(rows: Sequence[Row], total: int, language: Language) -> Drawing 
             "description": {"field": "said"},
         },
     }
-    note = "" if size == 1 else axis("ranks_grouped", language, count=total, size=size)
-    numbers = [(name, *(show(us, "us") for us in amounts)) for name, amounts in means]
-    return Drawing(spec, note, (axis("rank", language), *names), numbers, wide)
+    note = "" if size == 1 else say_axis("ranks_grouped", language, count=total, size=size)
+    numbers = [(name, *(show_value(us, "us") for us in amounts)) for name, amounts in means]
+    return Drawing(spec, note, (say_axis("rank", language), *names), numbers, wide)
 
 
 def _part_of_rank(rank: str, part: str, us: float, amounts: Sequence[float | None], language: Language) -> str:
     """What a piece of a bar says: the part of its rank, its time, its share of the step of that rank."""
     whole = sum(amount or 0.0 for amount in amounts)
-    who = axis("mean_of", language, ranks=rank) if "–" in rank else f"{axis('rank', language)} {rank}"
-    return pointed(who, f"{part} {show(us, 'us')}", *([show(us / whole, "share")] if whole > 0 else []))
+    who = say_axis("mean_of", language, ranks=rank) if "–" in rank else f"{say_axis('rank', language)} {rank}"
+    return tooltip_text(
+        who, f"{part} {show_value(us, 'us')}", *([show_value(us / whole, "share")] if whole > 0 else [])
+    )
 
 
 def _idle_causes(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Bars: what the device waits for."""
     bars = [
-        (known(CAUSES, str(row["cause"]), language) or clean(row["cause"], LONGEST_SAID), us, "")
+        (word_for(CAUSES, str(row["cause"]), language) or clean_line(row["cause"], LONGEST_SAID), us, "")
         for row in rows
-        if (us := number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
+        if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("cause") is not None
     ]
-    note = axis("total_idle", language, time=show(sum(us for _, us, _ in bars), "us"))
-    return _bars(bars, "idle", note, language)
+    note = say_axis("total_idle", language, time=show_value(sum(us for _, us, _ in bars), "us"))
+    return _bars_drawing(bars, "idle", note, language)
 
 
-def _operators(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+def _top_operators(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Bars: the operator types with most device time."""
     bars = [
-        (clean(row["op_type"], LONGEST_SAID), us, axis("calls_step", language, count=show(row.get("calls"), "count")))
+        (
+            clean_line(row["op_type"], LONGEST_SAID),
+            us,
+            say_axis("calls_step", language, count=show_value(row.get("calls"), "count")),
+        )
         for row in rows
-        if (us := number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
+        if (us := finite_number(row.get("us"))) is not None and us > 0 and row.get("op_type") is not None
     ]
     shown = min(len(bars), MOST_BARS)
-    return _bars(bars, "compute", axis("top_of", language, shown=shown, total=total) if total > shown else "", language)
+    return _bars_drawing(
+        bars, "compute", say_axis("top_of", language, shown=shown, total=total) if total > shown else "", language
+    )
 
 
-def short(name: Scalar) -> str:
+def short_label(name: Scalar) -> str:
     """A name that fits beside its bar: wide characters count twice, and a cut is in the middle."""
-    text = clean(name, 22)
+    text = clean_line(name, 22)
     wide = sum(east_asian_width(letter) in "WF" for letter in text)
-    return text if len(text) + wide <= LABEL_COLUMNS else clean(name, 11)
+    return text if len(text) + wide <= LABEL_COLUMNS else clean_line(name, 11)
 
 
 Bar = tuple[str, float, str]
 """A name, its time in µs, and what else is to be said of it."""
 
 
-def _bars(bars: Sequence[Bar], colour: str, note: str, language: Language) -> Drawing | None:
+def _bars_drawing(bars: Sequence[Bar], colour: str, note: str, language: Language) -> Drawing | None:
     if not bars:
         return None
     ordered = sorted(bars, key=lambda bar: (-bar[1], bar[0]))[:MOST_BARS]
     values = [
         {
             "place": place,
-            "name": short(name),
+            "name": short_label(name),
             "ms": us / 1e3,
-            "said": show(us, "us"),
-            "whole": pointed(name, show(us, "us"), *([more] if more else [])),
+            "said": show_value(us, "us"),
+            "whole": tooltip_text(name, show_value(us, "us"), *([more] if more else [])),
         }
         for place, (name, us, more) in enumerate(ordered)
     ]
     y = {"field": "place", "type": "ordinal", "title": None, "axis": None}
     x = {"field": "ms", "type": "quantitative", "axis": None, "scale": {"domainMax": ordered[0][1] / 1e3}}
-    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
-    spec: Json = {
+    label: ChartSpec = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
+    spec: ChartSpec = {
         "width": WIDTH - LABEL - AMOUNT,
         "height": {"step": 24},
         "padding": {"left": LABEL, "right": AMOUNT, "top": 2, "bottom": 2},
@@ -219,8 +244,8 @@ def _bars(bars: Sequence[Bar], colour: str, note: str, language: Language) -> Dr
             },
         ],
     }
-    heads = ("", axis("ms_step", language).replace("ms", "").strip() or "")
-    return Drawing(spec, note, heads, [(short(name), show(us, "us")) for name, us, _ in ordered])
+    heads = ("", say_axis("ms_step", language).replace("ms", "").strip() or "")
+    return Drawing(spec, note, heads, [(short_label(name), show_value(us, "us")) for name, us, _ in ordered])
 
 
 _TIME_LABEL = (
@@ -232,19 +257,21 @@ _TIME_LABEL = (
 def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
     """Histogram on a logarithmic axis: how long launches queue before the device begins them."""
     bins = [
-        (max(at(row, "from_us"), 0.46), at(row, "to_us"), at(row, "launches"))
+        (max(number_or_zero(row, "from_us"), 0.46), number_or_zero(row, "to_us"), number_or_zero(row, "launches"))
         for row in rows[: 3 * MOST_BARS]
-        if number(row.get("to_us")) is not None and at(row, "to_us") > 0 and number(row.get("launches")) is not None
+        if finite_number(row.get("to_us")) is not None
+        and number_or_zero(row, "to_us") > 0
+        and finite_number(row.get("launches")) is not None
     ]
     if not bins:
         return None
     values = [
-        {"from": low, "to": high, "launches": count, "said": _bin(low, high, count, language)}
+        {"from": low, "to": high, "launches": count, "said": _bin_tooltip(low, high, count, language)}
         for low, high, count in bins
         if low < high
     ]
     decades = [10**power for power in range(11) if 10**power <= bins[-1][1] * 1.01]
-    spec: Json = {
+    spec: ChartSpec = {
         "width": WIDTH,
         "height": 190,
         "data": {"values": values},
@@ -254,47 +281,47 @@ def _launch_latency(rows: Sequence[Row], total: int, language: Language) -> Draw
                 "field": "from",
                 "type": "quantitative",
                 "scale": {"type": "log", "nice": False},
-                "title": axis("latency", language),
+                "title": say_axis("latency", language),
                 "axis": {"values": decades, "labelExpr": _TIME_LABEL, "grid": False},
             },
             "x2": {"field": "to"},
             "y": {
                 "field": "launches",
                 "type": "quantitative",
-                "title": axis("launches", language),
+                "title": say_axis("launches", language),
                 "axis": {"tickCount": 4},
             },
             "y2": {"datum": 0},
             "description": {"field": "said"},
         },
     }
-    note = axis("total_launches", language, count=f"{sum(count for *_, count in bins):,.0f}")
-    numbers = [(f"≤ {show(high, 'us')}", f"{count:,.0f}") for _, high, count in bins if count]
-    return Drawing(spec, note, (axis("latency", language), axis("launches", language)), numbers)
+    note = say_axis("total_launches", language, count=f"{sum(count for *_, count in bins):,.0f}")
+    numbers = [(f"≤ {show_value(high, 'us')}", f"{count:,.0f}") for _, high, count in bins if count]
+    return Drawing(spec, note, (say_axis("latency", language), say_axis("launches", language)), numbers)
 
 
-def _bin(low: float, high: float, count: float, language: Language) -> str:
-    between = axis("between", language, low=show(low, "us"), high=show(high, "us"))
-    return pointed(between, axis("total_launches", language, count=f"{count:,.0f}"))
+def _bin_tooltip(low: float, high: float, count: float, language: Language) -> str:
+    between = say_axis("between", language, low=show_value(low, "us"), high=show_value(high, "us"))
+    return tooltip_text(between, say_axis("total_launches", language, count=f"{count:,.0f}"))
 
 
-def _span(group: Sequence[Row], name: str) -> str:
-    low, high = int(at(group[0], name)), int(at(group[-1], name))
+def _group_range(group: Sequence[Row], name: str) -> str:
+    low, high = int(number_or_zero(group[0], name)), int(number_or_zero(group[-1], name))
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _mean(group: Sequence[Row], name: str) -> float | None:
-    values = [value for row in group if (value := number(row.get(name))) is not None]
+def _group_mean(group: Sequence[Row], name: str) -> float | None:
+    values = [value for row in group if (value := finite_number(row.get(name))) is not None]
     return sum(values) / len(values) if values else None
 
 
-Draw = Callable[[Sequence[Row], int, Language], Drawing | None]
+DrawChart = Callable[[Sequence[Row], int, Language], Drawing | None]
 
-_DRAW: Mapping[str, Draw] = {
+_DRAW: Mapping[str, DrawChart] = {
     "time_split": _time_split,
     "idle_causes": _idle_causes,
     "launch_latency": _launch_latency,
-    "operators": _operators,
+    "operators": _top_operators,
     "rank_steps": rank_steps,
-    "links": links,
+    "links": link_speeds,
 }

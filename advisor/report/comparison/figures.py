@@ -8,28 +8,31 @@ from collections.abc import Sequence
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import StepSplit
-from advisor.report.charts.drawing import WIDTH, Drawing, Json, pointed
-from advisor.report.charts.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short
-from advisor.report.comparison.amounts import signed
-from advisor.report.comparison.view import Entry, View
+from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, tooltip_text
+from advisor.report.charts.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short_label
+from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.view import AccountEntry, ComparisonView
 from advisor.report.comparison.words import AXES, CHARTS, say
-from advisor.report.prose import clean, flat
-from advisor.report.words import axis
-from advisor.units import show
+from advisor.report.prose import clean_line, flat_text
+from advisor.report.words import say_axis
+from advisor.units import show_value
 
 _PLOT = WIDTH - LABEL - AMOUNT
 _FEW = 2
 _COLOURS = {"slower": "var(--critical)", "faster": "var(--compute)", "sum": "var(--idle)"}
 
 
-def charts(comparison: Comparison, shown: View) -> tuple[Chart, ...]:
+def comparison_charts(comparison: Comparison, shown: ComparisonView) -> tuple[Chart, ...]:
     """The charts that have something to show."""
     language = shown.language
-    drawings = {"moved": _waterfall(shown.entries), "steps": _steps(comparison, len(shown.entries), language)}
+    drawings = {
+        "moved": _waterfall_drawing(shown.entries),
+        "steps": _steps_drawing(comparison, len(shown.entries), language),
+    }
     return tuple(chart_of(kind, CHARTS[kind].say(language), one) for kind, one in drawings.items() if one is not None)
 
 
-def _waterfall(entries: Sequence[Entry]) -> Drawing | None:
+def _waterfall_drawing(entries: Sequence[AccountEntry]) -> Drawing | None:
     """Each bar begins where the one above ends; the last is their sum."""
     if not any(one.us for one in entries):
         return None
@@ -37,21 +40,32 @@ def _waterfall(entries: Sequence[Entry]) -> Drawing | None:
     for place, one in enumerate(entries):
         begin, end = (0.0, one.us) if one.key == "step" else (reached, reached + one.us)
         reached = end
-        values.append(_bar(place, one, begin, end))
+        values.append(_waterfall_bar(place, one, begin, end))
     ends = [value for row in values for value in (row["from"], row["to"]) if isinstance(value, float)]
     low, high = min(0.0, *ends), max(0.0, *ends)
-    x: Json = {"type": "quantitative", "axis": None, "scale": {"domain": [low, high], "nice": False, "zero": False}}
-    y: Json = {"field": "place", "type": "ordinal", "title": None, "axis": None}
-    label: Json = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
-    amount: Json = {"type": "text", "align": "left", "dx": 6, "baseline": "middle", "fill": "var(--muted)", "limit": 0}
-    paint: Json = {
+    x: ChartSpec = {
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [low, high], "nice": False, "zero": False},
+    }
+    y: ChartSpec = {"field": "place", "type": "ordinal", "title": None, "axis": None}
+    label: ChartSpec = {"type": "text", "align": "right", "dx": -8, "baseline": "middle", "limit": 0}
+    amount: ChartSpec = {
+        "type": "text",
+        "align": "left",
+        "dx": 6,
+        "baseline": "middle",
+        "fill": "var(--muted)",
+        "limit": 0,
+    }
+    paint: ChartSpec = {
         "field": "kind",
         "type": "nominal",
         "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
         "legend": None,
     }
-    pale: Json = {"condition": {"test": "datum.pale", "value": 0.4}, "value": 1}
-    spec: Json = {
+    pale: ChartSpec = {"condition": {"test": "datum.pale", "value": 0.4}, "value": 1}
+    spec: ChartSpec = {
         "width": _PLOT,
         "height": {"step": 24},
         "padding": {"left": LABEL, "right": AMOUNT, "top": 2, "bottom": 2},
@@ -74,16 +88,16 @@ def _waterfall(entries: Sequence[Entry]) -> Drawing | None:
             {"mark": amount, "encoding": {"y": y, "x": {"value": _PLOT}, "text": {"field": "said"}}},
         ],
     }
-    return Drawing(spec, "", ("", ""), [(short(flat(one.name)), one.delta) for one in entries])
+    return Drawing(spec, "", ("", ""), [(short_label(flat_text(one.name)), one.delta) for one in entries])
 
 
-def _bar(place: int, one: Entry, begin: float, end: float) -> Json:
+def _waterfall_bar(place: int, one: AccountEntry, begin: float, end: float) -> ChartSpec:
     kind = "sum" if one.key == "step" else "slower" if one.us > 0 else "faster"
     return {
         "place": place,
-        "name": short(flat(one.name)),
-        "said": signed(round(one.us, 6)),
-        "whole": pointed(clean(flat(one.name), LONGEST_SAID), signed(round(one.us, 6))),
+        "name": short_label(flat_text(one.name)),
+        "said": signed_amount(round(one.us, 6)),
+        "whole": tooltip_text(clean_line(flat_text(one.name), LONGEST_SAID), signed_amount(round(one.us, 6))),
         "from": begin / 1e3,
         "to": end / 1e3,
         "kind": kind,
@@ -91,7 +105,7 @@ def _bar(place: int, one: Entry, begin: float, end: float) -> Json:
     }
 
 
-def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | None:
+def _steps_drawing(comparison: Comparison, rows: int, language: Language) -> Drawing | None:
     """One mark per step, before above after: whether the two differ by more than the steps do among themselves.
 
     As tall as the chart beside it, which has so many rows.
@@ -101,29 +115,33 @@ def _steps(comparison: Comparison, rows: int, language: Language) -> Drawing | N
     if min(map(len, sides)) < _FEW or not rows:
         return None
     names = [say("Before", language), say("After", language)]
-    values: list[Json] = [
-        {"side": name, "ms": step.step_us / 1e3, "said": pointed(name, show(step.step_us, "us"))}
+    values: list[ChartSpec] = [
+        {"side": name, "ms": step.step_us / 1e3, "said": tooltip_text(name, show_value(step.step_us, "us"))}
         for name, steps in zip(names, sides, strict=True)
         for step in steps
     ]
-    means: list[Json] = [{"side": name, "ms": _mean(steps) / 1e3} for name, steps in zip(names, sides, strict=True)]
-    spec = _strips(values, means, names, min(max(24 * rows - 60, 130), 260), language)
-    heads = ("", axis("step", language), *(say(name, language) for name in ("shortest", "mean", "longest")))
-    numbers = [(name, *_numbers(steps)) for name, steps in zip(names, sides, strict=True)]
+    means: list[ChartSpec] = [
+        {"side": name, "ms": _mean_step(steps) / 1e3} for name, steps in zip(names, sides, strict=True)
+    ]
+    spec = _strips_spec(values, means, names, min(max(24 * rows - 60, 130), 260), language)
+    heads = ("", say_axis("step", language), *(say(name, language) for name in ("shortest", "mean", "longest")))
+    numbers = [(name, *_step_numbers(steps)) for name, steps in zip(names, sides, strict=True)]
     return Drawing(spec, AXES["steps"].say(language), heads, numbers)
 
 
-def _strips(values: list[Json], means: list[Json], names: list[str], height: int, language: Language) -> Json:
+def _strips_spec(
+    values: list[ChartSpec], means: list[ChartSpec], names: list[str], height: int, language: Language
+) -> ChartSpec:
     """Dots and means of both sides on one axis that need not begin at zero."""
-    x: Json = {
+    x: ChartSpec = {
         "field": "ms",
         "type": "quantitative",
-        "title": axis("ms_step", language),
+        "title": say_axis("ms_step", language),
         "scale": {"zero": False, "nice": False, "padding": 14},
         "axis": {"tickCount": 5},
     }
-    look: Json = {"ticks": False, "domain": False}
-    mean: Json = {"type": "tick", "thickness": 2.5, "height": 34, "fill": "var(--text)", "stroke": "var(--text)"}
+    look: ChartSpec = {"ticks": False, "domain": False}
+    mean: ChartSpec = {"type": "tick", "thickness": 2.5, "height": 34, "fill": "var(--text)", "stroke": "var(--text)"}
     return {
         "width": WIDTH - 60,
         "height": height,
@@ -139,10 +157,10 @@ def _strips(values: list[Json], means: list[Json], names: list[str], height: int
     }
 
 
-def _mean(steps: Sequence[StepSplit]) -> float:
+def _mean_step(steps: Sequence[StepSplit]) -> float:
     return sum(step.step_us for step in steps) / len(steps)
 
 
-def _numbers(steps: Sequence[StepSplit]) -> tuple[str, ...]:
+def _step_numbers(steps: Sequence[StepSplit]) -> tuple[str, ...]:
     times = [step.step_us for step in steps]
-    return (str(len(steps)), *(show(us, "us") for us in (min(times), _mean(steps), max(times))))
+    return (str(len(steps)), *(show_value(us, "us") for us in (min(times), _mean_step(steps), max(times))))

@@ -10,13 +10,13 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Moved
 from advisor.model.findings import Head, Saving, Scalar
-from advisor.report.comparison.items import Group, groups
-from advisor.report.prose import clean, flat
+from advisor.report.comparison.items import FindingGroup, change_groups
+from advisor.report.prose import clean_line, flat_text
 
 LONGEST_CELL = 2000
 
 
-class Grid(Struct, frozen=True):
+class ComparisonGrid(Struct, frozen=True):
     """One table: its name, its columns with their units, all its rows."""
 
     name: str
@@ -26,10 +26,13 @@ class Grid(Struct, frozen=True):
     """How many rows there were."""
 
 
-def grids(comparison: Comparison, language: Language) -> tuple[Grid, ...]:
+def comparison_grids(comparison: Comparison, language: Language) -> tuple[ComparisonGrid, ...]:
     """What became of the findings, why the step moved, then every table of differences."""
-    found = [_changes(comparison, language), _moved(comparison.moved)]
-    found += [Grid(one.name, one.rows.columns, _tidy(one.rows.rows), one.rows.total) for one in comparison.tables]
+    found = [_changes_grid(comparison, language), _moved_grid(comparison.moved)]
+    found += [
+        ComparisonGrid(one.name, one.rows.columns, _clean_rows(one.rows.rows), one.rows.total)
+        for one in comparison.tables
+    ]
     return tuple(grid for grid in found if grid.rows or grid.name == "changes")
 
 
@@ -58,25 +61,25 @@ _MOVED = (
 )
 
 
-def _heads(columns: Iterable[tuple[str, str]]) -> tuple[Head, ...]:
+def _make_heads(columns: Iterable[tuple[str, str]]) -> tuple[Head, ...]:
     return tuple(Head(name=name, unit=unit) for name, unit in columns)
 
 
-def _changes(comparison: Comparison, language: Language) -> Grid:
-    titles = _titles(groups(comparison, language, most=len(comparison.changes)))
-    rows = [_change(change, titles.get(change.fingerprint, ""), language) for change in comparison.changes]
-    return Grid("changes", _heads(_CHANGES), tuple(rows), len(rows))
+def _changes_grid(comparison: Comparison, language: Language) -> ComparisonGrid:
+    titles = _titles_by_fingerprint(change_groups(comparison, language, most=len(comparison.changes)))
+    rows = [_change_row(change, titles.get(change.fingerprint, ""), language) for change in comparison.changes]
+    return ComparisonGrid("changes", _make_heads(_CHANGES), tuple(rows), len(rows))
 
 
-def _titles(found: Iterable[Group]) -> dict[str, str]:
-    return {item.fingerprint: flat(item.title) for group in found for item in group.items}
+def _titles_by_fingerprint(found: Iterable[FindingGroup]) -> dict[str, str]:
+    return {item.fingerprint: flat_text(item.title) for group in found for item in group.items}
 
 
-def _change(change: Change, title: str, language: Language) -> tuple[Scalar, ...]:
-    before, after = _us(change.saving_before), _us(change.saving_after)
+def _change_row(change: Change, title: str, language: Language) -> tuple[Scalar, ...]:
+    before, after = _saving_us(change.saving_before), _saving_us(change.saving_after)
     return (
         change.status,
-        clean(change.rule),
+        clean_line(change.rule),
         title,
         None if change.severity_before is None else change.severity_before.name,
         None if change.severity_after is None else change.severity_after.name,
@@ -84,20 +87,20 @@ def _change(change: Change, title: str, language: Language) -> tuple[Scalar, ...
         after,
         None if before is None or after is None else after - before,
         change.confidence.name,
-        clean(change.reason.say(language), LONGEST_CELL) if change.reason else None,
-        clean(change.fingerprint),
+        clean_line(change.reason.say(language), LONGEST_CELL) if change.reason else None,
+        clean_line(change.fingerprint),
     )
 
 
-def _us(saving: Saving | None) -> float | None:
+def _saving_us(saving: Saving | None) -> float | None:
     return None if saving is None else round(saving.us, 3)
 
 
-def _moved(entries: Iterable[Moved]) -> Grid:
+def _moved_grid(entries: Iterable[Moved]) -> ComparisonGrid:
     rows = [
         (
             one.part,
-            clean(one.name) if one.name else None,
+            clean_line(one.name) if one.name else None,
             one.before_us,
             one.after_us,
             round(one.delta_us, 6),
@@ -107,8 +110,10 @@ def _moved(entries: Iterable[Moved]) -> Grid:
         )
         for one in entries
     ]
-    return Grid("moved", _heads(_MOVED), tuple(rows), len(rows))
+    return ComparisonGrid("moved", _make_heads(_MOVED), tuple(rows), len(rows))
 
 
-def _tidy(rows: Iterable[tuple[Scalar, ...]]) -> tuple[tuple[Scalar, ...], ...]:
-    return tuple(tuple(clean(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row) for row in rows)
+def _clean_rows(rows: Iterable[tuple[Scalar, ...]]) -> tuple[tuple[Scalar, ...], ...]:
+    return tuple(
+        tuple(clean_line(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row) for row in rows
+    )

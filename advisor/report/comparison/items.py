@@ -9,14 +9,14 @@ from msgspec import Struct
 
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import STATUSES, Change, Comparison, Metric, Status
-from advisor.model.findings import Diagnosis, RuleInfo, Saving, number
-from advisor.report.cards import Card, Maker, outline
-from advisor.report.comparison.amounts import percent
+from advisor.model.findings import Diagnosis, RuleInfo, Saving, number_or_none
+from advisor.report.cards import Card, Maker, open_title
+from advisor.report.comparison.amounts import percent_change
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
-from advisor.report.prose import Prose, clean, flat, prose
-from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, known
-from advisor.units import show
+from advisor.report.prose import Prose, clean_line, flat_text, parse_prose
+from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, word_for
+from advisor.units import show_value
 
 MOST_ITEMS = 100
 _MOST_VALUES: Mapping[Status, int] = {"new": 4, "worse": 4, "better": 2, "gone": 1}
@@ -25,7 +25,7 @@ FOLDED: tuple[Status, ...] = ("same", "not comparable")
 """Of these a report says first how many there are."""
 
 
-class Value(Struct, frozen=True):
+class WatchedValue(Struct, frozen=True):
     """One value that a rule looks at, before and after."""
 
     label: Prose
@@ -50,7 +50,7 @@ class Item(Struct, frozen=True):
     severity_words: str
     """`high`, or `medium → high`."""
     saving: str
-    values: tuple[Value, ...]
+    values: tuple[WatchedValue, ...]
     reason: Prose
     confidence: str
     """Only where it is another than that of the comparison as a whole."""
@@ -58,7 +58,7 @@ class Item(Struct, frozen=True):
     """All that is known of it where it was found last."""
 
 
-class Group(Struct, frozen=True):
+class FindingGroup(Struct, frozen=True):
     """The findings of one kind of change."""
 
     status: str
@@ -70,12 +70,12 @@ class Group(Struct, frozen=True):
     left_out: int
 
 
-def groups(comparison: Comparison, language: Language, most: int = MOST_ITEMS) -> tuple[Group, ...]:
+def change_groups(comparison: Comparison, language: Language, most: int = MOST_ITEMS) -> tuple[FindingGroup, ...]:
     """Every kind of change that occurs: what got worse first, what cannot be compared last; `most` of each kind."""
     maker = Items(comparison, language)
     found = [(status, comparison.having(status)) for status in STATUSES]
     return tuple(
-        Group(
+        FindingGroup(
             status=status.replace(" ", "-"),
             word=STATUS_WORDS[status].say(language),
             folded=status in FOLDED,
@@ -122,14 +122,14 @@ class Items:
             status=change.status.replace(" ", "-"),
             fingerprint=change.fingerprint,
             anchor=card.anchor if card and not card.anchor.startswith("f-no-") else "",
-            title=card.title if card else outline(info, self.language),
-            rule=clean(change.rule),
-            category=known(CATEGORIES, info.category, self.language) or clean(info.category),
+            title=card.title if card else open_title(info, self.language),
+            rule=clean_line(change.rule),
+            category=word_for(CATEGORIES, info.category, self.language) or clean_line(info.category),
             severity=severity.name if severity is not None else "info",
             severity_words=self.severities(change),
             saving=self.saving(change),
             values=self.values(change, info),
-            reason=prose(clean(change.reason.say(self.language), 500)) if change.reason else (),
+            reason=parse_prose(clean_line(change.reason.say(self.language), 500)) if change.reason else (),
             confidence="" if change.confidence == self.sure else CONFIDENCES[change.confidence.name].say(self.language),
             card=card,
         )
@@ -149,44 +149,44 @@ class Items:
 
     def saving(self, change: Change) -> str:
         """What it could win, before and after; for a finding that came or went only where it was found."""
-        before = _worth(change.saving_before) if change.severity_before is not None else ""
-        after = _worth(change.saving_after) if change.severity_after is not None else ""
+        before = _saving_time(change.saving_before) if change.severity_before is not None else ""
+        after = _saving_time(change.saving_after) if change.severity_after is not None else ""
         if before and after and before != after:
             return say("saving_from", self.language, before=before, after=after)
         if after:
             return say("saving_now", self.language, after=after)
         return say("saving_then", self.language, before=before) if before else ""
 
-    def values(self, change: Change, info: RuleInfo) -> tuple[Value, ...]:
+    def values(self, change: Change, info: RuleInfo) -> tuple[WatchedValue, ...]:
         """The values held against a threshold, then those that moved; names and texts only where they changed."""
         telling = [one for one in change.metrics if one.threshold is not None or self.moved(one)]
         return tuple(self.value(metric, info) for metric in telling[: _MOST_VALUES.get(change.status, 1)])
 
     def moved(self, metric: Metric) -> bool:
         """Whether a value changed beyond noise."""
-        before, after = number(metric.before), number(metric.after)
+        before, after = number_or_none(metric.before), number_or_none(metric.after)
         if before is None or after is None:
             return metric.before != metric.after
         return abs(after - before) > self.noise * max(abs(before), abs(after))
 
-    def value(self, metric: Metric, info: RuleInfo) -> Value:
+    def value(self, metric: Metric, info: RuleInfo) -> WatchedValue:
         own = next((label.show_as for label in info.labels if label.name == metric.name and label.show_as), "")
         unit, maker = own or metric.unit, self.after.maker
-        return Value(
+        return WatchedValue(
             label=maker.label(metric.name, info),
             before=self.before.maker.cell(metric.before, metric.name, unit),
             after=maker.cell(metric.after, metric.name, unit),
-            change=percent(number(metric.before), number(metric.after)),
+            change=percent_change(number_or_none(metric.before), number_or_none(metric.after)),
             threshold="" if metric.threshold is None else maker.number(metric.threshold, unit),
         )
 
 
-def _worth(saving: Saving | None) -> str:
-    return show(saving.us, "us") if saving is not None and saving.us > 0 else ""
+def _saving_time(saving: Saving | None) -> str:
+    return show_value(saving.us, "us") if saving is not None and saving.us > 0 else ""
 
 
-def said(values: tuple[Value, ...], language: Language) -> str:
+def values_line(values: tuple[WatchedValue, ...], language: Language) -> str:
     """The values in one line, for those without a table: `share 4 % → 12 %`."""
     return say("semicolon", language).join(
-        f"{flat(value.label)} {flat(value.before)} → {flat(value.after)}" for value in values
+        f"{flat_text(value.label)} {flat_text(value.before)} → {flat_text(value.after)}" for value in values
     )

@@ -14,25 +14,25 @@ from pathlib import Path
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import Scalar
-from advisor.report.comparison.grids import Grid, grids
-from advisor.report.formats.table import MARK, harmless
+from advisor.report.comparison.grids import ComparisonGrid, comparison_grids
+from advisor.report.formats.table import MARK, harmless_cell
 
 
-def files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
+def csv_files(comparison: Comparison, path: Path, language: Language) -> tuple[tuple[Path, str], ...]:
     """Every file with its text, that of the findings first."""
-    first, *others = grids(comparison, language)
-    beside = ((path.with_name(f"{path.stem}.{grid.name}{path.suffix or '.csv'}"), text(grid)) for grid in others)
-    return ((path, text(first)), *beside)
+    first, *others = comparison_grids(comparison, language)
+    beside = ((path.with_name(f"{path.stem}.{grid.name}{path.suffix or '.csv'}"), csv_text(grid)) for grid in others)
+    return ((path, csv_text(first)), *beside)
 
 
-def text(grid: Grid) -> str:
+def csv_text(grid: ComparisonGrid) -> str:
     """One table; lines end as RFC 4180 says, and no cell is taken for a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(column.name for column in grid.columns)
-    writer.writerows([harmless(_plain(cell)) for cell in row] for row in grid.rows)
+    writer.writerows([harmless_cell(_csv_cell(cell)) for cell in row] for row in grid.rows)
     return MARK + out.getvalue()
 
 
-def _plain(cell: Scalar) -> str | int | float | None:
+def _csv_cell(cell: Scalar) -> str | int | float | None:
     return str(cell).lower() if isinstance(cell, bool) else cell

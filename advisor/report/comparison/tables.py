@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Difference
-from advisor.model.findings import Head, Rows, Scalar, number
-from advisor.report.comparison.amounts import signed
-from advisor.report.comparison.words import TABLES, column, say
-from advisor.report.prose import Prose, clean, code, words
-from advisor.units import show
+from advisor.model.findings import Head, Rows, Scalar, number_or_none
+from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.words import TABLES, say, say_column
+from advisor.report.prose import Prose, clean_line, code_prose, plain_prose
+from advisor.units import show_value
 
 _WHEN = re.compile(r"_(before|after|delta)(?=_|$)")
 LONGEST_NAME = 60
@@ -27,7 +27,7 @@ _TOLD: frozenset[str] = frozenset(
 """Amounts whose difference is shown; of the others before and after say enough."""
 
 
-class Column(Struct, frozen=True):
+class SheetColumn(Struct, frozen=True):
     """One column: what it is called, and when it was measured."""
 
     name: str
@@ -44,7 +44,7 @@ class Column(Struct, frozen=True):
         return bool(self.when)
 
 
-class Cell(Struct, frozen=True):
+class SheetCell(Struct, frozen=True):
     """One cell: what it says, and the colour of a difference."""
 
     says: Prose
@@ -52,13 +52,13 @@ class Cell(Struct, frozen=True):
     """`slower` or `faster` for a difference of times, else nothing."""
 
 
-class Sheet(Struct, frozen=True):
+class DifferenceSheet(Struct, frozen=True):
     """One table."""
 
     name: str
     title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[SheetColumn, ...]
+    rows: tuple[tuple[SheetCell, ...], ...]
     note: str
     cut: bool
     """Whether there are more rows than shown."""
@@ -75,60 +75,62 @@ class Sheet(Struct, frozen=True):
         return tuple(found)
 
 
-def sheets(tables: Sequence[Difference], language: Language, most: int) -> tuple[Sheet, ...]:
+def difference_sheets(tables: Sequence[Difference], language: Language, most: int) -> tuple[DifferenceSheet, ...]:
     """Every table with its first rows."""
-    return tuple(_sheet(table, language, most) for table in tables)
+    return tuple(_make_sheet(table, language, most) for table in tables)
 
 
-def _sheet(table: Difference, language: Language, most: int) -> Sheet:
+def _make_sheet(table: Difference, language: Language, most: int) -> DifferenceSheet:
     shown = columns_of(table.rows, language)
     rows = table.rows.rows[:most]
     total = max(table.rows.total, len(table.rows.rows))
     name = "rows_of" if total > len(rows) else "rows_one" if total == 1 else "rows_all"
-    return Sheet(
-        name=clean(table.name),
-        title=title(table.name, language),
+    return DifferenceSheet(
+        name=clean_line(table.name),
+        title=table_title(table.name, language),
         columns=shown,
-        rows=tuple(tuple(_cell(row[one.at], one) for one in shown) for row in rows),
+        rows=tuple(tuple(_make_cell(row[one.at], one) for one in shown) for row in rows),
         note=say(name, language, shown=f"{len(rows):,}", total=f"{total:,}"),
         cut=total > len(rows),
     )
 
 
-def title(name: str, language: Language) -> str:
+def table_title(name: str, language: Language) -> str:
     """What a table is called."""
-    return TABLES[name].say(language) if name in TABLES else clean(name)
+    return TABLES[name].say(language) if name in TABLES else clean_line(name)
 
 
-def columns_of(rows: Rows, language: Language) -> tuple[Column, ...]:
+def columns_of(rows: Rows, language: Language) -> tuple[SheetColumn, ...]:
     """The columns that say something in at least one row, without differences that nobody looks for."""
     heads = enumerate(rows.columns)
     shown = ((at, head) for at, head in heads if any(row[at] is not None for row in rows.rows))
-    return tuple(_column(head, at, language) for at, head in shown if _is_told(head.name))
+    return tuple(_make_column(head, at, language) for at, head in shown if _is_told(head.name))
 
 
 def _is_told(name: str) -> bool:
     return "_delta" not in name or _WHEN.sub("", name, count=1) in _TOLD
 
 
-def _column(head: Head, at: int, language: Language) -> Column:
+def _make_column(head: Head, at: int, language: Language) -> SheetColumn:
     found = _WHEN.search(head.name)
     when = found[1] if found else ""
-    label = clean(column(_WHEN.sub("", head.name, count=1), language))
-    return Column(head.name, label, when, head.unit, at)
+    label = clean_line(say_column(_WHEN.sub("", head.name, count=1), language))
+    return SheetColumn(head.name, label, when, head.unit, at)
 
 
-def _cell(value: Scalar, of: Column) -> Cell:
+def _make_cell(value: Scalar, of: SheetColumn) -> SheetCell:
     if not of.when:
         # a name may be a number, such as a rank or a size
-        return Cell(
-            words(show(value, of.unit)) if value is None or number(value) is not None else code(value, LONGEST_NAME)
+        return SheetCell(
+            plain_prose(show_value(value, of.unit))
+            if value is None or number_or_none(value) is not None
+            else code_prose(value, LONGEST_NAME)
         )
-    amount = number(value)
+    amount = number_or_none(value)
     if of.when != "delta":
-        return Cell(words(show(amount, of.unit)))
-    return Cell(words(signed(amount, of.unit)), _kind(amount))
+        return SheetCell(plain_prose(show_value(amount, of.unit)))
+    return SheetCell(plain_prose(signed_amount(amount, of.unit)), _delta_kind(amount))
 
 
-def _kind(amount: float | None) -> str:
+def _delta_kind(amount: float | None) -> str:
     return "" if not amount else "slower" if amount > 0 else "faster"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill
+from advisor.messages.text import Language, Text, fill_holes
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
 
@@ -247,10 +247,10 @@ AXES: Mapping[str, Text] = {
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the words of a comparison, else one that all reports share, with its holes filled."""
     said = (WORDS.get(name) or OF_REPORTS[name]).say(language)
-    return fill(said, {key: str(value) for key, value in values.items()}) if values else said
+    return fill_holes(said, {key: str(value) for key, value in values.items()}) if values else said
 
 
-def column(name: str, language: Language) -> str:
+def say_column(name: str, language: Language) -> str:
     """How a column of a table is called; its own name where nobody gave it another."""
     known = OWN_COLUMNS.get(name) or COLUMNS.get(name)
     return known.say(language) if known else name

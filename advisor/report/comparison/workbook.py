@@ -14,12 +14,12 @@ from unicodedata import east_asian_width
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.report.comparison.grids import LONGEST_CELL, Grid, grids
-from advisor.report.comparison.tables import title
-from advisor.report.comparison.view import View, view
-from advisor.report.comparison.words import PARTS, STATUSES, column, say
-from advisor.report.prose import clean, flat
-from advisor.report.words import CAUSES, CONFIDENCES, SEVERITIES, known
+from advisor.report.comparison.grids import LONGEST_CELL, ComparisonGrid, comparison_grids
+from advisor.report.comparison.tables import table_title
+from advisor.report.comparison.view import ComparisonView, comparison_view
+from advisor.report.comparison.words import PARTS, STATUSES, say, say_column
+from advisor.report.prose import clean_line, flat_text
+from advisor.report.words import CAUSES, CONFIDENCES, SEVERITIES, word_for
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language, Text
@@ -44,23 +44,23 @@ MADE = datetime(2000, 1, 1)
 """The same in every file, so that two runs give the same bytes; the format knows no time zones."""
 
 
-def workbook(comparison: Comparison, language: Language) -> bytes:
+def comparison_workbook(comparison: Comparison, language: Language) -> bytes:
     """The bytes of an .xlsx file.
 
     Raises:
         UsageError: The library that writes spreadsheets is not installed.
     """
     out = io.BytesIO()
-    with library().Workbook(out, {"in_memory": True}) as book:
+    with spreadsheet_library().Workbook(out, {"in_memory": True}) as book:
         book.set_properties({"created": MADE, "title": say("report", language)})
         styles = _Styles(book)
-        _summary(book.add_worksheet(say("summary", language)), view(comparison, language, 0), styles)
-        for grid in grids(comparison, language):
+        _write_summary(book.add_worksheet(say("summary", language)), comparison_view(comparison, language, 0), styles)
+        for grid in comparison_grids(comparison, language):
             _Sheet(book.add_worksheet(_sheet_name(grid.name, language)), grid, language, styles).write()
     return out.getvalue()
 
 
-def library() -> Any:
+def spreadsheet_library() -> Any:
     """What writes spreadsheets.
 
     Raises:
@@ -79,12 +79,12 @@ def check_library() -> None:
     Raises:
         UsageError: It is not installed.
     """
-    library()
+    spreadsheet_library()
 
 
 def _sheet_name(name: str, language: Language) -> str:
     """At most 31 characters, and none of those that a sheet name may not hold."""
-    return re.sub(r"[\[\]:*?/\\']", " ", title(name, language))[:31]
+    return re.sub(r"[\[\]:*?/\\']", " ", table_title(name, language))[:31]
 
 
 class _Styles:
@@ -107,16 +107,16 @@ class _Styles:
 class _Sheet:
     """One table on one sheet: header frozen, filters on, columns as wide as they need to be."""
 
-    def __init__(self, sheet: Any, grid: Grid, language: Language, styles: _Styles) -> None:
+    def __init__(self, sheet: Any, grid: ComparisonGrid, language: Language, styles: _Styles) -> None:
         self.sheet, self.grid, self.language, self.styles = sheet, grid, language, styles
 
     def write(self) -> None:
         grid = self.grid
         formats = [self.styles.of(head) for head in grid.columns]
-        labels = [_label(head, self.language) for head in grid.columns]
+        labels = [_column_label(head, self.language) for head in grid.columns]
         for at, label in enumerate(labels):
             self.sheet.write_string(0, at, label, self.styles.head)
-            self.sheet.set_column(at, at, width(label, [row[at] for row in grid.rows[:_MEASURED]]))
+            self.sheet.set_column(at, at, column_width(label, [row[at] for row in grid.rows[:_MEASURED]]))
         for line, row in enumerate(grid.rows, 1):
             for at in range(len(row)):
                 self.cell(line, at, self.said(row, at), formats[at])
@@ -130,7 +130,7 @@ class _Sheet:
         """A cell in words of the language where it is one of a fixed set."""
         cell, name = row[at], self.grid.columns[at].name
         table = CAUSES if self.grid.name == "moved" and name == "name" and row[0] == "free" else _WORDS.get(name, {})
-        return (known(table, cell, self.language) or cell) if isinstance(cell, str) else cell
+        return (word_for(table, cell, self.language) or cell) if isinstance(cell, str) else cell
 
     def cell(self, line: int, at: int, cell: Scalar, form: Any) -> None:
         """Text as text: nothing from a profile is a formula or a link."""
@@ -144,32 +144,32 @@ class _Sheet:
             self.sheet.write_number(line, at, cell, form)
 
 
-def _label(head: Head, language: Language) -> str:
+def _column_label(head: Head, language: Language) -> str:
     """`Time per step, before (µs)`."""
     found = _WHEN.search(head.name)
-    label = clean(column(_WHEN.sub("", head.name, count=1), language))
+    label = clean_line(say_column(_WHEN.sub("", head.name, count=1), language))
     when = f"{say('comma', language)}{say(found[1], language)}" if found else ""
     sign = _SIGNS.get(head.unit, head.unit)
     return f"{label}{when}{say('aside', language, words=sign) if sign else ''}"
 
 
-def width(label: str, cells: Sequence[Scalar]) -> float:
+def column_width(label: str, cells: Sequence[Scalar]) -> float:
     """Characters; a label may take two lines, wide characters count twice."""
-    said = (_columns(cell) if isinstance(cell, str) else 12 for cell in cells if cell is not None)
-    return min(max(_NARROWEST, _columns(label) / 2 + 2, max(said, default=0) + 1), _WIDEST)
+    said = (_display_width(cell) if isinstance(cell, str) else 12 for cell in cells if cell is not None)
+    return min(max(_NARROWEST, _display_width(label) / 2 + 2, max(said, default=0) + 1), _WIDEST)
 
 
-def _columns(text: str) -> int:
+def _display_width(text: str) -> int:
     return len(text) + sum(east_asian_width(letter) in "WF" for letter in text)
 
 
-def _summary(sheet: Any, shown: View, styles: _Styles) -> None:
+def _write_summary(sheet: Any, shown: ComparisonView, styles: _Styles) -> None:
     """The verdict, the step and its parts, and what stands between the two captures."""
     sheet.set_column(0, 0, 28)
     sheet.set_column(1, 5, 18)
     lines = [*((f"{side.word}: {side.name}", side.line) for side in shown.sides)]
     sheet.write_string(0, 0, shown.verdict.says, styles.strong)
-    texts = [flat(shown.verdict.mainly), shown.verdict.findings, shown.verdict.sure]
+    texts = [flat_text(shown.verdict.mainly), shown.verdict.findings, shown.verdict.sure]
     line = 1
     for text in filter(None, texts):
         sheet.write_string(line, 0, text)
@@ -179,13 +179,13 @@ def _summary(sheet: Any, shown: View, styles: _Styles) -> None:
         sheet.write_string(line, 0, name)
         sheet.write_string(line, 3, about)
         line += 1
-    line = _times(sheet, shown, styles, line + 1)
+    line = _write_times(sheet, shown, styles, line + 1)
     for note in shown.notes:
-        sheet.write_string(line, 0, flat(note))
+        sheet.write_string(line, 0, flat_text(note))
         line += 1
 
 
-def _times(sheet: Any, shown: View, styles: _Styles, line: int) -> int:
+def _write_times(sheet: Any, shown: ComparisonView, styles: _Styles, line: int) -> int:
     """The table of times, from this line on; gives the line after it."""
     if not shown.times:
         return line

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.report.output_formats import COMPARED_CSV
-from advisor.report.reported import Reported
 from advisor.report.sources import NOWHERE, Sources
-from advisor.report.writers import Output, deliver
+from advisor.report.writer_input import Reported
+from advisor.report.writers import Output, write_output
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.report.charts.draw import Renderer
 
 
-def write(
+def write_comparison(
     comparison: Comparison,
     output: Output,
     language: Language,
@@ -30,12 +30,14 @@ def write(
         UsageError: A file cannot be written.
     """
     if output.writer is COMPARED_CSV and not output.is_stdout:
-        from advisor.report.comparison.lists import files
+        from advisor.report.comparison.lists import csv_files
 
-        made = files(comparison, output.path, language)
+        made = csv_files(comparison, output.path, language)
         for path, text in made:
-            deliver(text, Output(path, COMPARED_CSV))
+            write_output(text, Output(path, COMPARED_CSV))
         return tuple(path for path, _ in made)
     locations = sources.locations(comparison.after)
-    deliver(output.writer.text(Reported(comparison.after, language, comparison, None, locations, renderer)), output)
+    write_output(
+        output.writer.text(Reported(comparison.after, language, comparison, None, locations, renderer)), output
+    )
     return () if output.is_stdout else (output.path,)

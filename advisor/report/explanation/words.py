@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill
+from advisor.messages.text import Language, Text, fill_holes
 
 
 def _t(en: str, zh: str) -> Text:
@@ -83,7 +83,7 @@ WORDS: Mapping[str, Text] = {
 }
 
 
-def tell(name: str, language: Language, /, **values: object) -> str:
+def say_explained(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
     said = WORDS[name].say(language)
-    return fill(said, {hole: str(value) for hole, value in values.items()}) if values else said
+    return fill_holes(said, {hole: str(value) for hole, value in values.items()}) if values else said

@@ -10,42 +10,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from advisor.report.formats.blind import nothing_checked, nothing_found
-from advisor.report.formats.results import Level, open_results
+from advisor.report.formats.nothing_checked import nothing_checked, nothing_found
+from advisor.report.formats.results import ResultLevel, open_results
 
 if TYPE_CHECKING:
-    from advisor.report.reported import Reported
+    from advisor.report.writer_input import Reported
 
-_COMMANDS: Mapping[Level, str] = {"error": "error", "warning": "warning", "note": "notice"}
+_COMMANDS: Mapping[ResultLevel, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def text(reported: Reported) -> str:
     """One command per line; write it to the standard output of a step."""
-    return "".join(f"{line}\n" for line in _lines(reported))
+    return "".join(f"{line}\n" for line in _command_lines(reported))
 
 
-def _lines(reported: Reported) -> Iterable[str]:
+def _command_lines(reported: Reported) -> Iterable[str]:
     for result in open_results(reported):
         at = result.location
         place = {"file": at.file, "line": str(at.line)} if at else {}
         title = f"{result.card.rule} ({result.card.severity_word})"
         said = "\n".join([result.headline, *result.details(reported.language)])
-        yield command(_COMMANDS[result.level], said, **place, title=title)
+        yield workflow_command(_COMMANDS[result.level], said, **place, title=title)
     if blind := nothing_checked(reported):
-        yield command("warning", blind, title="advisor")
+        yield workflow_command("warning", blind, title="advisor")
     elif not reported.diagnosis.findings:
-        yield command("notice", nothing_found(reported), title="advisor")
+        yield workflow_command("notice", nothing_found(reported), title="advisor")
 
 
-def command(name: str, said: str, **properties: str) -> str:
+def workflow_command(name: str, said: str, **properties: str) -> str:
     """One workflow command: whatever is in the words, it stays one line and one command."""
-    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{name} {given}::{_data(said)}"
+    given = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items())
+    return f"::{name} {given}::{_escape_data(said)}"
 
 
-def _data(said: str) -> str:
+def _escape_data(said: str) -> str:
     return said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(said: str) -> str:
-    return _data(said).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(said: str) -> str:
+    return _escape_data(said).replace(":", "%3A").replace(",", "%2C")

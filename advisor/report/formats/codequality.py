@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.model.findings import Severity
-from advisor.report.formats.blind import RULE, nothing_checked
-from advisor.report.formats.results import Level, Result, open_results, stand_in
-from advisor.report.prose import clean
+from advisor.report.formats.nothing_checked import RULE, nothing_checked
+from advisor.report.formats.results import ResultLevel, ToolResult, open_results, stand_in
+from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
-    from advisor.report.reported import Reported
     from advisor.report.sources import Location
+    from advisor.report.writer_input import Reported
 
 _SEVERITIES: Mapping[Severity, str] = {
     Severity.critical: "blocker",
@@ -27,35 +27,35 @@ _SEVERITIES: Mapping[Severity, str] = {
     Severity.low: "minor",
     Severity.info: "info",
 }
-_BY_POLICY: Mapping[Level, str] = {"error": "blocker", "warning": "minor", "note": "info"}
+_BY_POLICY: Mapping[ResultLevel, str] = {"error": "blocker", "warning": "minor", "note": "info"}
 
 
 def text(reported: Reported) -> str:
     """A JSON list without a byte order mark, which GitLab does not take."""
-    return json.dumps(list(_entries(reported)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(list(_finding_entries(reported)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _entries(reported: Reported) -> Iterable[dict[str, Any]]:
+def _finding_entries(reported: Reported) -> Iterable[dict[str, Any]]:
     seen: Counter[str] = Counter()
     for result in open_results(reported):
-        name = clean(result.finding.fingerprint) or clean(result.finding.rule)
+        name = clean_line(result.finding.fingerprint) or clean_line(result.finding.rule)
         seen[name] += 1
         yield {
             "description": result.message(reported.language),
             "check_name": result.card.rule,
             # the same fingerprint twice can only come from a file that was edited by hand
             "fingerprint": name if seen[name] == 1 else f"{name}-{seen[name]}",
-            "severity": _severity(result, reported),
-            "location": _location(result.location, reported),
+            "severity": _entry_severity(result, reported),
+            "location": _location_json(result.location, reported),
         }
     if blind := nothing_checked(reported):
-        place = _location(None, reported)
+        place = _location_json(None, reported)
         yield {"description": blind, "check_name": RULE, "fingerprint": RULE, "severity": "info", "location": place}
 
 
-def _location(at: Location | None, reported: Reported) -> dict[str, Any]:
+def _location_json(at: Location | None, reported: Reported) -> dict[str, Any]:
     return {"path": at.file if at else stand_in(reported), "lines": {"begin": at.line if at else 1}}
 
 
-def _severity(result: Result, reported: Reported) -> str:
+def _entry_severity(result: ToolResult, reported: Reported) -> str:
     return _SEVERITIES[result.finding.severity] if reported.verdict is None else _BY_POLICY[result.level]

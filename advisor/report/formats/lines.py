@@ -10,30 +10,30 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from advisor.report.formats.results import Result, results
+from advisor.report.formats.results import ToolResult, reported_results
 
 if TYPE_CHECKING:
     from advisor.model.findings import Outcome
-    from advisor.report.reported import Reported
+    from advisor.report.writer_input import Reported
 
 
 def text(reported: Reported) -> str:
     """One object per line."""
-    lines = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _objects(reported))
+    lines = (json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _json_objects(reported))
     # characters that some readers take for the end of a line, though JSON does not
     return "".join(f"{line}\n" for line in lines).translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})
 
 
-def _objects(reported: Reported) -> Iterable[dict[str, Any]]:
-    yield _run(reported)
-    for result in results(reported):
-        yield _finding(result, reported)
+def _json_objects(reported: Reported) -> Iterable[dict[str, Any]]:
+    yield _run_json(reported)
+    for result in reported_results(reported):
+        yield _finding_json(result, reported)
     for outcome in reported.diagnosis.outcomes:
         if outcome.outcome in ("skipped", "failed"):
-            yield _outcome(outcome, reported)
+            yield _outcome_json(outcome, reported)
 
 
-def _run(reported: Reported) -> dict[str, Any]:
+def _run_json(reported: Reported) -> dict[str, Any]:
     diagnosis, run = reported.diagnosis, reported.diagnosis.run
     return {
         "type": "run",
@@ -52,7 +52,7 @@ def _run(reported: Reported) -> dict[str, Any]:
     }
 
 
-def _finding(result: Result, reported: Reported) -> dict[str, Any]:
+def _finding_json(result: ToolResult, reported: Reported) -> dict[str, Any]:
     finding, at = result.finding, result.location
     return {
         "type": "finding",
@@ -76,7 +76,7 @@ def _finding(result: Result, reported: Reported) -> dict[str, Any]:
     }
 
 
-def _outcome(outcome: Outcome, reported: Reported) -> dict[str, Any]:
+def _outcome_json(outcome: Outcome, reported: Reported) -> dict[str, Any]:
     return {
         "type": outcome.outcome,
         "rule": outcome.rule,

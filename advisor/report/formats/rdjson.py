@@ -12,22 +12,22 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.messages.markup import web_address
-from advisor.report.formats.blind import RULE, nothing_checked
-from advisor.report.formats.results import Level, Result, open_results, stand_in
+from advisor.report.formats.nothing_checked import RULE, nothing_checked
+from advisor.report.formats.results import ResultLevel, ToolResult, open_results, stand_in
 
 if TYPE_CHECKING:
-    from advisor.report.reported import Reported
+    from advisor.report.writer_input import Reported
 
-_SEVERITIES: Mapping[Level, str] = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+_SEVERITIES: Mapping[ResultLevel, str] = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
 
 def text(reported: Reported) -> str:
     """One DiagnosticResult."""
-    document = {"source": {"name": "advisor"}, "diagnostics": list(_diagnostics(reported))}
+    document = {"source": {"name": "advisor"}, "diagnostics": list(_finding_diagnostics(reported))}
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
+def _finding_diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
     for result in open_results(reported):
         at = result.location
         yield {
@@ -37,7 +37,7 @@ def _diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
                 **({"range": {"start": {"line": at.line}}} if at else {}),
             },
             "severity": _SEVERITIES[result.level],
-            "code": _code(result),
+            "code": _rule_code(result),
         }
     if blind := nothing_checked(reported):
         yield {
@@ -48,6 +48,6 @@ def _diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:
         }
 
 
-def _code(result: Result) -> dict[str, str]:
+def _rule_code(result: ToolResult) -> dict[str, str]:
     urls = [source.url for source in result.card.references if web_address(source.url)]
     return {"value": result.card.rule, **({"url": urls[0]} if urls else {})}

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from advisor.model.findings import Finding, Severity
 from advisor.report.blocks import one_line
-from advisor.report.cards import Card, cards
-from advisor.report.formats.wording import told
-from advisor.report.prose import clean, flat
+from advisor.report.cards import Card, make_cards
+from advisor.report.formats.wording import say_in_format
+from advisor.report.prose import clean_line, flat_text
 from advisor.report.sources import named_line
 from advisor.report.words import say
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.comparison import Change
     from advisor.model.verdict import Ruling, Suppression
-    from advisor.report.reported import Reported
     from advisor.report.sources import Location
+    from advisor.report.writer_input import Reported
 
-Level = Literal["error", "warning", "note"]
+ResultLevel = Literal["error", "warning", "note"]
 
-LEVELS: Mapping[Severity, Level] = {
+LEVELS: Mapping[Severity, ResultLevel] = {
     Severity.critical: "error",
     Severity.high: "error",
     Severity.medium: "warning",
@@ -40,12 +40,12 @@ NOWHERE_NAME = "profile"
 """What stands for a file where a format demands one and nothing is known."""
 
 
-class Result(Struct, frozen=True):
+class ToolResult(Struct, frozen=True):
     """One finding, as other programs are told of it."""
 
     finding: Finding
     card: Card
-    level: Level
+    level: ResultLevel
     location: Location | None = None
     change: Change | None = None
     suppression: Suppression | None = None
@@ -53,19 +53,23 @@ class Result(Struct, frozen=True):
     @property
     def headline(self) -> str:
         """The title in one line, harmless to print."""
-        return flat(self.card.title)
+        return flat_text(self.card.title)
 
     def details(self, language: Language) -> tuple[str, ...]:
         """What is said below the title, a line each: change, saving, places, source line, first step of the remedy."""
         card = self.card
         said = [
-            *([told(self.change.status, language)] if self.change else []),
-            *([_pair(say("saving", language), card.saving, language)] if card.saving_time else []),
-            *([_pair(say("seen_at", language), _places(card), language)] if card.places else []),
-            *([_pair(say("called_from", language), self.recorded, language)] if self.recorded else []),
-            *([_pair(say("caused_by", language), flat(card.causes[0].title), language)] if card.causes else []),
-            *([_pair(say("first_fix", language), one_line(card.actions[0].do), language)] if card.actions else []),
-            *([accepted(self.suppression, language)] if self.suppression else []),
+            *([say_in_format(self.change.status, language)] if self.change else []),
+            *([_key_value(say("saving", language), card.saving, language)] if card.saving_time else []),
+            *([_key_value(say("seen_at", language), _worst_place(card), language)] if card.places else []),
+            *([_key_value(say("called_from", language), self.recorded, language)] if self.recorded else []),
+            *(
+                [_key_value(say("caused_by", language), flat_text(card.causes[0].title), language)]
+                if card.causes
+                else []
+            ),
+            *([_key_value(say("first_fix", language), one_line(card.actions[0].do), language)] if card.actions else []),
+            *([suppression_text(self.suppression, language)] if self.suppression else []),
         ]
         return tuple(said)
 
@@ -84,21 +88,21 @@ class Result(Struct, frozen=True):
         if source is None:
             return ""
         here = self.location.file if self.location and self.location.recorded else ""
-        return clean(named_line(source, here))
+        return clean_line(named_line(source, here))
 
 
-def results(reported: Reported) -> tuple[Result, ...]:
+def reported_results(reported: Reported) -> tuple[ToolResult, ...]:
     """The findings in the order of the diagnosis, without those that the policy switched off."""
     verdict, comparison = reported.verdict, reported.comparison
     rulings = {ruling.fingerprint: ruling for ruling in verdict.rulings} if verdict else {}
     changes = {change.fingerprint: change for change in comparison.changes} if comparison else {}
-    made = cards(reported.diagnosis, reported.language)
+    made = make_cards(reported.diagnosis, reported.language)
     return tuple(
-        Result(
+        ToolResult(
             finding=finding,
             card=card,
-            level=_level(finding, ruling),
-            location=_harmless(reported.locations.get(finding.fingerprint)),
+            level=_level_of_finding(finding, ruling),
+            location=_clean_location(reported.locations.get(finding.fingerprint)),
             change=changes.get(finding.fingerprint),
             suppression=ruling.suppressed if ruling else None,
         )
@@ -107,29 +111,33 @@ def results(reported: Reported) -> tuple[Result, ...]:
     )
 
 
-def open_results(reported: Reported) -> tuple[Result, ...]:
+def open_results(reported: Reported) -> tuple[ToolResult, ...]:
     """Those that nobody has accepted, for formats that cannot mark the others."""
-    return tuple(result for result in results(reported) if result.suppression is None)
+    return tuple(result for result in reported_results(reported) if result.suppression is None)
 
 
-def accepted(suppression: Suppression, language: Language) -> str:
+def suppression_text(suppression: Suppression, language: Language) -> str:
     """Why a finding is suppressed, by whom and until when."""
     name = "suppressed_by" if suppression.owner else "suppressed"
-    said = told(name, language, reason=clean(suppression.reason), owner=clean(suppression.owner))
-    return told("until", language, said=said, date=clean(suppression.expires)) if suppression.expires else said
+    said = say_in_format(name, language, reason=clean_line(suppression.reason), owner=clean_line(suppression.owner))
+    return (
+        say_in_format("until", language, said=said, date=clean_line(suppression.expires))
+        if suppression.expires
+        else said
+    )
 
 
-def unplaced(found: tuple[Result, ...]) -> int:
+def count_unplaced(found: tuple[ToolResult, ...]) -> int:
     """How many results belong nowhere in the source code."""
     return sum(result.location is None for result in found)
 
 
 def stand_in(reported: Reported) -> str:
     """What stands for a file where a format demands one: the name of the capture."""
-    return clean(reported.diagnosis.run.name, 80).strip() or NOWHERE_NAME
+    return clean_line(reported.diagnosis.run.name, 80).strip() or NOWHERE_NAME
 
 
-def _level(finding: Finding, ruling: Ruling | None) -> Level:
+def _level_of_finding(finding: Finding, ruling: Ruling | None) -> ResultLevel:
     """What the policy says; where no setting of it decided, what the severity says, but nothing that fails the run."""
     own = LEVELS[finding.severity]
     if ruling is None:
@@ -139,14 +147,14 @@ def _level(finding: Finding, ruling: Ruling | None) -> Level:
     return "warning" if ruling.by or own == "error" else own
 
 
-def _harmless(location: Location | None) -> Location | None:
+def _clean_location(location: Location | None) -> Location | None:
     """A recorded path may hold anything too; no file that can be found changes."""
-    return location and replace(location, file=clean(location.file, LONGEST_PATH))
+    return location and replace(location, file=clean_line(location.file, LONGEST_PATH))
 
 
-def _places(card: Card) -> str:
+def _worst_place(card: Card) -> str:
     return card.places[0].place + (" …" if len(card.places) + card.more_places > 1 else "")
 
 
-def _pair(key: str, value: str, language: Language) -> str:
-    return told("where", language, key=key, value=value)
+def _key_value(key: str, value: str, language: Language) -> str:
+    return say_in_format("where", language, key=key, value=value)

@@ -16,15 +16,15 @@ from urllib.parse import quote
 
 from advisor.messages import damage
 from advisor.report.formats import rule_help
-from advisor.report.formats.results import Result, accepted, results, stand_in, unplaced
-from advisor.report.formats.wording import told
-from advisor.report.prose import clean, flat, prose
+from advisor.report.formats.results import ToolResult, count_unplaced, reported_results, stand_in, suppression_text
+from advisor.report.formats.wording import say_in_format
+from advisor.report.prose import clean_line, flat_text, parse_prose
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.comparison import Status
     from advisor.model.findings import Diagnosis, Outcome, RuleInfo, Unread
-    from advisor.report.reported import Reported
+    from advisor.report.writer_input import Reported
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "advisorFinding/v1"
@@ -36,77 +36,77 @@ _STATES: Mapping[Status, str] = {"new": "new", "worse": "updated", "better": "up
 """What is gone is no result of this run; what cannot be compared has no state."""
 _LANGUAGES: Mapping[Language, str] = {"en": "en-US", "zh": "zh-CN"}
 
-Json = dict[str, Any]
+SarifObject = dict[str, Any]
 
 
 def text(reported: Reported) -> str:
     """One run with all rules that were evaluated, every finding, and what could not be looked at."""
-    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(reported)]}
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run_json(reported)]}
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _run(reported: Reported) -> Json:
+def _run_json(reported: Reported) -> SarifObject:
     diagnosis, language = reported.diagnosis, reported.language
-    found = results(reported)
-    known = {info.id: rule_help.applying(info, diagnosis.findings) for info in diagnosis.rules}
+    found = reported_results(reported)
+    known = {info.id: rule_help.keep_applying_steps(info, diagnosis.findings) for info in diagnosis.rules}
     rules = [
         *known.values(),
-        *{f.rule: rule_help.unknown(f) for f in diagnosis.findings if f.rule not in known}.values(),
+        *{f.rule: rule_help.unknown_rule(f) for f in diagnosis.findings if f.rule not in known}.values(),
     ]
     index = {info.id: number for number, info in enumerate(rules)}
     return {
-        "tool": {"driver": _driver(diagnosis, rules, language)},
+        "tool": {"driver": _driver_json(diagnosis, rules, language)},
         "language": _LANGUAGES[language],
         "columnKind": "unicodeCodePoints",
         "invocations": [
             {
                 "executionSuccessful": True,
-                "toolExecutionNotifications": _notifications(reported, found, index),
+                "toolExecutionNotifications": _tool_notifications(reported, found, index),
                 "toolConfigurationNotifications": _of_settings(reported),
             }
         ],
-        "results": [_result(result, index, reported) for result in found[:MOST_RESULTS]],
-        "properties": {"run": clean(diagnosis.run.name), "stepUs": diagnosis.run.step_us},
+        "results": [_result_json(result, index, reported) for result in found[:MOST_RESULTS]],
+        "properties": {"run": clean_line(diagnosis.run.name), "stepUs": diagnosis.run.step_us},
     }
 
 
-def _driver(diagnosis: Diagnosis, rules: Iterable[RuleInfo], language: Language) -> Json:
-    version = clean(diagnosis.version, 40)
+def _driver_json(diagnosis: Diagnosis, rules: Iterable[RuleInfo], language: Language) -> SarifObject:
+    version = clean_line(diagnosis.version, 40)
     return {
         "name": "advisor",
         **({"version": version, "fullName": f"advisor {version}"} if version else {}),
         "language": _LANGUAGES[language],
-        "rules": [_rule(info, language) for info in rules],
+        "rules": [_rule_json(info, language) for info in rules],
     }
 
 
-def _rule(info: RuleInfo, language: Language) -> Json:
+def _rule_json(info: RuleInfo, language: Language) -> SarifObject:
     return {
         "id": info.id,
-        "name": clean(info.id.rpartition("/")[2] or info.id, LONGEST_NAME),
-        "shortDescription": {"text": _cut(rule_help.title(info, language))},
-        "fullDescription": {"text": _cut(rule_help.why(info, language))},
+        "name": clean_line(info.id.rpartition("/")[2] or info.id, LONGEST_NAME),
+        "shortDescription": {"text": _cut_description(rule_help.title_text(info, language))},
+        "fullDescription": {"text": _cut_description(rule_help.why_text(info, language))},
         "help": {
-            "text": rule_help.text(info, language),
-            "markdown": rule_help.markdown(info, language),
+            "text": rule_help.plain_help(info, language),
+            "markdown": rule_help.markdown_help(info, language),
         },
         "defaultConfiguration": {"level": "warning"},
-        "properties": {"tags": ["performance", clean(info.category)], "status": info.status},
+        "properties": {"tags": ["performance", clean_line(info.category)], "status": info.status},
     }
 
 
-def _result(result: Result, index: Mapping[str, int], reported: Reported) -> Json:
+def _result_json(result: ToolResult, index: Mapping[str, int], reported: Reported) -> SarifObject:
     finding, change, language = result.finding, result.change, reported.language
     state = _STATES.get(change.status) if change else None
     return {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],
         "level": result.level,
-        "message": {"text": _words(result.message(language))},
-        "locations": [_location(result, reported)],
+        "message": {"text": _escape_message(result.message(language))},
+        "locations": [_location_json(result, reported)],
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         **({"baselineState": state} if state else {}),
-        **({"suppressions": [_suppression(result, language)]} if result.suppression else {}),
+        **({"suppressions": [_suppression_json(result, language)]} if result.suppression else {}),
         "properties": {
             "severity": finding.severity.name,
             "confidence": finding.confidence.name,
@@ -118,43 +118,47 @@ def _result(result: Result, index: Mapping[str, int], reported: Reported) -> Jso
     }
 
 
-def _location(result: Result, reported: Reported) -> Json:
+def _location_json(result: ToolResult, reported: Reported) -> SarifObject:
     at, source = result.location, result.finding.source
     line = at.line if at else 1
-    place: Json = {
+    place: SarifObject = {
         "physicalLocation": {
-            "artifactLocation": {"uri": _uri(at.file if at else stand_in(reported))},
+            "artifactLocation": {"uri": _file_uri(at.file if at else stand_in(reported))},
             # GitHub wants all four; an empty stretch at the beginning of a line is one that every line has
             "region": {"startLine": line, "startColumn": 1, "endLine": line, "endColumn": 1},
         }
     }
     if at and at.recorded and source and source.function:
-        place["logicalLocations"] = [{"name": clean(source.function), "kind": "function"}]
+        place["logicalLocations"] = [{"name": clean_line(source.function), "kind": "function"}]
     return place
 
 
-def _suppression(result: Result, language: Language) -> Json:
+def _suppression_json(result: ToolResult, language: Language) -> SarifObject:
     assert result.suppression  # noqa: S101 - asked for only where there is one
     return {
         "kind": "external",
         "status": "accepted",
-        "justification": _words(accepted(result.suppression, language)),
+        "justification": _escape_message(suppression_text(result.suppression, language)),
     }
 
 
-def _notifications(reported: Reported, found: tuple[Result, ...], index: Mapping[str, int]) -> list[Json]:
+def _tool_notifications(
+    reported: Reported, found: tuple[ToolResult, ...], index: Mapping[str, int]
+) -> list[SarifObject]:
     """What stands between this file and the whole truth."""
     diagnosis, language = reported.diagnosis, reported.language
-    said = [_unlooked(outcome, index, language) for outcome in diagnosis.outcomes if outcome.outcome in _UNLOOKED]
-    said += [_unread(item, language) for item in diagnosis.unread]
+    said = [
+        _note_of_outcome(outcome, index, language) for outcome in diagnosis.outcomes if outcome.outcome in _UNLOOKED
+    ]
+    said += [_note_of_unread(item, language) for item in diagnosis.unread]
     if lost := len(found) - MOST_RESULTS if len(found) > MOST_RESULTS else 0:
-        said.append(_note("warning", told("too_many", language, count=lost, most=MOST_RESULTS)))
-    if without := unplaced(found):
-        said.append(_note("note", told("unplaced", language, count=without, total=len(found))))
+        said.append(_note_json("warning", say_in_format("too_many", language, count=lost, most=MOST_RESULTS)))
+    if without := count_unplaced(found):
+        said.append(_note_json("note", say_in_format("unplaced", language, count=without, total=len(found))))
     return said
 
 
-def _of_settings(reported: Reported) -> list[Json]:
+def _of_settings(reported: Reported) -> list[SarifObject]:
     """What is to be said of the settings of the project."""
     verdict, language = reported.verdict, reported.language
     if verdict is None:
@@ -162,7 +166,12 @@ def _of_settings(reported: Reported) -> list[Json]:
     said = [("warning", "expired", item) for item in verdict.expired]
     said += [("note", "unused", item) for item in verdict.unused]
     return [
-        _note(level, told(name, language, what=clean(item.rule or item.fingerprint), date=clean(item.expires)))
+        _note_json(
+            level,
+            say_in_format(
+                name, language, what=clean_line(item.rule or item.fingerprint), date=clean_line(item.expires)
+            ),
+        )
         for level, name, item in said
     ]
 
@@ -170,28 +179,30 @@ def _of_settings(reported: Reported) -> list[Json]:
 _UNLOOKED = {"skipped": "note", "failed": "error"}
 
 
-def _unlooked(outcome: Outcome, index: Mapping[str, int], language: Language) -> Json:
+def _note_of_outcome(outcome: Outcome, index: Mapping[str, int], language: Language) -> SarifObject:
     reason = outcome.reason.say(language) if outcome.reason else ", ".join(outcome.needs)
-    said = _note(_UNLOOKED[outcome.outcome], told(outcome.outcome, language, reason=flat(prose(reason))))
+    said = _note_json(
+        _UNLOOKED[outcome.outcome], say_in_format(outcome.outcome, language, reason=flat_text(parse_prose(reason)))
+    )
     rule = {"id": outcome.rule, **({"index": index[outcome.rule]} if outcome.rule in index else {})}
     return {**said, "associatedRule": rule}
 
 
-def _unread(item: Unread, language: Language) -> Json:
-    said = [told("unread", language, what=clean(damage.told(item.what).say(language)))]
+def _note_of_unread(item: Unread, language: Language) -> SarifObject:
+    said = [say_in_format("unread", language, what=clean_line(damage.translate_damage(item.what).say(language)))]
     if item.rows:
-        said.append(told("rows_lost", language, rows=item.rows))
-    note = _note("warning", "; ".join(said))
+        said.append(say_in_format("rows_lost", language, rows=item.rows))
+    note = _note_json("warning", "; ".join(said))
     if item.file:
-        note["locations"] = [{"physicalLocation": {"artifactLocation": {"uri": _uri(item.file)}}}]
+        note["locations"] = [{"physicalLocation": {"artifactLocation": {"uri": _file_uri(item.file)}}}]
     return note
 
 
-def _note(level: str, said: str) -> Json:
-    return {"level": level, "message": {"text": _words(said)}}
+def _note_json(level: str, said: str) -> SarifObject:
+    return {"level": level, "message": {"text": _escape_message(said)}}
 
 
-def _uri(file: str) -> str:
+def _file_uri(file: str) -> str:
     """A path as a URI reference: an absolute one with its scheme, everything unusual percent-encoded."""
     path = quote(file.replace("\\", "/"), errors="replace")
     if re.match(r"[A-Za-z]%3A/", path):
@@ -199,10 +210,10 @@ def _uri(file: str) -> str:
     return f"file://{path}" if path.startswith("/") else path
 
 
-def _cut(said: str) -> str:
+def _cut_description(said: str) -> str:
     return said if len(said) <= LONGEST_DESCRIPTION else said[: LONGEST_DESCRIPTION - 1] + "…"
 
 
-def _words(said: str) -> str:
+def _escape_message(said: str) -> str:
     """A message as the standard wants it (3.11.5): braces doubled; and nothing that becomes a link."""
     return said.replace("](", "] (").replace("{", "{{").replace("}", "}}")

@@ -12,37 +12,37 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from advisor.report.blocks import one_line
-from advisor.report.formats.blind import RULE, nothing_checked
-from advisor.report.formats.results import Result, results
-from advisor.report.places import runs
-from advisor.report.prose import clean
+from advisor.report.formats.nothing_checked import RULE, nothing_checked
+from advisor.report.formats.results import ToolResult, reported_results
+from advisor.report.places import number_ranges
+from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
-    from advisor.report.reported import Reported
+    from advisor.report.writer_input import Reported
 
 MARK = "\ufeff"
-Cell = str | int | float | None
+CellValue = str | int | float | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a cell begins with that a spreadsheet would work out; the full-width signs are taken for the same."""
 
-_COLUMNS: Mapping[str, Callable[[Result, Language], Cell]] = {
+_COLUMNS: Mapping[str, Callable[[ToolResult, Language], CellValue]] = {
     "rule": lambda result, _: result.card.rule,
     "title": lambda result, _: result.headline,
     "severity": lambda result, _: result.finding.severity.name,
     "confidence": lambda result, _: result.finding.confidence.name,
     "saving_us": lambda result, _: result.finding.saving.us,
     "saving_share": lambda result, _: result.finding.saving.share,
-    "subject": lambda result, _: _subject(result),
-    "ranks": lambda result, language: _numbers(result, "rank", language),
-    "steps": lambda result, language: _numbers(result, "step", language),
+    "subject": lambda result, _: _subject_text(result),
+    "ranks": lambda result, language: _place_numbers(result, "rank", language),
+    "steps": lambda result, language: _place_numbers(result, "step", language),
     "first_fix": lambda result, _: one_line(result.card.actions[0].do) if result.card.actions else None,
     "file": lambda result, _: result.location.file if result.location else None,
     "line": lambda result, _: result.location.line if result.location else None,
     "status": lambda result, _: result.change.status if result.change else None,
     "level": lambda result, _: result.level,
-    "suppressed": lambda result, _: clean(result.suppression.reason) if result.suppression else None,
-    "fingerprint": lambda result, _: clean(result.finding.fingerprint),
+    "suppressed": lambda result, _: clean_line(result.suppression.reason) if result.suppression else None,
+    "fingerprint": lambda result, _: clean_line(result.finding.fingerprint),
 }
 
 
@@ -51,21 +51,21 @@ def text(reported: Reported) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
-    for result in results(reported):
-        writer.writerow(harmless(cell(result, reported.language)) for cell in _COLUMNS.values())
+    for result in reported_results(reported):
+        writer.writerow(harmless_cell(cell(result, reported.language)) for cell in _COLUMNS.values())
     if blind := nothing_checked(reported):
         writer.writerow({"rule": RULE, "title": blind, "level": "warning"}.get(name) for name in _COLUMNS)
     return MARK + out.getvalue()
 
 
-def harmless(cell: Cell) -> Cell:
+def harmless_cell(cell: CellValue) -> CellValue:
     """A cell that no spreadsheet takes for a formula: text that looks like one gets an apostrophe in front."""
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(_FORMULA) else cell
 
 
-def _subject(result: Result) -> str:
-    return ", ".join(f"{clean(key)}={clean(value)}" for key, value in result.finding.subject.items())
+def _subject_text(result: ToolResult) -> str:
+    return ", ".join(f"{clean_line(key)}={clean_line(value)}" for key, value in result.finding.subject.items())
 
 
-def _numbers(result: Result, name: str, language: Language) -> str:
-    return runs((n for place in result.finding.seen if (n := getattr(place, name)) is not None), language)
+def _place_numbers(result: ToolResult, name: str, language: Language) -> str:
+    return number_ranges((n for place in result.finding.seen if (n := getattr(place, name)) is not None), language)

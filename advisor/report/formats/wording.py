@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill
+from advisor.messages.text import Language, Text, fill_holes
 
 
 def _t(en: str, zh: str) -> Text:
@@ -52,7 +52,7 @@ WORDS: Mapping[str, Text] = {
 }
 
 
-def told(name: str, language: Language, /, **values: object) -> str:
+def say_in_format(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
     said = WORDS[name].say(language)
-    return fill(said, {key: str(value) for key, value in values.items()})
+    return fill_holes(said, {key: str(value) for key, value in values.items()})

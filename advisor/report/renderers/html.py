@@ -9,8 +9,8 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from advisor.report.blocks import Block, Blocks, Code, Grid, Heading, Listing, Paragraph, Quote
-from advisor.report.prose import Piece, Prose
+from advisor.report.blocks import Block, Blocks, Code, Grid, Heading, ListBlock, Paragraph, Quote
+from advisor.report.prose import Prose, TextPiece
 
 LONGEST_WHOLE = 44
 """Characters of code that fit on the line of a phone; a longer word has to break somewhere."""
@@ -26,14 +26,14 @@ class HtmlBlocks:
 
     def words(self, pieces: Prose) -> Markup:
         """Pieces of text: words, code, emphasis and links."""
-        return _together(
-            self._linked(_together(map(self._piece, linked)), url)
+        return _join_markup(
+            self._with_link(_join_markup(map(self._piece_html, linked)), url)
             for url, linked in groupby(pieces, key=lambda piece: piece.url)
         )
 
     def blocks(self, blocks: Blocks) -> Markup:
         """Every block as an element of its own."""
-        return _together(map(self._block, blocks))
+        return _join_markup(map(self._block_html, blocks))
 
     def item(self, blocks: Blocks) -> Markup:
         """What stands in an item of a list or in a cell: a first paragraph needs no element."""
@@ -41,92 +41,97 @@ class HtmlBlocks:
             return self.words(blocks[0].said) + self.blocks(blocks[1:])
         return self.blocks(blocks)
 
-    def _block(self, block: Block) -> Markup:
+    def _block_html(self, block: Block) -> Markup:
         match block:
             case Heading():
-                return self._element(f"h{block.level}", self.words(block.said))
+                return self._wrap_element(f"h{block.level}", self.words(block.said))
             case Paragraph():
-                return self._element("p", self.words(block.said))
-            case Listing():
-                items = _together(self._element("li", self.item(item)) for item in block.items)
+                return self._wrap_element("p", self.words(block.said))
+            case ListBlock():
+                items = _join_markup(self._wrap_element("li", self.item(item)) for item in block.items)
                 if block.start is None:
-                    return self._element("ul", items)
-                return self._element("ol", items, Markup(' start="{}"').format(block.start) if block.start != 1 else "")
+                    return self._wrap_element("ul", items)
+                return self._wrap_element(
+                    "ol", items, Markup(' start="{}"').format(block.start) if block.start != 1 else ""
+                )
             case Code():
-                return self._element("pre", self._element("code", self._code(block.text)), ' tabindex="0"')
+                return self._wrap_element(
+                    "pre", self._wrap_element("code", self._code_html(block.text)), ' tabindex="0"'
+                )
             case Grid():
-                return self._grid(block)
+                return self._grid_html(block)
             case Quote():
-                return self._element("blockquote", self.blocks(block.blocks))
+                return self._wrap_element("blockquote", self.blocks(block.blocks))
 
-    def _grid(self, grid: Grid) -> Markup:
-        heads = _together(
-            self._element("th", self.words(head), Markup(' scope="col"') + _numeric(right))
+    def _grid_html(self, grid: Grid) -> Markup:
+        heads = _join_markup(
+            self._wrap_element("th", self.words(head), Markup(' scope="col"') + _numeric_class(right))
             for head, right in zip(grid.heads, grid.right, strict=True)
         )
-        rows = _together(
-            self._element(
+        rows = _join_markup(
+            self._wrap_element(
                 "tr",
-                _together(
-                    self._element("td", self.words(cell), _numeric(right))
+                _join_markup(
+                    self._wrap_element("td", self.words(cell), _numeric_class(right))
                     for cell, right in zip(row, grid.right, strict=False)
                 ),
             )
             for row in grid.rows
         )
-        inner = self._element("thead", self._element("tr", heads)) + self._element("tbody", rows)
-        return Markup('<div class="scroll">{}</div>').format(self._element("table", inner))
+        inner = self._wrap_element("thead", self._wrap_element("tr", heads)) + self._wrap_element("tbody", rows)
+        return Markup('<div class="scroll">{}</div>').format(self._wrap_element("table", inner))
 
-    def _piece(self, piece: Piece) -> Markup:
+    def _piece_html(self, piece: TextPiece) -> Markup:
         if piece.code:
             width = "unbroken" if len(piece.text) <= LONGEST_WHOLE else "long"
-            shown = self._element("code", escape(piece.text), Markup(' class="{}"').format(width))
+            shown = self._wrap_element("code", escape(piece.text), Markup(' class="{}"').format(width))
         else:
-            shown = escape(tied(piece.text))
+            shown = escape(tie_units(piece.text))
         for name, asked in (("em", piece.emphasis), ("strong", piece.strong)):
-            shown = self._element(name, shown) if asked else shown
-        return self._toned(shown, piece.tone) if piece.tone else shown
+            shown = self._wrap_element(name, shown) if asked else shown
+        return self._with_tone(shown, piece.tone) if piece.tone else shown
 
-    def _toned(self, shown: Markup, tone: str) -> Markup:
+    def _with_tone(self, shown: Markup, tone: str) -> Markup:
         if self._styles is None:
             return Markup('<span class="tone-{}">{}</span>').format(tone, shown)
         style = self._styles.get(tone)
         return Markup('<span style="{}">{}</span>').format(style, shown) if style else shown
 
-    def _linked(self, text: Markup, url: str) -> Markup:
+    def _with_link(self, text: Markup, url: str) -> Markup:
         if not url:
             return text
         return Markup('<a href="{}" rel="noopener noreferrer nofollow" target="_blank">{}</a>').format(url, text)
 
-    def _code(self, text: str) -> Markup:
-        return unbroken(text) if self._styles is None else escape(text)
+    def _code_html(self, text: str) -> Markup:
+        return unbroken_code(text) if self._styles is None else escape(text)
 
-    def _element(self, name: str, inner: Markup, attributes: str = "") -> Markup:
+    def _wrap_element(self, name: str, inner: Markup, attributes: str = "") -> Markup:
         """An element; where there is no style sheet its look stands in place."""
         if self._styles is not None:
             attributes = Markup(' style="{}"').format(self._styles[name]) if name in self._styles else ""
         return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup(attributes), inner)  # noqa: S704 - our own
 
 
-def tied(text: str) -> str:
+def tie_units(text: str) -> str:
     """Numbers and their units with a blank at which no line breaks."""
     return _UNIT.sub("\u00a0", text)
 
 
-def unbroken(text: str) -> Markup:
+def unbroken_code(text: str) -> Markup:
     """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line."""
-    return _together(
-        _whole(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word) for word in _BLANKS.split(text)
+    return _join_markup(
+        _whole_word(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word)
+        for word in _BLANKS.split(text)
     )
 
 
-def _whole(word: str) -> Markup:
+def _whole_word(word: str) -> Markup:
     return Markup('<span class="unbroken">{}</span>').format(word)
 
 
-def _numeric(right: bool) -> Markup:
+def _numeric_class(right: bool) -> Markup:
     return Markup(' class="n"') if right else Markup("")
 
 
-def _together(parts: Iterable[Markup]) -> Markup:
+def _join_markup(parts: Iterable[Markup]) -> Markup:
     return Markup("").join(parts)

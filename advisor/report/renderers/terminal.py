@@ -13,10 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Block, Blocks, Code, Document, Grid, Heading, Listing, Paragraph, Quote
-from advisor.report.console import terminal
-from advisor.report.flow import Flow
-from advisor.report.prose import Piece, Prose, clean, flat
+from advisor.report.blocks import Block, Blocks, Code, Document, Grid, Heading, ListBlock, Paragraph, Quote
+from advisor.report.console import terminal_console
+from advisor.report.line_breaks import Flow
+from advisor.report.prose import Prose, TextPiece, clean_line, flat_text
 from advisor.report.words import say
 
 WIDEST = 100
@@ -29,13 +29,13 @@ def print_document(
     document: Document, console: Console | None = None, written: Sequence[Path] = (), inset: int = 0
 ) -> None:
     """Prints a document and the files that were written; what stands under the heading of a part is `inset`."""
-    out = console or terminal()
+    out = console or terminal_console()
     above: Block | None = None
     below = 0
     for block in document.blocks:
         is_part = isinstance(block, Heading) and block.level > 1
         apart = not below and _stands_apart(block, above)
-        for number, one in enumerate(renderables((block,))):
+        for number, one in enumerate(block_renderables((block,))):
             if apart and (number == 0 or _is_long(block)):
                 out.print()
             placed = Padding(one, (0, 0, 0, 0 if is_part else below), expand=False)
@@ -58,46 +58,46 @@ def _stands_apart(block: Block, above: Block | None) -> bool:
 
 def _is_long(block: Block) -> bool:
     """Whether it is a list of which an item is more than a sentence."""
-    return isinstance(block, Listing) and any(len(item) > 1 for item in block.items)
+    return isinstance(block, ListBlock) and any(len(item) > 1 for item in block.items)
 
 
 def written_line(path: Path, language: Language) -> Text:
     """Which file was written."""
-    return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean(path, 4096))
+    return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean_line(path, 4096))
 
 
-def renderables(blocks: Blocks, before: Text | None = None) -> Iterator[RenderableType]:
+def block_renderables(blocks: Blocks, before: Text | None = None) -> Iterator[RenderableType]:
     """Each block as something to print, with words before the first paragraph."""
     for block in blocks:
         match block:
             case Heading():
-                said = Flow(assembled(block.said, "bold"))
+                said = Flow(styled_prose(block.said, "bold"))
                 yield said if block.level == 1 else Group(Text(), said)
             case Paragraph():
-                yield Flow(Text.assemble(before or "", assembled(block.said)))
+                yield Flow(Text.assemble(before or "", styled_prose(block.said)))
                 before = None
-            case Listing():
-                dot = assembled(((block.mark or Piece("·")), Piece(" ")))
-                yield from (beginning(Text(f"{mark} ") if mark else dot, item) for mark, item in block.marked())
+            case ListBlock():
+                dot = styled_prose(((block.mark or TextPiece("·")), TextPiece(" ")))
+                yield from (marked_blocks(Text(f"{mark} ") if mark else dot, item) for mark, item in block.marked())
             case Code():
                 yield code_lines(block.text, 2)
             case Grid():
-                yield grid_table(block) if block.subject is None else _entries(block, block.subject)
+                yield grid_table(block) if block.subject is None else _entries_table(block, block.subject)
             case Quote():
-                yield Padding(Group(*renderables(block.blocks)), (0, 0, 0, 2))
+                yield Padding(Group(*block_renderables(block.blocks)), (0, 0, 0, 2))
 
 
-def beginning(mark: str | Text, blocks: Blocks) -> Table:
+def marked_blocks(mark: str | Text, blocks: Blocks) -> Table:
     """Blocks that begin behind a mark; all their lines begin below the words, not below the mark."""
     head = mark if isinstance(mark, Text) else Text(mark)
     table = Table.grid(padding=0)
     table.add_column(width=head.cell_len, no_wrap=True)
     table.add_column()
-    table.add_row(head, Group(*renderables(blocks)))
+    table.add_row(head, Group(*block_renderables(blocks)))
     return table
 
 
-def hanging(text: Text, indent: int) -> Table:
+def hanging_text(text: Text, indent: int) -> Table:
     """Text whose further lines begin below its words, not below its number."""
     table = Table.grid(padding=0)
     table.add_column(width=indent, no_wrap=True)
@@ -110,22 +110,22 @@ def grid_table(grid: Grid) -> Table:
     """A table whose columns stand apart, without lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for head, right in zip(grid.heads, grid.right, strict=True):
-        table.add_column(assembled(head), justify="right" if right else "left")
+        table.add_column(styled_prose(head), justify="right" if right else "left")
     for row in grid.rows:
-        table.add_row(*(Flow(assembled(cell)) for cell in row))
+        table.add_row(*(Flow(styled_prose(cell)) for cell in row))
     return table
 
 
-def _entries(grid: Grid, subject: int) -> Table:
+def _entries_table(grid: Grid, subject: int) -> Table:
     """A table whose rows are long: what follows the subject of a row stands below it, each with its head."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for row in grid.rows:
         below = [
-            Text.assemble(assembled(head), " ", assembled(cell))
+            Text.assemble(styled_prose(head), " ", styled_prose(cell))
             for head, cell in zip(grid.heads[subject + 1 :], row[subject + 1 :], strict=False)
-            if flat(cell).strip("–")
+            if flat_text(cell).strip("–")
         ]
-        table.add_row(*map(assembled, row[:subject]), Flow(assembled(row[subject])))
+        table.add_row(*map(styled_prose, row[:subject]), Flow(styled_prose(row[subject])))
         if below:
             table.add_row(*[Text()] * subject, Flow(Text("  ").join(Text(one.plain, "dim") for one in below)))
     return table
@@ -137,17 +137,17 @@ def code_lines(block: str, indent: int = 6) -> Text:
     return Text(lines, style="cyan", no_wrap=True, overflow="ignore")
 
 
-def assembled(pieces: Prose, style: str = "") -> Text:
+def styled_prose(pieces: Prose, style: str = "") -> Text:
     """Pieces as they are: what stands in them is never read as markup. A link has its address behind it."""
     text = Text()
     for url, linked in groupby(pieces, key=lambda piece: piece.url):
-        said = Text.assemble(*((piece.text, _style(piece, style)) for piece in linked))
+        said = Text.assemble(*((piece.text, _piece_style(piece, style)) for piece in linked))
         text.append_text(said)
         if url and url != said.plain:
             text.append(f" ({url})", style or None)
     return text
 
 
-def _style(piece: Piece, style: str) -> str:
+def _piece_style(piece: TextPiece, style: str) -> str:
     marks = (_TONES.get(piece.tone, ""), "bold" * piece.strong, "italic" * (piece.code or piece.emphasis))
     return " ".join(filter(None, (style, *marks)))

@@ -16,13 +16,24 @@ from advisor.messages.text import Language, Text
 from advisor.model.comparison import STATUSES, Comparison, Shift
 from advisor.model.findings import Diagnosis
 from advisor.model.verdict import Budget, Ruling, Suppression, Verdict
-from advisor.report.blocks import Block, Blocks, Code, Document, Grid, Heading, Listing, Paragraph, bullets, paragraph
-from advisor.report.cards import Card, cards
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    Grid,
+    Heading,
+    ListBlock,
+    Paragraph,
+    bullet_list,
+    paragraph_of,
+)
+from advisor.report.cards import Card, make_cards
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
-from advisor.report.prose import Piece, Prose, Tone, clean, code, prose, words
-from advisor.report.verdict.words import many, say
-from advisor.units import show
+from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.verdict.words import say, say_count
+from advisor.units import show_value
 
 MOST_FAILING = 10
 MOST_WARNINGS = 5
@@ -53,7 +64,7 @@ class _Entry(Struct, frozen=True):
     ruling: Ruling
 
 
-def document(judged: Judged, language: Language) -> Document:
+def verdict_document(judged: Judged, language: Language) -> Document:
     """The verdict; never more than is needed to act on it."""
     return Document(language, tuple(_Maker(judged, language).blocks()), judged.diagnosis.version)
 
@@ -63,7 +74,7 @@ class _Maker:
 
     def __init__(self, judged: Judged, language: Language) -> None:
         self.judged, self.language, self.verdict = judged, language, judged.verdict
-        made = cards(judged.diagnosis, language)
+        made = make_cards(judged.diagnosis, language)
         self.entries = [_Entry(card, one) for card, one in zip(made, self.verdict.rulings, strict=True)]
         self.failing = [e for e in self.entries if e.ruling.action == "error" and e.ruling.suppressed is None]
         warned = [e for e in self.entries if e.ruling.action == "warn" and e.ruling.suppressed is None]
@@ -78,7 +89,7 @@ class _Maker:
             yield from self.notes(self.judged.comparison.notes, "quiet")
         if self.failing:
             items = tuple(tuple(map(Paragraph, self.failed(entry))) for entry in self.failing[:MOST_FAILING])
-            yield Listing(items, mark=Piece("✗", tone="bad"))
+            yield ListBlock(items, mark=TextPiece("✗", tone="bad"))
             yield from self.more(self.failing, MOST_FAILING)
         if self.warned or self.known:
             yield from self.warnings()
@@ -90,8 +101,8 @@ class _Maker:
             yield from self.how_to_suppress()
 
     def notes(self, notes: Iterable[Text], tone: Tone) -> Blocks:
-        said = ((Piece(clean(note.say(self.language), LONGEST_NOTE), tone=tone),) for note in notes)
-        return bullets(said, Piece("–"))
+        said = ((TextPiece(clean_line(note.say(self.language), LONGEST_NOTE), tone=tone),) for note in notes)
+        return bullet_list(said, TextPiece("–"))
 
     def headline(self) -> Prose:
         verdict, language = self.verdict, self.language
@@ -99,12 +110,12 @@ class _Maker:
         broken = sum(budget.action == "error" for budget in exceeded)
         warned = len(self.warned) + len(exceeded) - broken
         counts = [("failing", len(self.failing)), ("exceeded", broken), ("warned", warned)]
-        said = self.comma.join(many(name, count, language) for name, count in counts if count)
+        said = self.comma.join(say_count(name, count, language) for name, count in counts if count)
         word: tuple[str, Tone] = ("passed", "good") if verdict.passed else ("failed", "bad")
         quiet = not (verdict.rulings or verdict.budgets or verdict.notes)
         tail = said or (say("nothing", language) if quiet else "")
         stop = (f"{self.colon}{tail}" if tail else "") + say("full_stop", language)
-        return (Piece(say(word[0], language), tone=word[1]), Piece(stop))
+        return (TextPiece(say(word[0], language), tone=word[1]), TextPiece(stop))
 
     def against(self, comparison: Comparison) -> Prose:
         """How many findings are new, worse and so on, and what became of the step time."""
@@ -117,34 +128,34 @@ class _Maker:
         ]
         said = f"{say('against', language)}{self.colon}{self.comma.join(counts) or say('no_change', language)}"
         step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
-        time = (Piece(say("semicolon", language)), self.time(comparison, step)) if step is not None else ()
-        return (Piece(said), *time, Piece(say("full_stop", language)))
+        time = (TextPiece(say("semicolon", language)), self.time(comparison, step)) if step is not None else ()
+        return (TextPiece(said), *time, TextPiece(say("full_stop", language)))
 
-    def time(self, comparison: Comparison, step: Shift) -> Piece:
+    def time(self, comparison: Comparison, step: Shift) -> TextPiece:
         """The step time on both sides."""
         stepped = comparison.before.run.steps and comparison.after.run.steps
         said = say(
             "step_time" if stepped else "window_time",
             self.language,
-            before=show(step.before_us, "us"),
-            after=show(step.after_us, "us"),
+            before=show_value(step.before_us, "us"),
+            after=show_value(step.after_us, "us"),
             judged=JUDGEMENTS[step.status].say(self.language),
         )
-        return Piece(said, tone="warn" if step.status == "worse" else "")
+        return TextPiece(said, tone="warn" if step.status == "worse" else "")
 
     def failed(self, entry: _Entry) -> Iterator[Prose]:
         card, ruling = entry.card, entry.ruling
         yield tuple(replace(piece, strong=True) for piece in card.title)
         yield self.facts(entry)
         if card.causes:
-            yield (Piece(f"{say('caused_by', self.language)}{self.colon}"), *card.causes[0].title)
-        by = say("because", self.language, by=clean(ruling.by))
+            yield (TextPiece(f"{say('caused_by', self.language)}{self.colon}"), *card.causes[0].title)
+        by = say("because", self.language, by=clean_line(ruling.by))
         where = "".join(f"{place}  " for place in self.where(card))
-        yield (_quiet(where), *self.rule(card, ruling.fingerprint), _quiet(f"  {by}"))
+        yield (_quiet_piece(where), *self.rule(card, ruling.fingerprint), _quiet_piece(f"  {by}"))
 
     def rule(self, card: Card, fingerprint: str = "") -> Prose:
-        said = " ".join(filter(None, (card.rule, clean(fingerprint))))
-        return (Piece(said, code=True, tone="quiet"),)
+        said = " ".join(filter(None, (card.rule, clean_line(fingerprint))))
+        return (TextPiece(said, code=True, tone="quiet"),)
 
     def where(self, card: Card) -> tuple[str, ...]:
         """The worst place, and how many more; nothing for the run as a whole."""
@@ -158,44 +169,50 @@ class _Maker:
         """Severity, new or worse, and saving."""
         card, status = entry.card, entry.ruling.status
         became = f"  {STATUS_WORDS[status].say(self.language)}" if status else ""
-        severity = Piece(card.severity_word, tone=_SEVERITIES.get(card.severity, ""))
-        return (severity, Piece(f"{became}  {card.saving}"))
+        severity = TextPiece(card.severity_word, tone=_SEVERITIES.get(card.severity, ""))
+        return (severity, TextPiece(f"{became}  {card.saving}"))
 
     def warnings(self) -> Iterator[Block]:
         if self.warned:
-            yield Heading(words(say("warnings", self.language)))
+            yield Heading(plain_prose(say("warnings", self.language)))
             items = (
-                (Paragraph(one.card.title), Paragraph((*self.facts(one), Piece("  "), *self.rule(one.card))))
+                (Paragraph(one.card.title), Paragraph((*self.facts(one), TextPiece("  "), *self.rule(one.card))))
                 for one in self.warned[:MOST_WARNINGS]
             )
-            yield Listing(tuple(items), mark=Piece("!", tone="warn"))
+            yield ListBlock(tuple(items), mark=TextPiece("!", tone="warn"))
         yield from self.more(self.warned, MOST_WARNINGS)
         if self.known:
-            yield Paragraph((_quiet(say("known", self.language, count=self.known)),))
+            yield Paragraph((_quiet_piece(say("known", self.language, count=self.known)),))
 
     def more(self, entries: Sequence[object], shown: int) -> Blocks:
         left = len(entries) - shown
-        return paragraph(_quiet(say("more", self.language, count=left))) if left > 0 else ()
+        return paragraph_of(_quiet_piece(say("more", self.language, count=left))) if left > 0 else ()
 
     def budgets(self) -> Grid:
         names = ("budget", "limit", "measured", "result")
         return Grid(
-            tuple(words(say(name, self.language)) for name in names), tuple(map(self.budget, self.verdict.budgets))
+            tuple(plain_prose(say(name, self.language)) for name in names),
+            tuple(map(self.budget, self.verdict.budgets)),
         )
 
     def budget(self, budget: Budget) -> tuple[Prose, ...]:
         name = "step_time_budget" if budget.name == "step_time" else budget.name
         limit, measured = _told_apart(budget)
-        return (words(say(name, self.language)), words(limit), words(measured), (self.result(budget),))
+        return (
+            plain_prose(say(name, self.language)),
+            plain_prose(limit),
+            plain_prose(measured),
+            (self.result(budget),),
+        )
 
-    def result(self, budget: Budget) -> Piece:
+    def result(self, budget: Budget) -> TextPiece:
         if budget.kept is None:
-            return Piece(say("unmeasured", self.language), tone="warn")
+            return TextPiece(say("unmeasured", self.language), tone="warn")
         if budget.kept:
-            return Piece(say("kept", self.language), tone="good")
+            return TextPiece(say("kept", self.language), tone="good")
         if budget.action == "warn":
-            return Piece(say("exceeded_warn", self.language), tone="warn")
-        return Piece(say("exceeded", self.language), tone="bad")
+            return TextPiece(say("exceeded_warn", self.language), tone="warn")
+        return TextPiece(say("exceeded", self.language), tone="bad")
 
     def suppressions(self) -> Iterator[Block]:
         held = [(entry.card, one) for entry in self.entries if (one := entry.ruling.suppressed) is not None]
@@ -209,32 +226,34 @@ class _Maker:
             yield from self.listed(say("unused", self.language), [self.named(one, "") for one in self.verdict.unused])
 
     def listed(self, heading: str, lines: Sequence[Prose]) -> Iterator[Block]:
-        yield Heading(words(heading))
-        yield from bullets(lines[:MOST_SUPPRESSIONS], Piece("–"))
+        yield Heading(plain_prose(heading))
+        yield from bullet_list(lines[:MOST_SUPPRESSIONS], TextPiece("–"))
         yield from self.more(lines, MOST_SUPPRESSIONS)
 
     def held(self, card: Card, one: Suppression) -> Prose:
         until = say("until", self.language, day=one.expires) if one.expires else ""
-        about = self.comma.join(filter(None, (clean(one.reason, 200), clean(one.owner), until)))
-        return (*card.title, _quiet(f"  {about}"))
+        about = self.comma.join(filter(None, (clean_line(one.reason, 200), clean_line(one.owner), until)))
+        return (*card.title, _quiet_piece(f"  {about}"))
 
     def named(self, one: Suppression, when: str) -> Prose:
         """A suppression by its place in the settings."""
-        place = f"{clean(self.judged.settings, 400)}:{one.line}" if one.line else clean(self.judged.settings, 400)
-        about = self.comma.join(filter(None, (when, clean(one.reason, 200), clean(one.owner))))
-        which = clean(" ".join(filter(None, (one.rule, one.fingerprint))))
-        return (*code(place, 420), Piece("  "), *code(which), Piece(f"  {about}"))
+        place = (
+            f"{clean_line(self.judged.settings, 400)}:{one.line}" if one.line else clean_line(self.judged.settings, 400)
+        )
+        about = self.comma.join(filter(None, (when, clean_line(one.reason, 200), clean_line(one.owner))))
+        which = clean_line(" ".join(filter(None, (one.rule, one.fingerprint))))
+        return (*code_prose(place, 420), TextPiece("  "), *code_prose(which), TextPiece(f"  {about}"))
 
     def how_to_suppress(self) -> Iterator[Block]:
-        said = say("suppress", self.language, file=clean(self.judged.settings, 400))
-        yield Heading(prose(f"{said}{self.colon.rstrip()}"))
+        said = say("suppress", self.language, file=clean_line(self.judged.settings, 400))
+        yield Heading(parse_prose(f"{said}{self.colon.rstrip()}"))
         first, until = self.failing[0].ruling, self.judged.today + timedelta(days=DAYS)
         if self.judged.settings.endswith(".toml"):
             yield Code("\n".join(self.in_toml(first, until)), "toml")
             return
         lines = (
-            f"- rule: {_yaml(first.rule, _PLAIN)}",
-            f"  fingerprint: {_yaml(first.fingerprint, _FINGERPRINT)}",
+            f"- rule: {_quote_yaml(first.rule, _PLAIN)}",
+            f"  fingerprint: {_quote_yaml(first.fingerprint, _FINGERPRINT)}",
             f"  reason:  # {say('reason_here', self.language)}",
             f"  expires: {until.isoformat()}",
         )
@@ -244,25 +263,25 @@ class _Maker:
         """The suppression as it stands in a pyproject.toml."""
         return (
             "[[tool.advisor.suppressions]]",
-            f"rule = {json.dumps(clean(first.rule, 400))}",
-            f"fingerprint = {json.dumps(clean(first.fingerprint, 400))}",
+            f"rule = {json.dumps(clean_line(first.rule, 400))}",
+            f"fingerprint = {json.dumps(clean_line(first.fingerprint, 400))}",
             f'reason = "{say("reason_here", self.language)}"',
             f"expires = {until.isoformat()}",
         )
 
 
-def _quiet(text: str) -> Piece:
-    return Piece(text, tone="quiet")
+def _quiet_piece(text: str) -> TextPiece:
+    return TextPiece(text, tone="quiet")
 
 
-def _yaml(word: str, plain: re.Pattern[str]) -> str:
+def _quote_yaml(word: str, plain: re.Pattern[str]) -> str:
     """A word as it can stand in YAML: in quotes where it is not of the usual form."""
-    return word if plain.fullmatch(word) and not word.isdigit() else json.dumps(clean(word, 400))
+    return word if plain.fullmatch(word) and not word.isdigit() else json.dumps(clean_line(word, 400))
 
 
 def _told_apart(budget: Budget) -> tuple[str, str]:
     """The limit and what was measured, with as many digits as it takes to see that one is above the other."""
-    limit, measured = show(budget.limit, budget.unit), show(budget.measured, budget.unit)
+    limit, measured = show_value(budget.limit, budget.unit), show_value(budget.measured, budget.unit)
     if budget.measured is None or limit != measured or budget.kept:
         return limit, measured
     match budget.unit:

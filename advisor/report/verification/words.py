@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill
+from advisor.messages.text import Language, Text, fill_holes
 from advisor.report.comparison.words import say as of_comparisons
 
 
@@ -70,5 +70,5 @@ def say(name: str, language: Language, /, **values: object) -> str:
     return (
         of_comparisons(name, language, **values)
         if own is None
-        else fill(own.say(language), {key: str(value) for key, value in values.items()})
+        else fill_holes(own.say(language), {key: str(value) for key, value in values.items()})
     )

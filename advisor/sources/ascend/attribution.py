@@ -9,10 +9,10 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.launches import LAUNCHES, launched
+from advisor.sources.ascend.launches import LAUNCHES, launched_tasks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
-from advisor.sources.files.database import Database, match, pick
+from advisor.sources.files.database import Database, match_keys, pick_values
 
 OPERATOR = 50001
 """Type of a framework operator in PYTORCH_API."""
@@ -42,28 +42,28 @@ def _known_in_database(folder: Folder) -> _Known:
         windows = STEP_WINDOWS.ways["database"](folder)
     except FactMissing:
         windows = Table.empty(StepWindow)
-    tasks = launched(database, folder.rank)
-    return windows, _moments(database, tasks["connection"]), tasks["start"], tasks["end"]
+    tasks = launched_tasks(database, folder.rank)
+    return windows, _host_moments(database, tasks["connection"]), tasks["start"], tasks["end"]
 
 
-def _moments(database: Database, connection: Array) -> Array:
+def _host_moments(database: Database, connection: Array) -> Array:
     """When the host asked for each task: the framework operator, else the CANN call."""
     calls = database.integers("CANN_API", {"start": ["startNs"], "connection": ["connectionId"]})
-    place = match(calls["connection"], connection)
-    launch = pick(calls["start"], place)
-    operator = _operators(database, connection)
+    place = match_keys(calls["connection"], connection)
+    launch = pick_values(calls["start"], place)
+    operator = _operator_starts(database, connection)
     return np.where(operator == MISSING, launch, operator)
 
 
-def _operators(database: Database, connection: Array) -> Array:
+def _operator_starts(database: Database, connection: Array) -> Array:
     """The start of the first framework operator behind each connection id, MISSING without one."""
     calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"]}, f"type = {OPERATOR}")
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
-    starts = pick(calls["start"], match(calls["id"], pairs["id"]))
+    starts = pick_values(calls["start"], match_keys(calls["id"], pairs["id"]))
     order = np.lexsort((starts, pairs["connection"]))
     order = order[starts[order] != MISSING]
-    place = match(pairs["connection"][order], connection)
-    return pick(starts[order], place)
+    place = match_keys(pairs["connection"][order], connection)
+    return pick_values(starts[order], place)
 
 
 def steps_of(windows: Table[StepWindow], host_ns: Array, start_ns: Array, end_ns: Array, asked_ns: Array) -> Array:
@@ -99,12 +99,12 @@ def _on_device(windows: Table[StepWindow], host: Array, start: Array, end: Array
     some = last >= first
     first, last, kept = first[some], last[some], windows.take(some)
     # tasks asked for by one and the same call share its moment
-    begin = np.minimum.reduceat(start, _runs(host))[_run_of(host)[first]] if len(first) else first
-    finish = np.maximum.reduceat(end, _runs(host))[_run_of(host)[last]] if len(last) else last
+    begin = np.minimum.reduceat(start, _run_starts(host))[_run_of(host)[first]] if len(first) else first
+    finish = np.maximum.reduceat(end, _run_starts(host))[_run_of(host)[last]] if len(last) else last
     return kept["step"], begin, np.maximum(finish, kept["end_ns"])
 
 
-def _runs(values: Array) -> Array:
+def _run_starts(values: Array) -> Array:
     return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
 
 

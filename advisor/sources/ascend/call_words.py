@@ -36,7 +36,7 @@ def activity_of_call(name: str) -> str:
     return next((activity for activity, words in _CALLS if words.match(name)), "")
 
 
-def activities(name: Texts, into_cann: ArrayLike, operator: ArrayLike) -> Texts:
+def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike) -> Texts:
     """What each call does, of which it is known whether it goes into CANN or is an operator of the framework."""
     calls, operators = (
         np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]

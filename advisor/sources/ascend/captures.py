@@ -12,10 +12,10 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture
 from advisor.sources.ascend.detect import TEXT_FILES
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.settings import LEVELS, recorded
-from advisor.sources.ascend.sqltable import rows
+from advisor.sources.ascend.settings import LEVELS, recorded_settings
+from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
-from advisor.sources.files.heads import head, is_trace
+from advisor.sources.files.heads import file_head, is_trace
 from advisor.sources.reading import Reading
 
 
@@ -25,9 +25,9 @@ def source_of(folder: Folder) -> str:
     return "+".join(kinds)
 
 
-def describe(folder: Folder) -> Capture:
+def describe_capture(folder: Folder) -> Capture:
     """How a rank was captured, as the run remembers it."""
-    found = recorded(folder)
+    found = recorded_settings(folder)
     return Capture(
         rank=folder.rank,
         path=folder.name,
@@ -52,12 +52,12 @@ def holds_something(folder: Folder) -> bool:
     if any(_has_rows(folder, which) for which in folder.databases):
         return True
     trace = folder.file("trace_view.json")
-    if trace is not None and is_trace(head(trace)):
+    if trace is not None and is_trace(file_head(trace)):
         return True
-    return any(_reads(folder, fact) for fact in _CHEAP)
+    return any(_holds_fact(folder, fact) for fact in _CHEAP)
 
 
-def _reads(folder: Folder, fact: type[Fact]) -> bool:
+def _holds_fact(folder: Folder, fact: type[Fact]) -> bool:
     try:
         return len(folder.read(fact)) > 0
     except FactMissing:
@@ -66,13 +66,13 @@ def _reads(folder: Folder, fact: type[Fact]) -> bool:
 
 def _has_rows(folder: Folder, which: str) -> bool:
     """Whether a database holds rows that were measured, not only names and constants."""
-    found = rows(folder, which, "SELECT name FROM sqlite_master WHERE type = 'table'")
+    found = query_rows(folder, which, "SELECT name FROM sqlite_master WHERE type = 'table'")
     tables = [str(row[0]).replace('"', '""') for row in found if not re.match(_ABOUT, str(row[0]))]
-    return any(rows(folder, which, f'SELECT 1 FROM "{table}" LIMIT 1') for table in tables)  # noqa: S608
+    return any(query_rows(folder, which, f'SELECT 1 FROM "{table}" LIMIT 1') for table in tables)  # noqa: S608
 
 
-def _capture(folder: Folder) -> Table[RankCapture]:
-    found = recorded(folder)
+def _capture_of_rank(folder: Folder) -> Table[RankCapture]:
+    found = recorded_settings(folder)
     level = found.level
     return Table.build(
         RankCapture,
@@ -80,23 +80,23 @@ def _capture(folder: Folder) -> Table[RankCapture]:
         source=source_of(folder),
         level=level,
         level_number=None if level is None else LEVELS.index(level) - 1,
-        complete=_flag(found.complete),
-        with_stack=_flag(found.switch("with_stack")),
-        profile_memory=_flag(found.switch("profile_memory")),
+        complete=_flag_number(found.complete),
+        with_stack=_flag_number(found.switch("with_stack")),
+        profile_memory=_flag_number(found.switch("profile_memory")),
         has_steps=int(bool(numbered_steps(folder))),
         other_captures=folder.other_captures,
     )
 
 
-def _flag(value: bool | None) -> int | None:
+def _flag_number(value: bool | None) -> int | None:
     return None if value is None else int(value)
 
 
-def damages(folder: Folder) -> Table[Damage]:
+def damages_of_rank(folder: Folder) -> Table[Damage]:
     """What could not be read so far; to be asked for after the facts."""
     folder.release()
     return folder.notes.table(folder.rank, folder.name)
 
 
-RANK_CAPTURES = Reading(RankCapture, {"text": _capture, "database": _capture})
-DAMAGES = Reading(Damage, {"text": damages, "database": damages})
+RANK_CAPTURES = Reading(RankCapture, {"text": _capture_of_rank, "database": _capture_of_rank})
+DAMAGES = Reading(Damage, {"text": damages_of_rank, "database": damages_of_rank})

@@ -21,18 +21,25 @@ from advisor.facts.observed import Collective
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
-from advisor.sources.ascend.communication import Entry, entries, is_p2p, microseconds, op_of, step_number
-from advisor.sources.ascend.groups import communicator
-from advisor.sources.ascend.kernels import COMMUNICATION_CORES, details
+from advisor.sources.ascend.communication import (
+    CommunicationEntry,
+    communication_entries,
+    is_p2p,
+    op_of,
+    step_number,
+    time_us,
+)
+from advisor.sources.ascend.groups import communicator_hash
+from advisor.sources.ascend.kernels import COMMUNICATION_CORES, kernel_details
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, records
+from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database
-from advisor.sources.files.jsonfile import inside, number
+from advisor.sources.files.jsonfile import as_number, value_at
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
-    from advisor.sources.files.timeline import Timeline
+    from advisor.sources.files.timeline import TraceTimeline
 
 T = TypeVar("T")
 COMMUNICATION = "communication.json"
@@ -110,10 +117,10 @@ class Call(Struct, frozen=True):
     payload: Payload = field(default_factory=Payload)
 
 
-def _table(folder: Folder, calls: Iterable[Call]) -> Table[Collective]:
+def _collective_table(folder: Folder, calls: Iterable[Call]) -> Table[Collective]:
     found = sorted(calls, key=lambda call: (call.start_ns, call.name))
     ops = [op_of(call.name) for call in found]
-    groups = [_group(folder, call) for call in found]
+    groups = [_group_of_call(folder, call) for call in found]
     return Table.build(
         Collective,
         rank=folder.rank,
@@ -135,7 +142,7 @@ def _table(folder: Folder, calls: Iterable[Call]) -> Table[Collective]:
     )
 
 
-def _group(folder: Folder, call: Call) -> str:
+def _group_of_call(folder: Folder, call: Call) -> str:
     """The communicator's hash; where only its last digits are known, from the name, the group of the run they fit."""
     if call.group:
         return call.group
@@ -145,9 +152,9 @@ def _group(folder: Folder, call: Call) -> str:
     return fitting[0] if len(fitting) == 1 else digits
 
 
-def _text(folder: Folder) -> Table[Collective]:
-    timeline, told = _readable(folder.timeline), _readable(lambda: _entries(folder))
-    rows = _readable(lambda: details(folder))
+def _collectives_from_text(folder: Folder) -> Table[Collective]:
+    timeline, told = _read_or_none(folder.timeline), _read_or_none(lambda: _entries_of_rank(folder))
+    rows = _read_or_none(lambda: kernel_details(folder))
     if rows is not None:
         calls = _of_details(rows)
     elif timeline is not None:
@@ -156,10 +163,10 @@ def _text(folder: Folder) -> Table[Collective]:
         calls = _of_entries(told)
     else:
         raise FactMissing([Collective.table])
-    return _table(folder, _carrying(_split(calls, told or ()), timeline))
+    return _collective_table(folder, _with_payloads(_with_splits(calls, told or ()), timeline))
 
 
-def _readable(read: Callable[[], T]) -> T | None:
+def _read_or_none(read: Callable[[], T]) -> T | None:
     """What can be read; None when it was not recorded, or is damaged as a whole (which is noted where it is read)."""
     try:
         return read()
@@ -167,9 +174,9 @@ def _readable(read: Callable[[], T]) -> T | None:
         return None
 
 
-def _entries(folder: Folder) -> tuple[Entry, ...]:
+def _entries_of_rank(folder: Folder) -> tuple[CommunicationEntry, ...]:
     folder.need(Collective, COMMUNICATION)
-    return entries(folder, COMMUNICATION)
+    return communication_entries(folder, COMMUNICATION)
 
 
 def _of_details(columns: Mapping[str, Values]) -> Iterator[Call]:
@@ -181,40 +188,40 @@ def _of_details(columns: Mapping[str, Values]) -> Iterator[Call]:
     rows = np.flatnonzero(wanted)
     step = columns.get("step")
     steps = step[rows] if isinstance(step, np.ndarray) else np.full(len(rows), MISSING, np.int64)
-    yield from _calls(name.take(rows), start[rows], duration[rows], steps)
+    yield from _make_calls(name.take(rows), start[rows], duration[rows], steps)
 
 
-def _of_timeline(folder: Folder, timeline: Timeline) -> Iterator[Call]:
+def _of_timeline(folder: Folder, timeline: TraceTimeline) -> Iterator[Call]:
     slices, rows = timeline.slices, operator_rows(timeline)
     start = slices.start_ns[rows]
     elapse = (slices.end_ns[rows] - start) / 1000
-    yield from _calls(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
+    yield from _make_calls(slices.name.take(rows), start, elapse, steps_in_timeline(folder, start))
 
 
-def _calls(name: Texts, start: Array, elapse: Array, step: Array) -> Iterator[Call]:
+def _make_calls(name: Texts, start: Array, elapse: Array, step: Array) -> Iterator[Call]:
     for row in zip(name.values(), start.tolist(), elapse.tolist(), step.tolist(), strict=True):
         yield Call(row[0] or "", *row[1:])
 
 
-def _of_entries(told: Iterable[Entry]) -> Iterator[Call]:
+def _of_entries(told: Iterable[CommunicationEntry]) -> Iterator[Call]:
     for entry in told:
-        start = number(inside(entry.content, _TIMES, "Start Timestamp(us)"))
-        elapse = microseconds(entry.content, _TIMES, "Elapse Time(ms)")
+        start = as_number(value_at(entry.content, _TIMES, "Start Timestamp(us)"))
+        elapse = time_us(entry.content, _TIMES, "Elapse Time(ms)")
         if start > 0 and elapse >= 0:
             step = MISSING if entry.step is None else entry.step
             yield Call(entry.name, round(start * 1000), elapse, step)
 
 
-def operator_rows(timeline: Timeline) -> Array:
+def operator_rows(timeline: TraceTimeline) -> Array:
     """The slices that are whole communication operators."""
     tracks = timeline.tracks
     chosen = tracks.of(*LANES) & tracks.thread.hits(name.startswith(_GROUP_THREAD) for name in tracks.thread.names)
     return np.flatnonzero(chosen[timeline.slices.track])
 
 
-def _split(calls: Iterable[Call], told: Iterable[Entry]) -> Iterator[Call]:
+def _with_splits(calls: Iterable[Call], told: Iterable[CommunicationEntry]) -> Iterator[Call]:
     """Each call with its group and what its time went to, found by step and name, or by name alone."""
-    known: dict[tuple[int | None, str], Entry] = {}
+    known: dict[tuple[int | None, str], CommunicationEntry] = {}
     for entry in told:
         known[entry.step, entry.name] = known[None, entry.name] = entry
     for call in calls:
@@ -222,35 +229,35 @@ def _split(calls: Iterable[Call], told: Iterable[Entry]) -> Iterator[Call]:
         if entry_of is None:
             yield call
         else:
-            yield replace(call, group=entry_of.group, split=_times(entry_of))
+            yield replace(call, group=entry_of.group, split=_split_of_entry(entry_of))
 
 
-def _times(entry: Entry) -> Split:
+def _split_of_entry(entry: CommunicationEntry) -> Split:
     kinds = ("Elapse", "Transit", "Wait", "Synchronization", "Idle")
-    return Split(*(microseconds(entry.content, _TIMES, f"{kind} Time(ms)") for kind in kinds))
+    return Split(*(time_us(entry.content, _TIMES, f"{kind} Time(ms)") for kind in kinds))
 
 
-def _carrying(calls: Iterable[Call], timeline: Timeline | None) -> Iterator[Call]:
+def _with_payloads(calls: Iterable[Call], timeline: TraceTimeline | None) -> Iterator[Call]:
     """Each call with the payload of the slice of its name that begins nearest, and with the start of that slice.
 
     The table cuts off what is below a nanosecond and the timeline rounds it, so that starts differ by one; launches
     end where the timeline says.
     """
-    known = _seen(timeline) if timeline is not None else {}
+    known = _payloads_by_name(timeline) if timeline is not None else {}
     for call in calls:
-        start, payload = _nearest(known.get(call.name, []), call.start_ns)
+        start, payload = _nearest_payload(known.get(call.name, []), call.start_ns)
         near = abs(start - call.start_ns) <= _ROUNDING_NS
         yield replace(call, payload=payload, start_ns=start if near else call.start_ns)
 
 
-def _nearest(seen: list[tuple[int, Payload]], start: int) -> tuple[int, Payload]:
+def _nearest_payload(seen: list[tuple[int, Payload]], start: int) -> tuple[int, Payload]:
     if not seen:
         return start, Payload()
     place = bisect_left(seen, start, key=lambda found: found[0])
     return min(seen[max(place - 1, 0) : place + 1], key=lambda found: abs(found[0] - start))
 
 
-def _seen(timeline: Timeline) -> dict[str, list[tuple[int, Payload]]]:
+def _payloads_by_name(timeline: TraceTimeline) -> dict[str, list[tuple[int, Payload]]]:
     """Starts and payloads of the operators the timeline shows, by name, in order of start."""
     payloads, slices = timeline.payloads, timeline.slices
     carried = zip(
@@ -260,7 +267,7 @@ def _seen(timeline: Timeline) -> dict[str, list[tuple[int, Payload]]]:
         payloads.algorithm.values(),
         strict=True,
     )
-    of_row = {row: Payload(count, _recorded(dtype), _recorded(algo)) for row, count, dtype, algo in carried}
+    of_row = {row: Payload(count, _word_or_none(dtype), _word_or_none(algo)) for row, count, dtype, algo in carried}
     rows = operator_rows(timeline)
     rows = rows[np.argsort(slices.start_ns[rows], kind="stable")]
     found: dict[str, list[tuple[int, Payload]]] = {}
@@ -270,11 +277,11 @@ def _seen(timeline: Timeline) -> dict[str, list[tuple[int, Payload]]]:
     return found
 
 
-def _recorded(word: str | None) -> str | None:
+def _word_or_none(word: str | None) -> str | None:
     return None if word in _NO_WORDS else word
 
 
-def _database(folder: Folder) -> Table[Collective]:
+def _collectives_from_database(folder: Folder) -> Table[Collective]:
     database = folder.database()
     if not database.has_rows("COMMUNICATION_OP"):
         if database.has_rows("TASK"):
@@ -290,7 +297,9 @@ def _database(folder: Folder) -> Table[Collective]:
         "count": ["count"],
     }
     found = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", folder.rank))
-    return _table(folder, _told(_recorded_calls(folder, database, found), _analysed(folder)))
+    return _collective_table(
+        folder, _with_analysed_splits(_recorded_calls(folder, database, found), _splits_by_key(folder))
+    )
 
 
 def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array]) -> Iterator[Call]:
@@ -305,32 +314,34 @@ def _recorded_calls(folder: Folder, database: Database, found: dict[str, Array])
     for name, start, took, step, count, dtype, group, algorithm in rows:
         if name is not None:
             carried = float(count) if count >= 0 else np.nan
-            payload = Payload(carried, _recorded(dtypes.get(dtype)), _recorded(algorithm))
-            yield Call(name, start, took, step, communicator(group or ""), payload=payload)
+            payload = Payload(carried, _word_or_none(dtypes.get(dtype)), _word_or_none(algorithm))
+            yield Call(name, start, took, step, communicator_hash(group or ""), payload=payload)
 
 
 _Key = tuple[int | None, str, str]
 
 
-def _analysed(folder: Folder) -> dict[_Key, Split]:
+def _splits_by_key(folder: Folder) -> dict[_Key, Split]:
     """What the time of each operator went to, by step, name and group; by name and group alone under no step."""
     kinds = ("elapse_time", "transit_time", "wait_time", "synchronization_time", "idle_time")
     try:
-        rows = records(folder, Origin("analysis", "CommAnalyzerTime"), ("step", "hccl_op_name", "group_name", *kinds))
+        rows = read_records(
+            folder, Origin("analysis", "CommAnalyzerTime"), ("step", "hccl_op_name", "group_name", *kinds)
+        )
     except (FactMissing, Unreadable):  # not recorded, or noted as damage: the split stays unknown
         rows = None
     found: dict[_Key, Split] = {}
     for step, name, group, *times in rows or ():
-        split = Split(*(microseconds({"ms": time}, "ms") for time in times))
-        plain, hashed = str(name).partition("@")[0], communicator(str(group or ""))
+        split = Split(*(time_us({"ms": time}, "ms") for time in times))
+        plain, hashed = str(name).partition("@")[0], communicator_hash(str(group or ""))
         found[step_number(str(step or "")), plain, hashed] = found[None, plain, hashed] = split
     return found
 
 
-def _told(calls: Iterable[Call], known: Mapping[_Key, Split]) -> Iterator[Call]:
+def _with_analysed_splits(calls: Iterable[Call], known: Mapping[_Key, Split]) -> Iterator[Call]:
     for call in calls:
         split = known.get((call.step, call.name, call.group)) or known.get((None, call.name, call.group))
         yield call if split is None else replace(call, split=split)
 
 
-COLLECTIVES = Reading(Collective, {"text": _text, "database": _database})
+COLLECTIVES = Reading(Collective, {"text": _collectives_from_text, "database": _collectives_from_database})

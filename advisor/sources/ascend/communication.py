@@ -12,12 +12,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from advisor.sources.ascend.groups import communicator
+from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import rows
+from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.jsonfile import inside
+from advisor.sources.files.jsonfile import value_at
 
 BYTES_PER_MB = 1e6
 """The communication files count in decimal megabytes (8.388608 MB is 8 MiB)."""
@@ -28,7 +28,7 @@ _P2P = ("send", "receive", "recv", "batchsendrecv")
 _TOTAL = "total op info"
 
 
-class Entry(Struct, frozen=True):
+class CommunicationEntry(Struct, frozen=True):
     """One communication operator in one step: its name, its communicator's hash, and what the file says of it."""
 
     step: int | None
@@ -57,46 +57,46 @@ def is_p2p(op: str) -> bool:
     return op.lower() in _P2P
 
 
-def entries(folder: Folder, name: str) -> tuple[Entry, ...]:
+def communication_entries(folder: Folder, name: str) -> tuple[CommunicationEntry, ...]:
     """The entries of `communication.json` or `communication_matrix.json` of a rank, decoded once.
 
     Raises:
         Unreadable: It cannot be read as a whole.
     """
     path = folder.files[name]
-    return folder.once(name, lambda: tuple(of_rank(jsonfile.load(path, folder.notes), path, folder.notes)))
+    return folder.once(name, lambda: tuple(of_rank(jsonfile.load_json(path, folder.notes), path, folder.notes)))
 
 
 def p2p_groups(folder: Folder) -> frozenset[str]:
     """The communicators over which a rank sends or receives, by hash."""
     if folder.databases:
-        found = rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
+        found = query_rows(folder, "analysis", "SELECT DISTINCT hccl_op_name, group_name, type FROM CommAnalyzerTime")
         return frozenset(
-            communicator(str(group)) for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name)))
+            communicator_hash(str(group)) for name, group, kind in found if kind == "p2p" or is_p2p(op_of(str(name)))
         )
     try:
-        listed = entries(folder, "communication.json") if "communication.json" in folder.files else ()
+        listed = communication_entries(folder, "communication.json") if "communication.json" in folder.files else ()
     except Unreadable:  # noted; who talks to whom is not known
         return frozenset()
     return frozenset(entry.group for entry in listed if entry.p2p and entry.group)
 
 
-def of_rank(content: object, path: Path, notes: Notes) -> Iterator[Entry]:
+def of_rank(content: object, path: Path, notes: Notes) -> Iterator[CommunicationEntry]:
     """Entries of a rank's file: step, then kind, then operator."""
-    for step, kinds in _objects(content, "", path, notes):
-        for kind, operators in _objects(kinds, step, path, notes):
-            yield from _entries(operators, step, kind, path, notes)
+    for step, kinds in _member_objects(content, "", path, notes):
+        for kind, operators in _member_objects(kinds, step, path, notes):
+            yield from _entries_of_operators(operators, step, kind, path, notes)
 
 
-def of_cluster(content: object, path: Path, notes: Notes) -> Iterator[tuple[str, Entry]]:
+def of_cluster(content: object, path: Path, notes: Notes) -> Iterator[tuple[str, CommunicationEntry]]:
     """Entries of a cluster's file with the outer key (`p2p` or the ranks as text): outer key, step, operator."""
-    for outer, steps in _objects(content, "", path, notes):
-        for step, operators in _objects(steps, outer, path, notes):
-            for entry in _entries(operators, step, outer, path, notes):
+    for outer, steps in _member_objects(content, "", path, notes):
+        for step, operators in _member_objects(steps, outer, path, notes):
+            for entry in _entries_of_operators(operators, step, outer, path, notes):
                 yield outer, entry
 
 
-def _objects(value: object, place: str, path: Path, notes: Notes) -> Iterator[tuple[str, Mapping[str, object]]]:
+def _member_objects(value: object, place: str, path: Path, notes: Notes) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The members of an object that are objects themselves; others are noted."""
     if not isinstance(value, dict):
         notes.add(path.name, place, "holds something else where an object is due")
@@ -108,23 +108,25 @@ def _objects(value: object, place: str, path: Path, notes: Notes) -> Iterator[tu
             notes.add(path.name, f"{place} {key}".strip(), "an entry is no object")
 
 
-def _entries(operators: object, step: str, kind: str, path: Path, notes: Notes) -> Iterator[Entry]:
-    for key, content in _objects(operators, f"{step} {kind}", path, notes):
+def _entries_of_operators(
+    operators: object, step: str, kind: str, path: Path, notes: Notes
+) -> Iterator[CommunicationEntry]:
+    for key, content in _member_objects(operators, f"{step} {kind}", path, notes):
         name, _, group = key.rpartition("@") if "@" in key else (key, "", "")
         if name.lower() != _TOTAL:
             p2p = kind == "p2p" or is_p2p(op_of(name))
-            yield Entry(step_number(step), p2p, name, communicator(group), content)
+            yield CommunicationEntry(step_number(step), p2p, name, communicator_hash(group), content)
 
 
-def microseconds(content: object, *keys: str) -> float:
+def time_us(content: object, *keys: str) -> float:
     """A time in ms as µs; NaN when it is not there, no number or below zero."""
-    found = jsonfile.number(inside(content, *keys)) * 1e3
+    found = jsonfile.as_number(value_at(content, *keys)) * 1e3
     return found if found >= 0 else float("nan")
 
 
 def size_bytes(megabytes: object) -> float:
     """A size in MB of 1e6 bytes as whole bytes; NaN when it is no number or below zero."""
-    found = jsonfile.number(megabytes) * BYTES_PER_MB
+    found = jsonfile.as_number(megabytes) * BYTES_PER_MB
     return float(round(found)) if found >= 0 else float("nan")
 
 

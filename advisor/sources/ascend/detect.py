@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.sources.family import Candidate
-from advisor.sources.files.heads import head, is_gpu_trace, is_packed, is_trace
+from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
 from advisor.sources.listing import Listing
 
 NAME = "Ascend"
@@ -44,7 +44,7 @@ _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"Hos
 
 
 @dataclass(frozen=True, slots=True)
-class Spot(Candidate):
+class CaptureFolders(Candidate):
     """Where one capture lies: its folder, the folder of its output, and the files there by name."""
 
     output: Path = Path()
@@ -79,38 +79,38 @@ def detect(listing: Listing) -> Iterator[Candidate]:
         return
     folder, files = listing.folder, listing.files
     if is_output(files):
-        yield Spot(_root(folder), output=folder, names=files)
+        yield CaptureFolders(_root_of_output(folder), output=folder, names=files)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
     elif OUTPUT not in listing.folders and any(_RAW.match(name) for name in listing.folders):
         parsed_by_framework = folder.name.endswith(("_ascend_pt", "_ascend_ms")) or "FRAMEWORK" in listing.folders
-        yield Candidate(folder, kind="unparsed") if parsed_by_framework else _msprof(folder)
+        yield Candidate(folder, kind="unparsed") if parsed_by_framework else _msprof_output(folder)
     elif any(_MSPROF_FILE.match(name) for name in files) or _RAW.match(folder.name):
-        yield _msprof(folder)
+        yield _msprof_output(folder)
     if any(_LEGACY.match(name) for name in files):
         yield Foreign(folder, kind="foreign", tool="insight")
 
 
-def _msprof(folder: Path) -> Foreign:
+def _msprof_output(folder: Path) -> Foreign:
     return Foreign(folder, kind="foreign", tool="msprof")
 
 
-def _root(output: Path) -> Path:
+def _root_of_output(output: Path) -> Path:
     return output.parent if output.name == OUTPUT else output
 
 
-def _of_file(listing: Listing) -> Iterator[Spot]:
+def _of_file(listing: Listing) -> Iterator[CaptureFolders]:
     """The capture a single file belongs to; a lone trace or database is a capture of its own."""
     folder, name = listing.folder, listing.asked
     if name in listing.files and is_output([name]):
-        yield Spot(_root(folder), output=folder, names=listing.files)
+        yield CaptureFolders(_root_of_output(folder), output=folder, names=listing.files)
     elif name.endswith(".db"):
-        yield Spot(folder, output=folder, names=(name,), stands_for="profiler")
-    elif is_ascend_trace(head(folder / name)) and not is_packed(folder / name):
-        yield Spot(folder, output=folder, names=(name,), stands_for="trace_view.json")
+        yield CaptureFolders(folder, output=folder, names=(name,), stands_for="profiler")
+    elif is_ascend_trace(file_head(folder / name)) and not is_packed(folder / name):
+        yield CaptureFolders(folder, output=folder, names=(name,), stands_for="trace_view.json")
 
 
-def inner(listing: Listing) -> frozenset[str]:
+def inner_folders(listing: Listing) -> frozenset[str]:
     """The folders of a capture: inside of it only its output is of interest, and inside of that nothing."""
     if is_output(listing.files):
         return frozenset(listing.folders)

@@ -14,11 +14,11 @@ from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, match, pick
+from advisor.sources.files.database import Database, match_keys, pick_values
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
-    from advisor.sources.files.timeline import Timeline
+    from advisor.sources.files.timeline import TraceTimeline
 
 HARDWARE = ("Ascend Hardware",)
 """Lanes of the device's task scheduler."""
@@ -109,25 +109,25 @@ COPY_OPERATIONS = {
 NO_CONNECTION = 4294967295
 
 
-def _text(folder: Folder) -> Table[DeviceTask]:
+def _tasks_from_text(folder: Folder) -> Table[DeviceTask]:
     timeline = folder.timeline()
     slices, rows = timeline.slices, hardware_rows(timeline)
     if not len(rows):
         raise FactMissing([DeviceTask.table])
     name, (task_type, _) = slices.name.take(rows), timeline.tasks.of(rows)
-    kind = _kinds(name, task_type, are_kernels(name, task_type))
-    size, direction = _copied(timeline, rows)
+    kind = _kinds_of_tasks(name, task_type, are_kernels(name, task_type))
+    size, direction = _copies_of_slices(timeline, rows)
     inside = (kind == _CODES["copy"]) & (direction < 0) & task_type.isin([_ON_CHIP])
     return Table.build(
         DeviceTask,
         rank=folder.rank,
-        stream=streams(timeline, rows),
+        stream=streams_of_slices(timeline, rows),
         name=name,
         kind=Texts(kind, KINDS),
         task_type=task_type,
         start_ns=slices.start_ns[rows],
         end_ns=slices.end_ns[rows],
-        connection=_given(slices.link[rows]),
+        connection=_connections_or_missing(slices.link[rows]),
         size_bytes=size,
         direction=Texts(np.where(inside, _DIRECTION_NAMES.index("d2d"), direction).astype(np.int32), _DIRECTION_NAMES),
     ).sorted_by("start_ns", "end_ns", "stream")
@@ -140,28 +140,28 @@ def are_kernels(name: Texts, task_type: Texts) -> Array:
     return found
 
 
-def hardware_rows(timeline: Timeline) -> Array:
+def hardware_rows(timeline: TraceTimeline) -> Array:
     """The slices of the device's task scheduler."""
     return np.flatnonzero(timeline.tracks.of(*HARDWARE)[timeline.slices.track])
 
 
-def streams(timeline: Timeline, rows: Array) -> Array:
+def streams_of_slices(timeline: TraceTimeline, rows: Array) -> Array:
     """The stream of each slice: as its arguments say, else the number of its thread."""
     _, stream = timeline.tasks.of(rows)
     return np.where(stream == MISSING, timeline.tracks.number[timeline.slices.track[rows]], stream)
 
 
-def waits_and_marks(timeline: Timeline) -> Array:
+def waits_and_marks(timeline: TraceTimeline) -> Array:
     """Per slice: whether it is a task of the device that nothing is launched for."""
     rows = hardware_rows(timeline)
     name, (task_type, _) = timeline.slices.name.take(rows), timeline.tasks.of(rows)
-    kind = _kinds(name, task_type, are_kernels(name, task_type))
+    kind = _kinds_of_tasks(name, task_type, are_kernels(name, task_type))
     found = np.zeros(len(timeline.slices), bool)
     found[rows[(kind == _CODES["wait"]) | (kind == _CODES["mark"])]] = True
     return found
 
 
-def _kinds(name: Texts, task_type: Texts, kernel: Array) -> Array:
+def _kinds_of_tasks(name: Texts, task_type: Texts, kernel: Array) -> Array:
     """Codes of kinds: by name where it tells, else by type; what is unknown only marks a place."""
     mark = _CODES["mark"]
     named = np.array([*(_CODES.get(KIND_OF_NAME.get(n, ""), -1) for n in name.names), -1], np.int32)[name.codes]
@@ -170,53 +170,53 @@ def _kinds(name: Texts, task_type: Texts, kernel: Array) -> Array:
     return np.where(kernel, _CODES["kernel"], kind).astype(np.int32)
 
 
-def _copied(timeline: Timeline, rows: Array) -> tuple[Array, Array]:
+def _copies_of_slices(timeline: TraceTimeline, rows: Array) -> tuple[Array, Array]:
     """Bytes and direction of each slice that has them."""
     copies = timeline.copies
     size = np.full(len(timeline.slices), np.nan)
     direction = np.full(len(timeline.slices), -1, np.int8)
     size[copies.row] = copies.size_bytes
-    direction[copies.row] = _directions(copies.direction)
+    direction[copies.row] = _direction_codes(copies.direction)
     return size[rows], direction[rows]
 
 
-def _directions(words: Texts) -> Array:
-    codes = [_direction(word) for word in words.names]
+def _direction_codes(words: Texts) -> Array:
+    codes = [_direction_code(word) for word in words.names]
     return np.array([*codes, -1], np.int8)[words.codes]
 
 
-def _direction(word: str) -> int:
+def _direction_code(word: str) -> int:
     found = DIRECTIONS.get(word.strip().lower().replace("_", " "))
     return -1 if found is None else _DIRECTION_NAMES.index(found)
 
 
-def _given(connection: Array) -> Array:
+def _connections_or_missing(connection: Array) -> Array:
     return np.where(connection == NO_CONNECTION, MISSING, connection)
 
 
-def _database(folder: Folder) -> Table[DeviceTask]:
+def _tasks_from_database(folder: Folder) -> Table[DeviceTask]:
     database = folder.database()
     if not database.has_rows("TASK"):
         raise FactMissing([DeviceTask.table])
-    found = tasks(database, folder.rank)
+    found = task_columns(database, folder.rank)
     name_of, kernel = _kernel_names(database, found["task"])
     task_type = database.texts(found["type"])
     # an FFTS+ launch has one task of its own around its parts, which the timeline does not show
     envelope = task_type.isin(KERNEL_TYPES) & ~kernel & kernel.any()
     keep = ~envelope & (found["start"] != MISSING) & (found["end"] >= found["start"])
-    kind = _kinds(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
+    kind = _kinds_of_tasks(task_type, task_type, kernel | task_type.isin(KERNEL_TYPES))
     size, direction = _copy_info(database, found["task"])
     return (
         Table.build(
             DeviceTask,
             rank=folder.rank,
             stream=found["stream"],
-            name=_either(name_of, task_type),
+            name=_fill_missing(name_of, task_type),
             kind=Texts(kind, KINDS),
             task_type=task_type,
             start_ns=found["start"],
             end_ns=found["end"],
-            connection=_given(found["connection"]),
+            connection=_connections_or_missing(found["connection"]),
             size_bytes=size,
             direction=Texts(direction.astype(np.int32), _DIRECTION_NAMES),
         )
@@ -225,7 +225,7 @@ def _database(folder: Folder) -> Table[DeviceTask]:
     )
 
 
-def tasks(database: Database, rank: int) -> dict[str, Array]:
+def task_columns(database: Database, rank: int) -> dict[str, Array]:
     """The columns of TASK for one rank's device."""
     wanted = {
         "start": ["startNs"],
@@ -241,22 +241,22 @@ def tasks(database: Database, rank: int) -> dict[str, Array]:
 def _kernel_names(database: Database, task: Array) -> tuple[Texts, Array]:
     """Names of the tasks that are compute kernels, and which those are."""
     info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "name": ["name"]})
-    place = match(info["task"], task)
-    return database.texts(pick(info["name"], place)), place >= 0
+    place = match_keys(info["task"], task)
+    return database.texts(pick_values(info["name"], place)), place >= 0
 
 
 def _copy_info(database: Database, task: Array) -> tuple[Array, Array]:
     """Bytes and direction of copies, where MEMCPY_INFO has them."""
     wanted = {"task": ["globalTaskId"], "size": ["size"], "operation": ["memcpyOperation"]}
     info = database.integers("MEMCPY_INFO", wanted)
-    place = match(info["task"], task)
+    place = match_keys(info["task"], task)
     words = {**COPY_OPERATIONS, **database.names("ENUM_MEMCPY_OPERATION")}
-    codes = np.array([_direction(words.get(i, "")) for i in info["operation"].tolist()] + [-1])
+    codes = np.array([_direction_code(words.get(i, "")) for i in info["operation"].tolist()] + [-1])
     sizes = np.append(np.where(info["size"] < 0, np.nan, info["size"].astype(np.float64)), np.nan)
     return sizes[place], codes[place]
 
 
-def _either(first: Texts, second: Texts) -> Texts:
+def _fill_missing(first: Texts, second: Texts) -> Texts:
     """The first text of each row, else the second."""
     index: dict[str, int] = {}
     codes = [
@@ -266,4 +266,4 @@ def _either(first: Texts, second: Texts) -> Texts:
     return Texts(np.where(codes[0] < 0, codes[1], codes[0]).astype(np.int32), tuple(index))
 
 
-DEVICE_TASKS = Reading(DeviceTask, {"text": _text, "database": _database})
+DEVICE_TASKS = Reading(DeviceTask, {"text": _tasks_from_text, "database": _tasks_from_database})

@@ -10,9 +10,9 @@ from advisor.facts.observed import Device
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import rows
+from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.jsonfile import inside, integer, load, mapping, number, text
+from advisor.sources.files.jsonfile import as_integer, as_mapping, as_number, as_text, load_json, value_at
 from advisor.sources.reading import Reading
 
 CHIPS: Mapping[str, str] = {
@@ -26,40 +26,40 @@ CHIPS: Mapping[str, str] = {
 """`platform_version` of info.json; A3 shares its number with 910B."""
 
 
-def chip(folder: Folder) -> str:
+def chip_name(folder: Folder) -> str:
     """The chip, such as `Ascend910B`, by the database or by what is left of the raw data; empty when not recorded."""
-    found = rows(folder, "profiler", "SELECT name FROM NPU_INFO LIMIT 1")
+    found = query_rows(folder, "profiler", "SELECT name FROM NPU_INFO LIMIT 1")
     named = next((row[0] for row in found if isinstance(row[0], str)), "")
-    return named or CHIPS.get(str(_info(folder).get("platform_version")), "")
+    return named or CHIPS.get(str(_device_info(folder).get("platform_version")), "")
 
 
-def _info(folder: Folder) -> Mapping[str, object]:
+def _device_info(folder: Folder) -> Mapping[str, object]:
     """The content of info.json of the rank's device; empty where it is gone, or several could be meant."""
-    return folder.once("device_info", lambda: _one(folder))
+    return folder.once("device_info", lambda: _read_device_info(folder))
 
 
-def _one(folder: Folder) -> Mapping[str, object]:
+def _read_device_info(folder: Folder) -> Mapping[str, object]:
     found = []
     for path in sorted(folder.root.glob("PROF_*/device_*/info.json.*")):
         if path.name.removeprefix("info.json.").isdecimal():
             try:
-                found.append(mapping(load(path, Notes())))
+                found.append(as_mapping(load_json(path, Notes())))
             except Unreadable:  # the raw data is no part of the export; what it could add is not known
                 continue
-    own = [info for info in found if integer(info.get("rank_id")) == folder.rank]
+    own = [info for info in found if as_integer(info.get("rank_id")) == folder.rank]
     chosen = found if len(found) == 1 else own
     return chosen[0] if chosen else {}
 
 
-def _read(folder: Folder) -> Table[Device]:
-    listed = _info(folder).get("DeviceInfo")
-    said = mapping(listed[0]) if isinstance(listed, list) and listed else {}
-    named = chip(folder)
+def _device_of_rank(folder: Folder) -> Table[Device]:
+    listed = _device_info(folder).get("DeviceInfo")
+    said = as_mapping(listed[0]) if isinstance(listed, list) and listed else {}
+    named = chip_name(folder)
     if not said and not named:
         raise FactMissing([Device.table])
-    counts = [inside(said, name) for name in ("ai_core_num", "aiv_num")]
-    cube, vector = (float(many) if many else math.nan for many in map(integer, counts))
-    mhz = number(text(said.get("aic_frequency")))
+    counts = [value_at(said, name) for name in ("ai_core_num", "aiv_num")]
+    cube, vector = (float(many) if many else math.nan for many in map(as_integer, counts))
+    mhz = as_number(as_text(said.get("aic_frequency")))
     return Table.build(
         Device,
         rank=[folder.rank],
@@ -70,4 +70,4 @@ def _read(folder: Folder) -> Table[Device]:
     )
 
 
-DEVICES = Reading(Device, {"text": _read, "database": _read})
+DEVICES = Reading(Device, {"text": _device_of_rank, "database": _device_of_rank})

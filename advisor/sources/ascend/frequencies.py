@@ -13,21 +13,21 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.reading import Reading
 
 
-def _text(folder: Folder) -> Table[Frequency]:
+def _frequencies_from_text(folder: Folder) -> Table[Frequency]:
     found = folder.timeline().frequencies
-    return _table(folder, found.time_ns, found.mhz)
+    return _frequency_table(folder, found.time_ns, found.mhz)
 
 
-def _database(folder: Folder) -> Table[Frequency]:
+def _frequencies_from_database(folder: Folder) -> Table[Frequency]:
     database = folder.database()
     if not database.fields("AICORE_FREQ"):
         raise FactMissing([Frequency.table])
     wanted = {"time": ["timestampNs"], "mhz": ["freq"]}
     found = database.integers("AICORE_FREQ", wanted, database.on_device("AICORE_FREQ", folder.rank))
-    return _table(folder, found["time"], np.where(found["mhz"] == MISSING, np.nan, found["mhz"]))
+    return _frequency_table(folder, found["time"], np.where(found["mhz"] == MISSING, np.nan, found["mhz"]))
 
 
-def _table(folder: Folder, time_ns: Array, mhz: Array) -> Table[Frequency]:
+def _frequency_table(folder: Folder, time_ns: Array, mhz: Array) -> Table[Frequency]:
     good = (time_ns != MISSING) & (mhz > 0)
     if not good.any():
         raise FactMissing([Frequency.table])
@@ -35,4 +35,4 @@ def _table(folder: Folder, time_ns: Array, mhz: Array) -> Table[Frequency]:
     return Table.build(Frequency, rank=rank, time_ns=time_ns[good], mhz=mhz[good]).sorted_by("time_ns")
 
 
-FREQUENCIES = Reading(Frequency, {"text": _text, "database": _database})
+FREQUENCIES = Reading(Frequency, {"text": _frequencies_from_text, "database": _frequencies_from_database})

@@ -13,8 +13,8 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.family import Members
-from advisor.sources.files.jsonfile import inside, integer, integers, mapping, text
+from advisor.sources.family import GroupMembers
+from advisor.sources.files.jsonfile import as_integer, as_integers, as_mapping, as_text, value_at
 from advisor.sources.reading import Reading
 
 KINDS: Mapping[str, str] = {
@@ -41,7 +41,7 @@ MOST_RANKS = 1 << 20
 
 
 @lru_cache(maxsize=1 << 16)  # every rank of a job names the same ones
-def communicator(name: str) -> str:
+def communicator_hash(name: str) -> str:
     """The decimal hash that stands for a communicator in file names and collectives; a hash stays as it is.
 
     Two polynomial hashes of the name with 29 and 131, 32 bits each, joined to 64 bits.
@@ -61,25 +61,25 @@ def kind_of(name: str) -> str:
     return KINDS.get(plain, plain)
 
 
-def recorded(info: object) -> dict[str, Members]:
+def groups_in_metadata(info: object) -> dict[str, GroupMembers]:
     """The groups of a `parallel_group_info`, by communicator hash."""
     found = {}
-    for name, entry in mapping(info).items():
-        ranks = integers(inside(entry, "global_ranks"))
+    for name, entry in as_mapping(info).items():
+        ranks = as_integers(value_at(entry, "global_ranks"))
         if ranks:
-            found[communicator(name)] = Members(kind_of(text(inside(entry, "group_name"))), ranks)
+            found[communicator_hash(name)] = GroupMembers(kind_of(as_text(value_at(entry, "group_name"))), ranks)
     return found
 
 
-def from_cluster(content: object) -> dict[str, Members]:
+def from_cluster(content: object) -> dict[str, GroupMembers]:
     """The groups of a cluster's communication_group.json, by communicator hash; files of 2023 name none."""
-    entries = inside(content, "comm_group_parallel_info")
+    entries = value_at(content, "comm_group_parallel_info")
     found = {}
     for entry in entries if isinstance(entries, list) else []:
-        name = text(inside(entry, "group_name")) or text(inside(entry, "group_id"))
-        ranks = tuple(sorted(integers(inside(entry, "rank_set"))))
+        name = as_text(value_at(entry, "group_name")) or as_text(value_at(entry, "group_id"))
+        ranks = tuple(sorted(as_integers(value_at(entry, "rank_set"))))
         if name and ranks:
-            found[communicator(name)] = Members(kind_of(text(inside(entry, "pg_name"))), ranks)
+            found[communicator_hash(name)] = GroupMembers(kind_of(as_text(value_at(entry, "pg_name"))), ranks)
     return found
 
 
@@ -92,13 +92,16 @@ class Sizes(Struct, frozen=True):
     @classmethod
     def recorded(cls, distributed: object) -> Sizes:
         """From `distributed_args`; empty when there are none."""
-        found = {short: integer(inside(distributed, name)) or 0 for short, name in _SIZES.items()}
-        world = integer(inside(distributed, "world_size")) or 0
+        found = {short: as_integer(value_at(distributed, name)) or 0 for short, name in _SIZES.items()}
+        world = as_integer(value_at(distributed, "world_size")) or 0
         return cls({k: v for k, v in found.items() if 0 < v <= MOST_RANKS}, world if 0 < world <= MOST_RANKS else 0)
 
 
-def parallel(
-    sizes: Sizes, groups: Mapping[str, Members], stages: tuple[tuple[int, ...], ...] = (), stages_from: str = "cluster"
+def parallel_layout(
+    sizes: Sizes,
+    groups: Mapping[str, GroupMembers],
+    stages: tuple[tuple[int, ...], ...] = (),
+    stages_from: str = "cluster",
 ) -> Parallel:
     """The parallel layout, from the best source there is: `distributed_args`, then the sizes of groups, then `stages`.
 
@@ -116,7 +119,7 @@ def parallel(
     return Parallel(**dimensions, source=source, stages=found if len(found) > 1 else ())
 
 
-def _by_groups(groups: Mapping[str, Members]) -> dict[str, int]:
+def _by_groups(groups: Mapping[str, GroupMembers]) -> dict[str, int]:
     """The size of the largest group of each dimension."""
     found: dict[str, int] = {}
     for group in groups.values():
@@ -125,7 +128,7 @@ def _by_groups(groups: Mapping[str, Members]) -> dict[str, int]:
     return found
 
 
-def _stages_by_groups(groups: Mapping[str, Members], depth: int) -> tuple[tuple[int, ...], ...]:
+def _stages_by_groups(groups: Mapping[str, GroupMembers], depth: int) -> tuple[tuple[int, ...], ...]:
     """Ranks at the same place of their pipeline group stand in the same stage."""
     chains = {group.ranks for group in groups.values() if group.kind == "pp" and len(group.ranks) == depth > 1}
     stages = tuple(tuple(sorted({chain[place] for chain in chains})) for place in range(depth)) if chains else ()
@@ -141,11 +144,11 @@ def _stages_by_order(world: int, depth: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(range(stage * width, (stage + 1) * width)) for stage in range(depth))
 
 
-def chained(pairs: Iterable[tuple[int, ...]], world: int) -> tuple[tuple[int, ...], ...]:
+def stages_by_pairs(pairs: Iterable[tuple[int, ...]], world: int) -> tuple[tuple[int, ...], ...]:
     """Stages when only the groups with point-to-point traffic are known: ranks that send to each other stand in
     different stages, and stages are blocks of consecutive ranks. Empty unless both hold for every group.
     """
-    chains = [tuple(sorted(set(pair))) for pair in _joined(pairs)]
+    chains = [tuple(sorted(set(pair))) for pair in _merge_sets(pairs)]
     depth = max((len(chain) for chain in chains), default=0)
     stages = _stages_by_order(world, depth)
     whole = all(len(chain) == depth for chain in chains)
@@ -153,7 +156,7 @@ def chained(pairs: Iterable[tuple[int, ...]], world: int) -> tuple[tuple[int, ..
     return stages if whole and placed else ()
 
 
-def _joined(pairs: Iterable[tuple[int, ...]]) -> list[set[int]]:
+def _merge_sets(pairs: Iterable[tuple[int, ...]]) -> list[set[int]]:
     """Sets that share a member become one."""
     sets: list[set[int]] = []
     for pair in pairs:
@@ -163,7 +166,7 @@ def _joined(pairs: Iterable[tuple[int, ...]]) -> list[set[int]]:
     return sets
 
 
-def table(groups: Mapping[str, Members]) -> Table[Group]:
+def group_table(groups: Mapping[str, GroupMembers]) -> Table[Group]:
     """Every member of every group, groups in order of their hash."""
     rows = [
         (name, group.kind or None, rank, place)
@@ -174,11 +177,11 @@ def table(groups: Mapping[str, Members]) -> Table[Group]:
     return Table.build(Group, group=names, group_kind=kinds, rank=ranks, position=places)
 
 
-def _known(folder: Folder) -> Table[Group]:
+def _groups_of_run(folder: Folder) -> Table[Group]:
     """Groups are put together from all ranks when the input is opened; one rank carries them for all."""
     if not folder.groups:
         raise FactMissing([Group.table])
-    return table(folder.groups) if folder.carries_groups else Table.empty(Group)
+    return group_table(folder.groups) if folder.carries_groups else Table.empty(Group)
 
 
-GROUPS = Reading(Group, {"text": _known, "database": _known})
+GROUPS = Reading(Group, {"text": _groups_of_run, "database": _groups_of_run})

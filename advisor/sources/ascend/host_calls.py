@@ -9,7 +9,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.call_words import activities
+from advisor.sources.ascend.call_words import activities_of_calls
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database
 from advisor.sources.reading import Reading
@@ -67,10 +67,10 @@ def operator_kind(name: str) -> str:
     return next((kind for start, kind in _OPERATORS if name.startswith(start)), "operator")
 
 
-def _text(folder: Folder) -> Table[HostCall]:
+def _calls_from_text(folder: Folder) -> Table[HostCall]:
     timeline = folder.timeline()
     slices = timeline.slices
-    kinds = _kinds(slices.category, slices.name)
+    kinds = _kinds_of_events(slices.category, slices.name)
     rows = np.flatnonzero(kinds >= 0)
     if not len(rows):
         raise FactMissing([HostCall.table])
@@ -81,33 +81,33 @@ def _text(folder: Folder) -> Table[HostCall]:
         rank=folder.rank,
         thread=timeline.tracks.number[slices.track[rows]],
         kind=Texts(kinds, KINDS),
-        **_told(_named(names, kinds, layered), kinds),
+        **_names_and_activities(_shorten_names(names, kinds, layered), kinds),
         start_ns=slices.start_ns[rows],
         end_ns=slices.end_ns[rows],
         connection=slices.link[rows],
     )
 
 
-def _told(name: Texts, kinds: Array) -> dict[str, Texts]:
+def _names_and_activities(name: Texts, kinds: Array) -> dict[str, Texts]:
     """The names of calls, and what the calls do."""
     into_cann = np.isin(kinds, [_KIND_CODES[kind] for kind in BY_TYPE.values()])
-    return {"name": name, "activity": activities(name, into_cann, kinds == _KIND_CODES["operator"])}
+    return {"name": name, "activity": activities_of_calls(name, into_cann, kinds == _KIND_CODES["operator"])}
 
 
-def _kinds(category: Texts, name: Texts) -> Array:
+def _kinds_of_events(category: Texts, name: Texts) -> Array:
     """Per event the code of its kind, -1 for those not on the host."""
     by_category = np.array([*(_KIND_CODES.get(BY_CATEGORY.get(c, ""), -1) for c in category.names), -1], np.int8)
-    by_layer = np.array([*(_KIND_CODES.get(BY_LAYER.get(_layer(n), ""), -1) for n in name.names), -1], np.int8)
+    by_layer = np.array([*(_KIND_CODES.get(BY_LAYER.get(_layer_of_name(n), ""), -1) for n in name.names), -1], np.int8)
     refined = np.array([*(_KIND_CODES[operator_kind(n)] for n in name.names), -1], np.int8)
     kinds = np.where(category.codes < 0, by_layer[name.codes], by_category[category.codes])
     return np.where(kinds == _KIND_CODES["operator"], refined[name.codes], kinds)
 
 
-def _layer(name: str) -> str:
+def _layer_of_name(name: str) -> str:
     return name.partition("@")[0] if "@" in name else ""
 
 
-def _named(name: Texts, kinds: Array, layered: Array) -> Texts:
+def _shorten_names(name: Texts, kinds: Array, layered: Array) -> Texts:
     """Names without their layer where they have one; collections of garbage are all called GC."""
     index: dict[str, int] = {}
     whole = np.array([*(index.setdefault(n, len(index)) for n in name.names), -1], np.int32)
@@ -118,9 +118,9 @@ def _named(name: Texts, kinds: Array, layered: Array) -> Texts:
     return Texts(codes, tuple(index))
 
 
-def _database(folder: Folder) -> Table[HostCall]:
+def _calls_from_database(folder: Folder) -> Table[HostCall]:
     database = folder.database()
-    tables = {"PYTORCH_API": _framework, "CANN_API": _cann, "GC_RECORD": _collections}
+    tables = {"PYTORCH_API": _framework_calls, "CANN_API": _cann_calls, "GC_RECORD": _garbage_collections}
     parts = [read(folder, database) for table, read in tables.items() if database.fields(table)]
     if not any(map(len, parts)):
         raise FactMissing([HostCall.table])
@@ -137,7 +137,7 @@ _SPELLINGS = {
 }
 
 
-def _framework(folder: Folder, database: Database) -> Table[HostCall]:
+def _framework_calls(folder: Folder, database: Database) -> Table[HostCall]:
     found = database.integers("PYTORCH_API", _SPELLINGS)
     name = database.texts(found["name"])
     operator, queue = (
@@ -148,13 +148,13 @@ def _framework(folder: Folder, database: Database) -> Table[HostCall]:
     kinds = np.select(
         [types == OPERATOR, types == QUEUE, types == TRACE], [operator, queue, _KIND_CODES["python"]], default=-1
     )
-    correlation = _correlations(database, found["connection"])
+    correlation = _correlations_of_ids(database, found["connection"])
     queued = types == QUEUE
     found["connection"] = np.where(queued, correlation, MISSING)
-    return _calls(folder, found, kinds, _named(name, kinds, queued))
+    return _call_table(folder, found, kinds, _shorten_names(name, kinds, queued))
 
 
-def _correlations(database: Database, ids: Array) -> Array:
+def _correlations_of_ids(database: Database, ids: Array) -> Array:
     """The number both ends of a task queue entry share: the lowest that CONNECTION_IDS lists for the id."""
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     order = np.lexsort((pairs["connection"], pairs["id"]))
@@ -165,23 +165,23 @@ def _correlations(database: Database, ids: Array) -> Array:
     return np.where((known[place] == ids) & (ids != MISSING), numbers[place], MISSING)
 
 
-def _cann(folder: Folder, database: Database) -> Table[HostCall]:
+def _cann_calls(folder: Folder, database: Database) -> Table[HostCall]:
     found = database.integers("CANN_API", _SPELLINGS)
     types = {**API_TYPES, **database.names("ENUM_API_TYPE")}
     kinds = np.full(len(found["type"]), -1)
     for number, name in types.items():
         if name in BY_TYPE:
             kinds[found["type"] == number] = _KIND_CODES[BY_TYPE[name]]
-    return _calls(folder, found, kinds, database.texts(found["name"]))
+    return _call_table(folder, found, kinds, database.texts(found["name"]))
 
 
-def _collections(folder: Folder, database: Database) -> Table[HostCall]:
+def _garbage_collections(folder: Folder, database: Database) -> Table[HostCall]:
     found = database.integers("GC_RECORD", _SPELLINGS)
     kinds = np.full(len(found["start"]), _KIND_CODES["gc"])
-    return _calls(folder, found, kinds, Texts.constant("GC", len(kinds)))
+    return _call_table(folder, found, kinds, Texts.constant("GC", len(kinds)))
 
 
-def _calls(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -> Table[HostCall]:
+def _call_table(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -> Table[HostCall]:
     good = (kinds >= 0) & (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
     thread = found["thread"][good]
     return Table.build(
@@ -189,11 +189,11 @@ def _calls(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -
         rank=folder.rank,
         thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
         kind=Texts(kinds[good].astype(np.int32), KINDS),
-        **_told(name.take(good), kinds[good]),
+        **_names_and_activities(name.take(good), kinds[good]),
         start_ns=found["start"][good],
         end_ns=found["end"][good],
         connection=found["connection"][good],
     )
 
 
-HOST_CALLS = Reading(HostCall, {"text": _text, "database": _database})
+HOST_CALLS = Reading(HostCall, {"text": _calls_from_text, "database": _calls_from_database})

@@ -13,11 +13,11 @@ from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
-from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams, tasks
+from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams_of_slices, task_columns
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, match, pick
+from advisor.sources.files.database import Database, match_keys, pick_values
 from advisor.sources.reading import Reading
 
 DETAILS = "kernel_details.csv"
@@ -87,16 +87,16 @@ def type_of_name(name: str) -> str:
     return parts[-1] if len(parts) > 1 or "_" in name else re.sub(r"\d+$", "", name) or name
 
 
-def details(folder: Folder) -> dict[str, Values]:
+def kernel_details(folder: Folder) -> dict[str, Values]:
     """The columns of kernel_details.csv, communication included, read once for kernels and collectives."""
-    return folder.once(DETAILS, lambda: _details(folder))
+    return folder.once(DETAILS, lambda: _read_details(folder))
 
 
-def _details(folder: Folder) -> dict[str, Values]:
+def _read_details(folder: Folder) -> dict[str, Values]:
     path = folder.need(Kernel, DETAILS)
     counters = {spellings[0]: spellings for parts in COUNTERS.values() for spellings in parts}
     columns: dict[str, Column] = {**Kernel.columns(), **dict.fromkeys(counters, _SHARE)}
-    return csvfile.read(path, columns, {**HEADINGS, **counters}, folder.notes, _REQUIRED)
+    return csvfile.read_columns(path, columns, {**HEADINGS, **counters}, folder.notes, _REQUIRED)
 
 
 def communication_rows(columns: Mapping[str, Values]) -> Array:
@@ -110,22 +110,22 @@ def _text_of(columns: Mapping[str, Values], name: str) -> Texts:
     return found if isinstance(found, Texts) else Texts.constant(None, len(next(iter(columns.values()))))
 
 
-def _text(folder: Folder) -> Table[Kernel]:
+def _kernels_from_text(folder: Folder) -> Table[Kernel]:
     try:
-        columns = details(folder)
+        columns = kernel_details(folder)
     except (FactMissing, Unreadable):
         if folder.file("trace_view.json") is None:
             raise
-        return _timeline(folder)
+        return _kernels_from_timeline(folder)
     names = Kernel.columns().keys() & columns.keys()
     found: dict[str, Values | None] = {name: columns[name] for name in names}
-    found |= {name: _largest(columns, parts) for name, parts in COUNTERS.items()}
+    found |= {name: _largest_counters(columns, parts) for name, parts in COUNTERS.items()}
     keep = ~communication_rows(columns)
     rank = np.full(len(keep), folder.rank, np.int64)
-    return _completed(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
+    return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
 
 
-def _largest(columns: Mapping[str, Values], parts: tuple[tuple[str, ...], ...]) -> Array | None:
+def _largest_counters(columns: Mapping[str, Values], parts: tuple[tuple[str, ...], ...]) -> Array | None:
     """The largest of the counters that were recorded, row by row."""
     found = [columns[spellings[0]] for spellings in parts if spellings[0] in columns]
     largest: Array | None = None
@@ -135,13 +135,13 @@ def _largest(columns: Mapping[str, Values], parts: tuple[tuple[str, ...], ...]) 
     return largest
 
 
-def _completed(table: Table[Kernel]) -> Table[Kernel]:
+def _complete_kernels(table: Table[Kernel]) -> Table[Kernel]:
     """Types from names where they are missing, shapes without quotes, no blocks instead of zero; sorted by start."""
     blocks = table["blocks"]
     return table.having(
         op_type=_or_else(table.texts("op_type"), table.texts("op_name")),
-        input_shapes=_unquoted(table.texts("input_shapes")),
-        output_shapes=_unquoted(table.texts("output_shapes")),
+        input_shapes=_unquote_shapes(table.texts("input_shapes")),
+        output_shapes=_unquote_shapes(table.texts("output_shapes")),
         blocks=np.where(blocks > 0, blocks, np.nan),
     ).sorted_by("start_ns", "stream")
 
@@ -152,7 +152,7 @@ def _or_else(types: Texts, names: Texts) -> Texts:
     return Texts(np.where(types.codes < 0, derived[names.codes], types.codes).astype(np.int32), tuple(index))
 
 
-def _unquoted(shapes: Texts) -> Texts:
+def _unquote_shapes(shapes: Texts) -> Texts:
     """Shapes as both exports mean them: without quotes, and missing when no tensor has one."""
     index: dict[str, int] = {}
     bare = [shape.strip('" ') for shape in shapes.names]
@@ -160,7 +160,7 @@ def _unquoted(shapes: Texts) -> Texts:
     return Texts(np.array([*codes, -1], np.int32)[shapes.codes], tuple(index))
 
 
-def _timeline(folder: Folder) -> Table[Kernel]:
+def _kernels_from_timeline(folder: Folder) -> Table[Kernel]:
     """Kernels as the timeline shows them: names, times and streams, and which ran on the AI CPU."""
     timeline = folder.timeline()
     slices, rows = timeline.slices, hardware_rows(timeline)
@@ -175,13 +175,13 @@ def _timeline(folder: Folder) -> Table[Kernel]:
         Kernel,
         rank=folder.rank,
         step=steps_in_timeline(folder, start),
-        stream=streams(timeline, rows),
+        stream=streams_of_slices(timeline, rows),
         op_name=slices.name.take(rows),
         core=_told_core(task_type.take(chosen)),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
     )
-    return _completed(table)
+    return _complete_kernels(table)
 
 
 _INFO = {
@@ -208,13 +208,13 @@ _TEXTS = (
 )
 
 
-def _database(folder: Folder) -> Table[Kernel]:
+def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     database = folder.database()
     if not database.has_rows("COMPUTE_TASK_INFO") or not database.has_rows("TASK"):
         raise FactMissing([Kernel.table])
-    info, task = database.integers("COMPUTE_TASK_INFO", _INFO), tasks(database, folder.rank)
-    place = match(task["task"], info["task"])
-    begins, ends = pick(task["start"], place), pick(task["end"], place)
+    info, task = database.integers("COMPUTE_TASK_INFO", _INFO), task_columns(database, folder.rank)
+    place = match_keys(task["task"], info["task"])
+    begins, ends = pick_values(task["start"], place), pick_values(task["end"], place)
     good = (begins != MISSING) & (ends >= begins)
     info, place = {name: values[good] for name, values in info.items()}, place[good]
     texts = {name: database.texts(info[name]) for name in _TEXTS}
@@ -227,12 +227,12 @@ def _database(folder: Folder) -> Table[Kernel]:
         start_ns=start,
         duration_us=(task["end"][place] - start) / 1000,
         blocks=np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64),
-        **texts | {"core": _cores(texts["core"], database.texts(task["type"][place]))},
-        **_shares(database, info["task"]),
+        **texts | {"core": _fill_cores(texts["core"], database.texts(task["type"][place]))},
+        **_counter_shares(database, info["task"]),
     )
     name = texts["op_name"]
     inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
-    return _completed(table.take(~inner & (name.codes >= 0)))
+    return _complete_kernels(table.take(~inner & (name.codes >= 0)))
 
 
 def _told_core(task_type: Texts) -> Texts:
@@ -240,14 +240,14 @@ def _told_core(task_type: Texts) -> Texts:
     return Texts(np.where(task_type.isin(_ON_AI_CPU), 0, -1).astype(np.int32), (_AI_CPU,))
 
 
-def _cores(core: Texts, task_type: Texts) -> Texts:
+def _fill_cores(core: Texts, task_type: Texts) -> Texts:
     index = {name: code for code, name in enumerate(core.names)}
     other = [index.setdefault(_OF_TASK_TYPE.get(n, n), len(index)) for n in task_type.names]
     codes = np.where(core.codes < 0, np.array([*other, -1], np.int32)[task_type.codes], core.codes)
     return Texts(codes.astype(np.int32), tuple(index))
 
 
-def _shares(database: Database, task: Array) -> dict[str, Array]:
+def _counter_shares(database: Database, task: Array) -> dict[str, Array]:
     """The hardware counters of each task, as shares; none where they were not recorded."""
     if not {"globalTaskId", "name", "value"} <= set(database.fields("TASK_PMU_INFO")):
         return {}
@@ -259,14 +259,14 @@ def _shares(database: Database, task: Array) -> dict[str, Array]:
     for share, spellings in wanted.items():
         largest = np.full(len(task), np.nan)
         for counter in (ids[s] for s in spellings if s in ids):
-            largest = np.fmax(largest, _counter(database, counter, task))
+            largest = np.fmax(largest, _counter_of_tasks(database, counter, task))
         found[share] = largest
     return found
 
 
-def _counter(database: Database, counter: int, task: Array) -> Array:
+def _counter_of_tasks(database: Database, counter: int, task: Array) -> Array:
     ids, values = database.measured("SELECT globalTaskId, value FROM TASK_PMU_INFO WHERE name = ?", counter)
-    return pick(values, match(ids, task), np.nan)
+    return pick_values(values, match_keys(ids, task), np.nan)
 
 
-KERNELS = Reading(Kernel, {"text": _text, "database": _database})
+KERNELS = Reading(Kernel, {"text": _kernels_from_text, "database": _kernels_from_database})

@@ -11,29 +11,29 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, tasks, waits_and_marks
+from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, task_columns, waits_and_marks
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, match, pick
+from advisor.sources.files.database import Database, match_keys, pick_values
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
-    from advisor.sources.files.timeline import Timeline
+    from advisor.sources.files.timeline import TraceTimeline
 
 _LAUNCH = "Node@launch"
 _CALLS = "AscendCL@"
 _THREAD_BITS = 0xFFFFFFFF
 
 
-def _text(folder: Folder) -> Table[Launch]:
+def _launches_from_text(folder: Folder) -> Table[Launch]:
     timeline = folder.timeline()
     links = timeline.links
     if not len(links.track):
         raise FactMissing([Launch.table])
     starts, ends = np.flatnonzero(~links.end), np.flatnonzero(links.end)
     ends = ends[~_to_nothing(timeline, ends)]
-    start_of = _paired(timeline, starts, ends)
+    start_of = _pair_ends(timeline, starts, ends)
     starts, ends = starts[start_of[start_of >= 0]], ends[start_of >= 0]
-    calls = _calls(timeline, links.track[starts], links.time_ns[starts])
+    calls = _launching_slices(timeline, links.track[starts], links.time_ns[starts])
     slices, known = timeline.slices, calls >= 0
     track = links.track[ends]
     on_stream = timeline.tracks.of(*HARDWARE)[track]
@@ -41,40 +41,40 @@ def _text(folder: Folder) -> Table[Launch]:
         Launch,
         rank=folder.rank,
         thread=np.where(known, timeline.tracks.number[links.track[starts]], MISSING),
-        host_start_ns=np.where(known, pick(slices.start_ns, calls), links.time_ns[starts]),
-        host_end_ns=pick(slices.end_ns, calls),
+        host_start_ns=np.where(known, pick_values(slices.start_ns, calls), links.time_ns[starts]),
+        host_end_ns=pick_values(slices.end_ns, calls),
         device_start_ns=links.time_ns[ends],
         stream=np.where(on_stream, timeline.tracks.number[track], MISSING),
     ).sorted_by("device_start_ns", "stream")
 
 
-def _to_nothing(timeline: Timeline, ends: Array) -> Array:
+def _to_nothing(timeline: TraceTimeline, ends: Array) -> Array:
     """Whether an arrow ends at an event or a place holder: newer exporters draw those, older ones do not."""
     track, moment = timeline.links.track[ends], timeline.links.time_ns[ends]
-    found = _around(timeline, waits_and_marks(timeline), track, moment)
-    same: Array = pick(timeline.slices.start_ns, found) == moment
+    found = _slices_around(timeline, waits_and_marks(timeline), track, moment)
+    same: Array = pick_values(timeline.slices.start_ns, found) == moment
     return same
 
 
-def _paired(timeline: Timeline, starts: Array, ends: Array) -> Array:
+def _pair_ends(timeline: TraceTimeline, starts: Array, ends: Array) -> Array:
     """For each end the place of its start among the starts, -1 without one. One start may have several ends."""
     links = timeline.links
     order = np.lexsort((links.low, links.high))
     changed = (links.high[order][1:] != links.high[order][:-1]) | (links.low[order][1:] != links.low[order][:-1])
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(np.append(0, changed))
-    return match(number[starts], number[ends])
+    return match_keys(number[starts], number[ends])
 
 
-def _calls(timeline: Timeline, track: Array, moment: Array) -> Array:
+def _launching_slices(timeline: TraceTimeline, track: Array, moment: Array) -> Array:
     """The slice that launched at each moment: Node@launch around it, else the AscendCL call that begins there."""
     name = timeline.slices.name
-    launch = _around(timeline, name.isin([_LAUNCH]), track, moment)
-    call = _around(timeline, name.hits(n.startswith(_CALLS) for n in name.names), track, moment)
+    launch = _slices_around(timeline, name.isin([_LAUNCH]), track, moment)
+    call = _slices_around(timeline, name.hits(n.startswith(_CALLS) for n in name.names), track, moment)
     return np.where(launch >= 0, launch, call)
 
 
-def _around(timeline: Timeline, wanted: Array, track: Array, moment: Array) -> Array:
+def _slices_around(timeline: TraceTimeline, wanted: Array, track: Array, moment: Array) -> Array:
     """The last of the wanted slices of a track to begin before a moment that lies inside it, -1 without one.
 
     Calls of one name do not nest, so the last to begin is the only one that can be around the moment.
@@ -102,14 +102,14 @@ def _last_before(track: Array, start: Array, asked_track: Array, asked: Array) -
     return place[len(track) :]
 
 
-def _database(folder: Folder) -> Table[Launch]:
+def _launches_from_database(folder: Folder) -> Table[Launch]:
     database = folder.database()
     if not database.fields("TASK") or not database.has_rows("CANN_API"):
         raise FactMissing([Launch.table])
-    found = launched(database, folder.rank)
+    found = launched_tasks(database, folder.rank)
     wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "connection": ["connectionId"]}
     calls = database.integers("CANN_API", wanted)
-    place = match(calls["connection"], found["connection"])
+    place = match_keys(calls["connection"], found["connection"])
     known = place >= 0
     place = place[known]
     thread = calls["thread"][place]
@@ -124,12 +124,12 @@ def _database(folder: Folder) -> Table[Launch]:
     ).sorted_by("device_start_ns", "stream")
 
 
-def launched(database: Database, rank: int) -> dict[str, Array]:
+def launched_tasks(database: Database, rank: int) -> dict[str, Array]:
     """What HostToDevice arrows point at: kernels, copies, and whole collectives in the place of their tasks."""
-    task = tasks(database, rank)
+    task = task_columns(database, rank)
     kernels = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"]})["task"]
     copies = [name for name, kind in KIND_OF_NAME.items() if kind == "copy"]
-    chosen = (match(kernels, task["task"]) >= 0) | database.texts(task["type"]).isin(copies)
+    chosen = (match_keys(kernels, task["task"]) >= 0) | database.texts(task["type"]).isin(copies)
     wanted = {"start": ["startNs"], "end": ["endNs"], "connection": ["connectionId"]}
     collectives = database.integers("COMMUNICATION_OP", wanted, database.on_device("COMMUNICATION_OP", rank))
     found = {name: np.concatenate([task[name][chosen], collectives[name]]) for name in wanted}
@@ -137,4 +137,4 @@ def launched(database: Database, rank: int) -> dict[str, Array]:
     return found
 
 
-LAUNCHES = Reading(Launch, {"text": _text, "database": _database})
+LAUNCHES = Reading(Launch, {"text": _launches_from_text, "database": _launches_from_database})

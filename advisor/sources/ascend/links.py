@@ -14,12 +14,19 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Link
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.communication import Entry, entries, microseconds, op_of, size_bytes, step_number
-from advisor.sources.ascend.groups import communicator
+from advisor.sources.ascend.communication import (
+    CommunicationEntry,
+    communication_entries,
+    op_of,
+    size_bytes,
+    step_number,
+    time_us,
+)
+from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, records
-from advisor.sources.family import Members
-from advisor.sources.files.jsonfile import inside, text
+from advisor.sources.ascend.sqltable import Origin, read_records
+from advisor.sources.family import GroupMembers
+from advisor.sources.files.jsonfile import as_text, value_at
 from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
@@ -27,7 +34,7 @@ _PAIR = re.compile(r"^(\d{1,9})-(\d{1,9})$")
 _REPRESENTATIVE = re.compile(r"^(.*)-(top1|middle|bottom1|bottom2|bottom3|total)$")
 
 
-class Cell(Struct, frozen=True):
+class LinkTransfer(Struct, frozen=True):
     """What one operator, or all of one kind, moved between two ranks."""
 
     rank: int
@@ -52,20 +59,20 @@ class Cell(Struct, frozen=True):
         return self.rank, self.step, self.op, self.group
 
 
-def _text(folder: Folder) -> Table[Link]:
+def _links_from_text(folder: Folder) -> Table[Link]:
     folder.need(Link, "communication_matrix.json")
-    found = entries(folder, "communication_matrix.json")
-    return table((cell for entry in found for cell in of_entry(entry, folder.rank)), folder.groups)
+    found = communication_entries(folder, "communication_matrix.json")
+    return link_table((cell for entry in found for cell in of_entry(entry, folder.rank)), folder.groups)
 
 
-def of_entry(entry: Entry, rank: int | None) -> Iterator[Cell]:
+def of_entry(entry: CommunicationEntry, rank: int | None) -> Iterator[LinkTransfer]:
     """The cells of one operator; without a rank (cluster summaries) each belongs to the rank that sends."""
-    op, is_total = _kind(entry.name)
+    op, is_total = _op_and_total(entry.name)
     for key, content in entry.content.items():
         pair = _PAIR.match(key)
-        link = text(inside(content, "Transport Type"))
+        link = as_text(value_at(content, "Transport Type"))
         if pair and link and link not in ON_CHIP:
-            yield Cell(
+            yield LinkTransfer(
                 int(pair[1]) if rank is None else rank,
                 MISSING if entry.step is None else entry.step,
                 op,
@@ -73,19 +80,19 @@ def of_entry(entry: Entry, rank: int | None) -> Iterator[Cell]:
                 int(pair[1]),
                 int(pair[2]),
                 link,
-                size_bytes(inside(content, "Transit Size(MB)")),
-                microseconds(content, "Transit Time(ms)"),
+                size_bytes(value_at(content, "Transit Size(MB)")),
+                time_us(content, "Transit Time(ms)"),
                 is_total,
             )
 
 
-def _kind(name: str) -> tuple[str, bool]:
+def _op_and_total(name: str) -> tuple[str, bool]:
     """`allreduce-total` is allreduce and a total; files of 2023 have the full name of each operator."""
     found = _REPRESENTATIVE.match(name)
     return (found[1].lower(), found[2] == "total") if found else (op_of(name).lower(), False)
 
 
-def table(cells: Iterable[Cell], groups: Mapping[str, Members]) -> Table[Link]:
+def link_table(cells: Iterable[LinkTransfer], groups: Mapping[str, GroupMembers]) -> Table[Link]:
     """One row per kind of operator, pair of ranks and link: the `total` where there is one, else all added up."""
     found = list(cells)
     summed = {cell.kind for cell in found if cell.is_total}
@@ -94,11 +101,11 @@ def table(cells: Iterable[Cell], groups: Mapping[str, Members]) -> Table[Link]:
         if cell.is_total or cell.kind not in summed:
             size, time = sums.get(cell.pair, (0.0, 0.0))
             sums[cell.pair] = (size + cell.size_bytes, time + cell.transit_us)
-    return _built({_placed(pair, groups): moved for pair, moved in sums.items()})
+    return _table_of_sums({_with_global_ranks(pair, groups): moved for pair, moved in sums.items()})
 
 
-def _placed(
-    pair: tuple[int, int, str, str, int, int, str], groups: Mapping[str, Members]
+def _with_global_ranks(
+    pair: tuple[int, int, str, str, int, int, str], groups: Mapping[str, GroupMembers]
 ) -> tuple[int, int, str, str, int, int, str]:
     """With global ranks: the files number ranks inside their group, where 2023 ones and summaries do not."""
     rank, step, op, group, source, target, link = pair
@@ -108,7 +115,7 @@ def _placed(
     return rank, step, op, group, source, target, link
 
 
-def _built(sums: Mapping[tuple[int, int, str, str, int, int, str], tuple[float, float]]) -> Table[Link]:
+def _table_of_sums(sums: Mapping[tuple[int, int, str, str, int, int, str], tuple[float, float]]) -> Table[Link]:
     keys = sorted(sums)
     sizes = np.array([sums[key][0] for key in keys], np.float64)
     times = np.array([sums[key][1] for key in keys], np.float64)
@@ -129,8 +136,8 @@ def _built(sums: Mapping[tuple[int, int, str, str, int, int, str], tuple[float, 
     )
 
 
-def _database(folder: Folder) -> Table[Link]:
-    found = records(
+def _links_from_database(folder: Folder) -> Table[Link]:
+    found = read_records(
         folder,
         Origin("analysis", "CommAnalyzerMatrix"),
         (
@@ -146,18 +153,18 @@ def _database(folder: Folder) -> Table[Link]:
     )
     if found is None:
         raise FactMissing([Link.table])
-    return table((cell for record in found for cell in _cells(folder.rank, record)), folder.groups)
+    return link_table((cell for record in found for cell in _cells_of_record(folder.rank, record)), folder.groups)
 
 
-def _cells(rank: int, record: tuple[object, ...]) -> Iterator[Cell]:
+def _cells_of_record(rank: int, record: tuple[object, ...]) -> Iterator[LinkTransfer]:
     """A row of the database is one pair of one entry of the file."""
     step, name, group, source, target, link, size, time = record
     content = {"Transport Type": link, "Transit Size(MB)": size, "Transit Time(ms)": time}
     plain, _, _ = str(name).partition("@")
-    entry = Entry(
-        step_number(str(step or "")), False, plain, communicator(str(group or "")), {f"{source}-{target}": content}
+    entry = CommunicationEntry(
+        step_number(str(step or "")), False, plain, communicator_hash(str(group or "")), {f"{source}-{target}": content}
     )
     return of_entry(entry, rank)
 
 
-LINKS = Reading(Link, {"text": _text, "database": _database})
+LINKS = Reading(Link, {"text": _links_from_text, "database": _links_from_database})

@@ -12,7 +12,7 @@ from advisor.facts.observed import L2Cache, MemoryUse, ModuleMemory, OperatorMem
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, select
+from advisor.sources.ascend.sqltable import Origin, select_columns
 from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
 
@@ -36,23 +36,23 @@ _PROCESS = "app"
 """What NPU_MEM calls the memory of the process as a whole, which memory_record.csv calls APP."""
 
 
-def _uses_text(folder: Folder) -> Table[MemoryUse]:
+def _uses_from_text(folder: Folder) -> Table[MemoryUse]:
     path = folder.need(MemoryUse, "memory_record.csv")
-    columns = csvfile.read(path, MemoryUse.columns(), _USE_HEADINGS, folder.notes, ("time_ns",))
+    columns = csvfile.read_columns(path, MemoryUse.columns(), _USE_HEADINGS, folder.notes, ("time_ns",))
     return _of_rank(folder, Table.build(MemoryUse, **columns))
 
 
-def _uses_database(folder: Folder) -> Table[MemoryUse]:
-    columns = select(folder, Origin("profiler", "MEMORY_RECORD"), MemoryUse, _USE_FIELDS, required=("time_ns",))
-    parts = [Table.build(MemoryUse, **columns), _process(folder)]
+def _uses_from_database(folder: Folder) -> Table[MemoryUse]:
+    columns = select_columns(folder, Origin("profiler", "MEMORY_RECORD"), MemoryUse, _USE_FIELDS, required=("time_ns",))
+    parts = [Table.build(MemoryUse, **columns), _process_memory(folder)]
     return _of_rank(folder, Table.concat(MemoryUse, [part for part in parts if len(part)]))
 
 
-def _process(folder: Folder) -> Table[MemoryUse]:
+def _process_memory(folder: Folder) -> Table[MemoryUse]:
     """The memory of the whole process, which the database keeps in a table of its own."""
     fields = {"component": ("type",), "time_ns": ("timestampNs",), "reserved_bytes": ("hbm",)}
     try:
-        columns = select(folder, Origin("profiler", "NPU_MEM"), MemoryUse, fields, required=("time_ns",))
+        columns = select_columns(folder, Origin("profiler", "NPU_MEM"), MemoryUse, fields, required=("time_ns",))
     except FactMissing:
         return Table.empty(MemoryUse)
     table = Table.build(MemoryUse, **columns)
@@ -65,17 +65,17 @@ def _of_rank(folder: Folder, table: Table[F]) -> Table[F]:
     return table.having(rank=folder.rank)
 
 
-MEMORY_USES = Reading(MemoryUse, {"text": _uses_text, "database": _uses_database})
+MEMORY_USES = Reading(MemoryUse, {"text": _uses_from_text, "database": _uses_from_database})
 
 
-def _modules_text(folder: Folder) -> Table[ModuleMemory]:
+def _modules_from_text(folder: Folder) -> Table[ModuleMemory]:
     path = folder.need(ModuleMemory, "npu_module_mem.csv")
     headings = {"component": ("Component",), "time_ns": ("Timestamp",), "reserved_bytes": ("Total Reserved",)}
-    columns = csvfile.read(path, ModuleMemory.columns(), headings, folder.notes, ("time_ns",))
+    columns = csvfile.read_columns(path, ModuleMemory.columns(), headings, folder.notes, ("time_ns",))
     return _of_rank(folder, Table.build(ModuleMemory, **columns))
 
 
-def _modules_database(folder: Folder) -> Table[ModuleMemory]:
+def _modules_from_database(folder: Folder) -> Table[ModuleMemory]:
     database = folder.database()
     if not database.fields("NPU_MODULE_MEM"):
         raise FactMissing([ModuleMemory.table])
@@ -85,20 +85,20 @@ def _modules_database(folder: Folder) -> Table[ModuleMemory]:
     return Table.build(
         ModuleMemory,
         rank=folder.rank,
-        component=_named(found["module"], database.names("ENUM_MODULE")),
+        component=_names_of_ids(found["module"], database.names("ENUM_MODULE")),
         time_ns=found["time"],
         reserved_bytes=reserved,
     )
 
 
-def _named(ids: Array, names: dict[int, str]) -> Texts:
+def _names_of_ids(ids: Array, names: dict[int, str]) -> Texts:
     """Numbers of an enumeration as texts; a number without a name is shown as it is."""
     distinct, codes = np.unique(ids, return_inverse=True)
     texts = tuple(names.get(i, str(i)) for i in distinct.tolist())
     return Texts(np.where(ids == MISSING, -1, codes).astype(np.int32), texts)
 
 
-MODULE_MEMORY = Reading(ModuleMemory, {"text": _modules_text, "database": _modules_database})
+MODULE_MEMORY = Reading(ModuleMemory, {"text": _modules_from_text, "database": _modules_from_database})
 
 _OPERATOR_HEADINGS = {
     "name": ("Name",),
@@ -114,23 +114,25 @@ _OPERATOR_FIELDS = {
 }
 
 
-def _operators_text(folder: Folder) -> Table[OperatorMemory]:
+def _operators_from_text(folder: Folder) -> Table[OperatorMemory]:
     path = folder.need(OperatorMemory, "operator_memory.csv")
-    columns = csvfile.read(path, OperatorMemory.columns(), _OPERATOR_HEADINGS, folder.notes)
+    columns = csvfile.read_columns(path, OperatorMemory.columns(), _OPERATOR_HEADINGS, folder.notes)
     return _of_rank(folder, Table.build(OperatorMemory, **columns))
 
 
-def _operators_database(folder: Folder) -> Table[OperatorMemory]:
-    columns = select(folder, Origin("profiler", "OP_MEMORY"), OperatorMemory, _OPERATOR_FIELDS, required=("name",))
+def _operators_from_database(folder: Folder) -> Table[OperatorMemory]:
+    columns = select_columns(
+        folder, Origin("profiler", "OP_MEMORY"), OperatorMemory, _OPERATOR_FIELDS, required=("name",)
+    )
     table = Table.build(OperatorMemory, **columns)
     times = {name: np.where(table[name] <= 0, MISSING, table[name]) for name in ("allocated_ns", "released_ns")}
     return _of_rank(folder, table.having(**times))
 
 
-OPERATOR_MEMORY = Reading(OperatorMemory, {"text": _operators_text, "database": _operators_database})
+OPERATOR_MEMORY = Reading(OperatorMemory, {"text": _operators_from_text, "database": _operators_from_database})
 
 
-def _cache_text(folder: Folder) -> Table[L2Cache]:
+def _cache_from_text(folder: Folder) -> Table[L2Cache]:
     path = folder.need(L2Cache, "l2_cache.csv")
     headings = {
         "stream": ("Stream Id", "Stream ID"),
@@ -139,8 +141,8 @@ def _cache_text(folder: Folder) -> Table[L2Cache]:
         "hit_share": ("Hit Rate",),
         "victim_share": ("Victim Rate",),
     }
-    columns = csvfile.read(path, L2Cache.columns(), headings, folder.notes)
+    columns = csvfile.read_columns(path, L2Cache.columns(), headings, folder.notes)
     return _of_rank(folder, Table.build(L2Cache, **columns))
 
 
-L2_CACHE = Reading(L2Cache, {"text": _cache_text})
+L2_CACHE = Reading(L2Cache, {"text": _cache_from_text})

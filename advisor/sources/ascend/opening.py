@@ -14,7 +14,7 @@ from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
 from advisor.model.run import Parallel, Run
 from advisor.sources.ascend import refusals
-from advisor.sources.ascend.captures import describe, holds_something
+from advisor.sources.ascend.captures import describe_capture, holds_something
 from advisor.sources.ascend.communication import p2p_groups
 from advisor.sources.ascend.detect import (
     ANALYSIS_DATABASES,
@@ -22,19 +22,19 @@ from advisor.sources.ascend.detect import (
     PROFILER_DATABASE,
     PROFILER_INFO,
     TEXT_FILES,
-    Spot,
+    CaptureFolders,
 )
-from advisor.sources.ascend.devices import chip
-from advisor.sources.ascend.groups import Sizes, chained, parallel
-from advisor.sources.ascend.groups import recorded as recorded_groups
+from advisor.sources.ascend.devices import chip_name
+from advisor.sources.ascend.groups import Sizes, parallel_layout, stages_by_pairs
+from advisor.sources.ascend.groups import groups_in_metadata as recorded_groups
 from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.ascend.readings import READINGS
-from advisor.sources.ascend.settings import LEVELS, Recorded, recorded
-from advisor.sources.ascend.sqltable import rows
+from advisor.sources.ascend.settings import LEVELS, Recorded, recorded_settings
+from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
-from advisor.sources.ascend.world import world
-from advisor.sources.family import Candidate, Input, Members
-from advisor.sources.listing import shown, shown_relative
+from advisor.sources.ascend.world import world_of_job
+from advisor.sources.family import Candidate, GroupMembers, Input
+from advisor.sources.listing import show_name, show_relative
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$")
 
@@ -45,36 +45,36 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     Raises:
         InputError: They are of several frameworks, or hold no measurement at all.
     """
-    spots = [candidate for candidate in candidates if isinstance(candidate, Spot)]
+    spots = [candidate for candidate in candidates if isinstance(candidate, CaptureFolders)]
     if any(spot.mindspore for spot in spots) and any(spot.pytorch for spot in spots):
-        raise refusals.mixes_frameworks(given.path)
+        raise refusals.mixed_frameworks_error(given.path)
     base = given.path if given.path.is_dir() and given.path.name != OUTPUT else spots[0].root
-    ranked, others = _ranked([_at(spot, base) for spot in spots])
-    groups, sizes = _layout(ranked)
+    ranked, others = _one_per_rank([_folder_at(spot, base) for spot in spots])
+    groups, sizes = _groups_and_sizes(ranked)
     groups = groups or dict(given.job.groups)
-    layout = parallel(sizes, groups, given.job.stages)
+    layout = parallel_layout(sizes, groups, given.job.stages)
     if not layout.source:
-        layout = parallel(sizes, groups, _stages_by_traffic(ranked), "p2p")
-    folders, steps = _opened(ranked, groups, layout, given)
-    job = world(sizes, groups, given.job.ranks, folders)
-    run = _described(given.path, folders, layout).model_copy(
+        layout = parallel_layout(sizes, groups, _stages_by_traffic(ranked), "p2p")
+    folders, steps = _open_folders(ranked, groups, layout, given)
+    job = world_of_job(sizes, groups, given.job.ranks, folders)
+    run = _describe_run(given.path, folders, layout).model_copy(
         update={
             "world_size": job.ranks,
             "world_source": job.source if job.ranks else "",
             "steps": tuple(sorted(steps)),
-            "notes": _notes(folders, others),
+            "notes": _notes_on_choice(folders, others),
         }
     )
     return run, list[Source](folders)
 
 
-def _at(spot: Spot, base: Path) -> Folder:
+def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     """The capture at a spot, of which no fact can be read yet; its rank is -1 unless a file name says it."""
     files = {name: spot.output / name for name in spot.names if name in TEXT_FILES}
     if spot.stands_for == "trace_view.json":
         files = {spot.stands_for: spot.output / spot.names[0]}
-    about, info_rank = _about(spot)
-    databases, database_rank = _databases(spot)
+    about, info_rank = _recording_files(spot)
+    databases, database_rank = _database_files(spot)
     rank = database_rank if database_rank is not None else info_rank
     folder = Folder(
         rank=-1 if rank is None else rank,
@@ -82,8 +82,8 @@ def _at(spot: Spot, base: Path) -> Folder:
         output=spot.output,
         files={**files, **about},
         databases=databases,
-        name=shown_relative(spot.root, base),
-        size_bytes=sum(_size(file) for file in (*files.values(), *databases.values())),
+        name=show_relative(spot.root, base),
+        size_bytes=sum(_file_size(file) for file in (*files.values(), *databases.values())),
     )
     for name in TEXT_FILES:
         if folder.packed(name):
@@ -92,19 +92,19 @@ def _at(spot: Spot, base: Path) -> Folder:
     return folder
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def _about(spot: Spot) -> tuple[dict[str, Path], int | None]:
+def _recording_files(spot: CaptureFolders) -> tuple[dict[str, Path], int | None]:
     """The files about the recording, which lie beside the output, and the rank in their name."""
     found: dict[str, Path] = {}
     rank = None
     for folder in dict.fromkeys((spot.root, spot.output)):
-        for name in _names(folder):
+        for name in _file_names(folder):
             match = PROFILER_INFO.match(name)
             if match and "profiler_info.json" not in found:
                 found["profiler_info.json"] = folder / name
@@ -114,14 +114,14 @@ def _about(spot: Spot) -> tuple[dict[str, Path], int | None]:
     return found, rank
 
 
-def _names(folder: Path) -> list[str]:
+def _file_names(folder: Path) -> list[str]:
     try:
         return [name for name in sorted(os.listdir(folder)) if (folder / name).is_file()]
     except OSError:
         return []
 
 
-def _databases(spot: Spot) -> tuple[dict[str, Path], int | None]:
+def _database_files(spot: CaptureFolders) -> tuple[dict[str, Path], int | None]:
     found: dict[str, Path] = {}
     rank = None
     for name in spot.names:
@@ -136,52 +136,56 @@ def _databases(spot: Spot) -> tuple[dict[str, Path], int | None]:
     return found, rank
 
 
-def _ranked(folders: list[Folder]) -> tuple[list[Folder], int]:
+def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
     """One folder per rank, the newest, in order of rank; and how many were left aside.
 
     Captures without a rank of different processes recorded at the same time are numbered in order of name.
     """
     by_rank: dict[int, list[Folder]] = defaultdict(list)
-    for folder in _numbered([_with_recorded_rank(folder) if folder.rank < 0 else folder for folder in folders]):
+    for folder in _number_captures([_with_recorded_rank(folder) if folder.rank < 0 else folder for folder in folders]):
         by_rank[folder.rank].append(folder)
-    chosen = [replace(max(rivals, key=_age), other_captures=len(rivals) - 1) for _, rivals in sorted(by_rank.items())]
+    chosen = [
+        replace(max(rivals, key=_age_key), other_captures=len(rivals) - 1) for _, rivals in sorted(by_rank.items())
+    ]
     return chosen, len(folders) - len(chosen)
 
 
 def _with_recorded_rank(folder: Folder) -> Folder:
     """The capture with the rank as some file holds it, or -1."""
-    found = recorded(folder)
+    found = recorded_settings(folder)
     ranks = (found.rank, _mapped_rank(folder), found.distributed_rank)
     folder.release()
     return replace(folder, rank=next((rank for rank in ranks if rank is not None), -1))
 
 
 def _mapped_rank(folder: Folder) -> int | None:
-    found = rows(folder, "profiler", "SELECT DISTINCT rankId FROM RANK_DEVICE_MAP")
+    found = query_rows(folder, "profiler", "SELECT DISTINCT rankId FROM RANK_DEVICE_MAP")
     ranks = [row[0] for row in found if isinstance(row[0], int) and row[0] >= 0]
     return ranks[0] if len(ranks) == 1 else None
 
 
-def _numbered(folders: Sequence[Folder]) -> list[Folder]:
+def _number_captures(folders: Sequence[Folder]) -> list[Folder]:
     """Captures that hold no rank with one: 0 for one; for several processes of one job, their order by name."""
-    workers = sorted({_worker(folder) for folder in folders if folder.rank < 0})
-    return [folder if folder.rank >= 0 else replace(folder, rank=workers.index(_worker(folder))) for folder in folders]
+    workers = sorted({_worker_name(folder) for folder in folders if folder.rank < 0})
+    return [
+        folder if folder.rank >= 0 else replace(folder, rank=workers.index(_worker_name(folder))) for folder in folders
+    ]
 
 
-def _worker(folder: Folder) -> str:
+def _worker_name(folder: Folder) -> str:
     """The process that wrote a capture: its folder's name without the time, hence host and process id."""
     stamp = _STAMP.search(folder.root.name)
     return folder.root.name[: stamp.start()] if stamp else ""
 
 
-def _age(folder: Folder) -> tuple[str, int, str]:
+def _age_key(folder: Folder) -> tuple[str, int, str]:
     """What orders captures of one rank: the time in the name, the end of recording, the name."""
     stamp = _STAMP.search(folder.root.name)
-    return (stamp[1].ljust(17, "0") if stamp else "", recorded(folder).end_ns, folder.name)
+    return (stamp[1].ljust(17, "0") if stamp else "", recorded_settings(folder).end_ns, folder.name)
 
 
-def _opened(
-    ranked: Sequence[Folder], groups: dict[str, Members], layout: Parallel, given: Input
+def _open_folders(
+    ranked: Sequence[Folder], groups: dict[str, GroupMembers], layout: Parallel, given: Input
 ) -> tuple[list[Folder], set[int]]:
     """The captures, described in full and with their facts to read, and the steps they recorded.
 
@@ -199,19 +203,19 @@ def _opened(
         folders.append(folder)
         given.progress("captures", done, len(ranked))
     if not readable:
-        raise _nothing(given.path, folders)
+        raise _no_measurement_error(given.path, folders)
     if len(folders) == 1:
         folders[0].release()
         folders = [replace(folders[0], jobs=given.jobs or os.cpu_count() or 1, progress=given.progress)]
     return folders, steps
 
 
-def _layout(folders: Iterable[Folder]) -> tuple[dict[str, Members], Sizes]:
+def _groups_and_sizes(folders: Iterable[Folder]) -> tuple[dict[str, GroupMembers], Sizes]:
     """The groups of all ranks together, and the sizes of the first rank that has them."""
-    groups: dict[str, Members] = {}
+    groups: dict[str, GroupMembers] = {}
     sizes = Sizes({}, 0)
     for folder in folders:
-        found = recorded(folder)
+        found = recorded_settings(folder)
         groups.update(recorded_groups(found.metadata.get("parallel_group_info")))
         if not sizes.sizes:
             sizes = Sizes.recorded(found.metadata.get("distributed_args"))
@@ -228,19 +232,19 @@ def _stages_by_traffic(folders: Sequence[Folder]) -> tuple[tuple[int, ...], ...]
         for group in p2p_groups(folder):
             members[group].append(folder.rank)
         folder.release()
-    return chained([tuple(group) for group in members.values() if len(group) > 1], len(ranks))
+    return stages_by_pairs([tuple(group) for group in members.values() if len(group) > 1], len(ranks))
 
 
-def _described(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:
-    about = [recorded(folder) for folder in folders]
-    captures = tuple(describe(folder) for folder in folders)
+def _describe_run(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:
+    about = [recorded_settings(folder) for folder in folders]
+    captures = tuple(describe_capture(folder) for folder in folders)
     levels = [LEVELS.index(capture.level) for capture in captures if capture.level]
     return Run(
-        name=shown(path.resolve().name),
-        framework=_framework(folders, about),
-        cann_version=_first(found.version("cann_version") for found in about),
-        torch_npu_version=_first(found.version("torch_npu_version") for found in about),
-        chip=_first(chip(folder) for folder in folders),
+        name=show_name(path.resolve().name),
+        framework=_framework_name(folders, about),
+        cann_version=_first_word(found.version("cann_version") for found in about),
+        torch_npu_version=_first_word(found.version("torch_npu_version") for found in about),
+        chip=_first_word(chip_name(folder) for folder in folders),
         level=LEVELS[min(levels)] if levels else "",
         ranks=tuple(folder.rank for folder in folders),
         start_ns=min((found.start_ns for found in about if found.start_ns), default=0),
@@ -249,13 +253,13 @@ def _described(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:
     )
 
 
-def _first(words: Iterable[str]) -> str:
+def _first_word(words: Iterable[str]) -> str:
     return next((word for word in words if word), "")
 
 
-def _framework(folders: Sequence[Folder], about: Sequence[Recorded]) -> str:
+def _framework_name(folders: Sequence[Folder], about: Sequence[Recorded]) -> str:
     spots = [
-        Spot(folder.root, output=folder.output, names=tuple(path.name for path in folder.databases.values()))
+        CaptureFolders(folder.root, output=folder.output, names=tuple(path.name for path in folder.databases.values()))
         for folder in folders
     ]
     if any(spot.mindspore for spot in spots) or any(found.version("ms_version") for found in about):
@@ -265,18 +269,18 @@ def _framework(folders: Sequence[Folder], about: Sequence[Recorded]) -> str:
     return ""
 
 
-def _notes(folders: Sequence[Folder], others: int) -> tuple[str, ...]:
+def _notes_on_choice(folders: Sequence[Folder], others: int) -> tuple[str, ...]:
     """Which of several captures of a rank were chosen, as `key=value`."""
     chosen = ", ".join(folder.name for folder in folders if folder.other_captures)
     return (f"other_captures={others}", f"chosen={chosen}") if others else ()
 
 
-def _nothing(path: Path, folders: Sequence[Folder]) -> InputError:
+def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:
     """About captures that hold no measurement at all."""
-    sizes = [_size(file) for folder in folders for file in (*folder.databases.values(), *_exports(folder))]
+    sizes = [_file_size(file) for folder in folders for file in (*folder.databases.values(), *_exported_files(folder))]
     notes = [note for folder in folders for note in folder.notes.all()]
-    return refusals.hollow(path, sizes, notes, any(folder.databases for folder in folders))
+    return refusals.no_measurement_error(path, sizes, notes, any(folder.databases for folder in folders))
 
 
-def _exports(folder: Folder) -> list[Path]:
+def _exported_files(folder: Folder) -> list[Path]:
     return [file for name, file in folder.files.items() if name in TEXT_FILES]

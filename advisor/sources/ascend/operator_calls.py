@@ -28,15 +28,15 @@ HEADINGS = {
 _STEP = "ProfilerStep#"
 
 
-def _text(folder: Folder) -> Table[OperatorCall]:
+def _calls_from_text(folder: Folder) -> Table[OperatorCall]:
     path = folder.need(OperatorCall, DETAILS)
-    columns = csvfile.read(path, OperatorCall.columns(), HEADINGS, folder.notes, ("name",))
+    columns = csvfile.read_columns(path, OperatorCall.columns(), HEADINGS, folder.notes, ("name",))
     count = len(next(iter(columns.values())))
     table = Table.build(OperatorCall, **columns, rank=np.full(count, folder.rank, np.int64))
-    return _tidied(table)
+    return _tidy_table(table)
 
 
-def _shapes(shapes: Texts, dtypes: Texts) -> Texts:
+def _shapes_or_dtypes(shapes: Texts, dtypes: Texts) -> Texts:
     """The shapes: torch_npu of early 2025 wrote them into the column of the data types, and the other way round."""
     return dtypes if _has_words(shapes) and not _has_words(dtypes) else shapes
 
@@ -45,11 +45,13 @@ def _has_words(lists: Texts) -> bool:
     return any(letter.isalpha() for text in lists.names for letter in text)
 
 
-def _tidied(table: Table[OperatorCall]) -> Table[OperatorCall]:
-    return table.having(input_shapes=joined(table.texts("input_shapes")), call_stack=joined(table.texts("call_stack")))
+def _tidy_table(table: Table[OperatorCall]) -> Table[OperatorCall]:
+    return table.having(
+        input_shapes=tidy_lists(table.texts("input_shapes")), call_stack=tidy_lists(table.texts("call_stack"))
+    )
 
 
-def joined(lists: Texts) -> Texts:
+def tidy_lists(lists: Texts) -> Texts:
     """Lists with a bare `;` between their parts; files break the line there, in one way or another."""
     index: dict[str, int] = {}
     tidy = [";".join(part.strip() for part in text.split(";")) for text in lists.names]
@@ -57,7 +59,7 @@ def joined(lists: Texts) -> Texts:
     return Texts(np.array([*codes, -1], np.int32)[lists.codes], tuple(index))
 
 
-def _database(folder: Folder) -> Table[OperatorCall]:
+def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
     database = folder.database()
     if not database.fields("PYTORCH_API"):
         raise FactMissing([OperatorCall.table])
@@ -79,19 +81,19 @@ def _database(folder: Folder) -> Table[OperatorCall]:
         OperatorCall,
         rank=folder.rank,
         name=name,
-        input_shapes=_shapes(database.texts(found["shapes"]), database.texts(found["dtypes"])),
-        call_stack=_stacks(database, found["stack"]),
+        input_shapes=_shapes_or_dtypes(database.texts(found["shapes"]), database.texts(found["dtypes"])),
+        call_stack=_call_stacks(database, found["stack"]),
         host_self_us=self_ns / 1000,
         host_total_us=(found["end"] - found["start"]) / 1000,
     )
-    return _tidied(table.take(keep))
+    return _tidy_table(table.take(keep))
 
 
 def own_time(thread: Array, start: Array, end: Array) -> Array:
     """Per call its time without the calls directly inside it on the same thread, ns; never below zero."""
     order = np.lexsort((-end, start, thread))
     thread, start, end = thread[order], start[order], end[order]
-    parent = _parents(thread, start, end)
+    parent = _parent_rows(thread, start, end)
     own = end - start
     inner = np.flatnonzero(parent >= 0)
     np.subtract.at(own, parent[inner], (end - start)[inner])
@@ -100,13 +102,13 @@ def own_time(thread: Array, start: Array, end: Array) -> Array:
     return result
 
 
-def _parents(thread: Array, start: Array, end: Array) -> Array:
+def _parent_rows(thread: Array, start: Array, end: Array) -> Array:
     """In rows sorted by thread, start and falling end: the row of the call directly around each, -1 without one.
 
     Calls of a thread nest, so it is the last row before that lies one level less deep.
     """
     count = len(start)
-    depth, place = _depth(thread, start, end), np.arange(count)
+    depth, place = _call_depths(thread, start, end), np.arange(count)
     key = depth * count + place
     ascending = np.sort(key)
     found = ascending[np.maximum(np.searchsorted(ascending, key - count) - 1, 0)] if count else key
@@ -115,7 +117,7 @@ def _parents(thread: Array, start: Array, end: Array) -> Array:
     return np.where(good & (thread[parent] == thread), parent, -1)
 
 
-def _depth(thread: Array, start: Array, end: Array) -> Array:
+def _call_depths(thread: Array, start: Array, end: Array) -> Array:
     """How many calls of the thread are around each, itself included, by counting starts and ends as they come."""
     count = len(start)
     opens = np.repeat(np.array([0, 1]), count)
@@ -126,7 +128,7 @@ def _depth(thread: Array, start: Array, end: Array) -> Array:
     return level[count:]
 
 
-def _stacks(database: Database, ids: Array) -> Texts:
+def _call_stacks(database: Database, ids: Array) -> Texts:
     """The call stack of each id: its frames, innermost first."""
     pairs = database.integers("PYTORCH_CALLCHAINS", {"id": ["id"], "frame": ["stack"], "depth": ["stackDepth"]})
     order = np.lexsort((pairs["depth"], pairs["id"]))
@@ -142,4 +144,4 @@ def _stacks(database: Database, ids: Array) -> Texts:
     return Texts(np.array(codes, np.int32)[inverse], tuple(index))
 
 
-OPERATOR_CALLS = Reading(OperatorCall, {"text": _text, "database": _database})
+OPERATOR_CALLS = Reading(OperatorCall, {"text": _calls_from_text, "database": _calls_from_database})

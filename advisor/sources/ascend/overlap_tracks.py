@@ -14,13 +14,13 @@ _TYPES = (0, 2, 3)
 """Their numbers in ENUM_OVERLAP_ANALYSIS_TYPE; 1 is communication, hidden or not."""
 
 
-def _text(folder: Folder) -> Table[OverlapTrack]:
+def _tracks_from_text(folder: Folder) -> Table[OverlapTrack]:
     if folder.databases:  # no reason to decode the timeline beside a database
         raise FactMissing([OverlapTrack.table])
     found = folder.timeline().overlap_us
     if not found or _is_cut(folder):
         raise FactMissing([OverlapTrack.table])
-    return _table(folder, *(found.get(name, 0.0) for name in _NAMES))
+    return _track_table(folder, *(found.get(name, 0.0) for name in _NAMES))
 
 
 def _is_cut(folder: Folder) -> bool:
@@ -29,7 +29,7 @@ def _is_cut(folder: Folder) -> bool:
     return any(note.kind == "truncated" and note.file == file for note in folder.notes.all())
 
 
-def _database(folder: Folder) -> Table[OverlapTrack]:
+def _tracks_from_database(folder: Folder) -> Table[OverlapTrack]:
     database = folder.database()
     if not {"startNs", "endNs", "type"} <= set(database.fields("OVERLAP_ANALYSIS")):
         raise FactMissing([OverlapTrack.table])
@@ -40,13 +40,13 @@ def _database(folder: Folder) -> Table[OverlapTrack]:
     found = {kind: float(ns) / 1e3 for kind, ns in sums if isinstance(ns, int | float)}
     if not found.keys() & set(_TYPES):
         raise FactMissing([OverlapTrack.table])
-    return _table(folder, *(found.get(kind, 0.0) for kind in _TYPES))
+    return _track_table(folder, *(found.get(kind, 0.0) for kind in _TYPES))
 
 
-def _table(folder: Folder, compute: float, exposed: float, free: float) -> Table[OverlapTrack]:
+def _track_table(folder: Folder, compute: float, exposed: float, free: float) -> Table[OverlapTrack]:
     return Table.build(
         OverlapTrack, rank=[folder.rank], compute_us=[compute], exposed_comm_us=[exposed], free_us=[free]
     )
 
 
-OVERLAP_TRACKS = Reading(OverlapTrack, {"text": _text, "database": _database})
+OVERLAP_TRACKS = Reading(OverlapTrack, {"text": _tracks_from_text, "database": _tracks_from_database})

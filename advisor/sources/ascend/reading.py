@@ -15,12 +15,12 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
 from advisor.progress import Progress, silent
-from advisor.sources.family import Members
+from advisor.sources.family import GroupMembers
 from advisor.sources.files import timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import NOBODY, Database, open_readonly, rows_there
 from advisor.sources.files.rows_read import TIMES_READ, RowsRead
-from advisor.sources.files.timeline import Timeline
+from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.reading import Reading, read_best
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Description:
     name: str = ""
     """How damage names the folder: its path relative to the input, empty when it is the input."""
     size_bytes: int = 0
-    groups: Mapping[str, Members] = field(default_factory=dict)
+    groups: Mapping[str, GroupMembers] = field(default_factory=dict)
     """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
     carries_groups: bool = True
     """Whether this folder gives the groups of the run as a fact: one folder does, for all."""
@@ -142,7 +142,7 @@ class Folder(Description):
             self._kept.decoded[name] = make()
         return cast("T", self._kept.decoded[name])
 
-    def timeline(self) -> Timeline:
+    def timeline(self) -> TraceTimeline:
         """The decoded trace_view.json.
 
         Raises:
@@ -151,10 +151,12 @@ class Folder(Description):
         """
         return self.once("timeline", self._read_timeline)
 
-    def _read_timeline(self) -> Timeline:
+    def _read_timeline(self) -> TraceTimeline:
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"], self.packed("trace_view.json"))
-        return timeline.read(self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress)
+        return timeline.read_timeline(
+            self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress
+        )
 
     def connection(self, which: str) -> sqlite3.Connection:
         """The database `profiler` or `analysis`, opened read-only.
@@ -163,7 +165,7 @@ class Folder(Description):
             FactMissing: There is none.
             Unreadable: There is one, and it is no database.
         """
-        return self.once(f"database {which}", lambda: self._connect(which))
+        return self.once(f"database {which}", lambda: self._open_database(which))
 
     def database(self, which: str = "profiler") -> Database:
         """The same with its columns: where its damage is noted, and who is told of the rows read.
@@ -190,7 +192,7 @@ class Folder(Description):
                 found |= rows_there(self.connection(which), TIMES_READ[which])
         return found
 
-    def _connect(self, which: str) -> sqlite3.Connection:
+    def _open_database(self, which: str) -> sqlite3.Connection:
         if which not in self.databases:
             raise FactMissing([which])
         return open_readonly(self.databases[which], self.notes)

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from advisor.messages.damage import told
+from advisor.messages.damage import translate_damage
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources.ascend.detect import NAME, Foreign, is_ascend_trace
-from advisor.sources.family import Found
+from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
-from advisor.sources.files.heads import head, is_packed
-from advisor.sources.listing import first_names, shown
+from advisor.sources.files.heads import file_head, is_packed
+from advisor.sources.listing import first_names, show_name
 
 _TRIES = 40
 
@@ -25,32 +25,32 @@ WANTED = Text(
 )
 
 
-def refuse(path: Path, found: Found) -> InputError | None:
+def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
     foreign = [one for one in found.of(NAME, "foreign") if isinstance(one, Foreign)]
     if unparsed := found.of(NAME, "unparsed"):
-        return _unparsed(unparsed[0].root)
+        return _unparsed_error(unparsed[0].root)
     if any(one.tool == "insight" for one in foreign):
         return InputError(
-            Message("insight_not_readable", path=shown(path)),
+            Message("insight_not_readable", path=show_name(path)),
             WANTED,
         )
     if foreign:
-        return _msprof(path, any(_holds_data(one.root) for one in foreign))
-    packed = next((file for file in found.json[:_TRIES] if is_packed(file) and is_ascend_trace(head(file))), None)
+        return _msprof_error(path, any(_holds_data(one.root) for one in foreign))
+    packed = next((file for file in found.json[:_TRIES] if is_packed(file) and is_ascend_trace(file_head(file))), None)
     if packed is not None:
-        return _packed(packed)
-    return next((_hollow_output(path, one.root) for one in found.of(NAME, "hollow")), None)
+        return _packed_error(packed)
+    return next((_hollow_output_error(path, one.root) for one in found.of(NAME, "hollow")), None)
 
 
-def _msprof(path: Path, holds_data: bool) -> InputError:
+def _msprof_error(path: Path, holds_data: bool) -> InputError:
     if not holds_data:
         return InputError(
-            Message("msprof_empty", path=shown(path)),
+            Message("msprof_empty", path=show_name(path)),
             WANTED,
         )
     return InputError(
-        Message("msprof_not_readable", path=shown(path)),
+        Message("msprof_not_readable", path=show_name(path)),
         Message("record_with_profiler"),
     )
 
@@ -63,46 +63,45 @@ def _holds_data(folder: Path) -> bool:
         return True
 
 
-def _unparsed(folder: Path) -> InputError:
+def _unparsed_error(folder: Path) -> InputError:
     module = "mindspore" if folder.name.endswith("_ascend_ms") else "torch_npu"
-    command = (
-        f"python -c \"from {module}.profiler.profiler import analyse; analyse(profiler_path='{shown(folder.parent)}')\""
-    )
+    where = show_name(folder.parent)
+    command = f"python -c \"from {module}.profiler.profiler import analyse; analyse(profiler_path='{where}')\""
     return InputError(
-        Message("not_parsed", path=shown(folder)),
+        Message("not_parsed", path=show_name(folder)),
         Message("run_on_cann", command=command),
     )
 
 
-def _packed(path: Path) -> InputError:
+def _packed_error(path: Path) -> InputError:
     """About a timeline packed with gzip: it is read in pieces from where they lie, which packing hides."""
-    command = f"gunzip -k {quote(shown(path))}"
+    command = f"gunzip -k {quote(show_name(path))}"
     return InputError(
-        Message("timeline_packed", path=shown(path)),
+        Message("timeline_packed", path=show_name(path)),
         Message("unpack_first", command=command),
     )
 
 
-def _hollow_output(path: Path, output: Path) -> InputError:
+def _hollow_output_error(path: Path, output: Path) -> InputError:
     holds = first_names(output)
     return InputError(
-        Message("output_without_results", path=shown(path), names=holds),
+        Message("output_without_results", path=show_name(path), names=holds),
         Message("copy_or_parse_again"),
     )
 
 
-def mixes_frameworks(path: Path) -> InputError:
+def mixed_frameworks_error(path: Path) -> InputError:
     """About captures of PyTorch and of MindSpore in one input."""
     return InputError(
-        Message("mixes_frameworks", path=shown(path)),
+        Message("mixes_frameworks", path=show_name(path)),
         Message("give_one_job"),
     )
 
 
-def hollow(path: Path, sizes: Sequence[int], notes: Sequence[Note], databases: bool) -> InputError:
+def no_measurement_error(path: Path, sizes: Sequence[int], notes: Sequence[Note], databases: bool) -> InputError:
     """About captures that hold no measurement at all: the sizes of their files, and the damage met in them."""
     return InputError(
-        _what_is_there(shown(path), sizes, notes, databases),
+        _what_is_there(show_name(path), sizes, notes, databases),
         Message("record_or_copy_again"),
     )
 
@@ -116,4 +115,4 @@ def _what_is_there(name: str, sizes: Sequence[int], notes: Sequence[Note], datab
     nothing = Message("nothing_measured", name=name)
     if not notes:
         return nothing
-    return Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=told(notes[0].what))
+    return Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=translate_damage(notes[0].what))

@@ -13,10 +13,10 @@ from advisor.facts.observed import Setting
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import rows
+from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.jsonfile import flag, inside, integer, mapping, text
+from advisor.sources.files.jsonfile import as_flag, as_integer, as_mapping, as_text, value_at
 from advisor.sources.reading import Reading
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")
@@ -36,8 +36,8 @@ class Recorded(Struct, frozen=True):
     @property
     def level(self) -> str | None:
         """One of `LEVELS`, or None when not recorded."""
-        found = text(inside(self.info, *_EXPERIMENTAL, "_profiler_level")) or text(
-            inside(self.info, "profiler_parameters", "profiler_level")
+        found = as_text(value_at(self.info, *_EXPERIMENTAL, "_profiler_level")) or as_text(
+            value_at(self.info, "profiler_parameters", "profiler_level")
         )
         plain = found.replace("_", "").lower()
         return next((level for level in LEVELS if level.replace("_", "").lower() == plain), None)
@@ -45,43 +45,43 @@ class Recorded(Struct, frozen=True):
     @property
     def activities(self) -> tuple[str, ...] | None:
         """`CPU` and `NPU`, as far as they were on."""
-        found = inside(self.info, *_COMMON, "activities")
+        found = value_at(self.info, *_COMMON, "activities")
         if not isinstance(found, list):
             return None
-        return tuple(sorted({text(item).rpartition(".")[2] for item in found} & {"CPU", "NPU"}))
+        return tuple(sorted({as_text(item).rpartition(".")[2] for item in found} & {"CPU", "NPU"}))
 
     def switch(self, name: str) -> bool | None:
         """A switch of the profiler, such as `with_stack`."""
-        common = flag(inside(self.info, *_COMMON, name))
-        return common if common is not None else flag(inside(self.info, "profiler_parameters", name))
+        common = as_flag(value_at(self.info, *_COMMON, name))
+        return common if common is not None else as_flag(value_at(self.info, "profiler_parameters", name))
 
     @property
     def complete(self) -> bool | None:
         """Whether the profiler was stopped properly; None when the file says nothing about its run."""
-        if not mapping(inside(self.info, "config")):
+        if not as_mapping(value_at(self.info, "config")):
             return None
-        return bool(mapping(inside(self.info, "end_info")))
+        return bool(as_mapping(value_at(self.info, "end_info")))
 
     @property
     def rank(self) -> int | None:
         """The rank as profiler_info names it; -1 and nothing mean a single card."""
-        return _rank(inside(self.info, "rank_id"))
+        return _rank_or_none(value_at(self.info, "rank_id"))
 
     @property
     def distributed_rank(self) -> int | None:
         """The rank as the training framework named it."""
-        return _rank(inside(self.metadata, "distributed_args", "rank"))
+        return _rank_or_none(value_at(self.metadata, "distributed_args", "rank"))
 
     @property
     def end_ns(self) -> int:
         """When recording ended, ns since the epoch; 0 when not recorded."""
-        return max(integer(inside(self.info, "end_info", "collectionTimeEnd")) or 0, 0)
+        return max(as_integer(value_at(self.info, "end_info", "collectionTimeEnd")) or 0, 0)
 
     @property
     def start_ns(self) -> int:
         """When recording began, ns since the epoch; 0 when not recorded."""
-        began = integer(inside(self.info, "start_info", "start_monotonic"))
-        ended = integer(inside(self.info, "end_info", "MonotonicTimeEnd"))
+        began = as_integer(value_at(self.info, "start_info", "start_monotonic"))
+        ended = as_integer(value_at(self.info, "end_info", "MonotonicTimeEnd"))
         if began is None or ended is None or not self.end_ns:
             return 0
         return max(self.end_ns - (ended - began), 0)
@@ -89,45 +89,47 @@ class Recorded(Struct, frozen=True):
     @property
     def is_pytorch(self) -> bool:
         """Whether torch_npu wrote profiler_info."""
-        return bool(self.version("torch_npu_version")) or bool(mapping(inside(self.info, *_COMMON)))
+        return bool(self.version("torch_npu_version")) or bool(as_mapping(value_at(self.info, *_COMMON)))
 
     def version(self, name: str) -> str:
         """`cann_version` or `torch_npu_version`; empty when not recorded."""
-        return text(inside(self.info, name))
+        return as_text(value_at(self.info, name))
 
 
-def _rank(value: object) -> int | None:
-    found = integer(value)
+def _rank_or_none(value: object) -> int | None:
+    found = as_integer(value)
     return found if found is not None and found >= 0 else None
 
 
-def recorded(folder: Folder) -> Recorded:
+def recorded_settings(folder: Folder) -> Recorded:
     """What the profiler wrote down; what cannot be read is noted and missing."""
-    return folder.once("recorded", lambda: Recorded(_load(folder, "profiler_info.json"), _metadata(folder)))
+    return folder.once(
+        "recorded", lambda: Recorded(_load_or_none(folder, "profiler_info.json"), _merged_metadata(folder))
+    )
 
 
-def _load(folder: Folder, name: str) -> object:
+def _load_or_none(folder: Folder, name: str) -> object:
     path = folder.file(name)
     try:
-        return jsonfile.load(path, folder.notes) if path is not None else None
+        return jsonfile.load_json(path, folder.notes) if path is not None else None
     except Unreadable:  # noted; what it says is not known
         return None
 
 
-def _metadata(folder: Folder) -> Mapping[str, object]:
+def _merged_metadata(folder: Folder) -> Mapping[str, object]:
     """The text file where it is there, filled up from the database."""
-    return {**_from_database(folder), **mapping(_load(folder, "profiler_metadata.json"))}
+    return {**_from_database(folder), **as_mapping(_load_or_none(folder, "profiler_metadata.json"))}
 
 
 def _from_database(folder: Folder) -> dict[str, object]:
-    found = rows(folder, "profiler", "SELECT name, value FROM META_DATA")
-    return {str(name): _decoded(value) for name, value in found}
+    found = query_rows(folder, "profiler", "SELECT name, value FROM META_DATA")
+    return {str(name): _decode_value(value) for name, value in found}
 
 
-def _decoded(value: object) -> object:
+def _decode_value(value: object) -> object:
     """META_DATA keeps JSON as text, and plain words too."""
     try:
-        return jsonfile.parsed(value) if isinstance(value, str) else value
+        return jsonfile.parse_json(value) if isinstance(value, str) else value
     except ValueError:
         return value
 
@@ -135,34 +137,34 @@ def _decoded(value: object) -> object:
 def value_number(value: str) -> float:
     """A value as a number: yes, true and on are 1, their opposites 0, decimals themselves; NaN otherwise."""
     plain = value.strip().lower()
-    return _NUMBERS[plain] if plain in _NUMBERS else jsonfile.number(plain)
+    return _NUMBERS[plain] if plain in _NUMBERS else jsonfile.as_number(plain)
 
 
-def _profiler(info: object) -> Iterator[tuple[str, str]]:
+def _profiler_switches(info: object) -> Iterator[tuple[str, str]]:
     """The switches of the profiler by name, without the underscores and levels of nesting of the file."""
     sections = [
-        inside(info, *_COMMON),
-        inside(info, *_COMMON, "schedule"),
-        inside(info, *_EXPERIMENTAL),
-        inside(info, "profiler_parameters"),
+        value_at(info, *_COMMON),
+        value_at(info, *_COMMON, "schedule"),
+        value_at(info, *_EXPERIMENTAL),
+        value_at(info, "profiler_parameters"),
     ]
     for section in sections:
-        for name, value in mapping(section).items():
+        for name, value in as_mapping(section).items():
             if not isinstance(value, dict):
-                yield name.lstrip("_"), _word(value)
+                yield name.lstrip("_"), _word_of_value(value)
 
 
-def _word(value: object) -> str:
+def _word_of_value(value: object) -> str:
     if isinstance(value, list):
-        return ",".join(_word(item) for item in value)
+        return ",".join(_word_of_value(item) for item in value)
     return value if isinstance(value, str) else "" if value is None else json.dumps(value)
 
 
-def _read(folder: Folder) -> Table[Setting]:
-    found = recorded(folder)
-    env = mapping(found.metadata.get("ENV_VARIABLES"))
-    words = [("env", name, _word(value)) for name, value in env.items()]
-    words += [("profiler", name, value) for name, value in _profiler(found.info)]
+def _settings_of_rank(folder: Folder) -> Table[Setting]:
+    found = recorded_settings(folder)
+    env = as_mapping(found.metadata.get("ENV_VARIABLES"))
+    words = [("env", name, _word_of_value(value)) for name, value in env.items()]
+    words += [("profiler", name, value) for name, value in _profiler_switches(found.info)]
     if not words:
         raise FactMissing([Setting.table])
     kinds, names, values = zip(*sorted(set(words)), strict=True)
@@ -170,4 +172,4 @@ def _read(folder: Folder) -> Table[Setting]:
     return Table.build(Setting, rank=folder.rank, kind=kinds, name=names, value=values, number=numbers)
 
 
-SETTINGS = Reading(Setting, {"text": _read, "database": _read})
+SETTINGS = Reading(Setting, {"text": _settings_of_rank, "database": _settings_of_rank})

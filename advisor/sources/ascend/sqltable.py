@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
-from advisor.messages.damage import reason
+from advisor.messages.damage import reason_of_error
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import jsonfile
@@ -44,11 +44,11 @@ def columns_of(folder: Folder, origin: Origin) -> tuple[str, ...]:
     try:
         return tuple(row[1] for row in connection.execute(f'PRAGMA table_info("{origin.table}")'))
     except FAILURES as error:
-        _note(folder, origin, error, 0)
+        _note_damage(folder, origin, error, 0)
         return ()
 
 
-def select(
+def select_columns(
     folder: Folder,
     origin: Origin,
     fact: type[Fact],
@@ -66,27 +66,29 @@ def select(
         FactMissing: There is no such table, or it lacks a required column.
         Unreadable: It is no database.
     """
-    wanted = _spelled(columns_of(folder, origin), fields)
+    wanted = _match_spellings(columns_of(folder, origin), fields)
     if not wanted or not set(required) <= wanted.keys():
         raise FactMissing([fact.table])
-    lists = _fetched(folder, origin, tuple(wanted.values()))
+    lists = _fetch_columns(folder, origin, tuple(wanted.values()))
     declared, needed, damage = fact.columns(), frozenset(required), _Damage(folder, origin)
     scale = factors or {}
     values = {
-        name: _converted(folder, declared[name], cells, damage, factor=scale.get(name, 1.0), required=name in needed)
+        name: _convert_cells(
+            folder, declared[name], cells, damage, factor=scale.get(name, 1.0), required=name in needed
+        )
         for name, cells in zip(wanted, lists, strict=True)
     }
-    return _whole(values, declared, needed)
+    return _keep_whole_rows(values, declared, needed)
 
 
-def _spelled(there: Iterable[str], fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _match_spellings(there: Iterable[str], fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The column of the table for each name that has one."""
     known = {name.lower(): name for name in there}
     found = {name: [known[s.lower()] for s in spellings if s.lower() in known] for name, spellings in fields.items()}
     return {name: spellings[0] for name, spellings in found.items() if spellings}
 
 
-def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]]:
+def _fetch_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]]:
     """The cells of some columns, column by column; those before the damage when the file is damaged."""
     lists: list[list[object]] = [[] for _ in columns]
     names = ", ".join(f'"{column}"' for column in columns)
@@ -100,13 +102,13 @@ def _fetched(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[lis
                 cells.extend(more)
         told.through(origin.table)
     except FAILURES as error:
-        _note(folder, origin, error, rows)
+        _note_damage(folder, origin, error, rows)
     return lists
 
 
-def _note(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
+def _note_damage(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
     name = folder.databases[origin.which].name
-    what = f"{origin.table} cannot be read further ({reason(error)})"
+    what = f"{origin.table} cannot be read further ({reason_of_error(error)})"
     folder.notes.add(name, f"{origin.table}, after row {rows}", what, kind="truncated")
 
 
@@ -124,12 +126,12 @@ class _Damage:
             self._notes.add(self._file, place, what, rows=rows, share=rows / len(bad))
 
 
-def _converted(
+def _convert_cells(
     folder: Folder, column: Column, cells: list[object], damage: _Damage, *, factor: float, required: bool
 ) -> Values:
     if column.store == "text":
-        return _texts(folder, cells)
-    values = _floats(cells) if column.store == "float" else _integers(cells)
+        return _parse_texts(folder, cells)
+    values = _parse_floats(cells) if column.store == "float" else _parse_integers(cells)
     missing = np.isnan(values) if column.store == "float" else values == MISSING
     absent = np.fromiter((cell is None or cell in _NOTHING for cell in cells), bool, len(cells)) & (not required)
     if column.store == "float":
@@ -141,54 +143,56 @@ def _converted(
     return values
 
 
-def _floats(cells: list[object]) -> Array:
+def _parse_floats(cells: list[object]) -> Array:
     try:
         values = np.array(cells, np.float64)
     except (TypeError, ValueError):
-        values = np.array([jsonfile.number(cell) for cell in cells], np.float64)
+        values = np.array([jsonfile.as_number(cell) for cell in cells], np.float64)
     values[~np.isfinite(values)] = math.nan
     return values
 
 
-def _integers(cells: list[object]) -> Array:
+def _parse_integers(cells: list[object]) -> Array:
     """Whole numbers, also those kept as text; REAL values lose what is behind the point."""
-    found = [_integer(cell) for cell in cells]
+    found = [_parse_integer(cell) for cell in cells]
     return np.array(found, np.int64)
 
 
-def _integer(cell: object) -> int:
+def _parse_integer(cell: object) -> int:
     if isinstance(cell, int) and -(1 << 63) <= cell < 1 << 63:
         return cell
     if isinstance(cell, float) and abs(cell) < 1 << 62:
         return int(cell)
-    exact = jsonfile.integer(cell)
+    exact = jsonfile.as_integer(cell)
     return MISSING if exact is None else exact
 
 
-def _texts(folder: Folder, cells: list[object]) -> Texts:
+def _parse_texts(folder: Folder, cells: list[object]) -> Texts:
     """Names: text as it is, whole numbers through STRING_IDS."""
-    names = strings(folder) if any(type(cell) is int for cell in cells) else {}
-    return Texts.of(_name(cell, names.get) for cell in cells)
+    names = string_ids(folder) if any(type(cell) is int for cell in cells) else {}
+    return Texts.of(_text_of_cell(cell, names.get) for cell in cells)
 
 
-def _name(cell: object, look_up: Callable[[int], str | None]) -> str | None:
+def _text_of_cell(cell: object, look_up: Callable[[int], str | None]) -> str | None:
     found = look_up(cell) if isinstance(cell, int) else cell
     return None if not isinstance(found, str) or found.strip() in _NOTHING else found.strip()
 
 
-def strings(folder: Folder) -> Mapping[int, str]:
+def string_ids(folder: Folder) -> Mapping[int, str]:
     """STRING_IDS of the profiler database; empty when it has none."""
-    return folder.once("string ids", lambda: _strings(folder))
+    return folder.once("string ids", lambda: _read_string_ids(folder))
 
 
-def _strings(folder: Folder) -> dict[int, str]:
+def _read_string_ids(folder: Folder) -> dict[int, str]:
     if {"id", "value"} - set(columns_of(folder, STRING_IDS)):
         return {}
-    ids, values = _fetched(folder, STRING_IDS, ("id", "value"))
+    ids, values = _fetch_columns(folder, STRING_IDS, ("id", "value"))
     return {k: v for k, v in zip(ids, values, strict=True) if isinstance(k, int) and isinstance(v, str)}
 
 
-def _whole(values: dict[str, Values], declared: Mapping[str, Column], required: frozenset[str]) -> dict[str, Values]:
+def _keep_whole_rows(
+    values: dict[str, Values], declared: Mapping[str, Column], required: frozenset[str]
+) -> dict[str, Values]:
     """Only the rows in which nothing required is missing."""
     keep: Array | None = None
     for name in required:
@@ -201,7 +205,7 @@ def _whole(values: dict[str, Values], declared: Mapping[str, Column], required: 
     return {n: v.take(keep) if isinstance(v, Texts) else v[keep] for n, v in values.items()}
 
 
-def rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
+def query_rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
     """The rows of a small query about the recording; none when there is no such database or table."""
     try:
         return folder.connection(which).execute(query).fetchall()
@@ -209,7 +213,7 @@ def rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
         return []
 
 
-def records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
+def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
     """The cells of some columns, row by row; None when the table is not there or lacks one of them.
 
     Raises:
@@ -218,4 +222,4 @@ def records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tupl
     """
     if not {name.lower() for name in columns} <= {name.lower() for name in columns_of(folder, origin)}:
         return None
-    return list(zip(*_fetched(folder, origin, columns), strict=True))
+    return list(zip(*_fetch_columns(folder, origin, columns), strict=True))

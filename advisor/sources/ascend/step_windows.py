@@ -17,28 +17,28 @@ from advisor.sources.reading import Reading
 STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 
 
-def _text(folder: Folder) -> Table[StepWindow]:
+def _windows_from_text(folder: Folder) -> Table[StepWindow]:
     slices = folder.timeline().slices
     numbers = [STEP_NAME.fullmatch(name) for name in slices.name.names]
     rows = np.flatnonzero(slices.name.hits(found is not None for found in numbers))
     step_of = np.array([int(found[1]) if found else MISSING for found in numbers] + [MISSING], np.int64)
-    return _table(folder, step_of[slices.name.codes[rows]], slices.start_ns[rows], slices.end_ns[rows])
+    return _window_table(folder, step_of[slices.name.codes[rows]], slices.start_ns[rows], slices.end_ns[rows])
 
 
-def _database(folder: Folder) -> Table[StepWindow]:
+def _windows_from_database(folder: Folder) -> Table[StepWindow]:
     database = folder.database()
     if not database.fields("STEP_TIME"):
         raise FactMissing([StepWindow.table])
     found = database.integers("STEP_TIME", {"step": ["id"], "start": ["startNs"], "end": ["endNs"]})
     whole = (found["step"] != MISSING) & (found["start"] != MISSING) & (found["end"] >= found["start"])
-    return _table(folder, *(found[name][whole] for name in ("step", "start", "end")))
+    return _window_table(folder, *(found[name][whole] for name in ("step", "start", "end")))
 
 
-def _table(folder: Folder, step: Array, start: Array, end: Array) -> Table[StepWindow]:
+def _window_table(folder: Folder, step: Array, start: Array, end: Array) -> Table[StepWindow]:
     if not len(step):
         raise FactMissing([StepWindow.table])
     rank = np.full(len(step), folder.rank, np.int64)
     return Table.build(StepWindow, rank=rank, step=step, start_ns=start, end_ns=end).sorted_by("start_ns", "step")
 
 
-STEP_WINDOWS = Reading(StepWindow, {"text": _text, "database": _database})
+STEP_WINDOWS = Reading(StepWindow, {"text": _windows_from_text, "database": _windows_from_database})

@@ -14,7 +14,7 @@ from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, records, rows, select
+from advisor.sources.ascend.sqltable import Origin, query_rows, read_records, select_columns
 from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
 
@@ -50,20 +50,22 @@ REQUIRED = ("compute_us", "free_us")
 _DEVICE = Column("Card on the host; no rank.", "int")
 
 
-def _text(folder: Folder) -> Table[StepTime]:
+def _steps_from_text(folder: Folder) -> Table[StepTime]:
     path = folder.need(StepTime, "step_trace_time.csv")
     columns = {**StepTime.columns(), "device": _DEVICE}
     headings = {**HEADINGS, "device": ("Device_id", "Device Id")}
-    found = csvfile.read(path, columns, headings, folder.notes, REQUIRED)
+    found = csvfile.read_columns(path, columns, headings, folder.notes, REQUIRED)
     devices = found.pop("device", None)
     table = _of_rank(folder, Table.build(StepTime, **found))
     return table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, path.name)
 
 
-def _database(folder: Folder) -> Table[StepTime]:
+def _steps_from_database(folder: Folder) -> Table[StepTime]:
     origin = Origin("analysis", "StepTraceTime")
-    table = _of_rank(folder, Table.build(StepTime, **select(folder, origin, StepTime, FIELDS, required=REQUIRED)))
-    listed = records(folder, origin, ("deviceId",)) or []
+    table = _of_rank(
+        folder, Table.build(StepTime, **select_columns(folder, origin, StepTime, FIELDS, required=REQUIRED))
+    )
+    listed = read_records(folder, origin, ("deviceId",)) or []
     devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed], np.int64)
     return _of_one_device(folder, table, devices, folder.databases["analysis"].name)
 
@@ -89,7 +91,7 @@ def _of_rank(folder: Folder, table: Table[StepTime]) -> Table[StepTime]:
     )
 
 
-STEP_TIMES = Reading(StepTime, {"text": _text, "database": _database})
+STEP_TIMES = Reading(StepTime, {"text": _steps_from_text, "database": _steps_from_database})
 
 
 def numbered_steps(folder: Folder) -> tuple[int, ...]:
@@ -98,25 +100,25 @@ def numbered_steps(folder: Folder) -> tuple[int, ...]:
         steps = folder.read(StepTime)["step"]
     except FactMissing:
         steps = np.empty(0, np.int64)
-    return _numbers(steps) or _windows(folder) or _marks(folder)
+    return _recorded_steps(steps) or _window_steps(folder) or _marked_steps(folder)
 
 
-def _numbers(steps: Array) -> tuple[int, ...]:
+def _recorded_steps(steps: Array) -> tuple[int, ...]:
     return tuple(np.unique(steps[steps != MISSING]).tolist())
 
 
-def _marks(folder: Folder) -> tuple[int, ...]:
+def _marked_steps(folder: Folder) -> tuple[int, ...]:
     """The steps that trace_view.json marks, for captures of which the timeline is all there is. It is not decoded."""
     path = folder.file("trace_view.json")
     try:
         with path.open("rb") if path is not None else BytesIO() as file:
             parts = iter(lambda: file.read(_PART), b"")
-            return tuple(sorted({int(number) for number in _marked(parts)}))
+            return tuple(sorted({int(number) for number in _mark_numbers(parts)}))
     except OSError:  # whoever reads its events says what is wrong
         return ()
 
 
-def _marked(parts: Iterable[bytes]) -> Iterator[bytes]:
+def _mark_numbers(parts: Iterable[bytes]) -> Iterator[bytes]:
     """The numbers of steps in a text that comes in parts; names may lie across a border."""
     end = b""
     for part in parts:
@@ -125,7 +127,7 @@ def _marked(parts: Iterable[bytes]) -> Iterator[bytes]:
         end = text[-_LONGEST_MARK:]
 
 
-def _windows(folder: Folder) -> tuple[int, ...]:
+def _window_steps(folder: Folder) -> tuple[int, ...]:
     """The steps of STEP_TIME, for databases without an analysis.db beside them."""
-    found = rows(folder, "profiler", "SELECT id FROM STEP_TIME")
+    found = query_rows(folder, "profiler", "SELECT id FROM STEP_TIME")
     return tuple(sorted({row[0] for row in found if isinstance(row[0], int)}))

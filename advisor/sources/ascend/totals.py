@@ -30,15 +30,15 @@ _API_TYPES = {20000: "acl", 15000: "model", 10000: "node", 5500: "hccl", 5000: "
 _US_PER_NS = 1e-3
 
 
-def _operators_text(folder: Folder) -> Table[OperatorTotal]:
+def _operators_from_text(folder: Folder) -> Table[OperatorTotal]:
     path = folder.need(OperatorTotal, "op_statistic.csv")
     headings = {"op_type": ("OP Type",), "core": ("Core Type",), **_AMOUNTS}
-    columns = csvfile.read(path, OperatorTotal.columns(), headings, folder.notes, ("op_type", "total_us"))
+    columns = csvfile.read_columns(path, OperatorTotal.columns(), headings, folder.notes, ("op_type", "total_us"))
     table = Table.build(OperatorTotal, **columns)
     return table.having(rank=folder.rank)
 
 
-def _operators_database(folder: Folder) -> Table[OperatorTotal]:
+def _operators_from_database(folder: Folder) -> Table[OperatorTotal]:
     """Kernels summed by type and core. Level0 knows no types, and so no totals, like the text export."""
     database = folder.database()
     if not (database.fields("COMPUTE_TASK_INFO") and database.fields("TASK")):
@@ -48,32 +48,34 @@ def _operators_database(folder: Folder) -> Table[OperatorTotal]:
         "max(t.endNs - t.startNs) FROM COMPUTE_TASK_INFO c JOIN TASK t ON t.globalTaskId = c.globalTaskId "
         "WHERE t.endNs >= t.startNs GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2"
     )
-    types, cores = (database.texts(_ids(rows, column)) for column in (0, 1))
-    table = Table.build(OperatorTotal, rank=_rank(folder, rows), op_type=types, core=cores, **_amounts(rows, 2))
+    types, cores = (database.texts(_id_column(rows, column)) for column in (0, 1))
+    table = Table.build(
+        OperatorTotal, rank=_rank_column(folder, rows), op_type=types, core=cores, **_amount_columns(rows, 2)
+    )
     known = table.take(types.codes >= 0)
     if len(table) and not len(known):
         raise FactMissing([OperatorTotal.table])
     return known
 
 
-OPERATOR_TOTALS = Reading(OperatorTotal, {"text": _operators_text, "database": _operators_database})
+OPERATOR_TOTALS = Reading(OperatorTotal, {"text": _operators_from_text, "database": _operators_from_database})
 
 
-def _apis_text(folder: Folder) -> Table[ApiTotal]:
+def _apis_from_text(folder: Folder) -> Table[ApiTotal]:
     path = folder.need(ApiTotal, "api_statistic.csv")
     headings = {"level": ("Level",), "name": ("API Name",), **_AMOUNTS}
-    columns = csvfile.read(path, ApiTotal.columns(), headings, folder.notes, ("name", "total_us"))
+    columns = csvfile.read_columns(path, ApiTotal.columns(), headings, folder.notes, ("name", "total_us"))
     table = Table.build(ApiTotal, **columns)
     activity = activities_in_totals(table.texts("name"))
-    return table.having(rank=folder.rank, level=_layers(table.texts("level")), activity=activity)
+    return table.having(rank=folder.rank, level=_layer_names(table.texts("level")), activity=activity)
 
 
-def _layers(levels: Texts) -> Texts:
+def _layer_names(levels: Texts) -> Texts:
     """Layer names of all versions as one."""
     return Texts.of(None if name is None else LAYERS.get(name.lower(), name.lower()) for name in levels.values())
 
 
-def _apis_database(folder: Folder) -> Table[ApiTotal]:
+def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
     database = folder.database()
     if not database.fields("CANN_API"):
         raise FactMissing([ApiTotal.table])
@@ -83,30 +85,30 @@ def _apis_database(folder: Folder) -> Table[ApiTotal]:
     )
     types = _API_TYPES | database.names("ENUM_API_TYPE")
     levels = Texts.of(types.get(row[0]) if isinstance(row[0], int) else None for row in rows)
-    names = database.texts(_ids(rows, 1))
+    names = database.texts(_id_column(rows, 1))
     table = Table.build(
         ApiTotal,
-        rank=_rank(folder, rows),
-        level=_layers(levels),
+        rank=_rank_column(folder, rows),
+        level=_layer_names(levels),
         name=names,
         activity=activities_in_totals(names),
-        **_amounts(rows, 2),
+        **_amount_columns(rows, 2),
     )
     return table.take(table.texts("level").isin(_API_TYPES.values()))
 
 
-API_TOTALS = Reading(ApiTotal, {"text": _apis_text, "database": _apis_database})
+API_TOTALS = Reading(ApiTotal, {"text": _apis_from_text, "database": _apis_from_database})
 
 
-def _rank(folder: Folder, rows: Sequence[object]) -> Array:
+def _rank_column(folder: Folder, rows: Sequence[object]) -> Array:
     return np.full(len(rows), folder.rank)
 
 
-def _ids(rows: Sequence[tuple[object, ...]], column: int) -> Array:
+def _id_column(rows: Sequence[tuple[object, ...]], column: int) -> Array:
     return np.array([row[column] if isinstance(row[column], int) else -1 for row in rows], np.int64)
 
 
-def _amounts(rows: Sequence[tuple[object, ...]], start: int) -> dict[str, Array]:
+def _amount_columns(rows: Sequence[tuple[object, ...]], start: int) -> dict[str, Array]:
     """Calls, and total, shortest and longest time; ns of the database as µs."""
     cells = np.array([row[start : start + 4] for row in rows], np.float64).reshape(-1, 4)
     names = ("total_us", "min_us", "max_us")

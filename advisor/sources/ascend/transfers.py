@@ -13,11 +13,18 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Transfer
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.communication import Entry, entries, microseconds, op_of, size_bytes, step_number
-from advisor.sources.ascend.groups import communicator
+from advisor.sources.ascend.communication import (
+    CommunicationEntry,
+    communication_entries,
+    op_of,
+    size_bytes,
+    step_number,
+    time_us,
+)
+from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, records
-from advisor.sources.files.jsonfile import inside, mapping, number
+from advisor.sources.ascend.sqltable import Origin, read_records
+from advisor.sources.files.jsonfile import as_mapping, as_number, value_at
 from advisor.sources.reading import Reading
 
 BANDWIDTHS = "Communication Bandwidth Info"
@@ -25,7 +32,7 @@ SUMS = frozenset({"SDMA"})
 """Link names that only add others up."""
 
 
-class Moved(Struct, frozen=True, order=True):
+class MovedPackets(Struct, frozen=True, order=True):
     """Packets of one size that one operator moved over one kind of link."""
 
     rank: int
@@ -38,27 +45,27 @@ class Moved(Struct, frozen=True, order=True):
     transit_us: float
 
 
-def _text(folder: Folder) -> Table[Transfer]:
+def _transfers_from_text(folder: Folder) -> Table[Transfer]:
     folder.need(Transfer, "communication.json")
-    found = entries(folder, "communication.json")
-    return table(row for entry in found for row in of_entry(entry, folder.rank, entry.content))
+    found = communication_entries(folder, "communication.json")
+    return transfer_table(row for entry in found for row in of_entry(entry, folder.rank, entry.content))
 
 
-def of_entry(entry: Entry, rank: int, content: Mapping[str, object]) -> Iterator[Moved]:
+def of_entry(entry: CommunicationEntry, rank: int, content: Mapping[str, object]) -> Iterator[MovedPackets]:
     """The rows of one operator on one rank."""
     step = MISSING if entry.step is None else entry.step
-    for link, info in mapping(inside(content, BANDWIDTHS)).items():
+    for link, info in as_mapping(value_at(content, BANDWIDTHS)).items():
         if link in SUMS:
             continue
-        for size, cells in mapping(inside(info, "Size Distribution")).items():
+        for size, cells in as_mapping(value_at(info, "Size Distribution")).items():
             count, time = cells[:2] if isinstance(cells, list) and len(cells) > 1 else (None, None)
-            packets = number(count)
+            packets = as_number(count)
             if packets > 0:
-                moved = microseconds({"ms": time}, "ms")
-                yield Moved(rank, step, entry.name, entry.group, link, size_bytes(size), packets, moved)
+                moved = time_us({"ms": time}, "ms")
+                yield MovedPackets(rank, step, entry.name, entry.group, link, size_bytes(size), packets, moved)
 
 
-def table(rows: Iterable[Moved]) -> Table[Transfer]:
+def transfer_table(rows: Iterable[MovedPackets]) -> Table[Transfer]:
     """The rows in order of step, operator, link and packet size."""
     found = sorted(
         rows,
@@ -78,33 +85,33 @@ def table(rows: Iterable[Moved]) -> Table[Transfer]:
     )
 
 
-def _database(folder: Folder) -> Table[Transfer]:
-    found = records(
+def _transfers_from_database(folder: Folder) -> Table[Transfer]:
+    found = read_records(
         folder,
         Origin("analysis", "CommAnalyzerBandwidth"),
         ("step", "hccl_op_name", "group_name", "transport_type", "package_size", "count", "total_duration"),
     )
     if found is None:
         raise FactMissing([Transfer.table])
-    return table(row for record in found for row in _row(folder.rank, record))
+    return transfer_table(row for record in found for row in _rows_of_record(folder.rank, record))
 
 
-def _row(rank: int, record: tuple[object, ...]) -> Iterator[Moved]:
+def _rows_of_record(rank: int, record: tuple[object, ...]) -> Iterator[MovedPackets]:
     step, name, group, link, size, count, time = record
-    packets = number(count)
+    packets = as_number(count)
     if isinstance(name, str) and isinstance(link, str) and link not in SUMS and packets > 0:
         plain, _, _ = name.partition("@")
         number_of_step = step_number(str(step or ""))
-        yield Moved(
+        yield MovedPackets(
             rank,
             MISSING if number_of_step is None else number_of_step,
             plain,
-            communicator(str(group or "")),
+            communicator_hash(str(group or "")),
             link,
             size_bytes(size),
             packets,
-            microseconds({"ms": time}, "ms"),
+            time_us({"ms": time}, "ms"),
         )
 
 
-TRANSFERS = Reading(Transfer, {"text": _text, "database": _database})
+TRANSFERS = Reading(Transfer, {"text": _transfers_from_text, "database": _transfers_from_database})

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from advisor.sources.ascend.groups import MOST_RANKS, Sizes
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import rows
-from advisor.sources.family import Members
+from advisor.sources.ascend.sqltable import query_rows
+from advisor.sources.family import GroupMembers
 
 _PAIR = re.compile(rb'"(\d{1,7})-(\d{1,7})"\s*:')
 _MATRIX = "SELECT MAX(CAST(src_rank AS INTEGER)), MAX(CAST(dst_rank AS INTEGER)) FROM CommAnalyzerMatrix"
@@ -26,12 +26,14 @@ class World(Struct, frozen=True):
     source: str = ""
 
 
-def world(sizes: Sizes, groups: Mapping[str, Members], summary: Sequence[int], folders: Iterable[Folder]) -> World:
+def world_of_job(
+    sizes: Sizes, groups: Mapping[str, GroupMembers], summary: Sequence[int], folders: Iterable[Folder]
+) -> World:
     """The size of the job by what tells most. Messages are looked at only where neither framework nor groups tell."""
     named = [
         World(sizes.world, "distributed_args"),
-        World(_beyond(rank for group in groups.values() for rank in group.ranks), "groups"),
-        World(_beyond(summary), "cluster"),
+        World(_count_ranks(rank for group in groups.values() for rank in group.ranks), "groups"),
+        World(_count_ranks(summary), "cluster"),
     ]
     most = max(named, key=lambda one: one.ranks)
     return most if most.ranks else _by_messages(tuple(folders))
@@ -39,16 +41,18 @@ def world(sizes: Sizes, groups: Mapping[str, Members], summary: Sequence[int], f
 
 def _by_messages(folders: Sequence[Folder]) -> World:
     """By who sent to whom. Numbers inside a group are none larger than those of the job: it had at least as many."""
-    told = World(_beyond(rank for folder in folders for rank in _in_matrix(folder)), "communication_matrix")
+    told = World(_count_ranks(rank for folder in folders for rank in _in_matrix(folder)), "communication_matrix")
     if not told.ranks:
-        told = World(_beyond(rank for folder in folders for rank in _largest(folder, "profiler", _TASKS)), "tasks")
-    captured = _beyond(folder.rank for folder in folders)
+        told = World(
+            _count_ranks(rank for folder in folders for rank in _largest_ranks(folder, "profiler", _TASKS)), "tasks"
+        )
+    captured = _count_ranks(folder.rank for folder in folders)
     return World(max(told.ranks, captured), told.source) if told.ranks > 1 else World()
 
 
 def _in_matrix(folder: Folder) -> Iterator[int]:
     """The ranks of the keys `from-to` of communication_matrix.json, and the largest of the database."""
-    yield from _largest(folder, "analysis", _MATRIX)
+    yield from _largest_ranks(folder, "analysis", _MATRIX)
     path = folder.file("communication_matrix.json")
     try:
         found = set(_PAIR.findall(path.read_bytes())) if path is not None else set()
@@ -57,10 +61,10 @@ def _in_matrix(folder: Folder) -> Iterator[int]:
     yield from (int(rank) for pair in found for rank in pair)
 
 
-def _largest(folder: Folder, database: str, query: str) -> Iterator[int]:
-    yield from (rank for row in rows(folder, database, query) for rank in row if isinstance(rank, int))
+def _largest_ranks(folder: Folder, database: str, query: str) -> Iterator[int]:
+    yield from (rank for row in query_rows(folder, database, query) for rank in row if isinstance(rank, int))
 
 
-def _beyond(ranks: Iterable[int]) -> int:
+def _count_ranks(ranks: Iterable[int]) -> int:
     """How many ranks there are when these are among them, counted from 0."""
     return max((rank + 1 for rank in ranks if 0 <= rank < MOST_RANKS), default=0)

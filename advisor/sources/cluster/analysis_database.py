@@ -15,10 +15,10 @@ from advisor.facts.table import Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import is_p2p, op_of, step_number
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, records
+from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.ascend.steps import FIELDS
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.jsonfile import number
+from advisor.sources.files.jsonfile import as_number
 
 _TIMES = {
     "Start Timestamp(us)": "start_timestamp",
@@ -31,10 +31,10 @@ _TIMES = {
 _PLACE = ("step", "hccl_op_name", "group_name")
 
 
-def _rows(folder: Folder, table: str, columns: tuple[str, ...]) -> list[tuple[object, ...]]:
+def _table_rows(folder: Folder, table: str, columns: tuple[str, ...]) -> list[tuple[object, ...]]:
     """The rows of a table; none where it, or one of the columns, is not there."""
     try:
-        return records(folder, Origin("analysis", table), columns) or []
+        return read_records(folder, Origin("analysis", table), columns) or []
     except (FactMissing, Unreadable):  # no database, or none that can be read, which is noted
         return []
 
@@ -43,7 +43,7 @@ def step_times(folder: Folder) -> dict[str, Values]:
     """ClusterStepTraceTime as the columns of cluster_step_trace_time.csv."""
     names = [name for name in FIELDS if name != "step"]
     fields = ("step", "type", "index", *(FIELDS[name][0] for name in names))
-    found = _rows(folder, "ClusterStepTraceTime", fields)
+    found = _table_rows(folder, "ClusterStepTraceTime", fields)
     if not found:
         return {}
     step, kind, index, *cells = zip(*found, strict=True)
@@ -52,59 +52,68 @@ def step_times(folder: Folder) -> dict[str, Values]:
         "step": np.array([MISSING if value is None else value for value in numbers], np.int64),
         "type": Texts.of(str(value) for value in kind),
         "index": Texts.of(str(value) for value in index),
-        **{name: np.array([number(v) for v in column], np.float64) for name, column in zip(names, cells, strict=True)},
+        **{
+            name: np.array([as_number(v) for v in column], np.float64)
+            for name, column in zip(names, cells, strict=True)
+        },
     }
 
 
-def groups(folder: Folder) -> object:
+def groups_content(folder: Folder) -> object:
     """CommunicationGroupMapping as communication_group.json; `CommunicationGroup` is its old name."""
     columns = ("type", "rank_set", "group_name", "group_id", "pg_name")
-    found = _rows(folder, "CommunicationGroupMapping", columns) or _rows(folder, "CommunicationGroup", columns)
+    found = _table_rows(folder, "CommunicationGroupMapping", columns) or _table_rows(
+        folder, "CommunicationGroup", columns
+    )
     entries = [dict(zip(columns, row, strict=True)) for row in found]
-    return {"comm_group_parallel_info": [{**entry, "rank_set": _ranks(entry["rank_set"])} for entry in entries]}
+    return {"comm_group_parallel_info": [{**entry, "rank_set": _ranks_in_text(entry["rank_set"])} for entry in entries]}
 
 
-def _ranks(text: object) -> list[int]:
+def _ranks_in_text(text: object) -> list[int]:
     return [int(part) for part in re.findall(r"\d{1,9}", str(text))]
 
 
-def communication(folder: Folder) -> object:
+def communication_content(folder: Folder) -> object:
     """ClusterCommunicationTime and ClusterCommunicationBandwidth as cluster_communication.json."""
-    content = _tree()
-    times = _rows(folder, "ClusterCommunicationTime", (*_PLACE, "rank_id", *_TIMES.values()))
+    content = _growing_tree()
+    times = _table_rows(folder, "ClusterCommunicationTime", (*_PLACE, "rank_id", *_TIMES.values()))
     for step, name, group, rank, *cells in times:
-        place = content[_outer(name)][str(step)][f"{name}@{group}"][str(rank)]
+        place = content[_outer_key(name)][str(step)][f"{name}@{group}"][str(rank)]
         place["Communication Time Info"] = dict(zip(_TIMES, cells, strict=True))
     columns = (*_PLACE, "rank_id", "band_type", "package_size", "count", "total_duration")
-    for step, name, group, rank, link, size, count, time in _rows(folder, "ClusterCommunicationBandwidth", columns):
-        place = content[_outer(name)][str(step)][f"{name}@{group}"][str(rank)]
+    for step, name, group, rank, link, size, count, time in _table_rows(
+        folder, "ClusterCommunicationBandwidth", columns
+    ):
+        place = content[_outer_key(name)][str(step)][f"{name}@{group}"][str(rank)]
         place["Communication Bandwidth Info"][str(link)]["Size Distribution"][str(size)] = [count, time]
-    return _plain(content)
+    return _plain_dicts(content)
 
 
-def matrix(folder: Folder) -> object:
+def matrix_content(folder: Folder) -> object:
     """ClusterCommunicationMatrix as cluster_communication_matrix.json."""
-    content = _tree()
+    content = _growing_tree()
     columns = (*_PLACE, "src_rank", "dst_rank", "transport_type", "transit_size", "transit_time")
-    for step, name, group, source, target, link, size, time in _rows(folder, "ClusterCommunicationMatrix", columns):
-        content[_outer(name)][str(step)][f"{name}@{group}"][f"{source}-{target}"] = {
+    for step, name, group, source, target, link, size, time in _table_rows(
+        folder, "ClusterCommunicationMatrix", columns
+    ):
+        content[_outer_key(name)][str(step)][f"{name}@{group}"][f"{source}-{target}"] = {
             "Transport Type": link,
             "Transit Size(MB)": size,
             "Transit Time(ms)": time,
         }
-    return _plain(content)
+    return _plain_dicts(content)
 
 
-def _outer(name: object) -> str:
+def _outer_key(name: object) -> str:
     """The outer key of the text file, without the ranks, which the groups tell."""
     return "p2p" if is_p2p(op_of(str(name))) else "collective"
 
 
-def _tree() -> defaultdict[str, Any]:
+def _growing_tree() -> defaultdict[str, Any]:
     """An object that makes its members when they are asked for."""
-    make: Callable[[], defaultdict[str, Any]] = _tree
+    make: Callable[[], defaultdict[str, Any]] = _growing_tree
     return defaultdict(make)
 
 
-def _plain(value: object) -> object:
-    return {key: _plain(member) for key, member in value.items()} if isinstance(value, dict) else value
+def _plain_dicts(value: object) -> object:
+    return {key: _plain_dicts(member) for key, member in value.items()} if isinstance(value, dict) else value

@@ -12,7 +12,7 @@ from advisor.model.run import Run
 from advisor.sources.ascend.detect import OUTPUT, is_output
 from advisor.sources.cluster.summary import CLUSTER_DATABASE, CLUSTER_FILES, ClusterSummary
 from advisor.sources.family import Candidate, Input, Job
-from advisor.sources.listing import Listing, shown, shown_relative
+from advisor.sources.listing import Listing, show_name, show_relative
 
 NAME = "cluster summary"
 
@@ -42,10 +42,10 @@ def open_summary(candidates: Sequence[Candidate], given: Input) -> tuple[Run, li
         InputError: It names no rank.
     """
     folder, path = candidates[0].root, given.path
-    summary = ClusterSummary(folder, shown_relative(folder, path) if path.is_dir() else "")
+    summary = ClusterSummary(folder, show_relative(folder, path) if path.is_dir() else "")
     if not summary.ranks:
         raise InputError(
-            Message("summary_without_rank", path=shown(path)),
+            Message("summary_without_rank", path=show_name(path)),
             Message("run_cluster_again"),
         )
-    return summary.run(shown(path.resolve().name)), [summary]
+    return summary.run(show_name(path.resolve().name)), [summary]

@@ -17,14 +17,14 @@ from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import groups, links, transfers
-from advisor.sources.ascend.communication import Entry, microseconds, of_cluster, op_of, ranks_of
+from advisor.sources.ascend.communication import CommunicationEntry, of_cluster, op_of, ranks_of, time_us
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.steps import HEADINGS, REQUIRED
 from advisor.sources.cluster import analysis_database
-from advisor.sources.family import Members
+from advisor.sources.family import GroupMembers
 from advisor.sources.files import csvfile, jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.jsonfile import inside, mapping
+from advisor.sources.files.jsonfile import as_mapping, value_at
 
 F = TypeVar("F", bound=Fact)
 
@@ -66,12 +66,12 @@ class ClusterSummary:
         """
         makers: dict[type[Fact], Callable[[], Table[Any]]] = {
             StepTime: self._step_times,
-            Collective: self._collectives,
-            Transfer: self._transfers,
-            Link: self._links,
-            Group: self._groups,
-            RankCapture: self._captures,
-            Damage: self._damages,
+            Collective: self._collective_table,
+            Transfer: self._transfer_table,
+            Link: self._link_table,
+            Group: self._group_table,
+            RankCapture: self._capture_table,
+            Damage: self._damage_table,
         }
         if fact not in makers:
             raise FactMissing([fact.table])
@@ -87,8 +87,8 @@ class ClusterSummary:
 
     def run(self, name: str) -> Run:
         """The run as far as the summary tells."""
-        layout = groups.parallel(groups.Sizes({}, 0), self.groups, self.stages)
-        steps = np.unique(self._numbers("step"))
+        layout = groups.parallel_layout(groups.Sizes({}, 0), self.groups, self.stages)
+        steps = np.unique(self._number_column("step"))
         return Run(
             name=name,
             ranks=self.ranks,
@@ -104,51 +104,51 @@ class ClusterSummary:
     def ranks(self) -> tuple[int, ...]:
         """Every rank the summary speaks of, by its step times, else by who communicates."""
         timed = self._rank_rows[0]
-        talking = {rank for _, entry in self._operators for rank in _members(entry)}
+        talking = {rank for _, entry in self._operator_entries for rank in _ranks_of_entry(entry)}
         return tuple(sorted({*timed.tolist()} or talking))
 
     @cached_property
-    def groups(self) -> dict[str, Members]:
+    def groups(self) -> dict[str, GroupMembers]:
         """Groups by communicator hash: those named, and those known by the ranks they are listed under."""
         listed = {
-            entry.group: Members("", tuple(sorted(ranks_of(outer))))
-            for outer, entry in self._operators
+            entry.group: GroupMembers("", tuple(sorted(ranks_of(outer))))
+            for outer, entry in self._operator_entries
             if entry.group and ranks_of(outer)
         }
-        return {**listed, **groups.from_cluster(self._content("communication_group.json"))}
+        return {**listed, **groups.from_cluster(self._file_content("communication_group.json"))}
 
     @cached_property
     def stages(self) -> tuple[tuple[int, ...], ...]:
         """Ranks of each pipeline stage, in order of their first rank; empty when there is but one."""
-        kinds, indexes = self._words("type"), self._words("index")
+        kinds, indexes = self._text_column("type"), self._text_column("index")
         rows = zip(kinds.values(), indexes.values(), strict=True)
         found = {tuple(sorted(ranks_of(index or ""))) for kind, index in rows if kind == "stage"} - {()}
         members = [rank for stage in found for rank in stage]
         return tuple(sorted(found)) if len(found) > 1 and len(members) == len(set(members)) else ()
 
     @cached_property
-    def _sheet(self) -> dict[str, Values]:
+    def _step_sheet(self) -> dict[str, Values]:
         """cluster_step_trace_time.csv; nothing where it is missing or cannot be read."""
         path = self.files.get("cluster_step_trace_time.csv")
         try:
             if path is not None:
-                return csvfile.read(path, _COLUMNS, _NAMES, self.notes, REQUIRED)
+                return csvfile.read_columns(path, _COLUMNS, _NAMES, self.notes, REQUIRED)
             return analysis_database.step_times(self._database)
         except Unreadable:
             return {}
 
-    def _numbers(self, name: str) -> Array:
-        found = self._sheet.get(name)
+    def _number_column(self, name: str) -> Array:
+        found = self._step_sheet.get(name)
         return found if isinstance(found, np.ndarray) else np.empty(0, np.int64)
 
-    def _words(self, name: str) -> Texts:
-        found = self._sheet.get(name)
+    def _text_column(self, name: str) -> Texts:
+        found = self._step_sheet.get(name)
         return found if isinstance(found, Texts) else Texts.of(())
 
     @cached_property
     def _rank_rows(self) -> tuple[Array, Array]:
         """The ranks of the rows that speak of one rank, and where these rows are. Rows of stages are maxima."""
-        kinds, indexes = self._words("type").values(), self._words("index").values()
+        kinds, indexes = self._text_column("type").values(), self._text_column("index").values()
         rows = [
             (int(index), row)
             for row, (kind, index) in enumerate(zip(kinds, indexes, strict=True))
@@ -161,42 +161,42 @@ class ClusterSummary:
         ranks, rows = self._rank_rows
         if not len(ranks):
             raise FactMissing([StepTime.table])
-        columns = {name: values for name, values in self._sheet.items() if name not in ("type", "index")}
+        columns = {name: values for name, values in self._step_sheet.items() if name not in ("type", "index")}
         layout = Parallel(stages=self.stages)
         stages = [layout.stage_of(rank) for rank in ranks.tolist()]
         return Table.build(StepTime, **columns).take(rows).having(rank=ranks, stage=stages)
 
-    def _content(self, name: str) -> object:
+    def _file_content(self, name: str) -> object:
         """What a file, or the database in its place, holds; nothing where it cannot be read, which is noted."""
         if name not in self.files:
             return _IN_DATABASE[name](self._database) if self._database.databases else None
         try:
-            return jsonfile.load(self.files[name], self.notes)
+            return jsonfile.load_json(self.files[name], self.notes)
         except Unreadable:
             return None
 
     @cached_property
-    def _operators(self) -> tuple[tuple[str, Entry], ...]:
-        return self._entries("cluster_communication.json")
+    def _operator_entries(self) -> tuple[tuple[str, CommunicationEntry], ...]:
+        return self._entries_of_file("cluster_communication.json")
 
-    def _entries(self, name: str) -> tuple[tuple[str, Entry], ...]:
-        content = self._content(name)
+    def _entries_of_file(self, name: str) -> tuple[tuple[str, CommunicationEntry], ...]:
+        content = self._file_content(name)
         path = self.files.get(name, self.folder / CLUSTER_DATABASE)
         return () if content is None else tuple(of_cluster(content, path, self.notes))
 
-    def _needed(self, name: str) -> tuple[tuple[str, Entry], ...]:
+    def _needed_entries(self, name: str) -> tuple[tuple[str, CommunicationEntry], ...]:
         """The entries of a file that a fact cannot do without."""
         if name not in self.files and not self._database.databases:
             raise FactMissing([name])
-        found = self._operators if name == "cluster_communication.json" else self._entries(name)
+        found = self._operator_entries if name == "cluster_communication.json" else self._entries_of_file(name)
         if any(note.file == name and note.kind == "unreadable" for note in self.notes.all()):
             raise Unreadable(name, "see the damage")
         return found
 
-    def _collectives(self) -> Table[Collective]:
-        operators = self._needed("cluster_communication.json")
+    def _collective_table(self) -> Table[Collective]:
+        operators = self._needed_entries("cluster_communication.json")
         rows = [(rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry)]
-        us = {name: [microseconds(info, TIMES, f"{key} Time(ms)") for *_, info in rows] for name, key in _DURATIONS}
+        us = {name: [time_us(info, TIMES, f"{key} Time(ms)") for *_, info in rows] for name, key in _DURATIONS}
         kinds = [self.groups[e.group].kind or None if e.group in self.groups else None for _, e, _ in rows]
         table = Table.build(
             Collective,
@@ -207,7 +207,7 @@ class ClusterSummary:
             group=[entry.group or None for _, entry, _ in rows],
             group_kind=kinds,
             p2p=[int(entry.p2p) for _, entry, _ in rows],
-            start_ns=[_start(info) for *_, info in rows],
+            start_ns=[_device_start_ns(info) for *_, info in rows],
             **us,
         )
         whole = np.isfinite(table["elapse_us"])
@@ -216,22 +216,24 @@ class ClusterSummary:
             self.notes.add("cluster_communication.json", "", "operators without an elapse time", rows=count)
         return table.take(whole).sorted_by("rank", "step", "start_ns")
 
-    def _transfers(self) -> Table[Transfer]:
-        operators = self._needed("cluster_communication.json")
+    def _transfer_table(self) -> Table[Transfer]:
+        operators = self._needed_entries("cluster_communication.json")
         found = ((rank, entry, info) for _, entry in operators for rank, info in _by_rank(entry))
-        return transfers.table(row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info))
+        return transfers.transfer_table(
+            row for rank, entry, info in found for row in transfers.of_entry(entry, rank, info)
+        )
 
-    def _links(self) -> Table[Link]:
-        found = self._needed("cluster_communication_matrix.json")
-        return links.table((cell for _, entry in found for cell in links.of_entry(entry, None)), {})
+    def _link_table(self) -> Table[Link]:
+        found = self._needed_entries("cluster_communication_matrix.json")
+        return links.link_table((cell for _, entry in found for cell in links.of_entry(entry, None)), {})
 
-    def _groups(self) -> Table[Group]:
+    def _group_table(self) -> Table[Group]:
         if not self.groups:
             raise FactMissing([Group.table])
-        return groups.table(self.groups)
+        return groups.group_table(self.groups)
 
-    def _captures(self) -> Table[RankCapture]:
-        steps = self._numbers("step")
+    def _capture_table(self) -> Table[RankCapture]:
+        steps = self._number_column("step")
         return Table.build(
             RankCapture,
             rank=np.array(self.ranks, np.int64),
@@ -240,15 +242,15 @@ class ClusterSummary:
             other_captures=0.0,
         )
 
-    def _damages(self) -> Table[Damage]:
+    def _damage_table(self) -> Table[Damage]:
         rank = self.ranks[0] if self.ranks else 0
         return self.notes.table(rank, self.name)
 
 
 _IN_DATABASE: Mapping[str, Callable[[Folder], object]] = {
-    "cluster_communication.json": analysis_database.communication,
-    "cluster_communication_matrix.json": analysis_database.matrix,
-    "communication_group.json": analysis_database.groups,
+    "cluster_communication.json": analysis_database.communication_content,
+    "cluster_communication_matrix.json": analysis_database.matrix_content,
+    "communication_group.json": analysis_database.groups_content,
 }
 _DURATIONS = (
     ("elapse_us", "Elapse"),
@@ -259,18 +261,18 @@ _DURATIONS = (
 )
 
 
-def _by_rank(entry: Entry) -> Iterator[tuple[int, dict[str, object]]]:
+def _by_rank(entry: CommunicationEntry) -> Iterator[tuple[int, dict[str, object]]]:
     """What each rank says of an operator."""
     for key, info in entry.content.items():
         if key.isdecimal() and len(key) < 10:  # noqa: PLR2004 - no rank has ten digits
-            yield int(key), dict(mapping(info))
+            yield int(key), dict(as_mapping(info))
 
 
-def _members(entry: Entry) -> list[int]:
+def _ranks_of_entry(entry: CommunicationEntry) -> list[int]:
     return [rank for rank, _ in _by_rank(entry)]
 
 
-def _start(info: dict[str, object]) -> int | None:
+def _device_start_ns(info: dict[str, object]) -> int | None:
     """Device start in ns, as exact as the file's floats: a quarter of a µs."""
-    found = jsonfile.number(inside(info, TIMES, "Start Timestamp(us)"))
+    found = jsonfile.as_number(value_at(info, TIMES, "Start Timestamp(us)"))
     return None if math.isnan(found) or not 0 < found < 9e15 else round(found * 1e3)  # noqa: PLR2004 - int64 in ns

@@ -13,7 +13,7 @@ from pyarrow import compute
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array
 
-Cells = Any
+CellArray = Any
 """A pyarrow array. Its published types cannot say what the functions of `pyarrow.compute` give."""
 
 NOT_COLLECTED = ("", "N/A", "n/a", "NA", "None", "null")
@@ -29,35 +29,35 @@ _LATEST = int(np.iinfo(np.int64).max)
 _DIGITS = 19
 
 
-def plain(cells: Cells) -> Cells:
+def trim_cells(cells: CellArray) -> CellArray:
     """Cells as text without blanks and tabs around them; bytes that are no UTF-8 stay and match no pattern."""
     return pc.ascii_trim_whitespace(cells.cast(pa.string(), safe=False))
 
 
-def given(plain: Cells) -> Array:
+def has_value(plain: CellArray) -> Array:
     """Which cells hold something."""
-    return ~_bools(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+    return ~_bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
 
 
-def _bools(values: Cells) -> Array:
+def _bool_array(values: CellArray) -> Array:
     bits = np.frombuffer(values.buffers()[1] or b"", np.uint8)
     return np.unpackbits(bits, bitorder="little", count=values.offset + len(values))[values.offset :].astype(bool)
 
 
-def _matching(plain: Cells, pattern: str) -> tuple[Cells, Array]:
+def _matching_cells(plain: CellArray, pattern: str) -> tuple[CellArray, Array]:
     """The cells that match, the others left out; and which they are."""
     mask = pc.match_substring_regex(plain, pattern)
-    return plain.filter(mask), _bools(mask)
+    return plain.filter(mask), _bool_array(mask)
 
 
-def _spread(found: Array, good: Array) -> Array:
+def _scatter_values(found: Array, good: Array) -> Array:
     """Values at the places they come from, zero elsewhere."""
     values = np.zeros(len(good), found.dtype)
     values[good] = found
     return values
 
 
-def _view(values: Cells, dtype: type[np.generic]) -> Array:
+def _copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
     """The numbers of an array without missing values, copied; `to_numpy` would import pandas."""
     width = np.dtype(dtype).itemsize
     whole = np.frombuffer(values.buffers()[1] or b"", dtype)
@@ -65,37 +65,37 @@ def _view(values: Cells, dtype: type[np.generic]) -> Array:
     return whole[start : start + len(values) * (values.type.bit_width // 8 // width)].copy()
 
 
-def floats(plain: Cells, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
+def parse_floats(plain: CellArray, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
     """Finite numbers times a factor, and which cells hold one; unless signed, none below zero."""
     try:
-        values = _view(plain.cast(pa.float64()), np.float64) * factor
+        values = _copy_numbers(plain.cast(pa.float64()), np.float64) * factor
         good = np.ones(len(values), bool)
     except pa.ArrowInvalid:  # some cell is no number: tell them apart, which takes three times as long
-        cells, good = _matching(plain, _NUMBER)
-        values = _spread(_view(cells.cast(pa.float64()), np.float64) * factor, good)
+        cells, good = _matching_cells(plain, _NUMBER)
+        values = _scatter_values(_copy_numbers(cells.cast(pa.float64()), np.float64) * factor, good)
     good &= np.isfinite(values)
     return values, good if signed else good & (values >= 0)
 
 
-def integers(plain: Cells) -> tuple[Array, Array]:
+def parse_integers(plain: CellArray) -> tuple[Array, Array]:
     """Whole numbers of up to 18 digits (`50.0` too: tables rewritten by others hold them so), and where they are."""
-    cells, good = _matching(plain, _INTEGER)
+    cells, good = _matching_cells(plain, _INTEGER)
     whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
-    return _spread(_view(whole.cast(pa.int64()), np.int64), good), good
+    return _scatter_values(_copy_numbers(whole.cast(pa.int64()), np.int64), good), good
 
 
-def times(plain: Cells, factor: float = 1.0) -> tuple[Array, Array]:
+def parse_times(plain: CellArray, factor: float = 1.0) -> tuple[Array, Array]:
     """Decimal µs (or `factor` µs) as whole ns, and which cells hold a time; below zero means not known.
 
     Exact: the text never goes through a float, which would be wrong by up to 128 ns today.
     """
     try:
         if factor == 1.0:
-            return _thousandths(plain.cast(pa.decimal128(22, 3)))
+            return _whole_thousandths(plain.cast(pa.decimal128(22, 3)))
     except pa.ArrowInvalid:  # some cell is no such number: tell them apart
         pass
-    cells, good = _matching(plain, _EXACT if factor == 1.0 else _NEVER)
-    values = _spread(_thousandths(cells.cast(pa.decimal128(22, 3)))[0], good)
+    cells, good = _matching_cells(plain, _EXACT if factor == 1.0 else _NEVER)
+    values = _scatter_values(_whole_thousandths(cells.cast(pa.decimal128(22, 3)))[0], good)
     for row in np.flatnonzero(~good).tolist():
         exact = exact_ns(plain[row].as_buffer().to_pybytes().decode("ascii", "replace"), factor)
         if exact is not None:
@@ -103,9 +103,9 @@ def times(plain: Cells, factor: float = 1.0) -> tuple[Array, Array]:
     return values, good
 
 
-def _thousandths(decimals: Cells) -> tuple[Array, Array]:
+def _whole_thousandths(decimals: CellArray) -> tuple[Array, Array]:
     """Decimals of three digits as whole thousandths, MISSING below zero; and which of them fit 64 bits."""
-    halves = _view(decimals, np.int64)
+    halves = _copy_numbers(decimals, np.int64)
     values, high = halves[::2].copy(), halves[1::2]
     good = high == values >> 63
     values[values < 0] = MISSING
@@ -123,20 +123,20 @@ def exact_ns(text: str, factor: float = 1.0) -> int | None:
     return MISSING if ns < 0 else int(ns) if ns <= _LATEST else None
 
 
-def text(cells: Cells, index: dict[str, int], *, bytewise: bool = False) -> Array:
+def text_codes(cells: CellArray, index: dict[str, int], *, bytewise: bool = False) -> Array:
     """Codes into the distinct texts met so far, which grow. `bytewise` cells hold one character for each byte."""
     coded = cells.dictionary_encode()
     words = [word.decode().encode("latin-1") if bytewise else word for word in coded.dictionary.to_pylist()]
-    lookup = [_code(word, index) for word in words]
-    return np.array([*lookup, -1], np.int32)[_view(coded.indices, np.int32)]
+    lookup = [_text_code(word, index) for word in words]
+    return np.array([*lookup, -1], np.int32)[_copy_numbers(coded.indices, np.int32)]
 
 
-def _code(word: bytes, index: dict[str, int]) -> int:
-    text = decoded(word).strip()
+def _text_code(word: bytes, index: dict[str, int]) -> int:
+    text = decode_text(word).strip()
     return -1 if text in NOT_COLLECTED else index.setdefault(text, len(index))
 
 
-def decoded(word: bytes) -> str:
+def decode_text(word: bytes) -> str:
     """Bytes as text: UTF-8, or what Chinese Windows writes, or byte by byte."""
     for encoding in ("utf-8", "gb18030"):
         try:

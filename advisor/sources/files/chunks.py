@@ -49,7 +49,7 @@ class Span(Struct, frozen=True):
     last: bool
 
 
-class Layout(Struct, frozen=True):
+class ArrayLayout(Struct, frozen=True):
     """Where the array lies: from the byte after its bracket to the end of the file."""
 
     start: int
@@ -58,7 +58,7 @@ class Layout(Struct, frozen=True):
     """The array is a value of an object, so that other keys may follow it."""
 
 
-def find_array(file: BufferedReader, key: str) -> Layout:
+def find_array(file: BufferedReader, key: str) -> ArrayLayout:
     """Where the array lies in a file that is an array, or an object with an array under a key.
 
     Raises:
@@ -72,18 +72,18 @@ def find_array(file: BufferedReader, key: str) -> Layout:
         head = file.read(wanted)
         text = head.removeprefix(_BOM).lstrip()
         if text.startswith(b"["):
-            return Layout(head.index(b"[") + 1, size, wrapped=False)
+            return ArrayLayout(head.index(b"[") + 1, size, wrapped=False)
         if text and not text.startswith(b"{"):
             raise NoEvents("it is no JSON array or object")
         found = opening.search(head)
         if found:
-            return Layout(found.end(), size, wrapped=True)
+            return ArrayLayout(found.end(), size, wrapped=True)
         if wanted >= min(size, _HEAD_LIMIT):
             raise NoEvents(f"it has no {key}" if text else "it is empty")
         wanted *= 16
 
 
-def cut(file: BufferedReader, layout: Layout, chunk: int = CHUNK) -> Iterator[Span]:
+def cut_spans(file: BufferedReader, layout: ArrayLayout, chunk: int = CHUNK) -> Iterator[Span]:
     """Spans of about `chunk` bytes that start and end at what looks like the boundary between two objects."""
     start = layout.start
     while True:
@@ -110,13 +110,13 @@ def _cut_after(file: BufferedReader, at: int, end: int) -> tuple[int, int] | Non
     return None
 
 
-def take(file: BufferedReader, span: Span) -> bytes:
+def read_span(file: BufferedReader, span: Span) -> bytes:
     """The bytes of a span."""
     file.seek(span.start)
     return file.read(span.end - span.start)
 
 
-def bracketed(file: BufferedReader, span: Span) -> bytearray:
+def read_bracketed(file: BufferedReader, span: Span) -> bytearray:
     """The bytes of a span as one JSON array, read in place; the last span brings its own end."""
     size = span.end - span.start
     text = bytearray(size + 2)
@@ -140,7 +140,7 @@ class Salvage(Struct, Generic[T]):
     """The array was closed, or its last object is damaged but was not cut off."""
 
 
-def salvage(text: bytes, span: Span, layout: Layout, read: Callable[[bytes], T | None]) -> Salvage[T]:
+def salvage_objects(text: bytes, span: Span, layout: ArrayLayout, read: Callable[[bytes], T | None]) -> Salvage[T]:
     """Object by object: what `read` makes of each, what was left out, and how far it went.
 
     `read` gets the bytes of one object; it gives None for one that is not wanted, or raises ValueError.
@@ -160,7 +160,7 @@ def salvage(text: bytes, span: Span, layout: Layout, read: Callable[[bytes], T |
             break
         end = _object_end(chars, at)
         if end is not None and (damaged_at is None or mark in chars[at:end]):
-            _keep(out, text[at:end], at, read)
+            _keep_object(out, text[at:end], at, read)
             out.used, damaged_at = end, None
             continue
         following = _next_object(chars, at, span)
@@ -171,7 +171,7 @@ def salvage(text: bytes, span: Span, layout: Layout, read: Callable[[bytes], T |
             damaged_at = at
         out.used = following
     if span.last:
-        _finish(out, chars, damaged_at, "}" if layout.wrapped else "]")
+        _finish_salvage(out, chars, damaged_at, "}" if layout.wrapped else "]")
     return out
 
 
@@ -198,7 +198,7 @@ def _next_object(chars: str, at: int, span: Span) -> int | None:
     return found.end() if found else None
 
 
-def _finish(out: Salvage[T], chars: str, damaged_at: int | None, bracket: str) -> None:
+def _finish_salvage(out: Salvage[T], chars: str, damaged_at: int | None, bracket: str) -> None:
     """The end of the file: its last object may be cut off, or damaged, or the array was closed behind it."""
     if out.ended and damaged_at is None:
         return
@@ -225,7 +225,7 @@ def _goes_on(chars: str, at: int) -> bool:
     return False
 
 
-def _keep(out: Salvage[T], text: bytes, at: int, read: Callable[[bytes], T | None]) -> None:
+def _keep_object(out: Salvage[T], text: bytes, at: int, read: Callable[[bytes], T | None]) -> None:
     try:
         kept = read(text)
     except ValueError as wrong:

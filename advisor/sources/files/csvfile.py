@@ -20,7 +20,7 @@ import numpy as np
 
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
-from advisor.messages.damage import reason
+from advisor.messages.damage import reason_of_error
 from advisor.sources.files.damage_notes import Notes, Unreadable
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _UNIT = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class ColumnHeading:
     """A heading of a file: its canonical name, its unit (empty when it has none) and its spelling."""
 
     name: str
@@ -59,13 +59,13 @@ class Heading:
     spelling: str
 
 
-def heading(text: str) -> Heading:
+def parse_heading(text: str) -> ColumnHeading:
     """What a heading says: `Task Start Time(us)` is the name `task start time` in `us`."""
     plain = " ".join(text.replace("\0", "").split()).lower()
     found = _UNIT.match(plain)
     if found and found[2].strip() in _KNOWN_UNITS:
-        return Heading(found[1], found[2].strip(), text.strip())
-    return Heading(plain, "", text.strip())
+        return ColumnHeading(found[1], found[2].strip(), text.strip())
+    return ColumnHeading(plain, "", text.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class _Wanted:
     name: str
     column: Column
     place: int
-    heading: Heading
+    heading: ColumnHeading
     required: bool
 
     @property
@@ -130,7 +130,7 @@ class _Progress:
             self.wrong.setdefault(what, _Wrong(what)).count(count, self.rows + int(np.argmax(bad)))
 
 
-def read(
+def read_columns(
     path: Path,
     columns: Mapping[str, Column],
     headings: Mapping[str, Sequence[str]],
@@ -145,17 +145,17 @@ def read(
     Raises:
         Unreadable: The file cannot be opened, is empty, or lacks a required column.
     """
-    found, lines = _headings(path, notes)
-    wanted = _match(found, columns, headings, frozenset(required))
+    found, lines = _read_headings(path, notes)
+    wanted = _match_headings(found, columns, headings, frozenset(required))
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
-        refuse(path, notes, f"has no column `{lacking[0]}`")
-    progress = _gather(path, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
-    _report(path, progress, notes)
-    return {w.name: _joined(w, progress) for w in wanted}
+        refuse_file(path, notes, f"has no column `{lacking[0]}`")
+    progress = _read_rows(path, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
+    _note_damage(path, progress, notes)
+    return {w.name: _join_parts(w, progress) for w in wanted}
 
 
-def refuse(path: Path, notes: Notes, what: str) -> NoReturn:
+def refuse_file(path: Path, notes: Notes, what: str) -> NoReturn:
     """Note that a file cannot be read as a whole, and say so.
 
     Raises:
@@ -165,7 +165,7 @@ def refuse(path: Path, notes: Notes, what: str) -> NoReturn:
     raise Unreadable(path.name, what)
 
 
-def _headings(path: Path, notes: Notes) -> tuple[list[Heading], int]:
+def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
     try:
         with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
@@ -173,14 +173,14 @@ def _headings(path: Path, notes: Notes) -> tuple[list[Heading], int]:
             cells = next(rows, [])
             count = rows.line_num
     except (OSError, csv.Error) as error:
-        refuse(path, notes, f"cannot be read ({reason(error)})")
+        refuse_file(path, notes, f"cannot be read ({reason_of_error(error)})")
     if not cells:
-        refuse(path, notes, "is empty")
-    return [heading(cell) for cell in cells], count
+        refuse_file(path, notes, "is empty")
+    return [parse_heading(cell) for cell in cells], count
 
 
-def _match(
-    found: Sequence[Heading],
+def _match_headings(
+    found: Sequence[ColumnHeading],
     columns: Mapping[str, Column],
     headings: Mapping[str, Sequence[str]],
     required: frozenset[str],
@@ -191,13 +191,13 @@ def _match(
         places.setdefault(head.name, place)
     matched = []
     for name, spellings in headings.items():
-        there = [places[heading(s).name] for s in spellings if heading(s).name in places]
+        there = [places[parse_heading(s).name] for s in spellings if parse_heading(s).name in places]
         if there:
             matched.append(_Wanted(name, columns[name], there[0], found[there[0]], name in required))
     return matched
 
 
-def _gather(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
+def _read_rows(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes) -> _Progress:
     """All rows of a file. Read again byte by byte when a row is uneven: pyarrow stumbles over those with odd bytes."""
     import pyarrow as pa
 
@@ -206,12 +206,12 @@ def _gather(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: Notes
         if not _has_rows(path, layout.lines):
             return progress
         try:
-            _scan(path, layout, wanted, progress)
+            _scan_blocks(path, layout, wanted, progress)
         except pa.ArrowInvalid:
             progress = _Progress.of(wanted, bytewise=True)
-            _scan(path, layout, wanted, progress)
+            _scan_blocks(path, layout, wanted, progress)
     except (OSError, pa.ArrowInvalid) as error:
-        what = f"cannot be read further ({reason(error)})"
+        what = f"cannot be read further ({reason_of_error(error)})"
         notes.add(path.name, f"after row {progress.rows + 1}", what, kind="truncated")
     finally:
         pa.default_memory_pool().release_unused()
@@ -227,7 +227,7 @@ def _has_rows(path: Path, lines: int) -> bool:
         return bool(file.read(1))
 
 
-def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+def _scan_blocks(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Progress) -> None:
     """Take in a file block by block, every cell as bytes, columns named by their place.
 
     Raises:
@@ -259,12 +259,12 @@ def _scan(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progress: _Pro
             ),
         )
         for block in blocks:
-            _take(block, wanted, progress)
+            _take_block(block, wanted, progress)
 
 
-def _take(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
+def _take_block(block: pa.RecordBatch, wanted: Sequence[_Wanted], progress: _Progress) -> None:
     """Convert one block and keep the rows that are whole."""
-    values = {w.name: _converted(block.column(str(w.place)), w, progress) for w in wanted}
+    values = {w.name: _convert_cells(block.column(str(w.place)), w, progress) for w in wanted}
     keep = np.ones(block.num_rows, bool)
     for w in wanted:
         if w.required:
@@ -278,33 +278,33 @@ def _is_missing(values: Array, column: Column) -> Array:
     return np.isnan(values) if column.store == "float" else values == column.missing
 
 
-def _converted(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
+def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
     """One column of one block; what is wrong in it is missing and counted."""
     from advisor.sources.files import cells
 
     if wanted.column.store == "text":
-        return cells.text(raw, progress.names[wanted.name], bytewise=progress.bytewise)
-    plain = cells.plain(raw)
+        return cells.text_codes(raw, progress.names[wanted.name], bytewise=progress.bytewise)
+    plain = cells.trim_cells(raw)
     if wanted.column.store == "float":
-        values, good = cells.floats(plain, wanted.factor, signed=wanted.column.unit not in _NEVER_NEGATIVE)
+        values, good = cells.parse_floats(plain, wanted.factor, signed=wanted.column.unit not in _NEVER_NEGATIVE)
     elif wanted.column.unit == "ns":
-        values, good = cells.times(plain, wanted.factor)
+        values, good = cells.parse_times(plain, wanted.factor)
     else:
-        values, good = cells.integers(plain)
+        values, good = cells.parse_integers(plain)
     if not good.all():
-        bad = ~good if wanted.required else ~good & cells.given(plain)
+        bad = ~good if wanted.required else ~good & cells.has_value(plain)
         progress.damaged(f"`{wanted.heading.spelling}` holds no usable number", bad)
         values[~good] = wanted.column.missing
     return values
 
 
-def _report(path: Path, progress: _Progress, notes: Notes) -> None:
+def _note_damage(path: Path, progress: _Progress, notes: Notes) -> None:
     """Note the damage of a file that was read to its end."""
     total = max(progress.rows + len(progress.uneven), 1)
     if _ends_in_quotes(path):
         notes.add(path.name, f"row {progress.rows + 1}", "ends inside a quoted cell", kind="truncated")
     for wrong in progress.wrong.values():
-        place = f"row {_row(wrong.first, progress.uneven)}"
+        place = f"row {_row_of_position(wrong.first, progress.uneven)}"
         notes.add(path.name, place, wrong.what, rows=wrong.rows, share=wrong.rows / total)
     if progress.uneven:
         count = len(progress.uneven)
@@ -321,7 +321,7 @@ def _ends_in_quotes(path: Path) -> bool:
     return quotes % 2 == 1
 
 
-def _row(position: int, uneven: Sequence[int]) -> int:
+def _row_of_position(position: int, uneven: Sequence[int]) -> int:
     """The row of the file, headings being row 1, of a position among the even rows."""
     row = position + 2
     for skipped in sorted(uneven):
@@ -329,7 +329,7 @@ def _row(position: int, uneven: Sequence[int]) -> int:
     return row
 
 
-def _joined(wanted: _Wanted, progress: _Progress) -> Values:
+def _join_parts(wanted: _Wanted, progress: _Progress) -> Values:
     parts = progress.parts[wanted.name]
     values = np.concatenate(parts) if parts else np.empty(0, wanted.column.dtype)
     if wanted.column.store == "text":

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.messages.damage import reason
+from advisor.messages.damage import reason_of_error
 from advisor.progress import silent
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.rows_read import RowsRead
@@ -68,14 +68,14 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     """
     try:
         if path.stat().st_size == 0:
-            raise _refused(path, notes, "is empty")
-        connection = _copied(path) if _has_log(path) else _connected(path, "mode=ro&immutable=1")
+            raise _unreadable_file(path, notes, "is empty")
+        connection = _connect_copy(path) if _has_log(path) else _connect_file(path, "mode=ro&immutable=1")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.set_authorizer(_only_tables)
         connection.execute("SELECT name FROM sqlite_master").fetchall()
     except (*FAILURES, OSError) as wrong:
-        raise _refused(path, notes, f"cannot be opened ({reason(wrong)})") from wrong
+        raise _unreadable_file(path, notes, f"cannot be opened ({reason_of_error(wrong)})") from wrong
     return connection
 
 
@@ -84,31 +84,31 @@ def _only_tables(action: int, first: str | None, second: str | None, base: str |
     return sqlite3.SQLITE_OK if view is None else sqlite3.SQLITE_DENY
 
 
-def _refused(path: Path, notes: Notes, what: str) -> Unreadable:
+def _unreadable_file(path: Path, notes: Notes, what: str) -> Unreadable:
     notes.add(path.name, "", what, kind="unreadable")
     return Unreadable(path.name, what)
 
 
-def _log(path: Path) -> Path:
+def _log_path(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
 def _has_log(path: Path) -> bool:
-    log = _log(path)
+    log = _log_path(path)
     return log.is_file() and log.stat().st_size > 0
 
 
-def _connected(path: Path, mode: str) -> _Connection:
+def _connect_file(path: Path, mode: str) -> _Connection:
     uri = f"{path.absolute().as_uri()}?{mode}"
     return sqlite3.connect(uri, uri=True, factory=_Connection, check_same_thread=False)
 
 
-def _copied(path: Path) -> _Connection:
+def _connect_copy(path: Path) -> _Connection:
     copy = TemporaryDirectory(prefix="advisor-")
-    for file in (path, _log(path)):
+    for file in (path, _log_path(path)):
         target = Path(copy.name, file.name)
         shutil.copyfile(file, target)
-    connection = _connected(Path(copy.name, path.name), "mode=rw")
+    connection = _connect_file(Path(copy.name, path.name), "mode=rw")
     connection.copy = copy
     return connection
 
@@ -123,11 +123,11 @@ class Database(Struct, frozen=True):
 
     def fields(self, table: str) -> tuple[str, ...]:
         """The names of a table's columns; none when there is no such table."""
-        return tuple(row[1] for row in self._all(f"PRAGMA table_info({_quoted(table)})"))
+        return tuple(row[1] for row in self._fetch_all(f"PRAGMA table_info({_quote_name(table)})"))
 
     def has_rows(self, table: str) -> bool:
         """Whether a table is there and holds anything."""
-        return bool(self.fields(table)) and bool(self._all(f"SELECT 1 FROM {_quoted(table)} LIMIT 1"))  # noqa: S608
+        return bool(self.fields(table)) and bool(self._fetch_all(f"SELECT 1 FROM {_quote_name(table)} LIMIT 1"))  # noqa: S608
 
     def integers(self, table: str, wanted: Spellings, where: str = "1") -> dict[str, Array]:
         """Columns of whole numbers, in the order of the table; NULL and columns the table does not have are missing.
@@ -143,7 +143,7 @@ class Database(Struct, frozen=True):
             for name, spellings in wanted.items()
         }
         names = [field for field in chosen.values() if field is not None]
-        found = dict(zip(names, self._blocks(table, names, where), strict=True)) if names else {}
+        found = dict(zip(names, self._read_blocks(table, names, where), strict=True)) if names else {}
         length = len(next(iter(found.values()))) if found else 0
         nothing = np.full(length, MISSING, np.int64)
         return {name: nothing if field is None else found[field] for name, field in chosen.items()}
@@ -154,7 +154,7 @@ class Database(Struct, frozen=True):
         Raises:
             Unreadable: It cannot be answered.
         """
-        return self._all(query, values)
+        return self._fetch_all(query, values)
 
     def measured(self, query: str, *values: object) -> tuple[Array, Array]:
         """The ids and the numbers of a query for pairs of them; what is no number is missing.
@@ -167,58 +167,60 @@ class Database(Struct, frozen=True):
             cursor = self.connection.execute(query, values)
             while rows := cursor.fetchmany(_ROWS):
                 keys, cells = zip(*rows, strict=True)
-                ids.append(np.array([MISSING if found is None else found for found in map(_whole, keys)], np.int64))
-                numbers.append(np.array([_number(cell) for cell in cells]))
+                ids.append(
+                    np.array([MISSING if found is None else found for found in map(_whole_number, keys)], np.int64)
+                )
+                numbers.append(np.array([_finite_number(cell) for cell in cells]))
         except FAILURES as wrong:
-            raise self._unreadable(wrong) from wrong
+            raise self._unreadable_error(wrong) from wrong
         return np.concatenate(ids), np.concatenate(numbers)
 
     def texts(self, ids: Array) -> Texts:
         """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
-        distinct, inverse = _distinct(ids)
+        distinct, inverse = _distinct_ids(ids)
         known: dict[int, str] = {}
         for start in range(0, len(distinct), _LOOKUPS):
             part = distinct[start : start + _LOOKUPS].tolist()
             marks = ",".join("?" * len(part))
-            known.update(self._all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part))  # noqa: S608
+            known.update(self._fetch_all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part))  # noqa: S608
         index: dict[str, int] = {}
-        codes = [_code(known.get(i), index) for i in distinct.tolist()]
+        codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
         return Texts(np.array(codes, np.int32)[inverse], tuple(index))
 
     def names(self, table: str) -> dict[int, str]:
         """The ids and names of a small table of constants, such as ENUM_API_TYPE; empty when it is not there."""
         if not {"id", "name"} <= set(self.fields(table)):
             return {}
-        return {i: n for i, n in self._all(f"SELECT id, name FROM {_quoted(table)}") if isinstance(n, str)}  # noqa: S608
+        return {i: n for i, n in self._fetch_all(f"SELECT id, name FROM {_quote_name(table)}") if isinstance(n, str)}  # noqa: S608
 
     def on_device(self, table: str, rank: int) -> str:
         """The condition that keeps the rows of one rank's device, for databases that hold several devices."""
-        devices = {i: d for i, d in self._pairs("RANK_DEVICE_MAP", "rankId", "deviceId")}
+        devices = {i: d for i, d in self._integer_pairs("RANK_DEVICE_MAP", "rankId", "deviceId")}
         if len(devices) < 2 or rank not in devices or "deviceId" not in self.fields(table):  # noqa: PLR2004
             return "1"
         return f"deviceId = {devices[rank]}"
 
-    def _pairs(self, table: str, key: str, value: str) -> list[tuple[int, int]]:
+    def _integer_pairs(self, table: str, key: str, value: str) -> list[tuple[int, int]]:
         if not {key, value} <= set(self.fields(table)):
             return []
-        found = self._all(f"SELECT {_quoted(key)}, {_quoted(value)} FROM {_quoted(table)}")  # noqa: S608
+        found = self._fetch_all(f"SELECT {_quote_name(key)}, {_quote_name(value)} FROM {_quote_name(table)}")  # noqa: S608
         return [(k, v) for k, v in found if isinstance(k, int) and isinstance(v, int)]
 
-    def _all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def _fetch_all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(query, values).fetchall()
         except FAILURES as wrong:
-            raise self._unreadable(wrong) from wrong
+            raise self._unreadable_error(wrong) from wrong
 
-    def _unreadable(self, wrong: Exception) -> Unreadable:
-        what = f"cannot be read ({reason(wrong)})"
+    def _unreadable_error(self, wrong: Exception) -> Unreadable:
+        what = f"cannot be read ({reason_of_error(wrong)})"
         self.notes.add(self.file, "", what, kind="unreadable")
         return Unreadable(self.file, what)
 
-    def _blocks(self, table: str, names: list[str], where: str) -> list[Array]:
+    def _read_blocks(self, table: str, names: list[str], where: str) -> list[Array]:
         parts: list[list[Array]] = [[] for _ in names]
-        quoted = _quoted(table)
-        bulk = ",".join(f"group_concat(ifnull({_quoted(name)},{MISSING}),' ')" for name in names)
+        quoted = _quote_name(table)
+        bulk = ",".join(f"group_concat(ifnull({_quote_name(name)},{MISSING}),' ')" for name in names)
         source = (
             f"(SELECT rowid AS advisor_row, * FROM {quoted} WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK})"  # noqa: S608
         )
@@ -228,32 +230,32 @@ class Database(Struct, frozen=True):
             try:
                 count, reached, *columns = self.connection.execute(query, (last,)).fetchone()
             except FAILURES as wrong:
-                self._broken(table, wrong, any(parts))
+                self._note_broken(table, wrong, any(parts))
                 break
             if not count:
                 break
             for part, name, text in zip(parts, names, columns, strict=True):
-                values = _numbers(text, count)
-                part.append(self._slowly(table, name, where, last) if values is None else values)
+                values = _parse_numbers(text, count)
+                part.append(self._read_cells(table, name, where, last) if values is None else values)
             self.told(table, count)
             last = reached
         self.told.through(table)
         return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
 
-    def _broken(self, table: str, wrong: Exception, some: bool) -> None:
-        what = f"cannot be read further ({reason(wrong)})"
+    def _note_broken(self, table: str, wrong: Exception, some: bool) -> None:
+        what = f"cannot be read further ({reason_of_error(wrong)})"
         self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
         if not some:
             raise Unreadable(self.file, what) from wrong
 
-    def _slowly(self, table: str, name: str, where: str, last: int) -> Array:
+    def _read_cells(self, table: str, name: str, where: str, last: int) -> Array:
         """One block of one column, cell by cell."""
         query = (
-            f"SELECT rowid, {_quoted(name)} FROM {_quoted(table)} "  # noqa: S608
+            f"SELECT rowid, {_quote_name(name)} FROM {_quote_name(table)} "  # noqa: S608
             f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK}"
         )
-        cells = self._all(query, (last,))
-        values = [_whole(value) for _, value in cells]
+        cells = self._fetch_all(query, (last,))
+        values = [_whole_number(value) for _, value in cells]
         bad = [row for (row, value), found in zip(cells, values, strict=True) if found is None and value is not None]
         if bad:
             self.notes.add(self.file, f"{table} row {bad[0]}", f"{table}.{name} is no whole number", rows=len(bad))
@@ -268,11 +270,11 @@ def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[st
     found: dict[str, int] = {}
     for table in tables:
         with contextlib.suppress(*FAILURES):  # said when the table is read
-            found[table] = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]  # noqa: S608
+            found[table] = connection.execute(f"SELECT count(*) FROM {_quote_name(table)}").fetchone()[0]  # noqa: S608
     return found
 
 
-def match(keys: Array, wanted: Array) -> Array:
+def match_keys(keys: Array, wanted: Array) -> Array:
     """For each wanted key the place where `keys` holds it first, -1 where it does not."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
@@ -282,18 +284,18 @@ def match(keys: Array, wanted: Array) -> Array:
     return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
 
 
-def pick(values: Array, place: Array, missing: float = MISSING) -> Array:
+def pick_values(values: Array, place: Array, missing: float = MISSING) -> Array:
     """The values at these places, missing where the place is -1."""
     if not len(values):
         return np.full(len(place), missing, values.dtype)
     return np.where(place >= 0, values[place], missing)
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _numbers(text: str | None, count: int) -> Array | None:
+def _parse_numbers(text: str | None, count: int) -> Array | None:
     """The numbers in a text, None when it holds anything else."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -304,7 +306,7 @@ def _numbers(text: str | None, count: int) -> Array | None:
     return values if len(values) == count and values.max() < np.iinfo(np.int64).max else None
 
 
-def _whole(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, str):
@@ -315,7 +317,7 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and abs(value) < 2**63 else None
 
 
-def _distinct(ids: Array) -> tuple[Array, Array]:
+def _distinct_ids(ids: Array) -> tuple[Array, Array]:
     """The distinct ids, and per row the place of its id among them."""
     if not len(ids):
         return ids, np.empty(0, np.int64)
@@ -333,11 +335,11 @@ def _distinct(ids: Array) -> tuple[Array, Array]:
     return np.where(distinct == len(present) - 1, MISSING, distinct + low), order[places]
 
 
-def _number(value: object) -> float:
+def _finite_number(value: object) -> float:
     return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else np.nan
 
 
-def _code(value: object, index: dict[str, int]) -> int:
+def _text_code(value: object, index: dict[str, int]) -> int:
     if not isinstance(value, str) or value.strip() in NOT_COLLECTED:
         return -1
     return index.setdefault(value, len(index))

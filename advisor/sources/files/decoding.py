@@ -15,9 +15,17 @@ import msgspec
 from msgspec.structs import replace
 
 from advisor.sources.files import chunks
-from advisor.sources.files.chunks import Layout, Span
+from advisor.sources.files.chunks import ArrayLayout, Span
 from advisor.sources.files.damage_notes import Notes
-from advisor.sources.files.events import Event, NumberEvent, Odd, Piece, check, columns, usable
+from advisor.sources.files.events import (
+    Event,
+    EventBatch,
+    NumberEvent,
+    Odd,
+    check_event,
+    columns_of_events,
+    usable_event,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -37,11 +45,11 @@ class _Quick:
             msgspec.json.Decoder(list[NumberEvent]),
         ]
 
-    def __call__(self, text: bytearray) -> Piece | None:
+    def __call__(self, text: bytearray) -> EventBatch | None:
         """The columns of a chunk, None when something in it is wrong."""
         for decoder in tuple(self._decoders):
             try:
-                piece = columns(decoder.decode(text))
+                piece = columns_of_events(decoder.decode(text))
             except msgspec.ValidationError:
                 continue
             except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
@@ -54,62 +62,62 @@ class _Quick:
 _EVENT: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
 
-def _one(text: bytes) -> Event | None:
+def _decode_event(text: bytes) -> Event | None:
     """One event of a chunk that has damage in it; None when its kind is not kept.
 
     Raises:
         ValueError: It is damaged.
     """
     try:
-        return check(_EVENT.decode(text))
+        return check_event(_EVENT.decode(text))
     except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
-        return usable(_freely(text))
+        return usable_event(_decode_leniently(text))
 
 
-def _freely(text: bytes) -> object:
+def _decode_leniently(text: bytes) -> object:
     try:
         return json.loads(text.decode("utf-8", "replace"), parse_float=str, strict=False)
     except (ValueError, RecursionError):
         raise Odd("event is no valid JSON") from None
 
 
-class Pieces:
+class EventBatches:
     """The pieces of one file in order, damage left out; remembers what was left out and whether the end was there."""
 
-    def __init__(self, path: Path, layout: Layout, chunk: int) -> None:
+    def __init__(self, path: Path, layout: ArrayLayout, chunk: int) -> None:
         self.path, self.layout, self.chunk = path, layout, chunk
         self.bad: dict[str, tuple[int, int]] = {}
         """Per kind of damage: where it was met first, and how often."""
         self.cut_at: int | None = None
         self._quick = _Quick()
 
-    def __call__(self, jobs: int) -> Iterator[tuple[Span, Piece]]:
+    def __call__(self, jobs: int) -> Iterator[tuple[Span, EventBatch]]:
         pending: int | None = None
         with self.path.open("rb") as file:
-            spans = list(chunks.cut(file, self.layout, self.chunk))
+            spans = list(chunks.cut_spans(file, self.layout, self.chunk))
             many = jobs > 1 and self.layout.end >= PARALLEL_FROM and _can_fork()
-            decoded = _parallel(self.path, spans, jobs) if many else ((span, None) for span in spans)
+            decoded = _decode_in_parallel(self.path, spans, jobs) if many else ((span, None) for span in spans)
             for span, piece in decoded:
                 if piece is not None and pending is None:
                     yield span, piece
                     continue
                 whole = span if pending is None else replace(span, start=pending)
-                found, pending = self._read(file, whole)
+                found, pending = self._read_piece(file, whole)
                 yield span, found
 
-    def _read(self, file: BufferedReader, span: Span) -> tuple[Piece, int | None]:
+    def _read_piece(self, file: BufferedReader, span: Span) -> tuple[EventBatch, int | None]:
         """The columns of a span, and where its unfinished end begins."""
-        piece = self._quick(chunks.bracketed(file, span))
+        piece = self._quick(chunks.read_bracketed(file, span))
         if piece is not None:
             return piece, None
-        saved = chunks.salvage(chunks.take(file, span), span, self.layout, _one)
+        saved = chunks.salvage_objects(chunks.read_span(file, span), span, self.layout, _decode_event)
         for at, what in saved.bad:
             first, times = self.bad.get(what, (span.start + at, 0))
             self.bad[what] = first, times + 1
         unfinished = span.start + saved.used
         if span.last and not saved.ended:
             self.cut_at = unfinished
-        return columns(saved.found), None if span.last else unfinished
+        return columns_of_events(saved.found), None if span.last else unfinished
 
     def tell(self, notes: Notes, kept: int) -> None:
         """Note what was left out, as a share of all events that were met."""
@@ -120,33 +128,33 @@ class Pieces:
             notes.add(self.path.name, f"byte {self.cut_at}", "the file ends early", kind="truncated", rows=1)
 
 
-def _parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tuple[Span, Piece | None]]:
+def _decode_in_parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tuple[Span, EventBatch | None]]:
     """Each span with its columns, None where it needs care; decoding is spread over processes."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    waiting: deque[tuple[Span, Future[Piece | None]]] = deque()
+    waiting: deque[tuple[Span, Future[EventBatch | None]]] = deque()
     with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
         for span in spans:
-            waiting.append((span, _submitted(pool, path, span)))
+            waiting.append((span, _submit_span(pool, path, span)))
             if len(waiting) > jobs * _IN_FLIGHT:
-                yield _taken(waiting)
+                yield _take_result(waiting)
         while waiting:
-            yield _taken(waiting)
+            yield _take_result(waiting)
 
 
-def _submitted(pool: ProcessPoolExecutor, path: Path, span: Span) -> Future[Piece | None]:
+def _submit_span(pool: ProcessPoolExecutor, path: Path, span: Span) -> Future[EventBatch | None]:
     from concurrent.futures import Future, process
 
     try:
-        return pool.submit(_decode, path, span)
+        return pool.submit(_decode_span, path, span)
     except process.BrokenProcessPool:  # a process was killed: whoever collects reads the rest alone
-        done: Future[Piece | None] = Future()
+        done: Future[EventBatch | None] = Future()
         done.set_result(None)
         return done
 
 
-def _taken(waiting: deque[tuple[Span, Future[Piece | None]]]) -> tuple[Span, Piece | None]:
+def _take_result(waiting: deque[tuple[Span, Future[EventBatch | None]]]) -> tuple[Span, EventBatch | None]:
     from concurrent.futures import process
 
     span, future = waiting.popleft()
@@ -165,7 +173,7 @@ def _can_fork() -> bool:
 _QUICK = _Quick()
 
 
-def _decode(path: Path, span: Span) -> Piece | None:
+def _decode_span(path: Path, span: Span) -> EventBatch | None:
     gc.disable()
     with path.open("rb") as file:
-        return _QUICK(chunks.bracketed(file, span))
+        return _QUICK(chunks.read_bracketed(file, span))

@@ -25,7 +25,7 @@ OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped
 """Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
 PROCESS, THREAD = "process_name", "thread_name"
 
-Scalar = int | str | float | None
+EventValue = int | str | float | None
 _MAX_US = 1e15
 """No event lasts 31 years: longer durations are damage, and would overflow int64 ns."""
 _INT64 = range(-(2**63) + 1, 2**63)
@@ -34,19 +34,19 @@ _INT64 = range(-(2**63) + 1, 2**63)
 class Args(Struct, gc=False):
     """The arguments of an event that are kept, under the spellings of all exporters."""
 
-    connection: Scalar = msgspec.field(name="connection_id", default=MISSING)
-    correlation: Scalar = msgspec.field(name="correlation_id", default=MISSING)
+    connection: EventValue = msgspec.field(name="connection_id", default=MISSING)
+    correlation: EventValue = msgspec.field(name="correlation_id", default=MISSING)
     task_type: str | None = msgspec.field(name="Task Type", default=None)
-    physical_stream: Scalar = msgspec.field(name="Physic Stream Id", default=MISSING)
-    stream: Scalar = msgspec.field(name="Stream Id", default=MISSING)
-    size: Scalar = msgspec.field(name="data size(Byte)", default=None)
-    size_newer: Scalar = msgspec.field(name="size(B)", default=None)
-    direction: Scalar = msgspec.field(name="memcpy direction", default=None)
-    direction_newer: Scalar = msgspec.field(name="operation", default=None)
-    count: Scalar = None
-    dtype: Scalar = msgspec.field(name="data_type", default=None)
-    algorithm: Scalar = msgspec.field(name="alg_type", default=None)
-    mhz: Scalar = msgspec.field(name="MHz", default=None)
+    physical_stream: EventValue = msgspec.field(name="Physic Stream Id", default=MISSING)
+    stream: EventValue = msgspec.field(name="Stream Id", default=MISSING)
+    size: EventValue = msgspec.field(name="data size(Byte)", default=None)
+    size_newer: EventValue = msgspec.field(name="size(B)", default=None)
+    direction: EventValue = msgspec.field(name="memcpy direction", default=None)
+    direction_newer: EventValue = msgspec.field(name="operation", default=None)
+    count: EventValue = None
+    dtype: EventValue = msgspec.field(name="data_type", default=None)
+    algorithm: EventValue = msgspec.field(name="alg_type", default=None)
+    mhz: EventValue = msgspec.field(name="MHz", default=None)
     name: object = None
 
 
@@ -89,7 +89,7 @@ class Odd(ValueError):
 TRACK = "track"
 
 
-class Piece(Struct):
+class EventBatch(Struct):
     """A batch of events as columns, by part and name; coded columns number the piece's own distinct values."""
 
     parts: dict[str, dict[str, Array]] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class _Codes(dict[Any, int]):
         return code
 
 
-def columns(events: Sequence[AnyEvent]) -> Piece:
+def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     """The columns of a batch.
 
     Raises:
@@ -125,11 +125,11 @@ def columns(events: Sequence[AnyEvent]) -> Piece:
             by_phase[event.ph].append(event)
         except KeyError:
             by_phase[event.ph] = [event]
-    piece = Piece(events=len(events))
-    _slices(piece, by_phase.get("X", []))
+    piece = EventBatch(events=len(events))
+    _add_slices(piece, by_phase.get("X", []))
     starts, ends = ([e for e in by_phase.get(phase, []) if e.cat == LINK] for phase in "sf")
-    _links(piece, starts, ends)
-    _frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
+    _add_links(piece, starts, ends)
+    _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
     piece.names = [
         (e.name, e.pid, e.tid, str(e.args.name))
         for e in by_phase.get("M", [])
@@ -138,14 +138,14 @@ def columns(events: Sequence[AnyEvent]) -> Piece:
     return piece
 
 
-def _slices(piece: Piece, events: list[Any]) -> None:
+def _add_slices(piece: EventBatch, events: list[Any]) -> None:
     drawn = [e for e in events if e.name in OVERLAP and e.cat is None]
     if drawn:
         events = [e for e in events if e.name not in OVERLAP or e.cat is not None]
-    _overlap(piece, drawn)
+    _add_overlap(piece, drawn)
     args = [e.args or _NO_ARGS for e in events]
-    starts = _times(events)
-    us = _durations(events)
+    starts = _times_ns(events)
+    us = _durations_us(events)
     part = "slices"
     piece.parts[part] = {
         "name": piece.code(part, "name", [e.name for e in events]),
@@ -153,81 +153,85 @@ def _slices(piece: Piece, events: list[Any]) -> None:
         "track": piece.code(part, TRACK, [(e.pid, e.tid) for e in events]),
         "start_ns": starts,
         "end_ns": starts + np.rint(us * 1000).astype(np.int64),
-        "link": _either(whole([a.connection for a in args]), whole([a.correlation for a in args])),
+        "link": _fill_missing(
+            whole_numbers([a.connection for a in args]), whole_numbers([a.correlation for a in args])
+        ),
     }
     if "" in piece.distinct[part, "name"]:
         raise Odd("name is missing")
-    _tasks(piece, args)
-    _copies(piece, args)
-    _payloads(piece, args)
+    _add_tasks(piece, args)
+    _add_copies(piece, args)
+    _add_payloads(piece, args)
 
 
-def _overlap(piece: Piece, events: list[Any]) -> None:
+def _add_overlap(piece: EventBatch, events: list[Any]) -> None:
     """The length of all slices of each name together; not in whose lane they are, which no slice says."""
-    us = _durations(events)
+    us = _durations_us(events)
     codes = piece.code("overlap", "name", [e.name for e in events])
     named = len(piece.distinct["overlap", "name"])
     sums = np.bincount(codes, weights=us, minlength=named).astype(np.float64)
     piece.parts["overlap"] = {"name": np.arange(named), "us": sums}
 
 
-def _durations(events: list[Any]) -> Array:
+def _durations_us(events: list[Any]) -> Array:
     us = np.fromiter([e.dur for e in events], np.float64, len(events))
     if not ((us >= 0) & (us < _MAX_US)).all():
         raise Odd("duration is missing, negative or too large")
     return us
 
 
-def _tasks(piece: Piece, args: list[Args]) -> None:
+def _add_tasks(piece: EventBatch, args: list[Args]) -> None:
     rows = [i for i, a in enumerate(args) if a.task_type is not None]
     chosen = [args[i] for i in rows]
     piece.parts["tasks"] = {
         "row": np.array(rows, np.int64),
         "task_type": piece.code("tasks", "task_type", [a.task_type for a in chosen]),
-        "stream": _either(whole([a.physical_stream for a in chosen]), whole([a.stream for a in chosen])),
+        "stream": _fill_missing(
+            whole_numbers([a.physical_stream for a in chosen]), whole_numbers([a.stream for a in chosen])
+        ),
     }
 
 
-def _copies(piece: Piece, args: list[Args]) -> None:
+def _add_copies(piece: EventBatch, args: list[Args]) -> None:
     rows = [i for i, a in enumerate(args) if a.size is not None or a.size_newer is not None]
     chosen = [args[i] for i in rows]
-    directions = [_text(a.direction_newer if a.direction is None else a.direction) for a in chosen]
+    directions = [_scalar_text(a.direction_newer if a.direction is None else a.direction) for a in chosen]
     piece.parts["copies"] = {
         "row": np.array(rows, np.int64),
-        "size_bytes": numbers([a.size_newer if a.size is None else a.size for a in chosen]),
+        "size_bytes": finite_numbers([a.size_newer if a.size is None else a.size for a in chosen]),
         "direction": piece.code("copies", "direction", directions),
     }
 
 
-def _payloads(piece: Piece, args: list[Args]) -> None:
+def _add_payloads(piece: EventBatch, args: list[Args]) -> None:
     rows = [i for i, a in enumerate(args) if a.dtype is not None or a.algorithm is not None]
     chosen = [args[i] for i in rows]
     piece.parts["payloads"] = {
         "row": np.array(rows, np.int64),
-        "count": numbers([a.count for a in chosen]),
-        "dtype": piece.code("payloads", "dtype", [_text(a.dtype) for a in chosen]),
-        "algorithm": piece.code("payloads", "algorithm", [_text(a.algorithm) for a in chosen]),
+        "count": finite_numbers([a.count for a in chosen]),
+        "dtype": piece.code("payloads", "dtype", [_scalar_text(a.dtype) for a in chosen]),
+        "algorithm": piece.code("payloads", "algorithm", [_scalar_text(a.algorithm) for a in chosen]),
     }
 
 
-def _links(piece: Piece, starts: list[Any], ends: list[Any]) -> None:
+def _add_links(piece: EventBatch, starts: list[Any], ends: list[Any]) -> None:
     events = starts + ends
-    high, low = wide([e.id for e in events])
+    high, low = wide_ids([e.id for e in events])
     piece.parts["links"] = {
         "high": high,
         "low": low,
         "track": piece.code("links", TRACK, [(e.pid, e.tid) for e in events]),
-        "time_ns": _times(events),
+        "time_ns": _times_ns(events),
         "end": np.arange(len(events)) >= len(starts),
     }
 
 
-def _frequencies(piece: Piece, events: list[Any]) -> None:
+def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:
     values = [(e.args or _NO_ARGS).mhz for e in events]
-    piece.parts["frequencies"] = {"time_ns": _times(events), "mhz": numbers(values)}
+    piece.parts["frequencies"] = {"time_ns": _times_ns(events), "mhz": finite_numbers(values)}
 
 
-def _times(events: list[Any]) -> Array:
+def _times_ns(events: list[Any]) -> Array:
     texts = [e.ts for e in events]
     if texts and isinstance(texts[0], Raw):
         texts = [bytes(text).decode("ascii", "replace").strip('"') for text in texts]
@@ -237,23 +241,23 @@ def _times(events: list[Any]) -> Array:
         raise Odd(str(wrong)) from None
 
 
-def _text(value: Scalar) -> str | None:
+def _scalar_text(value: EventValue) -> str | None:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-def _either(first: Array, second: Array) -> Array:
+def _fill_missing(first: Array, second: Array) -> Array:
     return np.where(first == MISSING, second, first)
 
 
-def whole(values: Sequence[Scalar]) -> Array:
+def whole_numbers(values: Sequence[EventValue]) -> Array:
     """Whole numbers as int64; what is none, or does not fit, is missing."""
     try:
         return np.fromiter(values, np.int64, len(values))
     except (TypeError, ValueError, OverflowError):
-        return np.fromiter(map(_whole, values), np.int64, len(values))
+        return np.fromiter(map(_whole_number, values), np.int64, len(values))
 
 
-def _whole(value: Scalar) -> int:
+def _whole_number(value: EventValue) -> int:
     try:
         found = int(value) if value is not None else MISSING
     except (ValueError, OverflowError):
@@ -261,12 +265,12 @@ def _whole(value: Scalar) -> int:
     return found if found in _INT64 else MISSING
 
 
-def numbers(values: Iterable[Scalar]) -> Array:
+def finite_numbers(values: Iterable[EventValue]) -> Array:
     """Numbers as float64; what is none, or not finite, is missing."""
-    return np.array([_number(value) for value in values], np.float64)
+    return np.array([_finite_number(value) for value in values], np.float64)
 
 
-def _number(value: Scalar) -> float:
+def _finite_number(value: EventValue) -> float:
     try:
         found = float(value) if value is not None else math.nan
     except (ValueError, OverflowError):
@@ -274,7 +278,7 @@ def _number(value: Scalar) -> float:
     return found if math.isfinite(found) else math.nan
 
 
-def wide(ids: Sequence[int | str | None]) -> tuple[Array, Array]:
+def wide_ids(ids: Sequence[int | str | None]) -> tuple[Array, Array]:
     """Ids of up to 126 bits, exactly, as two columns of int64.
 
     Raises:
@@ -290,7 +294,7 @@ def wide(ids: Sequence[int | str | None]) -> tuple[Array, Array]:
     return np.array([i >> 63 for i in found], np.int64), np.array([i & mask for i in found], np.int64)
 
 
-def usable(found: object) -> Event | None:
+def usable_event(found: object) -> Event | None:
     """An event from freely decoded JSON, numbers with a point as text; None when nothing of its kind is kept.
 
     Raises:
@@ -302,22 +306,22 @@ def usable(found: object) -> Event | None:
     if not isinstance(phase, str):
         raise Odd("event has no phase")
     duration, args = found.get("dur"), found.get("args")
-    return check(
+    return check_event(
         Event(
             phase,
-            _clean(name) if isinstance(name, str) else "",
-            _clean(category) if isinstance(category, str) else None,
-            _identity(found.get("pid")),
-            _identity(found.get("tid")),
+            _clean_text(name) if isinstance(name, str) else "",
+            _clean_text(category) if isinstance(category, str) else None,
+            _pid_or_tid(found.get("pid")),
+            _pid_or_tid(found.get("tid")),
             str(found.get("ts", "")),
-            _number(duration) if isinstance(duration, int | float | str) else math.nan,
+            _finite_number(duration) if isinstance(duration, int | float | str) else math.nan,
             identity if isinstance(identity, int | str) else None,
-            _arguments(args) if isinstance(args, dict) else None,
+            _kept_arguments(args) if isinstance(args, dict) else None,
         )
     )
 
 
-def check(event: Event) -> Event | None:
+def check_event(event: Event) -> Event | None:
     """The event when it can be used, None when nothing of its kind is kept.
 
     Raises:
@@ -332,7 +336,7 @@ def check(event: Event) -> Event | None:
     if phase == "X" and not 0 <= event.dur < _MAX_US:
         raise Odd("duration is missing, negative or too large")
     if linked:
-        wide([event.id])
+        wide_ids([event.id])
     if phase != "M":
         try:
             ns_of(event.ts)
@@ -341,23 +345,23 @@ def check(event: Event) -> Event | None:
     return event
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Text without lone surrogates, which no file could be written with."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _identity(value: object) -> int | str | None:
+def _pid_or_tid(value: object) -> int | str | None:
     return value if value is None or type(value) is int else str(value)
 
 
 _ARGUMENTS: tuple[tuple[str, str], ...] = tuple((f.name, f.encode_name) for f in msgspec.structs.fields(Args))
 
 
-def _arguments(found: dict[str, Any]) -> Args:
-    return Args(**{name: _argument(name, found[key]) for name, key in _ARGUMENTS if key in found})
+def _kept_arguments(found: dict[str, Any]) -> Args:
+    return Args(**{name: _clean_argument(name, found[key]) for name, key in _ARGUMENTS if key in found})
 
 
-def _argument(name: str, value: object) -> Any:
+def _clean_argument(name: str, value: object) -> Any:
     if name == "task_type":
-        return _clean(value) if isinstance(value, str) else None
-    return _clean(value) if isinstance(value, str) else value if type(value) in (int, float) else None
+        return _clean_text(value) if isinstance(value, str) else None
+    return _clean_text(value) if isinstance(value, str) else value if type(value) in (int, float) else None

@@ -32,7 +32,7 @@ def exact_ns(texts: Sequence[str]) -> Array:
         return np.empty(0, np.int64)
     joined = "".join(texts)
     if len(joined) == _WIDTH * len(texts) and joined.isascii():
-        found = _uniform(np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, _WIDTH))
+        found = _uniform_ns(np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, _WIDTH))
         if found is not None:
             return found
     return np.array([ns_of(text) for text in texts], np.int64)
@@ -52,7 +52,7 @@ def ns_of(text: str) -> int:
     return found
 
 
-def _uniform(digits: Array) -> Array | None:
+def _uniform_ns(digits: Array) -> Array | None:
     """The ns of rows of `dddddddddddddddd.ddd`, or None when a row has another shape."""
     whole, fraction = digits[:, :_WHOLE], digits[:, _WHOLE + 1 :]
     if (digits[:, _WHOLE] != _POINT).any() or (whole - _ZERO > 9).any() or (fraction - _ZERO > 9).any():  # noqa: PLR2004

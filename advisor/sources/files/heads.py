@@ -19,7 +19,7 @@ _GPU = (
 )
 
 
-def head(path: Path) -> bytes:
+def file_head(path: Path) -> bytes:
     """The first bytes of a file, unpacked when it is gzip; empty when it cannot be read."""
     try:
         with path.open("rb") as file:

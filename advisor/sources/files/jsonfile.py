@@ -9,15 +9,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from advisor.messages.damage import reason
-from advisor.sources.files.csvfile import refuse
+from advisor.messages.damage import reason_of_error
+from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes
 
 _MOST = 1 << 63
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def load(path: Path, notes: Notes) -> object:
+def load_json(path: Path, notes: Notes) -> object:
     """What a file holds; `NaN` and `Infinity` are accepted.
 
     Raises:
@@ -26,16 +26,16 @@ def load(path: Path, notes: Notes) -> object:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        refuse(path, notes, f"cannot be read ({reason(error)})")
+        refuse_file(path, notes, f"cannot be read ({reason_of_error(error)})")
     if not raw.strip(b"\0 \t\r\n"):
-        refuse(path, notes, "is empty")
+        refuse_file(path, notes, "is empty")
     try:
-        return parsed(raw)
+        return parse_json(raw)
     except ValueError as error:
-        refuse(path, notes, f"is no complete JSON ({reason(error)})")
+        refuse_file(path, notes, f"is no complete JSON ({reason_of_error(error)})")
 
 
-def parsed(raw: bytes | str) -> object:
+def parse_json(raw: bytes | str) -> object:
     """What JSON text says.
 
     Raises:
@@ -46,33 +46,33 @@ def parsed(raw: bytes | str) -> object:
         found: object = json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    return _writable(found) if _SURROGATE.search(text) else found
+    return _replace_surrogates(found) if _SURROGATE.search(text) else found
 
 
-def _writable(value: object) -> object:
+def _replace_surrogates(value: object) -> object:
     """The same with halves of surrogate pairs replaced: JSON may hold them, no output can."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_writable(item) for item in value]
+        return [_replace_surrogates(item) for item in value]
     if isinstance(value, dict):
-        return {_writable(key): _writable(item) for key, item in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
     return value
 
 
-def mapping(value: object) -> Mapping[str, object]:
+def as_mapping(value: object) -> Mapping[str, object]:
     """An object as it is; anything else is an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def inside(value: object, *keys: str) -> object:
+def value_at(value: object, *keys: str) -> object:
     """What lies under these keys, one after another; None where there is nothing."""
     for key in keys:
-        value = mapping(value).get(key)
+        value = as_mapping(value).get(key)
     return value
 
 
-def number(value: object) -> float:
+def as_number(value: object) -> float:
     """A finite number, also one written as text; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
@@ -83,7 +83,7 @@ def number(value: object) -> float:
     return found if math.isfinite(found) else math.nan
 
 
-def integer(value: object) -> int | None:
+def as_integer(value: object) -> int | None:
     """A whole number that fits 64 bits, also one written as text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -96,19 +96,19 @@ def integer(value: object) -> int | None:
     return found if abs(found) < _MOST else None
 
 
-def integers(value: object) -> tuple[int, ...]:
+def as_integers(value: object) -> tuple[int, ...]:
     """The whole numbers of a list, in order; anything else in it is left out."""
     if isinstance(value, list) and {*map(type, value)} == {int} and min(value) > -_MOST and max(value) < _MOST:
         return tuple(value)  # as they nearly always are, and without a step of Python for each
-    found = [integer(item) for item in value] if isinstance(value, list) else []
+    found = [as_integer(item) for item in value] if isinstance(value, list) else []
     return tuple(item for item in found if item is not None)
 
 
-def text(value: object) -> str:
+def as_text(value: object) -> str:
     """A text as it is; anything else is empty."""
     return value if isinstance(value, str) else ""
 
 
-def flag(value: object) -> bool | None:
+def as_flag(value: object) -> bool | None:
     """True or false as it is; anything else is None."""
     return value if isinstance(value, bool) else None

@@ -13,12 +13,12 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.messages.damage import reason
+from advisor.messages.damage import reason_of_error
 from advisor.progress import Progress, silent
 from advisor.sources.files import chunks
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.decoding import Pieces
-from advisor.sources.files.events import PROCESS, THREAD, TRACK, Piece, whole
+from advisor.sources.files.decoding import EventBatches
+from advisor.sources.files.events import PROCESS, THREAD, TRACK, EventBatch, whole_numbers
 
 KEY = "traceEvents"
 
@@ -87,7 +87,7 @@ class Payloads(Struct, frozen=True):
     algorithm: Texts
 
 
-class Links(Struct, frozen=True):
+class LaunchArrows(Struct, frozen=True):
     """Both ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
 
     high: Array
@@ -104,7 +104,7 @@ class Frequencies(Struct, frozen=True):
     mhz: Array
 
 
-class Timeline(Struct, frozen=True):
+class TraceTimeline(Struct, frozen=True):
     """What is kept of one trace."""
 
     overlap_us: Mapping[str, float]
@@ -115,11 +115,13 @@ class Timeline(Struct, frozen=True):
     tasks: Tasks
     copies: Copies
     payloads: Payloads
-    links: Links
+    links: LaunchArrows
     frequencies: Frequencies
 
 
-def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, progress: Progress = silent) -> Timeline:
+def read_timeline(
+    path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, progress: Progress = silent
+) -> TraceTimeline:
     """The timeline in a file.
 
     Events that cannot be used are left out and noted with the byte where they begin; so is the end of a file that was
@@ -133,7 +135,7 @@ def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, pro
     try:
         with path.open("rb") as file:
             layout = chunks.find_array(file, KEY)
-        pieces = Pieces(path, layout, chunk)
+        pieces = EventBatches(path, layout, chunk)
         collected = _Collected(layout.end - layout.start)
         for span, piece in pieces(jobs):
             collected.add(piece, span.end - span.start)
@@ -141,7 +143,7 @@ def read(path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, pro
         pieces.tell(notes, collected.events)
         return collected.timeline()
     except (OSError, chunks.NoEvents) as wrong:
-        what = f"cannot be read ({reason(wrong)})" if isinstance(wrong, OSError) else str(wrong)
+        what = f"cannot be read ({reason_of_error(wrong)})" if isinstance(wrong, OSError) else str(wrong)
         notes.add(path.name, "", what, kind="unreadable")
         raise Unreadable(path.name, what) from wrong
     finally:
@@ -162,11 +164,11 @@ class _Growing:
         for name, values in piece.items():
             held = self._columns.get(name)
             if held is None or len(held) < end:
-                held = self._columns[name] = self._grown(held, values.dtype, end, seen_bytes)
+                held = self._columns[name] = self._make_room(held, values.dtype, end, seen_bytes)
             held[self.length : end] = values
         self.length = end
 
-    def _grown(self, held: Array | None, dtype: np.dtype[Any], end: int, seen_bytes: int) -> Array:
+    def _make_room(self, held: Array | None, dtype: np.dtype[Any], end: int, seen_bytes: int) -> Array:
         expected = int(end * self.total_bytes / max(seen_bytes, 1) * 1.05)
         room: Array = np.empty(max(expected, end + end // 2, 16), dtype)
         if held is not None:
@@ -188,11 +190,11 @@ class _Collected:
         self._codes: dict[tuple[str, str], dict[Any, int]] = {}
         self._names: dict[tuple[str, Hashable, Hashable], str] = {}
 
-    def add(self, piece: Piece, size: int) -> None:
+    def add(self, piece: EventBatch, size: int) -> None:
         self._seen_bytes += size
         self.events += piece.events
         for (part, column), distinct in piece.distinct.items():
-            codes = self._numbering(part, column)
+            codes = self._codes_of_column(part, column)
             lookup = np.array([-1 if v is None else codes.setdefault(v, len(codes)) for v in distinct], np.int32)
             values = piece.parts[part]
             values[column] = lookup[values[column]] if distinct else values[column]
@@ -204,49 +206,49 @@ class _Collected:
         for kind, process, thread, name in piece.names:
             self._names[kind, process, None if kind == PROCESS else thread] = name
 
-    def _numbering(self, part: str, column: str) -> dict[Any, int]:
+    def _codes_of_column(self, part: str, column: str) -> dict[Any, int]:
         """All tracks are numbered together, whichever part they are met in."""
         return self._codes.setdefault(("", TRACK) if column == TRACK else (part, column), {})
 
-    def timeline(self) -> Timeline:
+    def timeline(self) -> TraceTimeline:
         slices, tasks, copies, payloads, links, frequencies = (
             self._parts[part] for part in ("slices", "tasks", "copies", "payloads", "links", "frequencies")
         )
-        return Timeline(
-            self._overlap(),
-            self._tracks(),
+        return TraceTimeline(
+            self._overlap_sums(),
+            self._named_tracks(),
             Slices(
-                name=self._texts("slices", "name"),
-                category=self._texts("slices", "category"),
+                name=self._texts_of_column("slices", "name"),
+                category=self._texts_of_column("slices", "category"),
                 track=slices[TRACK],
                 start_ns=slices["start_ns"],
                 end_ns=slices["end_ns"],
                 link=slices["link"],
             ),
-            Tasks(tasks["row"], self._texts("tasks", "task_type"), tasks["stream"]),
-            Copies(copies["row"], copies["size_bytes"], self._texts("copies", "direction")),
+            Tasks(tasks["row"], self._texts_of_column("tasks", "task_type"), tasks["stream"]),
+            Copies(copies["row"], copies["size_bytes"], self._texts_of_column("copies", "direction")),
             Payloads(
                 row=payloads["row"],
                 count=payloads["count"],
-                dtype=self._texts("payloads", "dtype"),
-                algorithm=self._texts("payloads", "algorithm"),
+                dtype=self._texts_of_column("payloads", "dtype"),
+                algorithm=self._texts_of_column("payloads", "algorithm"),
             ),
-            Links(links["high"], links["low"], links[TRACK], links["time_ns"], links["end"]),
+            LaunchArrows(links["high"], links["low"], links[TRACK], links["time_ns"], links["end"]),
             Frequencies(frequencies["time_ns"], frequencies["mhz"]),
         )
 
-    def _overlap(self) -> dict[str, float]:
+    def _overlap_sums(self) -> dict[str, float]:
         part, names = self._parts["overlap"], list(self._codes["overlap", "name"])
         sums = np.bincount(part["name"], weights=part["us"], minlength=len(names))
         return dict(zip(names, sums.tolist(), strict=True))
 
-    def _texts(self, part: str, column: str) -> Texts:
+    def _texts_of_column(self, part: str, column: str) -> Texts:
         return Texts(self._parts[part][column], tuple(self._codes[part, column]))
 
-    def _tracks(self) -> Tracks:
+    def _named_tracks(self) -> Tracks:
         known = list(self._codes["", TRACK])
         return Tracks(
             Texts.of(self._names.get((PROCESS, process, None)) for process, _ in known),
             Texts.of(self._names.get((THREAD, process, thread)) for process, thread in known),
-            whole([thread for _, thread in known]),
+            whole_numbers([thread for _, thread in known]),
         )

@@ -22,10 +22,10 @@ from advisor.model.findings import (
     Finding,
     Outcome,
     Place,
+    RemedyStep,
     RuleInfo,
     Saving,
     Severity,
-    Step,
     Unread,
 )
 from advisor.model.run import Run
@@ -85,7 +85,7 @@ infos = st.builds(
     why=texts,
     params=st.just(()),
     labels=st.just(()),
-    fix=st.lists(st.builds(Step, do=texts, run=names, code=names, care=st.none() | texts), max_size=2).map(tuple),
+    fix=st.lists(st.builds(RemedyStep, do=texts, run=names, code=names, care=st.none() | texts), max_size=2).map(tuple),
     assumes=st.none(),
     references=st.just(()),
 )

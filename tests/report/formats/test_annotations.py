@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from advisor.report import Reported
-from advisor.report.formats.annotations import command
+from advisor.report.formats.annotations import workflow_command
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import MORE_HOSTILE, judged, of, reports, written
 from tests.report.report_samples import HOSTILE, SHAPES
@@ -37,7 +37,7 @@ hostile = st.one_of(st.sampled_from((*HOSTILE, *MORE_HOSTILE)), st.text())
 @example("%0A::set-output name=x::y", "a:b,c=d\r\n::error::")
 @given(hostile, hostile)
 def test_any_words_stay_one_command_with_all_their_characters(said: str, title: str) -> None:
-    line = command("error", said, title=title)
+    line = workflow_command("error", said, title=title)
     assert not set(line) & {"\n", "\r"}
     name, properties, message = read(line)
     assert (name, message) == ("error", said)

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from advisor.report import Reported
-from advisor.report.formats.blind import RULE
-from advisor.report.formats.table import harmless
+from advisor.report.formats.nothing_checked import RULE
+from advisor.report.formats.table import harmless_cell
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import MORE_HOSTILE, compared, judged, of, reports, written
 from tests.report.report_samples import HOSTILE, SHAPES
@@ -102,7 +102,7 @@ hostile = st.one_of(st.sampled_from((*HOSTILE, *MORE_HOSTILE)), st.text())
 @example("＝1+1")
 @given(hostile)
 def test_no_text_is_taken_for_a_formula(name: str) -> None:
-    cell = harmless(name)
+    cell = harmless_cell(name)
     assert isinstance(cell, str)
     assert not cell.lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
     assert cell.removeprefix("'") == name.removeprefix("'")
@@ -117,4 +117,4 @@ def test_no_cell_of_any_report_is_taken_for_a_formula(reported: Reported) -> Non
 
 
 def test_numbers_stay_numbers() -> None:
-    assert harmless(-1.5) == -1.5
+    assert harmless_cell(-1.5) == -1.5

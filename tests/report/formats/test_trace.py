@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.messages.text import Text
-from advisor.model.findings import Diagnosis, Finding, Occurrence, RuleInfo, Saving, Step
+from advisor.model.findings import Diagnosis, Finding, Occurrence, RemedyStep, RuleInfo, Saving
 from advisor.model.run import Run
 from advisor.report import Reported
-from advisor.report.formats.trace import apart
+from advisor.report.formats.trace import assign_lanes
 from tests.report.formats.formats_samples import FORMATS, MORE_HOSTILE, reports, written
 from tests.report.report_samples import HOSTILE
 
@@ -36,7 +36,7 @@ def overlay(*findings: Finding, language: Any = "en") -> list[dict[str, Any]]:
     rules = tuple(
         RuleInfo(
             id=one.rule, title=Text(en=f"Title {n}", zh=f"标题 {n}"), why=Text(en="-", zh="-"),
-            fix=(Step(do=Text(en="Do it.", zh="处理。")),),
+            fix=(RemedyStep(do=Text(en="Do it.", zh="处理。")),),
         )
         for n, one in enumerate(findings)
     )  # fmt: skip
@@ -86,7 +86,7 @@ def test_without_a_moment_the_file_is_an_empty_list() -> None:
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 20)), max_size=20))
 def test_on_one_lane_nothing_overlaps_and_no_event_is_lost(spans: list[tuple[int, int]]) -> None:
     events = [Occurrence(start_ns=start, duration_us=lasts / 1e3) for start, lasts in spans]
-    lanes = apart(events)
+    lanes = assign_lanes(events)
     assert sorted((e.start_ns, e.end_ns) for lane in lanes for e in lane) == sorted((s, s + d) for s, d in spans)
     for lane in lanes:
         assert all(one.end_ns <= other.start_ns for one, other in itertools.pairwise(lane))

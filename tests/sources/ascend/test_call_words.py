@@ -12,7 +12,7 @@ import pytest
 
 import advisor
 from advisor.facts.table import Texts
-from advisor.sources.ascend.call_words import activities, activities_in_totals
+from advisor.sources.ascend.call_words import activities_in_totals, activities_of_calls
 from advisor.sources.ascend.host_calls import HOST_CALLS
 from tests.sources.traces import captured, event, of
 
@@ -33,9 +33,9 @@ OPERATORS = [("aten::item", "read"), ("aten::to", "fetch"), ("aten::mul", None),
 def test_a_call_does_what_its_name_says_in_the_layer_it_belongs_to():
     names = Texts.of(name for name, _ in (*CALLS, *OPERATORS))
     calls = [True] * len(CALLS) + [False] * len(OPERATORS)
-    found = activities(names, calls, [not one for one in calls])
+    found = activities_of_calls(names, calls, [not one for one in calls])
     assert found.values() == [does for _, does in (*CALLS, *OPERATORS)]
-    assert set(activities(names, [False] * len(calls), [False] * len(calls)).values()) == {None}
+    assert set(activities_of_calls(names, [False] * len(calls), [False] * len(calls)).values()) == {None}
 
 
 def test_calls_inside_of_others_do_nothing_of_their_own_in_totals():

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.collectives import COLLECTIVES
-from advisor.sources.family import Members
+from advisor.sources.family import GroupMembers
 from tests.sources.traces import captured, event, lane, of, thread
 
 GROUP = "11022204950826225271"
@@ -51,7 +51,7 @@ def told(step: str = "step50") -> str:
 @pytest.mark.parametrize("core", ["HCCL", "COMMUNICATION", "N/A"])
 def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str) -> None:
     capture = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core=core), communication=told())
-    folder = replace(capture, groups={GROUP: Members("dp", (0, 1))})
+    folder = replace(capture, groups={GROUP: GroupMembers("dp", (0, 1))})
     assert of(COLLECTIVES.ways["text"], folder) == [
         {
             "rank": 3,
@@ -78,7 +78,7 @@ def test_at_level0_the_group_is_the_one_of_the_run_that_ends_in_the_digits_of_th
     folder = captured(tmp_path, TRACE, kernel_details=DETAILS.format(core="HCCL"))
     (unknown,) = of(COLLECTIVES.ways["text"], folder)
     assert (unknown["group"], unknown["transit_us"], unknown["size_bytes"]) == ("271", None, 4000.0)
-    groups = {GROUP: Members("tp", (0, 1)), "5": Members("pp", (0, 2))}
+    groups = {GROUP: GroupMembers("tp", (0, 1)), "5": GroupMembers("pp", (0, 2))}
     (known,) = of(COLLECTIVES.ways["text"], replace(folder, groups=groups))
     assert (known["group"], known["group_kind"]) == (GROUP, "tp")
 

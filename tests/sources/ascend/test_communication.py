@@ -17,10 +17,10 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import is_p2p, op_of, ranks_of, step_number
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
-from advisor.sources.family import Members
+from advisor.sources.family import GroupMembers
 
 
-def rank(tmp_path: Path, name: str, content: object, **groups: Members) -> Folder:
+def rank(tmp_path: Path, name: str, content: object, **groups: GroupMembers) -> Folder:
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return Folder(rank=1, root=tmp_path, output=tmp_path, readings=READINGS, files={name: path}, groups=groups)
@@ -34,7 +34,7 @@ def transfers(tmp_path: Path, operators: object, step: str = "step3") -> list[di
     return rank(tmp_path, "communication.json", {step: {"collective": operators}}).read(Transfer).rows()
 
 
-def links(tmp_path: Path, operators: object, **groups: Members) -> list[dict[str, object]]:
+def links(tmp_path: Path, operators: object, **groups: GroupMembers) -> list[dict[str, object]]:
     return rank(tmp_path, "communication_matrix.json", {"step": {"collective": operators}}, **groups).read(Link).rows()
 
 
@@ -135,13 +135,13 @@ def test_copies_on_the_chip_are_no_link(tmp_path: Path) -> None:
 
 def test_ranks_inside_a_group_become_global(tmp_path: Path) -> None:
     operators = {"allreduce-total@7": {"1-0": moved("HCCS", 4, 2)}}
-    (row,) = links(tmp_path, operators, **{"7": Members("dp", (4, 6))})
+    (row,) = links(tmp_path, operators, **{"7": GroupMembers("dp", (4, 6))})
     assert (row["source"], row["target"]) == (6, 4)
 
 
 def test_ranks_that_do_not_fit_their_group_are_global_already(tmp_path: Path) -> None:
     operators = {"send-total@7": {"0-8": moved("RDMA", 4, 2)}}
-    (row,) = links(tmp_path, operators, **{"7": Members("pp", (0, 8))})
+    (row,) = links(tmp_path, operators, **{"7": GroupMembers("pp", (0, 8))})
     assert (row["source"], row["target"]) == (0, 8)
 
 

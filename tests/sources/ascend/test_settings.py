@@ -12,7 +12,7 @@ import pytest
 from advisor.facts.observed import Setting
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
-from advisor.sources.ascend.settings import recorded, value_number
+from advisor.sources.ascend.settings import recorded_settings, value_number
 
 
 def folder(tmp_path: Path, info: object = None, metadata: object = None) -> Folder:
@@ -63,12 +63,12 @@ def test_switches_are_named_without_the_nesting_of_the_file(tmp_path: Path) -> N
 def test_levels_have_one_spelling(tmp_path: Path, spelling: str) -> None:
     info = {"profiler_parameters": {"profiler_level": spelling}}
     expected = "Level_none" if "one" in spelling else spelling.capitalize()
-    assert recorded(folder(tmp_path, info)).level == expected
+    assert recorded_settings(folder(tmp_path, info)).level == expected
 
 
 def test_an_unknown_level_is_not_recorded(tmp_path: Path) -> None:
     info = {"config": {"experimental_config": {"_profiler_level": "Level9"}}}
-    assert recorded(folder(tmp_path, info)).level is None
+    assert recorded_settings(folder(tmp_path, info)).level is None
 
 
 def test_the_start_follows_from_the_end_and_the_two_clocks(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_the_start_follows_from_the_end_and_the_two_clocks(tmp_path: Path) -> No
         "start_info": {"start_monotonic": 100},
         "end_info": {"collectionTimeEnd": 1736405444130566220, "MonotonicTimeEnd": 350},
     }
-    assert recorded(folder(tmp_path, info)).start_ns == 1736405444130566220 - 250
+    assert recorded_settings(folder(tmp_path, info)).start_ns == 1736405444130566220 - 250
 
 
 @pytest.mark.parametrize("content", [[], "x", 5, {"config": 3}, {"config": {"common_config": [1]}, "end_info": "x"}])
 def test_files_of_another_shape_say_nothing(tmp_path: Path, content: object) -> None:
-    found = recorded(folder(tmp_path, content, content))
+    found = recorded_settings(folder(tmp_path, content, content))
     assert (found.level, found.activities, found.rank, found.start_ns) == (None, None, None, 0)

@@ -15,7 +15,7 @@ from advisor.facts.table import Table
 from advisor.sources.ascend.attribution import steps_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
-from advisor.sources.ascend.steps import _marked, numbered_steps
+from advisor.sources.ascend.steps import _mark_numbers, numbered_steps
 from tests.sources.traces import captured, event, of
 
 Task = tuple[int, int, int]
@@ -51,7 +51,7 @@ def test_steps_are_known_where_the_timeline_is_all_there_is(tmp_path: Path) -> N
 def test_marks_of_steps_are_found_wherever_a_text_is_cut(steps: list[int], length: int) -> None:
     text = b",".join(b'{"name": "ProfilerStep#%d"}' % step for step in steps)
     parts = (text[at : at + length] for at in range(0, len(text), length))
-    assert {int(number) for number in _marked(parts)} == set(steps)
+    assert {int(number) for number in _mark_numbers(parts)} == set(steps)
 
 
 def windows(borders: list[int]) -> Table[StepWindow]:

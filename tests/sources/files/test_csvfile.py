@@ -34,7 +34,7 @@ def read(path: Path, content: bytes | str, *required: str) -> tuple[dict[str, Va
     """The columns of a file with this content, and what was wrong with it."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     notes = Notes()
-    columns = csvfile.read(path, OperatorMemory.columns(), HEADINGS, notes, required)
+    columns = csvfile.read_columns(path, OperatorMemory.columns(), HEADINGS, notes, required)
     return columns, notes.all()
 
 
@@ -57,7 +57,7 @@ def test_headings_are_found_in_any_case_and_spacing(file: Path) -> None:
 
 
 def test_brackets_that_are_no_unit_belong_to_the_name() -> None:
-    found = csvfile.heading("Communication(Not Overlapped)")
+    found = csvfile.parse_heading("Communication(Not Overlapped)")
     assert (found.name, found.unit) == ("communication(not overlapped)", "")
 
 
@@ -129,7 +129,7 @@ def test_an_empty_file_is_unreadable(file: Path, content: bytes) -> None:
 def test_a_folder_in_the_place_of_a_file_is_unreadable(tmp_path: Path) -> None:
     notes = Notes()
     with pytest.raises(Unreadable):
-        csvfile.read(tmp_path, OperatorMemory.columns(), HEADINGS, notes)
+        csvfile.read_columns(tmp_path, OperatorMemory.columns(), HEADINGS, notes)
     assert [note.kind for note in notes.all()] == ["unreadable"]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from advisor.facts.base import MISSING
 from advisor.sources.files import database
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.database import Database, match, open_readonly
+from advisor.sources.files.database import Database, match_keys, open_readonly
 
 Cell = int | float | str | None
 
@@ -114,7 +114,7 @@ def test_ids_become_texts_and_what_was_not_collected_is_missing(tmp_path: Path) 
 @given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 12) | st.just(MISSING)))
 def test_matching_finds_the_first_place_of_each_key(keys: list[int], wanted: list[int]) -> None:
     expected = [keys.index(key) if key in keys else -1 for key in wanted]
-    assert match(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
+    assert match_keys(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all", b"SQLite format 3\0" + b"\xff" * 200])

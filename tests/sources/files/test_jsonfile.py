@@ -22,7 +22,7 @@ VALUES = st.recursive(
 
 def load(path: Path, content: bytes) -> object:
     path.write_bytes(content)
-    return jsonfile.load(path, Notes())
+    return jsonfile.load_json(path, Notes())
 
 
 def test_nan_and_infinity_are_accepted(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_what_is_no_json_is_unreadable_and_noted(tmp_path: Path, content: bytes)
     path, notes = tmp_path / "a.json", Notes()
     path.write_bytes(content)
     with pytest.raises(Unreadable):
-        jsonfile.load(path, notes)
+        jsonfile.load_json(path, notes)
     assert [(note.file, note.kind) for note in notes.all()] == [("a.json", "unreadable")]
 
 
@@ -48,17 +48,17 @@ def test_half_a_surrogate_pair_can_still_be_written(tmp_path: Path) -> None:
 @given(VALUES)
 @settings(max_examples=60)
 def test_ways_into_a_value_never_raise(value: object) -> None:
-    assert isinstance(jsonfile.mapping(value), dict)
-    assert isinstance(jsonfile.text(value), str)
-    assert jsonfile.flag(value) in (True, False, None)
-    assert all(isinstance(item, int) for item in jsonfile.integers(value))
-    number = jsonfile.number(value)
+    assert isinstance(jsonfile.as_mapping(value), dict)
+    assert isinstance(jsonfile.as_text(value), str)
+    assert jsonfile.as_flag(value) in (True, False, None)
+    assert all(isinstance(item, int) for item in jsonfile.as_integers(value))
+    number = jsonfile.as_number(value)
     assert math.isnan(number) or math.isfinite(number)
-    whole = jsonfile.integer(value)
+    whole = jsonfile.as_integer(value)
     assert whole is None or -(1 << 63) < whole < 1 << 63
 
 
 @given(st.integers(-(1 << 63) + 1, (1 << 63) - 1))
 def test_whole_numbers_are_exact(value: int) -> None:
-    assert jsonfile.integer(value) == value
-    assert jsonfile.integer(str(value)) == value
+    assert jsonfile.as_integer(value) == value
+    assert jsonfile.as_integer(str(value)) == value

@@ -148,13 +148,13 @@ def test_a_file_without_events_cannot_be_read(tmp_path: Path, content: bytes) ->
     path.write_bytes(content)
     notes = Notes()
     with pytest.raises(Unreadable):
-        timeline.read(path, notes)
+        timeline.read_timeline(path, notes)
     assert [note.kind for note in notes.all()] == ["unreadable"]
 
 
 def test_a_file_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(Unreadable):
-        timeline.read(tmp_path / "nothing.json", Notes())
+        timeline.read_timeline(tmp_path / "nothing.json", Notes())
 
 
 @pytest.mark.parametrize("chunk", [40, 1 << 21])
@@ -221,9 +221,9 @@ def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "t.json"
     path.write_text("[" + ",".join(parts) + "]", encoding="utf-8")
     alone, together = Notes(), Notes()
-    one = timeline.read(path, alone, chunk=500)
+    one = timeline.read_timeline(path, alone, chunk=500)
     monkeypatch.setattr(decoding, "PARALLEL_FROM", 0)
-    two = timeline.read(path, together, jobs=2, chunk=500)
+    two = timeline.read_timeline(path, together, jobs=2, chunk=500)
     assert kept(one) == kept(two)
     assert alone.all() == together.all()
 
@@ -236,9 +236,9 @@ def test_a_process_that_is_killed_loses_nothing(tmp_path: Path, monkeypatch: pyt
     found = [event("a", f"{i}.125") for i in range(300)]
     path = write(tmp_path / "t.json", found)
     monkeypatch.setattr(decoding, "PARALLEL_FROM", 0)
-    monkeypatch.setattr(decoding, "_decode", _die)
+    monkeypatch.setattr(decoding, "_decode_span", _die)
     notes = Notes()
-    assert kept(timeline.read(path, notes, jobs=2, chunk=500)) == kept(read(path)[0])
+    assert kept(timeline.read_timeline(path, notes, jobs=2, chunk=500)) == kept(read(path)[0])
     assert not len(notes)
 
 

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives: each call set against its like, and each meeting of ranks with who came last.
+
+Ranks are never compared by their clocks, which may differ by more than a collective lasts. Durations suffice: all
+leave a collective at about the same moment, so the rank on which it was *shortest* entered last and kept the others
+waiting.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.completeness import lacks_kernel_rows
+from advisor.analysis.device import collective_times, kernel_times
+from advisor.analysis.grouping import Groups, group_by, ratio, row_at
+from advisor.analysis.intervals import covered_ns, union
+from advisor.analysis.overlap import stages_of
+from advisor.analysis.transit import split_times
+from advisor.facts.derived import CollectiveCall, Meeting, Overlap
+from advisor.facts.observed import Collective, Kernel, Link, Transfer
+from advisor.facts.table import Array, Table, Texts
+from advisor.model.run import Run
+
+_PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
+_RANKS_OF_A_PAIR = 2
+_SMALL = 0.1
+"""Calls below this part of the largest of their kind and group have no turn."""
+
+
+def collective_calls(
+    run: Run,
+    collectives: Table[Collective],
+    kernels: Table[Kernel] | None,
+    split: Table[Overlap] | None = None,
+    *,
+    transfers: Table[Transfer] | None = None,
+    links: Table[Link] | None = None,
+) -> Table[CollectiveCall]:
+    """Every communication operator with its exposed part and the usual length of its like.
+
+    What is exposed is missing in steps whose list of kernels lacks rows; of transit, wait and idle what was not
+    measured (see `transit`).
+    """
+    lacking = lacks_kernel_rows(split, collectives["rank"], collectives["step"])
+    alike = group_by(
+        collectives["rank"],
+        collectives.texts("op"),
+        collectives.texts("group"),
+        _size_class(collectives["size_bytes"]),
+    )
+    elapse = collectives["elapse_us"]
+    turn, apart = _turns_and_pauses(collectives)
+    transit, wait, idle = split_times(collectives, transfers, links)
+    same = ("name", "op", "group", "group_kind")
+    return Table.build(
+        CollectiveCall,
+        **{column: collectives.texts(column) for column in same},
+        **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
+        transit_us=transit,
+        wait_us=wait,
+        idle_us=idle,
+        size_bytes=collectives["size_bytes"],
+        stage=stages_of(run, collectives["rank"]),
+        exposed_us=np.where(lacking, np.nan, _exposed_us(collectives, kernels)),
+        cover_us=_cover_us(split, collectives),
+        alike=alike.sizes[alike.of].astype(np.float64),
+        typical_us=alike.medians(elapse)[alike.of],
+        turn=turn,
+        apart_us=apart,
+        computed_share=np.where(lacking, np.nan, _computed_share(collectives, kernels)),
+        sole=_has_sole_group(collectives),
+    )
+
+
+def _size_class(size_bytes: Array) -> Array:
+    """The power of two nearest to each size: alike enough for one bandwidth. Unknown and empty are classes too."""
+    known = (size_bytes > 0) & np.isfinite(size_bytes)
+    power = np.rint(np.log2(np.where(known, size_bytes, 1))).astype(np.int64)
+    return np.where(known, power, np.where(np.isnan(size_bytes), -2, -1))
+
+
+def _turns_and_pauses(collectives: Table[Collective]) -> tuple[Array, Array]:
+    """Per call: how many of its rank, step, group and kind began before it, and the time since the last of those, µs.
+
+    Small ones are passed over: a loss or a norm that is reduced as well says nothing of when the gradients were.
+    """
+    same = (collectives["rank"], collectives["step"], collectives.texts("group"), collectives.texts("op"))
+    size = np.nan_to_num(collectives["size_bytes"], nan=np.inf)
+    largest = np.full(len(size), -np.inf)
+    of = group_by(*same).of
+    np.maximum.at(largest, of, size)
+    timed = collective_times(collectives)
+    counted = size[timed.row] >= _SMALL * largest[of[timed.row]]
+    row, start, end = timed.row[counted], timed.start[counted], timed.end[counted]
+    turn, apart = np.full(len(size), np.nan), np.full(len(size), np.nan)
+    turn[row] = _occurrence_number(group_by(of[row]), start)
+    order = np.lexsort((start, of[row]))
+    follows = np.append(False, np.diff(of[row][order]) == 0)[: len(order)]
+    since = np.append(0, start[order][1:] - end[order][:-1])[: len(order)]
+    apart[row[order]] = np.where(follows, np.maximum(since, 0) / 1e3, np.nan)
+    return turn, apart
+
+
+def _exposed_us(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
+    """Per call: µs without a kernel beside it; missing where kernels or the time of the call are."""
+    exposed = np.full(len(collectives), np.nan)
+    if kernels is None:
+        return exposed
+    compute, comm = kernel_times(kernels), collective_times(collectives)
+    ranks = collectives["rank"][comm.row]
+    for rank in np.intersect1d(ranks, kernels["rank"]).tolist():
+        own = kernels["rank"][compute.row] == rank
+        here = np.flatnonzero(ranks == rank)
+        start, end = comm.start[here], comm.end[here]
+        hidden = covered_ns(union(compute.start[own], compute.end[own]), start, end)
+        exposed[comm.row[here]] = (end - start - hidden) / 1e3
+    return exposed
+
+
+def _computed_share(collectives: Table[Collective], kernels: Table[Kernel] | None) -> Array:
+    """Per call: the part of the kernels of its rank and step that began before it; missing where there are none.
+
+    By time or by number, whichever is less: one slow kernel does not move a call to the end of its step. Kernels that
+    took no time do not count.
+    """
+    share = np.full(len(collectives), np.nan)
+    if kernels is None:
+        return share
+    compute, comm = kernel_times(kernels), collective_times(collectives)
+    cells = group_by(
+        *(np.concatenate([collectives[key][comm.row], kernels[key][compute.row]]) for key in ("rank", "step"))
+    )
+    start = np.concatenate([comm.start, compute.start])
+    order = np.lexsort((start, cells.of))
+    nothing, lengths = np.zeros(len(comm.row)), (compute.end - compute.start).astype(np.float64)
+    shares = [_done_before(cells, order, np.concatenate([nothing, weight])) for weight in (lengths, np.sign(lengths))]
+    share[comm.row] = np.fmin(*shares)[: len(comm.row)]
+    return share
+
+
+def _done_before(cells: Groups, order: Array, work: Array) -> Array:
+    """Per row: the part of the work of its cell that precedes it in this order."""
+    done = np.empty(len(order))
+    done[order] = np.cumsum(work[order]) - work[order]
+    total = cells.sums(work)
+    return ratio(done - (np.cumsum(total) - total)[cells.of], total[cells.of])
+
+
+def _has_sole_group(collectives: Table[Collective]) -> Array:
+    """Per call: whether all ranks seen use one communicator, and none sends to a single peer."""
+    group = collectives.texts("group").codes
+    one = len(group) > 0 and (group == group[0]).all() and group[0] >= 0 and not (collectives["p2p"] == 1).any()
+    return np.full(len(group), one, np.int8)
+
+
+def _cover_us(split: Table[Overlap] | None, collectives: Table[Collective]) -> Array:
+    """Per call: µs of computation in its step that no communication runs beside; missing where the split is."""
+    if split is None:
+        return np.full(len(collectives), np.nan)
+    at = row_at(split["rank"], split["step"], collectives["rank"], collectives["step"])
+    left: Array = np.append(np.maximum(split["compute_us"] - split["overlapped_us"], 0), np.nan)[at]
+    return left
+
+
+class Meetings(Struct, frozen=True):
+    """Which calls of different ranks are one and the same operation."""
+
+    row: Array
+    """Row of `collective_calls` of each part."""
+    groups: Groups
+    """The meeting of each part."""
+    shortest: Array
+    """Per meeting."""
+    longest: Array
+    waited: Array
+    """Per meeting: mean over its ranks of elapse minus the shortest."""
+    last: Array
+    """Per meeting: the row of the call that was shortest."""
+
+
+def meetings(calls: Table[CollectiveCall]) -> Table[Meeting]:
+    """Operations seen on two or more ranks that did not all take equally long.
+
+    The k-th call of one name in one step and communicator is one operation on all ranks; send k of one rank is
+    receive k of the other. Point-to-point operations count only where exactly two ranks were seen, for in a longer
+    chain the same number is another pair.
+    """
+    met = met_in(calls)
+    first = calls.take(met.last)
+    return Table.build(
+        Meeting,
+        **{column: first.texts(column) for column in ("name", "op", "group", "group_kind")},
+        step=first["step"],
+        p2p=first["p2p"],
+        ranks=met.groups.sizes.astype(np.float64),
+        shortest_us=met.shortest,
+        longest_us=met.longest,
+        waited_us=met.waited,
+        last_rank=first["rank"],
+        last_start_ns=first["start_ns"],
+        exposed_us=met.groups.means(calls["exposed_us"][met.row]),
+    )
+
+
+def met_in(calls: Table[CollectiveCall]) -> Meetings:
+    """The meetings among these calls."""
+    timed = np.flatnonzero(calls["elapse_us"] >= 0)
+    rank = calls["rank"][timed]
+    parts = same_operation(calls, timed)
+    elapse = calls["elapse_us"][timed]
+    pairs = np.zeros(len(parts), bool)
+    pairs[parts.of[calls["p2p"][timed] == 1]] = True
+    differ = parts.largest(elapse) > parts.smallest(elapse)
+    real = np.where(pairs, parts.sizes == _RANKS_OF_A_PAIR, parts.sizes >= _RANKS_OF_A_PAIR) & differ
+    kept = np.flatnonzero(real[parts.of])
+    groups = group_by(parts.of[kept])
+    row, elapse = timed[kept], elapse[kept]
+    order = np.lexsort((rank[kept], elapse, groups.of))
+    _, begin = np.unique(groups.of[order], return_index=True)
+    shortest = elapse[order[begin]]
+    return Meetings(
+        row,
+        groups,
+        shortest=shortest,
+        longest=groups.largest(elapse),
+        waited=groups.means(elapse) - shortest,
+        last=row[order[begin]],
+    )
+
+
+def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
+    """These calls, those of different ranks that are one operation in one group."""
+    names = _shared_names(calls.texts("name").take(rows))
+    step, group = calls["step"][rows], calls.texts("group").take(rows)
+    once = group_by(calls["rank"][rows], step, group, names)
+    return group_by(step, group, names, _occurrence_number(once, calls["start_ns"][rows]))
+
+
+def _shared_names(names: Texts) -> Texts:
+    """The names with send and receive called alike, numbered anew."""
+    shared = Texts.of([_PAIR.sub("pair", name, count=1) for name in names.names])
+    return Texts(np.append(shared.codes, -1)[names.codes].astype(np.int32), shared.names)
+
+
+def _occurrence_number(once: Groups, start: Array) -> Array:
+    """Per call: how many of the same rank, step, communicator and name began before it."""
+    order = np.lexsort((start, once.of))
+    begin = np.cumsum(once.sizes) - once.sizes
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order)) - begin[once.of[order]]
+    return place

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The longest call of every kind of collective, beside its like and beside the same call on other ranks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.collective_calls import same_operation
+from advisor.analysis.grouping import group_by
+from advisor.facts.base import MISSING
+from advisor.facts.derived import CollectiveCall, LongestCall
+from advisor.facts.table import Array, Table
+
+_KEPT = ("rank", "step", "start_ns", "elapse_us", "exposed_us", "transit_us", "wait_us", "idle_us", "size_bytes")
+
+
+def longest_calls(calls: Table[CollectiveCall]) -> Table[LongestCall]:
+    """One row per rank, step, kind and communicator; sends and receives, which wait by design, are left out."""
+    opening = _is_opening_call(calls)
+    bare = group_by(calls["rank"], calls["step"])
+    all_bare = bare.sums(calls["exposed_us"])[bare.of]
+    timed = np.flatnonzero((calls["elapse_us"] >= 0) & (calls["p2p"] != 1))
+    parts = same_operation(calls, timed)
+    elapse = calls["elapse_us"][timed]
+    like = group_by(*(calls[key][timed] for key in ("rank", "step")), *(calls.texts(k).take(timed) for k in _KIND))
+    order = np.lexsort((calls["start_ns"][timed], -elapse, like.of))
+    _, begin = np.unique(like.of[order], return_index=True)
+    longest = order[begin]
+    row = timed[longest]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        exposed_part = calls["exposed_us"][row] / all_bare[row]
+    return Table.build(
+        LongestCall,
+        **{column: calls[column][row] for column in _KEPT},
+        **{column: calls.texts(column).take(row) for column in ("name", "op", "group", "group_kind")},
+        others=like.sizes[like.of[longest]] - 1.0,
+        others_us=like.medians_of_others(elapse)[longest],
+        others_bytes=like.medians_of_others(calls["size_bytes"][timed])[longest],
+        seen_on=parts.sizes[parts.of[longest]].astype(np.float64),
+        shortest_us=parts.smallest(elapse)[parts.of[longest]],
+        opening=opening[row],
+        exposed_part=exposed_part,
+    )
+
+
+_KIND = ("op", "group")
+
+
+def _is_opening_call(calls: Table[CollectiveCall]) -> Array:
+    """Per call: whether its communicator has no earlier one on its rank; missing where its time or communicator is."""
+    own = group_by(calls["rank"], calls.texts("group"))
+    known = (calls["start_ns"] != MISSING) & (calls.texts("group").codes >= 0)
+    begun = np.full(len(own), np.iinfo(np.int64).max)
+    np.minimum.at(begun, own.of[known], calls["start_ns"][known])
+    return np.where(known, (calls["start_ns"] == begun[own.of]).astype(np.int8), -1)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What moving data costs: each size of packet of each collective, with the time that passed and the part that is bare.
+
+communication.json adds up the packets of all links, though those of a mesh work side by side and a network card serves
+its peers in turn. And a transfer hidden behind computation can still hold up the one that follows on the same
+communicator. So calls that follow each other without a pause are taken as one *train*, whose bare time is spread over
+all it moved on one kind of link: if that became faster, the train would be shorter by what is saved on it, and of that
+no more than its bare time would be won. The last of a train stands for itself: it may have been given out last as well,
+when nothing was left to hide it, and then it stays bare however soon the others are done.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import collective_times
+from advisor.analysis.grouping import group_by
+from advisor.analysis.transit import call_of, side_by_side
+from advisor.facts.derived import CollectiveCall, Move
+from advisor.facts.observed import Collective, Link, Transfer
+from advisor.facts.table import Array, Table, Texts
+
+_PAUSE_NS = 50_000
+"""Queued collectives follow each other within microseconds; a longer pause ends a train."""
+
+_LINE_BYTES = 512
+"""Copies between devices are aligned to so many bytes (MindStudio's analysis of misaligned transfers)."""
+
+
+def moves(
+    transfers: Table[Transfer],
+    calls: Table[CollectiveCall],
+    links: Table[Link] | None,
+) -> Table[Move]:
+    """One row per row of `transfers`. Wall and bare time are missing where the call was not found."""
+    call = call_of(transfers, calls)
+    serial = transfers["transit_us"] / side_by_side(transfers, links)
+    wall, trains = _wall_time(serial, call, calls), _train_numbers(calls)
+    kinds = calls.texts("group_kind")
+    lines = transfers["packet_bytes"] / _LINE_BYTES
+    moved, took = transfers["packet_bytes"] * transfers["packets"], transfers["transit_us"]
+    return Table.build(
+        Move,
+        **{column: transfers[column] for column in ("rank", "step", "packet_bytes", "packets", "transit_us")},
+        **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
+        group_kind=Texts(np.append(kinds.codes, -1)[call].astype(np.int32), kinds.names),
+        whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
+        rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
+        wall_us=wall,
+        bare_us=_bare_time(wall, transfers.texts("link"), np.append(trains, -1)[call], calls["exposed_us"], trains),
+    )
+
+
+def _wall_time(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:
+    """The transit time of each call, as far as it is recorded, shared among its packets."""
+    known = (call >= 0) & (serial >= 0)
+    total = np.bincount(call[known], weights=serial[known], minlength=len(calls))
+    transit, elapse = calls["transit_us"], calls["elapse_us"]
+    took = np.where(transit > 0, transit, np.fmin(total, elapse))
+    share = np.divide(serial, np.append(total, np.nan)[call], out=np.zeros(len(call)), where=known & (serial > 0))
+    return np.where(known, share * np.append(took, np.nan)[call], np.nan)
+
+
+def _train_numbers(calls: Table[CollectiveCall]) -> Array:
+    """Per call: the number of its train, another one for the last of it; -1 where its time is not known."""
+    timed = collective_times(Table.build(Collective, start_ns=calls["start_ns"], elapse_us=calls["elapse_us"]))
+    stream = group_by(calls["rank"], calls.texts("group")).of[timed.row]
+    order = np.lexsort((timed.start, stream))
+    pause = timed.start[order][1:] - timed.end[order][:-1]
+    begins = np.append(True, (np.diff(stream[order]) != 0) | (pause > _PAUSE_NS))[: len(order)]
+    train = np.full(len(calls), -1)
+    ends = np.append(begins[1:], True)[: len(order)]
+    train[timed.row[order]] = np.cumsum(begins) * 2 + ends
+    return train
+
+
+def _bare_time(wall: Array, link: Texts, train: Array, exposed: Array, trains: Array) -> Array:
+    """Per transfer: its share of the bare time of its train, among all that moved there on the same kind of link."""
+    known = (train >= 0) & (wall >= 0)
+    bare = np.bincount(trains[trains >= 0], weights=exposed[trains >= 0], minlength=1)
+    alike = group_by(train, link)
+    moved = alike.sums(np.where(known, wall, 0))[alike.of]
+    part = np.divide(np.append(bare, np.nan)[train], moved, out=np.full(len(wall), np.nan), where=known & (moved > 0))
+    bare_us: Array = wall * np.minimum(part, 1.0)
+    return bare_us

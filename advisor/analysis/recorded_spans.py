@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From when to when the timeline of each rank reaches: what times in it are counted from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.grouping import group_by
+from advisor.facts.base import MISSING
+from advisor.facts.derived import RecordedSpan
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.table import Array, Table
+
+_EVER = np.iinfo(np.int64)
+
+
+def recorded_spans(
+    kernels: Table[Kernel] | None,
+    *,
+    calls: Table[HostCall] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+) -> Table[RecordedSpan]:
+    """One row per rank of which any event was recorded; events without a time do not count."""
+    parts = [
+        _timed_bounds_by_rank(table["rank"], table["start_ns"], table["end_ns"])
+        for table in (calls, tasks, windows)
+        if table
+    ]
+    for table, lasts in ((kernels, "duration_us"), (collectives, "elapse_us")):
+        if table:
+            lasted = np.rint(np.nan_to_num(table.floats(lasts)) * 1e3).astype(np.int64)
+            start = table["start_ns"]
+            parts.append(
+                _timed_bounds_by_rank(table["rank"], start, np.where(start == MISSING, MISSING, start + lasted))
+            )
+    if not parts:
+        return Table.empty(RecordedSpan)
+    rank, first, last = map(np.concatenate, zip(*parts, strict=True))
+    return Table.build(
+        RecordedSpan, **dict(zip(("rank", "start_ns", "end_ns"), _bounds_by_rank(rank, first, last), strict=True))
+    )
+
+
+def _timed_bounds_by_rank(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    """First start and last end of the rows of each rank that have both."""
+    timed = (start != MISSING) & (end != MISSING)
+    return _bounds_by_rank(rank[timed], start[timed], end[timed])
+
+
+def _bounds_by_rank(rank: Array, start: Array, end: Array) -> tuple[Array, Array, Array]:
+    ranks = group_by(rank)
+    first, last = np.full(len(ranks), _EVER.max), np.full(len(ranks), _EVER.min)
+    np.minimum.at(first, ranks.of, start)
+    np.maximum.at(last, ranks.of, end)
+    return rank[ranks.first], first, last

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tables and names of a run are called where people read, and which file of a text export holds a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from advisor.facts.observed import Group
+from advisor.facts.observed.recording import LEVEL1, NPU
+from advisor.messages.text import Text
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text(en=en, zh=zh)
+
+
+TABLES: Mapping[str, Text] = {
+    "api_totals": _t("sums over API calls", "API 调用汇总"),
+    "call_totals": _t("totals of host calls", "host 调用汇总"),
+    "collective_calls": _t("times of single collectives", "各次集合通信的时间"),
+    "collectives": _t("collectives", "集合通信"),
+    "damages": _t("what could not be read", "无法读取的内容"),
+    "device_tasks": _t("tasks of the device", "device 任务"),
+    "devices": _t("clock and cores of the device", "设备的频率与核数"),
+    "dispatches": _t("times from launch to kernel", "下发到执行的时间"),
+    "frequencies": _t("AI Core frequency", "AI Core 频率"),
+    "frequency_uses": _t("AI Core frequency", "AI Core 频率"),
+    "fusible_chains": _t("order of kernels", "算子的先后顺序"),
+    "gaps": _t("idle intervals of the device", "设备空闲区间"),
+    "groups": _t("communication groups", "通信域"),
+    "holdup_calls": _t("host calls that held up launches", "阻塞下发的 host 调用"),
+    "holdups": _t("what held up launches on the host", "host 侧阻塞下发的原因"),
+    "host_calls": _t("host calls", "host 侧调用"),
+    "host_costs": _t("costs of host calls", "host 侧调用的开销"),
+    "handovers": _t("operators called and launches handed over", "算子调用与任务队列的入队"),
+    "host_kinds": _t("kinds of host calls", "host 侧调用的分类"),
+    "idle_causes": _t("causes of idle time", "空闲时间的成因"),
+    "interruptions": _t("gaps of the launching thread", "下发线程的中断"),
+    "kernels": _t("kernels", "kernel 明细"),
+    "kernel_lengths": _t("kernels", "kernel 明细"),
+    "l2_cache": _t("L2 cache hit rates", "L2 Cache 命中率"),
+    "launch_latencies": _t("times from launch to kernel", "下发到执行的时间"),
+    "launch_modes": _t("how operators were launched", "算子下发方式"),
+    "launch_waits": _t("times from launch to kernel", "下发到执行的时间"),
+    "launches": _t("launches", "下发记录"),
+    "link_uses": _t("traffic between ranks", "卡间通信量"),
+    "links": _t("traffic between ranks", "卡间通信量"),
+    "longest_calls": _t("longest collectives", "最长的集合通信"),
+    "meetings": _t("collectives with all their ranks", "同一集合通信在各卡上的记录"),
+    "memory_peaks": _t("peaks of device memory", "显存峰值"),
+    "memory_uses": _t("use of device memory", "显存使用"),
+    "module_memory": _t("device memory by component", "各组件显存"),
+    "module_peaks": _t("device memory by component", "各组件显存"),
+    "moves": _t("transfers within collectives", "集合通信中的传输"),
+    "operator_calls": _t("operator calls of the framework", "框架算子调用"),
+    "operator_memory": _t("device memory by operator", "各算子显存"),
+    "operator_shapes": _t("operators by shape", "按 shape 统计的算子"),
+    "operator_totals": _t("sums over operator types", "算子类型汇总"),
+    "operators": _t("operators", "算子统计"),
+    "overlap_tracks": _t("the profiler's own overlap analysis", "profiler 自带的重叠分析"),
+    "overlaps": _t("compute, communication and idle time of steps", "step 的计算、通信与空闲时间"),
+    "patch_convolutions": _t("convolutions of patches", "patch 卷积"),
+    "rank_captures": _t("how ranks were captured", "各卡的采集方式"),
+    "rank_times": _t("times of all ranks side by side", "各卡时间对比"),
+    "recorded_spans": _t("recorded intervals", "采集区间"),
+    "removals": _t("what a step lasts without some kernels", "去掉部分算子后的单步时间"),
+    "settings": _t("environment variables and profiler switches", "环境变量与 profiler 开关"),
+    "shape_counts": _t("kernels", "kernel 明细"),
+    "spending": _t("account of the step", "单步时间账目"),
+    "stage_times": _t("times of pipeline stages", "各流水线 stage 的时间"),
+    "stalls": _t("long pauses of the host", "host 侧的长停顿"),
+    "step_spans": _t("lengths of steps", "step 时长"),
+    "step_times": _t("the profiler's step times", "profiler 的 step 时间统计"),
+    "step_windows": _t("marks of steps", "step 标记"),
+    "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),
+    "witnesses": _t("the profiler's own sums", "profiler 自己的统计"),
+}
+
+RUN: Mapping[str, Text] = {
+    "step_us": _t("length of a step", "单步时间"),
+    "device_idle_share": _t("idle share of the device", "设备空闲占比"),
+    "step_count": _t("number of steps", "step 数"),
+    "rank_count": _t("number of ranks", "卡数"),
+    "captured_ranks": _t("number of captured ranks", "已采集的卡数"),
+    "world_size": _t("number of ranks of the job", "任务总卡数"),
+    "missing_ranks": _t("ranks that were not captured", "未采集的卡"),
+    "level": _t("profiler level", "采集级别"),
+    "tp": _t("tensor-parallel size", "TP 大小"),
+    "pp": _t("pipeline-parallel size", "PP 大小"),
+    "dp": _t("data-parallel size", "DP 大小"),
+    "cp": _t("context-parallel size", "CP 大小"),
+    "ep": _t("expert-parallel size", "EP 大小"),
+    "sides": _t("whether host and device were recorded", "是否同时采集了 host 与 device"),
+    "lost_files": _t("files that were not given", "未提供的文件"),
+    "device_family": _t("family of devices", "设备类别"),
+    "framework": _t("framework", "训练框架"),
+    "chip": _t("chip", "芯片型号"),
+    "cann_version": _t("version of CANN", "CANN 版本"),
+    "torch_npu_version": _t("version of torch_npu", "torch_npu 版本"),
+}
+
+
+class SoughtValue(NamedTuple):
+    """A value that was looked for: what it is, which observed table it is taken from, and how to have it."""
+
+    words: Text
+    source: str
+    record_with: Text | None = None
+
+
+_PIPES_ON = _t("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
+_TOLD = _t(
+    "give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
+    "请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
+)
+_STEPS_ON = _t(
+    "call prof.step() at the end of every training step, so that steps are marked",
+    "每个训练 step 结束时调用 prof.step()，以标记 step",
+)
+_SHAPES = SoughtValue(_t("input shapes of operators", "算子的输入 shape"), "kernels", LEVEL1)
+_PIPES = SoughtValue(_t("how busy the pipes of the cores were", "核内各流水线的占用率"), "kernels", _PIPES_ON)
+_BESIDE = SoughtValue(_t("what ran beside the operators", "算子与其他任务的并行情况"), "kernels", NPU)
+_SPLIT = SoughtValue(
+    _t("how collectives split into transfer and waiting", "集合通信的传输与等待拆分"), "transfers", LEVEL1
+)
+_PARTS = SoughtValue(_t("what the time of steps was spent on", "单步时间的构成"), "kernels", NPU)
+_CLOCK = SoughtValue(_t("AI Core frequency", "AI Core 频率"), "frequencies", NPU)
+_LAST = SoughtValue(_t("which rank came last in each collective", "各次集合通信由哪张卡最后到达"), "collectives", NPU)
+_SWITCHES = SoughtValue(_t("how the profiler was switched", "profiler 的开关设置"), "", _TOLD)
+_MARKS = SoughtValue(_t("marks of steps", "step 标记"), "step_windows", _STEPS_ON)
+VALUES: Mapping[str, SoughtValue] = {
+    "alone_us": _BESIDE,
+    "bare_us": SoughtValue(_t("single transfers within collectives", "集合通信内部的单次传输"), "device_tasks", NPU),
+    "blamed_share": _LAST,
+    "blocks": SoughtValue(_t("on how many cores operators ran", "算子使用的核数"), "kernels", LEVEL1),
+    "bubble_us": _PARTS,
+    "busiest_share": _PIPES,
+    "comm_us": _PARTS,
+    "complete": SoughtValue(_t("whether the profiler was stopped", "profiler 是否正常停止"), "", _TOLD),
+    "compute_us": _PARTS,
+    "copy_us": SoughtValue(_t("memory copies of the device", "设备侧的内存拷贝"), "device_tasks", NPU),
+    "core": SoughtValue(_t("on which kind of core operators ran", "算子所在的核类型"), "kernels", LEVEL1),
+    "exposed_comm_us": _PARTS,
+    "exposed_part": _BESIDE,
+    "exposed_us": _BESIDE,
+    "fastest_mhz": _CLOCK,
+    "free_us": _PARTS,
+    "group_kind": SoughtValue(_t("kinds of communication groups", "通信域的类型"), "groups", Group.record_with),
+    "has_steps": _MARKS,
+    "idle_us": _SPLIT,
+    "input_dtypes": SoughtValue(_t("input data types of operators", "算子的输入数据类型"), "kernels", LEVEL1),
+    "last_share": _LAST,
+    "level_number": _SWITCHES,
+    "mac_share": _PIPES,
+    "made_wait_again_us": _LAST,
+    "made_wait_us": _LAST,
+    "mhz": _CLOCK,
+    "mte2_share": _PIPES,
+    "patches": _SHAPES,
+    "picks_last": _SHAPES,
+    "product_us": _SHAPES,
+    "profile_memory": _SWITCHES,
+    "size_bytes": SoughtValue(_t("how much collectives moved", "集合通信的数据量"), "transfers", LEVEL1),
+    "span_us": _PARTS,
+    "step": _MARKS,
+    "step_share": SoughtValue(_t("length of a step", "单步时间"), "step_times", NPU),
+    "transit_us": _SPLIT,
+    "unshared_us": _BESIDE,
+    "wait_us": _SPLIT,
+    "with_stack": _SWITCHES,
+}
+"""By column."""
+
+FILES: Mapping[str, str] = {
+    "api_totals": "api_statistic.csv",
+    "collectives": "trace_view.json",
+    "device_tasks": "trace_view.json",
+    "frequencies": "trace_view.json",
+    "host_calls": "trace_view.json",
+    "kernels": "kernel_details.csv",
+    "launches": "trace_view.json",
+    "links": "communication_matrix.json",
+    "memory_uses": "memory_record.csv",
+    "module_memory": "npu_module_mem.csv",
+    "operator_calls": "operator_details.csv",
+    "operator_memory": "operator_memory.csv",
+    "operator_totals": "op_statistic.csv",
+    "step_times": "step_trace_time.csv",
+    "transfers": "communication.json",
+}
+"""The file of a text export without which a table cannot be had."""
+
+
+def words_for_names(names: Iterable[str], words: Mapping[str, Text] = TABLES) -> Text:
+    """What these are called, each once; a name that has no words stays as it is."""
+    found = dict.fromkeys(words.get(name) or _t(f"`{name}`", f"`{name}`") for name in names)
+    return _t(", ".join(one.en for one in found) or "–", "、".join(one.zh for one in found) or "–")

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text on the terminal, broken into lines where its language breaks it.
+
+Rich breaks at blanks alone. Chinese has none, so that a whole sentence would count as one word. Here a line may end
+after any Chinese character, but never before a closing mark, after an opening one, or between a number and its unit.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.text import Text
+
+_OPEN = "“‘（《「【"
+_CLOSE = "，。；：！？、）”’》」】…"
+_HAN = "\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"
+_UNIT = r"(?:%|[µmn]?s\b|min\b|h\b|B\b|[KMGT]iB\b|GB/s|MHz|倍)"
+_PIECE = re.compile(rf"[{_OPEN}]*(?:\d[\d.,]* {_UNIT}|[{_HAN}]|[^\s{_HAN}{_OPEN}{_CLOSE}]+)?(?:——|[{_CLOSE}])*\s*")
+
+
+class Flow:
+    """Text that is broken to the width it is given."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield break_lines(self.text, options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        widest = max((cell_len(line) for line in self.text.plain.splitlines()), default=0)
+        return Measurement(min(widest, options.max_width), min(widest, options.max_width))
+
+
+def break_lines(text: Text, width: int) -> Text:
+    """The text with line breaks, so that no line is wider; a single word that is wider stays as it is."""
+    breaks, line = [], 0
+    for piece in _PIECE.finditer(text.plain):
+        if line and line + cell_len(piece[0].rstrip()) > width:
+            breaks.append(piece.start())
+            line = 0
+        line += cell_len(piece[0])
+    lines = text.divide(breaks)
+    for part in lines:
+        part.rstrip()
+    return Text("\n").join(lines)

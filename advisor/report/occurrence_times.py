@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a finding happened, in words: the worst events, where they lie in the step and in the timeline."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.findings import Finding, Occurrence
+from advisor.report.prose import Prose, code_prose, plain_prose
+from advisor.report.words import say
+from advisor.units import show_value
+
+MOST_SHOWN = 5
+_NAMELESS = {"gaps": "idle", "overlaps": "step_word", "step_windows": "step_word", "frequencies": "clock_word"}
+"""What an event without a name is called, by its table."""
+
+
+class When(Struct, frozen=True):
+    """One event, ready to be written in any format."""
+
+    name: Prose
+    place: str
+    since_step: str
+    """After the start of its step, such as `+32.1 ms`; empty where there is none."""
+    lasts: str
+    """Empty for an instant."""
+    span: str
+    """From when to when after the first event in the timeline of its rank, in ms; empty where that is not known."""
+    start_ns: str
+    """As recorded."""
+    brief: str
+    """Where and when in a few words, such as `rank 1, step 50, +60.8 ms, 86.2 ms`."""
+    line: Prose
+    """The same with the name."""
+
+
+def worst_events(finding: Finding, language: Language) -> tuple[When, ...]:
+    """The worst events of a finding, worst first."""
+    return tuple(_describe_event(one, language) for one in finding.occurrences[:MOST_SHOWN])
+
+
+def _describe_event(one: Occurrence, language: Language) -> When:
+    name, place, since = event_name(one, language), _event_place(one, language), _offset_text(one.since_step_us)
+    late = since or _offset_text(one.since_start_us)
+    brief = say("comma", language).join(
+        filter(None, (place, late if one.since_step_us != 0 else "", _duration_text(one)))
+    )
+    return When(
+        name=name,
+        place=place,
+        since_step=since,
+        lasts=_duration_text(one),
+        span=_span_text(one),
+        start_ns=str(one.start_ns),
+        brief=brief,
+        line=_event_line(brief, name, language),
+    )
+
+
+def event_name(one: Occurrence, language: Language) -> Prose:
+    """What an event is called: as recorded, or what it is."""
+    if one.name:
+        return code_prose(one.name, 60)
+    word = _NAMELESS.get(one.table, "event_word")
+    return plain_prose(say("window_word" if word == "step_word" and one.step is None else word, language))
+
+
+def _event_place(one: Occurrence, language: Language) -> str:
+    parts = (("rank", one.rank), ("step", one.step))
+    return say("comma", language).join(say(word, language, items=at) for word, at in parts if at is not None)
+
+
+def _duration_text(one: Occurrence) -> str:
+    return show_value(one.duration_us, "us") if one.duration_us > 0 else ""
+
+
+def _offset_text(us: float | None) -> str:
+    if us is None:
+        return ""
+    return f"+{show_value(us, 'us')}" if us >= 0 else f"−{show_value(-us, 'us')}"
+
+
+def _span_text(one: Occurrence) -> str:
+    if one.since_start_us is None:
+        return ""
+    begin, end = one.since_start_us / 1e3, (one.since_start_us + one.duration_us) / 1e3
+    return f"{begin:,.3f} – {end:,.3f} ms" if one.duration_us > 0 else f"{begin:,.3f} ms"
+
+
+def _event_line(brief: str, name: Prose, language: Language) -> Prose:
+    """`rank 1, step 50, +60.8 ms, 86.2 ms (aten::item)`."""
+    open_, close = ("（", "）") if language == "zh" else (" (", ")")
+    return (*plain_prose(f"{brief}{open_}"), *name, *plain_prose(close)) if brief else name

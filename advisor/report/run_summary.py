@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown of the run itself: what was captured, how, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.run import Run
+from advisor.report.places import number_ranges
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.words import NOTES, WORDS, say, word_for
+from advisor.units import show_value
+
+_MOST_NOTES = 20
+FEW_STEPS = 3
+"""One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
+
+
+class RunLine(Struct, frozen=True):
+    """One line about the run."""
+
+    label: str
+    value: Prose
+
+
+def run_line(run: Run, language: Language) -> str:
+    """The run in a few words: `16 ranks · 5 steps · Ascend910B · Level1`."""
+    ranks = f"{len(run.ranks)} rank" + ("s" if language == "en" and len(run.ranks) != 1 else "")
+    steps = f"{len(run.steps)} step" + ("s" if language == "en" and len(run.steps) != 1 else "")
+    parts = [*([ranks] if run.ranks else []), *([steps] if run.steps else []), run.chip, run.level]
+    return " · ".join(clean_line(part, 40) for part in parts if part)
+
+
+def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
+    """All that is known of the run; what was not recorded is left out."""
+    captures = run.captures
+    known_facts: Iterable[tuple[str, Prose]] = (
+        ("run_name", code_prose(run.name) if run.name else ()),
+        ("source", plain_prose(_say_sources(run, language))),
+        ("captured", plain_prose(_say_captured(run, language))),
+        ("recorded_steps", plain_prose(_say_steps(run, language))),
+        ("parallel", code_prose(_parallel_sizes(run)) if _parallel_sizes(run) else ()),
+        ("framework", code_prose(run.framework) if run.framework else ()),
+        ("chip", code_prose(run.chip) if run.chip else ()),
+        ("cann", code_prose(run.cann_version) if run.cann_version else ()),
+        ("torch_npu", code_prose(run.torch_npu_version) if run.torch_npu_version else ()),
+        ("level", code_prose(run.level) if run.level else ()),
+        ("activities", code_prose(_activity_names(run)) if _activity_names(run) else ()),
+        (
+            "size",
+            plain_prose(show_value(sum(c.size_bytes for c in captures), "B"))
+            if any(c.size_bytes for c in captures)
+            else (),
+        ),
+        ("incomplete", plain_prose(_say_incomplete(run, language))),
+        ("notes", _say_notes(run, language)),
+    )
+    return tuple(RunLine(say(name, language), value) for name, value in known_facts if value and value[0].text)
+
+
+def _say_sources(run: Run, language: Language) -> str:
+    kinds = dict.fromkeys(capture.source for capture in run.captures)
+    return say("comma", language).join(word_for(WORDS, kind, language) or clean_line(kind) for kind in kinds)
+
+
+def _say_steps(run: Run, language: Language) -> str:
+    if not run.steps:
+        return say("no_steps", language)
+    count, numbers = len(run.steps), number_ranges(run.steps, language)
+    name = "step" if count == 1 else "steps"
+    return say(
+        "few_steps" if count < FEW_STEPS else "enough_steps",
+        language,
+        count=count,
+        steps=say(name, language, items=numbers),
+    )
+
+
+def _say_captured(run: Run, language: Language) -> str:
+    if not run.ranks:
+        return ""
+    name = "captured_of" if run.world_size > len(run.ranks) else "captured_all"
+    return say(name, language, ranks=number_ranges(run.ranks, language), count=len(run.ranks), world=run.world_size)
+
+
+def _parallel_sizes(run: Run) -> str:
+    sizes = ((name, getattr(run.parallel, name)) for name in ("tp", "pp", "dp", "cp", "ep"))
+    return " ".join(f"{name}={size}" for name, size in sizes if size)
+
+
+def _activity_names(run: Run) -> str:
+    return ", ".join(sorted({clean_line(name, 20) for capture in run.captures for name in capture.activities or ()}))
+
+
+def _say_incomplete(run: Run, language: Language) -> str:
+    ranks = [capture.rank for capture in run.captures if capture.complete is False]
+    return say("rank" if len(ranks) == 1 else "ranks", language, items=number_ranges(ranks, language)) if ranks else ""
+
+
+def _say_notes(run: Run, language: Language) -> Prose:
+    """Notes are `key=value` words of the sources; one that has no words here is shown as it is."""
+    pieces: list[TextPiece] = []
+    for note in run.notes[:_MOST_NOTES]:
+        name, _, value = note.partition("=")
+        said = word_for(NOTES, name, language)
+        pieces += plain_prose(say("semicolon", language)) if pieces else ()
+        pieces += parse_prose(said, {"value": _note_value(value)}) if said else code_prose(note)
+    return tuple(pieces)
+
+
+def _note_value(text: str) -> TextPiece:
+    return TextPiece(clean_line(text), code=not text.isdigit())

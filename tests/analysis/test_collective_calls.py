@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import statistics
+
+import pytest
+import timelines as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis.collective_calls import collective_calls, meetings
+from advisor.analysis.ranks import rank_times
+from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, Overlap
+from advisor.facts.observed import Collective, Kernel
+from advisor.facts.table import Table, read_table
+from advisor.model.run import Parallel, Run
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, collectives):
+    found = collective_calls(Run(), tl.collectives(collectives), tl.kernels(kernels)).rows()
+    for row, (rank, _, start, length, _) in zip(found, collectives, strict=True):
+        own = [k for k in kernels if k[0] == rank]
+        hidden = tl.moments([k[2] for k in own], [k[2] + k[3] for k in own])
+        if length < 0 or not own:
+            assert row["exposed_us"] is None
+        else:
+            assert round(row["exposed_us"] * 1e3) == len(set(range(start, start + length)) - hidden)
+
+
+def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
+    calls = read_table(
+        Collective,
+        """
+        op        group start_ns elapse_us size_bytes p2p
+        allReduce dp    1000     10        1000000    false
+        allReduce dp    2000     30        1000000    false
+        allReduce dp    3000     20        1000100    false
+        allReduce dp    4000     500       64000000   false
+        allReduce tp    5000     700       1000000    false
+        """,
+    )
+    found = collective_calls(Run(), calls, None).rows()
+    assert [r["alike"] for r in found] == [3, 3, 3, 1, 1]
+    assert [r["typical_us"] for r in found] == [20, 20, 20, 500, 700]
+    assert found[0]["exposed_us"] is None
+
+
+def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step():
+    calls = read_table(
+        Collective, "rank step op        start_ns elapse_us\n0 1 allReduce 1 10\n0 2 allReduce 2 10\n0 3 allReduce 3 10"
+    )
+    split = read_table(Overlap, "rank step compute_us overlapped_us\n0 1 50 20\n0 2 50 50")
+    assert [r["cover_us"] for r in collective_calls(Run(), calls, None, split).rows()] == [30, 0, None]
+    assert [r["cover_us"] for r in collective_calls(Run(), calls, None).rows()] == [None] * 3
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES)
+def test_the_computation_before_a_call_is_what_began_before_it_of_its_rank_and_step_by_time_or_number(
+    kernels, collectives
+):
+    found = collective_calls(Run(), tl.collectives(collectives), tl.kernels(kernels)).rows()
+    for row, (rank, step, start, length, _) in zip(found, collectives, strict=True):
+        own = [k for k in kernels if k[:2] == (rank, step) and k[3] > 0]
+        total = sum(k[3] for k in own)
+        if length < 0 or not total:
+            assert row["computed_share"] is None
+        else:
+            before = [k for k in own if k[2] < start]
+            by_time, by_number = sum(k[3] for k in before) / total, len(before) / len(own)
+            assert row["computed_share"] == pytest.approx(min(by_time, by_number))
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "sole"),
+    [("a allReduce false", "a allGather false", True), ("b allReduce false", "a allGather false", False),
+     ("a send true", "a allGather false", False), ("- allReduce false", "a allGather false", False)],
+)  # fmt: skip
+def test_a_communicator_is_the_sole_one_where_all_calls_are_its_and_none_is_point_to_point(second, third, sole):
+    calls = read_table(Collective, f"group op p2p start_ns elapse_us\na allReduce false 1 1\n{second} 2 1\n{third} 3 1")
+    assert {r["sole"] for r in collective_calls(Run(), calls, None).rows()} == {sole}
+
+
+def test_the_turn_of_a_call_passes_over_small_ones():
+    calls = read_table(
+        Collective,
+        """
+        rank step op        group start_ns elapse_us size_bytes
+        0    1    allReduce dp    30000    10        1000000
+        0    1    allReduce dp    10000    10        4
+        0    1    allReduce dp    15000    10        900000
+        0    1    allGather dp    40000    10        8
+        0    2    allReduce dp    50000    10        -
+        1    1    allReduce dp    5000     -         1000000
+        """,
+    )
+    rows = collective_calls(Run(), calls, None).rows()
+    assert [r["turn"] for r in rows] == [1, None, 0, 0, 0, None]
+    assert [r["apart_us"] for r in rows] == [5, None, None, None, None, None]
+
+
+MET = """
+rank step name                  op        group p2p   start_ns elapse_us
+0    1    hcom_allReduce__1_0_1 allReduce a     false 100      50
+1    1    hcom_allReduce__1_0_1 allReduce a     false 900100   20
+0    2    hcom_allReduce__1_0_1 allReduce a     false 200      70
+0    1    hcom_send__2_0_1      send      b     true  300      5
+1    1    hcom_receive__2_0_1   receive   b     true  300      90
+0    1    hcom_allGather__3_0_1 allGather c     false 400      8
+1    1    hcom_allGather__3_0_1 allGather c     false 400      8
+"""
+
+
+def test_the_rank_with_the_shortest_elapse_came_last():
+    rows = {r["op"]: r for r in meetings(read_table(CollectiveCall, MET)).rows()}
+    assert rows["allReduce"]["last_rank"] == 1 and rows["allReduce"]["waited_us"] == 15.0
+    assert rows["allReduce"]["shortest_us"] == 20.0 and rows["allReduce"]["longest_us"] == 50.0
+
+
+def test_clocks_of_ranks_are_never_compared():
+    moved = read_table(CollectiveCall, MET.replace("900100", "5"))
+    plain = meetings(read_table(CollectiveCall, MET))
+    assert plain["last_start_ns"].tolist() != meetings(moved)["last_start_ns"].tolist()
+    assert plain.having(last_start_ns=None).rows() == meetings(moved).having(last_start_ns=None).rows()
+
+
+def test_send_of_one_rank_meets_receive_of_the_other():
+    rows = {r["op"]: r for r in meetings(read_table(CollectiveCall, MET)).rows()}
+    assert rows["send"]["ranks"] == 2.0 and rows["send"]["longest_us"] == 90.0
+
+
+def test_equal_durations_and_lone_ranks_make_no_meeting():
+    ops = {(r["op"], r["step"]) for r in meetings(read_table(CollectiveCall, MET)).rows()}
+    assert ops == {("allReduce", 1), ("send", 1)}
+
+
+def test_names_that_repeat_within_a_step_meet_in_order():
+    text = """
+    rank step name op        group p2p   start_ns elapse_us
+    0    1    x    allReduce a     false 100      5
+    0    1    x    allReduce a     false 200      90
+    1    1    x    allReduce a     false 8200     10
+    1    1    x    allReduce a     false 8100     50
+    """
+    found = meetings(read_table(CollectiveCall, text)).rows()
+    assert sorted((r["shortest_us"], r["longest_us"]) for r in found) == [(5.0, 50.0), (10.0, 90.0)]
+
+
+def test_point_to_point_calls_of_three_ranks_are_no_meeting():
+    text = "rank step name op group p2p start_ns elapse_us\n" + "\n".join(
+        f"{rank} 1 hcom_batchSendRecv__1_0_1 batchSendRecv a true 1 {rank + 3}" for rank in range(3)
+    )
+    assert not len(meetings(read_table(CollectiveCall, text)))
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9)), unique_by=lambda r: r[:2]))
+def test_meetings_agree_with_plain_grouping(rows):
+    calls = Table.build(
+        CollectiveCall,
+        rank=[r for r, _, _ in rows],
+        step=1,
+        name=[f"op_{n}" for _, n, _ in rows],
+        op=["allReduce"] * len(rows),
+        group=["g"] * len(rows),
+        p2p=0,
+        start_ns=0,
+        elapse_us=[float(e) for _, _, e in rows],
+    )
+    if not rows:
+        calls = Table.empty(CollectiveCall)
+    found = {r["name"]: r for r in meetings(calls).rows()}
+    for number in {n for _, n, _ in rows}:
+        parts = [(elapse, rank) for rank, n, elapse in rows if n == number]
+        row = found.pop(f"op_{number}", None)
+        if len({e for e, _ in parts}) < 2:
+            assert row is None
+            continue
+        assert (row["shortest_us"], row["last_rank"]) == min(parts)
+        assert row["waited_us"] == pytest.approx(statistics.fmean(e for e, _ in parts) - min(parts)[0])
+    assert not found
+
+
+SPLIT = """
+rank step stage span_us compute_us comm_us exposed_comm_us free_us
+0    1    0     100     60         30      30              10
+1    1    0     100     40         50      50              10
+2    1    0     100     42         48      48              10
+3    1    1     300     200        50      50              50
+"""
+
+
+def test_peers_are_the_other_ranks_of_the_stage():
+    rows = rank_times(read_table(Overlap, SPLIT), None, None).rows()
+    assert [r["peers"] for r in rows] == [2, 2, 2, 0]
+    assert [r["peer_compute_us"] for r in rows] == [41, 51, 50, None]
+    assert all(r["meetings"] is None and r["host_gap_us"] is None for r in rows)
+
+
+def test_without_a_pipeline_all_ranks_are_peers():
+    text = "\n".join(line.replace(" 0     1", " -     1").replace(" 1     3", " -     3") for line in SPLIT.split("\n"))
+    assert {r["peers"] for r in rank_times(read_table(Overlap, text), None, None).rows()} == {3}
+
+
+def test_the_rank_that_came_last_is_charged_with_what_the_others_waited():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 1        10
+        1    1    x    allReduce a     false 1        40
+        2    1    x    allReduce a     false 1        60
+        0    1    y    allReduce a     false 2        10
+        3    1    y    allReduce a     false 2        90
+        0    1    z    send      b     true  3        1
+        1    1    z    receive   b     true  3        500
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()
+    assert [r["meetings"] for r in rows] == [1, 1, 1, 0]
+    assert [r["last_share"] for r in rows] == [1.0, 0.0, 0.0, None]
+    assert [r["made_wait_us"] for r in rows] == [40.0, 0.0, 0.0, None]
+
+
+def test_what_a_rank_made_others_wait_again_leaves_out_the_longest_time():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 1        10
+        1    1    x    allReduce a     false 1        40
+        0    1    y    allReduce a     false 2        10
+        1    1    y    allReduce a     false 2        30
+        0    1    z    allReduce a     false 3        20
+        1    1    z    allReduce a     false 3        10
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()
+    assert [r["made_wait_us"] for r in rows] == [50, 10, None, None]
+    assert [r["made_wait_again_us"] for r in rows] == [20, 0, None, None]
+    assert [r["blamed_share"] for r in rows] == [50 / 60, 10 / 60, 0, None]
+
+
+def test_the_shortest_communication_of_the_peers_is_that_of_the_one_they_wait_for():
+    rows = rank_times(read_table(Overlap, SPLIT), None, None).rows()
+    assert [r["least_peer_comm_us"] for r in rows] == [48, 30, 30, None]
+
+
+def test_a_wait_behind_computation_costs_nothing():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us exposed_us
+        0    1    x    allReduce a     false 1        10        10
+        1    1    x    allReduce a     false 1        40        12
+        2    1    x    allReduce a     false 1        60        60
+        """,
+    )
+    assert rank_times(read_table(Overlap, SPLIT), calls, None).rows()[0]["made_wait_us"] == (12 + 50) / 2
+
+
+def test_ranks_kept_waiting_in_different_groups_wait_side_by_side():
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step name op        group p2p   start_ns elapse_us
+        0    1    x    allReduce a     false 1        10
+        1    1    x    allReduce a     false 1        40
+        0    1    y    allReduce b     false 2        10
+        2    1    y    allReduce b     false 2        60
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), calls, None).rows()
+    assert (rows[0]["meetings"], rows[0]["last_share"], rows[0]["made_wait_us"]) == (2, 1.0, 40.0)
+
+
+def test_host_gaps_are_per_step_and_missing_without_a_timeline():
+    idle = read_table(IdleCause, "rank total_us host\n0 6 true\n0 4 false\n2 4 false")
+    rows = rank_times(read_table(Overlap, SPLIT), None, idle).rows()
+    assert [r["host_gap_us"] for r in rows] == [6.0, None, 0.0, None]
+
+
+def test_the_clock_of_a_rank_stands_beside_that_of_its_peers_and_of_all():
+    clocks = read_table(FrequencyUse, "rank highest_mhz\n0 1800\n1 1400\n3 1850")
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, clocks).rows()
+    assert [r["mhz"] for r in rows] == [1800, 1400, None, 1850]
+    assert [r["peer_mhz"] for r in rows] == [1400, 1800, 1600, None]
+    assert {r["fastest_mhz"] for r in rows} == {1850}
+
+
+def test_the_pace_of_a_rank_tells_a_slow_device_from_more_work():
+    shapes = read_table(
+        OperatorShape,
+        """
+        rank op_type input_shapes calls total_us mean_us
+        0    MatMul  8,8          4     40       10
+        1    MatMul  8,8          9     90       10
+        3    MatMul  8,8          4     60       15
+        1    Gather  8            1     20       20
+        2    Cast    4            1     20       20
+        2    MatMul  -            9     20       40
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, None, shapes).rows()
+    assert [r["pace"] for r in rows] == [pytest.approx(10 / 12.5), pytest.approx(10 / 12.5), None, 1.5]
+
+
+def test_means_are_taken_over_steps():
+    split = read_table(Overlap, "rank step compute_us\n0 1 10\n0 2 30\n1 1 5")
+    rows = rank_times(split, None, None).rows()
+    assert [r["compute_us"] for r in rows] == [20.0, 5.0]
+
+
+def test_stages_follow_the_run():
+    calls = read_table(Collective, "rank start_ns elapse_us op p2p\n5 1 1 allReduce false\n6 1 1 allReduce false")
+    run = Run(parallel=Parallel(stages=((4,), (5,))))
+    assert [r["stage"] for r in collective_calls(run, calls, Table.empty(Kernel)).rows()] == [1, None]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What moving data costs: links side by side, and transfers that follow each other without a pause."""
+
+from __future__ import annotations
+
+import pytest
+import timelines as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.analysis.collective_calls import collective_calls
+from advisor.analysis.moved_packets import moves
+from advisor.facts.observed import Collective, Kernel, Link, Transfer
+from advisor.facts.table import Table, read_table
+from advisor.model.run import Run
+
+CALLS = """
+rank step name group op        p2p   start_ns elapse_us transit_us
+0    1    a    dp    allReduce false 0        100       100
+0    1    b    dp    allReduce false 100000   100       60
+0    1    d    dp    allReduce false 200000   30        30
+0    1    c    dp    allReduce false 900000   100       100
+"""
+PACKETS = """
+rank step name group op        link packet_bytes packets transit_us
+0    1    a    dp    allReduce HCCS 100000       4       200
+0    1    a    dp    allReduce RDMA 100000       2       100
+0    1    b    dp    allReduce HCCS 100000       4       60
+0    1    d    dp    allReduce HCCS 100000       4       30
+0    1    c    dp    allReduce HCCS 100000       4       100
+0    1    x    dp    allReduce HCCS 100000       4       100
+"""
+LINKS = """
+rank step group link source target
+0    1    dp    HCCS 0      1
+0    1    dp    HCCS 0      2
+0    1    dp    HCCS 1      0
+0    1    dp    RDMA 0      8
+0    1    dp    RDMA 0      16
+"""
+
+
+def found(kernels: Table[Kernel] | None, links: Table[Link] | None = None) -> list[dict[str, object]]:
+    collectives = read_table(Collective, CALLS)
+    calls = collective_calls(Run(), collectives, kernels)
+    return moves(read_table(Transfer, PACKETS), calls, links).rows()
+
+
+def test_links_of_a_mesh_work_side_by_side_and_those_of_a_card_in_turn():
+    rows = found(None, read_table(Link, LINKS))
+    assert [row["wall_us"] for row in rows] == [50, 50, 60, 30, 100, None]
+    assert rows[0]["rate_gbps"] == 2
+
+
+def test_without_the_matrix_the_time_of_a_call_is_shared_by_the_sums():
+    walls = [row["wall_us"] for row in found(None)]
+    assert walls[:2] == [pytest.approx(200 / 3), pytest.approx(100 / 3)]
+
+
+def test_the_last_of_a_train_is_bare_by_itself():
+    """Nothing hides what is given out last, however soon the others are done."""
+    rows = found(read_table(Kernel, "rank step start_ns duration_us\n0 1 0 200"))
+    assert [row["bare_us"] for row in rows if row["name"] == "d"] == [30]
+    assert sum(row["bare_us"] for row in rows if row["name"] in ("a", "b")) == 0
+
+
+def test_a_transfer_behind_computation_is_bare_as_far_as_the_one_that_waits_for_it():
+    hides_the_first = read_table(Kernel, "rank step start_ns duration_us\n0 1 0 100")
+    rows = found(hides_the_first, read_table(Link, LINKS))
+    assert rows[0]["bare_us"] + rows[2]["bare_us"] == pytest.approx(100)
+    assert rows[0]["bare_us"] == pytest.approx(50 * 100 / 110)
+    assert rows[1]["bare_us"] == 50
+    assert rows[3]["bare_us"] == 30
+    assert rows[4]["bare_us"] == 100
+
+
+def test_what_is_bare_is_unknown_without_kernels():
+    assert {row["bare_us"] for row in found(None)} == {None}
+
+
+@settings(max_examples=60)
+@given(tl.KERNELS, tl.COLLECTIVES, st.lists(st.integers(0, 30), max_size=6))
+def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
+    named = tl.collectives(collectives)
+    names = [f"call{number}" for number in range(len(named))]
+    named = named.having(name=names, transit_us=[(transit + [0] * 6)[number] / 1e3 for number in range(len(named))])
+    calls = collective_calls(Run(), named, tl.kernels(kernels))
+    packets = Table.build(
+        Transfer,
+        rank=named["rank"],
+        step=named["step"],
+        name=names,
+        link=["HCCS"] * len(named),
+        packet_bytes=1.0,
+        packets=1.0,
+        transit_us=named["transit_us"],
+    )
+    rows = moves(packets, calls, None).rows()
+    bare = [row["bare_us"] for row in rows if row["bare_us"] is not None]
+    left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
+    assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)
+    assert sum(bare) <= sum(left) + 1e-9
+
+
+def test_packets_of_whole_lines_are_told_from_others():
+    packets = PACKETS.replace("100000       4       60", "102400       4       60")
+    calls = collective_calls(Run(), read_table(Collective, CALLS), None)
+    rows = moves(read_table(Transfer, packets), calls, None).rows()
+    assert [row["whole_lines"] for row in rows] == [False, False, True, False, False, False]

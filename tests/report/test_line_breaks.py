@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines on the terminal end where the language lets them."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from advisor.report.line_breaks import Flow, break_lines
+
+SENTENCE = "先排除等待：慢卡或空闲的通信算子也计入通信时间，但并没有数据在传输（19 %），这时并行策略不是原因。"
+
+
+@pytest.mark.parametrize("width", range(12, 60))
+def test_chinese_fills_its_lines_and_marks_stay_with_their_words(width: int) -> None:
+    lines = break_lines(Text(SENTENCE), width).plain.split("\n")
+    assert "".join(lines) == SENTENCE
+    assert all(cell_len(line) <= width for line in lines)
+    assert all(width - cell_len(line) < 12 for line in lines[:-1])
+    assert not any(line[0] in "，。：；）" for line in lines)
+    assert not any(line.endswith(("（", "19")) for line in lines)
+
+
+@settings(max_examples=60)
+@given(st.text("ab 中文，（）。1%\u0301", max_size=60), st.integers(1, 30))
+def test_breaking_loses_nothing_but_blanks(words: str, width: int) -> None:
+    assert break_lines(Text(words), width).plain.replace("\n", "").replace(" ", "") == words.replace(" ", "")
+
+
+def test_styles_survive_the_break() -> None:
+    text = Text.assemble("先看 ", ("算子耗时与下发", "bold"), " 再说")
+    out = break_lines(text, 10)
+    bold = "".join(out.plain[span.start : span.end] for span in out.spans if span.style == "bold")
+    assert bold.replace("\n", "") == "算子耗时与下发"
+
+
+def test_a_word_wider_than_the_line_is_still_shown() -> None:
+    out = io.StringIO()
+    Console(file=out, width=20).print(Flow(Text("见 /a/very/long/path/that/never/ends 目录")))
+    assert out.getvalue().replace("\n", "").replace(" ", "") == "见/a/very/long/path/that/never/ends目录"

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from advisor.messages.text import LANGUAGES, Language
+from advisor.report import progress_bar as bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_nothing_is_drawn_where_no_terminal_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    with bar.ProgressBar() as shown:
+        shown("rules", 1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("patience", "seen"), [(0.0, True), (1000.0, False)])
+def test_work_is_shown_only_once_it_has_lasted(patience: float, seen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(bar, "PATIENCE_S", patience)
+    with bar.ProgressBar() as shown:
+        shown("rules", 1, 2)
+    assert ("applying rules" in terminal.getvalue()) == seen
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("what", ["captures", "timeline", "database", "ranks", "rules"])
+def test_every_part_of_the_work_has_a_name_in_both_languages(
+    what: str, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(bar, "PATIENCE_S", 0.0)
+    with bar.ProgressBar(language) as shown:
+        shown(what, 1, 2)
+    assert any("\u4e00" <= sign <= "\u9fff" for sign in terminal.getvalue()) == (language == "zh")
+
+
+def test_work_begun_before_the_bar_is_shown_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    clock = iter([0.0, 0.1, 0.2, 5.0])
+    monkeypatch.setattr(bar.time, "monotonic", lambda: next(clock, 5.0))
+    with bar.ProgressBar() as shown:
+        shown("captures", 1, 1)
+        shown("ranks", 0, 1)
+        shown("database", 1, 2)
+    assert "analysing ranks" in terminal.getvalue()
+    assert "opening captures" not in terminal.getvalue()

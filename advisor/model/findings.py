@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
@@ -394,7 +393,7 @@ class Diagnosis(_Model):
 
     __str__ = __repr__
 
-    @cached_property
+    @property
     def by_fingerprint(self) -> Mapping[str, Finding]:
         """Every finding by its fingerprint, in order."""
         return {finding.fingerprint: finding for finding in self.findings}

@@ -32,7 +32,7 @@ from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
-from advisor.model.run import Run
+from advisor.model.run import UNEVEN, Run
 from advisor.rules.bind import Rule
 
 
@@ -118,17 +118,18 @@ def _steps_of_ranks(profile: ProfileLike, run: Run) -> tuple[Array, Array] | Non
 
 
 def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> Array:
-    """Per group the step that times are held against: that of its rank, the mean of all where it is not known."""
+    """Per group the step that times are held against: that of its rank where it is not about the mean of all."""
     ranks, us = steps
     at = np.minimum(np.searchsorted(ranks, rank), len(ranks) - 1)
-    found: Array = np.where(ranks[at] == rank, us[at], step_us)
+    known = (ranks[at] == rank) & (np.abs(us[at] - step_us) > UNEVEN * step_us)
+    found: Array = np.where(known, us[at], step_us)
     return found
 
 
 def _group_frame(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) -> Frame:
     """The same rows in groups, with the keys and every `let` named.
 
-    Where ranks are told apart, what is seen on a rank is a part of its own step.
+    Where ranks are told apart, what is seen on a rank whose step is another than the mean is a part of its own.
     """
     codes, keys = group_rows(frame, rule.for_each)
     groups = len(next(iter(keys.values()))) if keys else 1
@@ -213,7 +214,7 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
     restated = _time_per_step(rule.symptom, frame, run, fired)
     fix = _fix_steps_by_hit(rule, frame, fired)
-    steps = _own_steps(frame, fired)
+    steps = _own_steps(frame, fired, run)
     limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
     return [
         Hit(
@@ -226,7 +227,11 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
             restated_us=restated[i],
             evidence=tuple(
                 Evidence(
-                    name=e.name, value=values[e.name][i], unit=e.unit, threshold=limits[e.name], param=e.threshold or ""
+                    name=e.name,
+                    value=_at_most_all(e.name, values[e.name][i]),
+                    unit=e.unit,
+                    threshold=limits[e.name],
+                    param=e.threshold or "",
                 )
                 for e in rule.evidence
             ),
@@ -238,10 +243,18 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     ]
 
 
-def _own_steps(frame: Frame, fired: Array) -> list[float | None]:
-    """The step of the rank of each of these groups, µs; None where the mean of the run stands for all."""
-    steps = np.asarray(frame.named["step_us"])
-    return [None] * len(fired) if steps.ndim == 0 else [float(f"{one:.9g}") for one in steps[fired].tolist()]
+def _own_steps(frame: Frame, fired: Array, run: Run) -> list[float | None]:
+    """The step of the rank of each of these groups, µs; None where the mean of the run stands for it."""
+    steps = np.asarray(frame.named["step_us"], np.float64)
+    if steps.ndim == 0:
+        return [None] * len(fired)
+    return [None if us == run.step_us else float(f"{us:.9g}") for us in steps[fired].tolist()]
+
+
+def _at_most_all(name: str, value: Scalar) -> Scalar:
+    """A share of the mean step that fills a step slightly longer is all of it."""
+    slightly_more = isinstance(value, float) and name.endswith("_share") and 1 < value <= 1 + UNEVEN
+    return 1.0 if slightly_more else value
 
 
 def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tuple[Elsewhere, ...]:

@@ -152,7 +152,7 @@ class Finding(_Model):
     seen: tuple[Place, ...] = ()
     """Every rank, stage and step, worst first."""
     step_us: float | None = None
-    """The mean step of the rank of the worst place, of which shares in the evidence are; None where it is the run's."""
+    """The mean step of the rank of the worst place, of which its shares are; None where that is about the run's."""
     evidence: tuple[Evidence, ...] = ()
     """Taken at the worst place."""
     excerpt: Rows | None = None

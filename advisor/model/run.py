@@ -70,6 +70,11 @@ _HOLDS = {"trace_view.json": "CPU", "kernel_details.csv": "NPU"}
 """By file of a text export: the activity that is found in no other file."""
 
 
+UNEVEN = 0.05
+"""From this difference to the mean on, the step of a rank is named and counted by itself: MindStudio's analysis calls
+that uneven."""
+
+
 class Run(_Model):
     """One profiled run of one job."""
 

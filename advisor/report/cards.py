@@ -14,6 +14,7 @@ from advisor.messages.text import HOLE, Language, Text
 from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
+from advisor.model.run import UNEVEN
 from advisor.report.blocks import Blocks
 from advisor.report.columns import COLUMNS
 from advisor.report.occurrence_times import When, worst_events
@@ -22,7 +23,6 @@ from advisor.report.prose import Prose, TextPiece, clean_block, clean_line, code
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.symptoms import folded_under, symptom_fingerprints
-from advisor.report.time_split import UNEVEN
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, say, word_for
 from advisor.units import show_value
 
@@ -276,9 +276,9 @@ class Maker:
 
     def own_step(self, finding: Finding, measured: Collection[str]) -> list[str]:
         """The step of its rank, where a title holds a share and that step is not the one the report speaks of."""
-        mean, own = self.step_us, finding.step_us
+        own = finding.step_us
         shares = {item.name for item in finding.evidence if item.unit == "share"} & set(measured)
-        if own is None or not shares or abs(own - mean) <= UNEVEN * mean:
+        if own is None or not shares or abs(own - self.step_us) <= UNEVEN * self.step_us:
             return []
         return [say("own_step" if self.stepped else "own_window", self.language, time=show_value(own, "us"))]
 

@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained_part
+from advisor.model.run import UNEVEN
 from advisor.report.cards import Card, Maker, describe_saving
 from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose
 from advisor.report.symptoms import folded_under, symptom_fingerprints
-from advisor.report.time_split import UNEVEN, TimePart
+from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
 from advisor.units import show_value
 

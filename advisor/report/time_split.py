@@ -10,9 +10,6 @@ from advisor.model.findings import TimeSplit
 from advisor.report.words import say
 from advisor.units import show_value
 
-UNEVEN = 0.05
-"""From this difference to the mean on, the step of a rank is named too: MindStudio's analysis calls it uneven."""
-
 
 class TimePart(Struct, frozen=True):
     """One class of device time in a mean step."""

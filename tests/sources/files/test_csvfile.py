@@ -243,7 +243,7 @@ def test_reading_does_not_import_pandas(file: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from advisor.sources.files import csvfile\n"
         "from advisor.sources.files.damage_notes import Notes; from advisor.facts.observed import OperatorMemory\n"
-        f"csvfile.read(Path({str(file)!r}), OperatorMemory.columns(), {HEADINGS!r}, Notes())\n"
+        f"csvfile.read_columns(Path({str(file)!r}), OperatorMemory.columns(), {HEADINGS!r}, Notes())\n"
         "assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

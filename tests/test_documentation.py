@@ -56,7 +56,7 @@ def test_the_text_of_the_guide_fits_into_its_rule_and_passes_the_lint(tmp_path: 
     assert main(["rules", "lint", str(tmp_path)]) == 0
     (loaded,) = Catalog.load([tmp_path]).rules
     kinds = [type(block).__name__ for block in rule_text(loaded.why.en)]
-    assert kinds == ["Paragraph", "Listing", "Grid", "Paragraph"]
+    assert kinds == ["Paragraph", "ListBlock", "Grid", "Paragraph"]
 
 
 def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained_part
 from advisor.model.run import UNEVEN
 from advisor.report.cards import Card, Maker, describe_saving
-from advisor.report.prose import Prose, TextPiece, code_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
 from advisor.report.symptoms import folded_under, symptom_fingerprints
 from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
@@ -147,7 +147,7 @@ def _say_unexplained(diagnosis: Diagnosis, lead: Finding, cards: Sequence[Card],
 def nothing_to_fix(diagnosis: Diagnosis, language: Language) -> str:
     """That nothing needs fixing, and what was looked at: how many rules of each category found all in order."""
     looked = [
-        f"{word_for(CATEGORIES, name, language) or name} {count}"
+        f"{word_for(CATEGORIES, name, language) or clean_line(name)} {count}"
         for name, count in _quiet_by_category(diagnosis).most_common()
     ]
     blind = sum(outcome.outcome in ("skipped", "failed") for outcome in diagnosis.outcomes)

@@ -35,6 +35,7 @@ def test_every_function_and_unit_is_documented() -> None:
 def test_what_is_not_known_of_a_run_is_missing_not_zero() -> None:
     values = language.run_values(Run())
     assert {name for name, value in values.items() if value is not None} == {
+        "device_family",
         "step_count",
         "rank_count",
         "captured_ranks",

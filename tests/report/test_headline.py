@@ -192,3 +192,9 @@ def test_a_title_says_of_which_step_its_share_is(own: float | None, language: La
     finding = _finding("host/python", 0.2, ranks=(1, 0)).model_copy(update={"step_us": own})
     (card,) = make_cards(_diagnosis(finding), language)
     assert _flat(card.title).endswith(words)
+
+
+def test_a_category_of_a_saved_diagnosis_that_nobody_knows_stays_on_the_line() -> None:
+    odd = Outcome(rule="own\u2028category\n/a", outcome="quiet")
+    said = _said(_diagnosis(outcomes=(odd,))).says
+    assert len(said.splitlines()) == 1

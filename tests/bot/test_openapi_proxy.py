@@ -12,6 +12,7 @@ from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge, Trouble, fake_forge
 from forge_descriptions import PREFIX
 from prism import Prism, prism
 
+from advisor.bot.ci_job import CiJob
 from advisor.bot.forge import Forge, Light
 from advisor.bot.forges import forge_client
 from advisor.bot.github import pull_of
@@ -125,7 +126,8 @@ def test_the_pull_request_of_a_branch_is_found(fake: FakeForge, between: Prism) 
         client(between).whoami()
         pytest.skip("only GitHub tells a branch instead of a number")
     fake.pulls = [{"number": NUMBER, "head": {"sha": SHA}, "from": "somebody:faster"}]
-    assert pull_of(REPO, head="somebody:faster", sha=SHA, token=TOKEN, address=between.address) == NUMBER
+    job = CiJob("github", REPO, sha=SHA, api_url=between.address, head="somebody:faster")
+    assert pull_of(job, TOKEN) == NUMBER
 
 
 @pytest.mark.parametrize("status", (429, 500, 503))

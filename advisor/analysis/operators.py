@@ -35,7 +35,7 @@ class StepKernels(Struct, frozen=True):
     whole: Array
     """Whether these are all kernels of the steps they belong to."""
     row: Array
-    """Row of `Timeline.work`."""
+    """Row of `DeviceTimeline.work`."""
     once: Array
     """Part of the kernel time of its rank in which the device computed: what runs at the same time counts once."""
 

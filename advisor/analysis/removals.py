@@ -34,7 +34,7 @@ class _Sets(Struct, frozen=True):
     names: Texts
     rank: Array
     row: Array
-    """Rows of `Timeline.work`, and the set each belongs to."""
+    """Rows of `DeviceTimeline.work`, and the set each belongs to."""
     of: Array
     slower_ns: Array
     """Per such row: how much longer it took than the fastest quarter of its like; missing for chains."""

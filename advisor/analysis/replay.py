@@ -91,7 +91,7 @@ class ReplayInput(Struct, frozen=True, dict=True):
     """Collectives that run beside computation; `awaits` is the row of `work` that they follow."""
     queue: Queue
     waits: Spans
-    """When the host waits until the device has nothing left to do (`emptying`)."""
+    """When the host waits until the device has nothing left to do (`emptying_waits`)."""
     steps: Spans | None = None
     """The time of its steps on the device; None where all of it is."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 
 
 def _t(en: str, zh: str) -> Text:
@@ -82,4 +82,4 @@ WORDS: Mapping[str, Text] = {
 
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
-    return fill_holes(WORDS[name].say(language), {key: str(value) for key, value in values.items()})
+    return WORDS[name].fill(language, **values)

@@ -110,7 +110,7 @@ def verify_all(comparison: Comparison) -> Verifications:
 
 
 def verify_finding(comparison: Comparison, name: str) -> Verification:
-    """Whether the finding of this name (see `named`) was fixed between the two captures of a comparison.
+    """Whether the finding of this name (see `finding_named`) was fixed between the two captures of a comparison.
 
     Raises:
         UsageError: The first capture has no such finding.

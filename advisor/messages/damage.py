@@ -118,12 +118,11 @@ def _match_among(known: tuple[Text, ...], said: str) -> Text | None:
     for one in known:
         found = _sentence_pattern(one.en).fullmatch(said)
         if found:
-            return Text(said, _fill_holes(one.zh, found.groupdict()))
+            holes: dict[str, str | Text] = dict(found.groupdict())
+            if "why" in holes:
+                holes["why"] = _translate_reason(found["why"])
+            return Text(said, one.fill("zh", **holes))
     return None
-
-
-def _fill_holes(words: str, holes: dict[str, str]) -> str:
-    return _HOLE.sub(lambda hole: _translate_reason(holes["why"]).zh if hole[1] == "why" else holes[hole[1]], words)
 
 
 def _translate_reason(why: str) -> Text:

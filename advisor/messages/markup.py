@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts of rules are Markdown: CommonMark and tables, links to the web, no raw HTML and no pictures.
 
-What is not allowed is shown as it stands, and `refused` finds it before anybody sees it.
+What is not allowed is shown as it stands, and `find_refusals` finds it before anybody sees it.
 """
 
 from __future__ import annotations

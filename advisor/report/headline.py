@@ -13,7 +13,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained_part
 from advisor.model.run import UNEVEN
 from advisor.report.cards import Card, Maker, describe_saving
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, parse_prose
 from advisor.report.symptoms import folded_under, symptom_fingerprints
 from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
@@ -178,8 +178,8 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
         return ()
     largest = max(named, key=lambda entry: entry.us)
     share = show_value(largest.us / diagnosis.split.step_us, "share")
-    said = say("next_operator", language, share=share).split("{name}")
-    return (*plain_prose(said[0]), *code_prose(largest.name), *plain_prose(said[-1]))
+    name = TextPiece(clean_line(largest.name), code=True)
+    return parse_prose(say("next_operator", language, share=share), {"name": name})
 
 
 def _small_gains(diagnosis: Diagnosis) -> Iterable[Finding]:

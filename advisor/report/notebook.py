@@ -69,7 +69,6 @@ COLOURS: Mapping[str, str] = {
 }
 """Of middle lightness: told apart from light and from dark."""
 MORE = Text(en="Further findings: {count}", zh="另有 {count} 个问题")
-ROWS_OF = Text(en="{shown} of {total} rows", zh="{total} 行中的 {shown} 行")
 
 
 def diagnosis_html(diagnosis: Diagnosis, language: Language) -> str:
@@ -103,7 +102,7 @@ def table_html(
     name: str, columns: Iterable[str], rows: Sequence[Sequence[object]], total: int, language: Language
 ) -> str:
     """The first rows of a table; cells as they are, cut where they are long."""
-    note = ROWS_OF.say(language).replace("{shown}", str(len(rows))).replace("{total}", f"{total:,}")
+    note = say("rows_of", language, shown=len(rows), total=f"{total:,}")
     return _render_macro(
         "table", language, name, list(columns), [[_cell_text(cell) for cell in row] for row in rows], note
     )
@@ -115,7 +114,7 @@ def _cell_text(value: object, longest: int = 60) -> str:
 
 
 def _more_note(count: int, language: Language) -> str:
-    return MORE.say(language).replace("{count}", str(count - MOST)) if count > MOST else ""
+    return MORE.fill(language, count=count - MOST) if count > MOST else ""
 
 
 def _render_macro(macro: str, language: Language, *values: Any) -> str:

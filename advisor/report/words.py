@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 
 
 def _t(en: str, zh: str) -> Text:
@@ -61,8 +61,6 @@ WORDS: Mapping[str, Text] = {
     "saves_window": _t("about {time}", "约可省 {time}"),
     "saves_at_most": _t("at most {time} per step", "每步至多 {time}"),
     "saves_at_most_window": _t("at most {time}", "至多 {time}"),
-    "of_step": _t("{share} of the step", "占单步 {share}"),
-    "of_window": _t("{share} of the window", "占窗口 {share}"),
     "about": _t("about", "约"),
     "at_most": _t("at most", "至多"),
     "noted": _t(" ({notes})", "（{notes}）"),
@@ -77,7 +75,6 @@ WORDS: Mapping[str, Text] = {
     "no_saving": _t("saving not estimated", "未估算收益"),
     # the time split
     "time_split": _t("Where the time goes", "时间去向"),
-    "time_split_step": _t("mean step over the ranks", "各 rank 的平均单步"),
     "compute": _t("compute", "计算"),
     "comm": _t("exposed communication", "未掩盖通信"),
     "idle": _t("idle", "空闲"),
@@ -153,7 +150,6 @@ WORDS: Mapping[str, Text] = {
     "copied": _t("Copied", "已复制"),
     "copy_of": _t("Copy the command", "复制命令"),
     "permalink": _t("Link to this finding", "此问题的链接"),
-    "to_top": _t("Back to the list", "返回列表"),
     # charts
     "charts": _t("Charts", "图表"),
     "chart_missing": _t(
@@ -333,7 +329,6 @@ AXES: Mapping[str, Text] = {
     "source": _t("from rank", "源 rank"),
     "target": _t("to rank", "目的 rank"),
     "ms": _t("ms", "ms"),
-    "gbps": _t("GB/s", "GB/s"),
     "others": _t("others ({count})", "其余 {count} 项"),
     "ranks_grouped": _t(
         "{count} ranks in groups of up to {size}; each bar is the mean of its group",
@@ -364,7 +359,7 @@ AXES: Mapping[str, Text] = {
 
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
-    return _fill_words(WORDS[name], language, values)
+    return WORDS[name].fill(language, **values)
 
 
 def say_rule_count(count: int, language: Language) -> str:
@@ -374,14 +369,9 @@ def say_rule_count(count: int, language: Language) -> str:
 
 def say_axis(name: str, language: Language, /, **values: object) -> str:
     """A word of a chart, with its holes filled."""
-    return _fill_words(AXES[name], language, values)
+    return AXES[name].fill(language, **values)
 
 
 def word_for(table: Mapping[str, Text], key: str, language: Language) -> str | None:
     """The word for a value out of a fixed set; None for one that is not in it."""
     return table[key].say(language) if key in table else None
-
-
-def _fill_words(text: Text, language: Language, values: Mapping[str, object]) -> str:
-    said = text.say(language)
-    return fill_holes(said, {name: str(value) for name, value in values.items()}) if values else said

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 from advisor.report.columns import COLUMNS
 from advisor.report.words import WORDS as OF_REPORTS
 
@@ -75,7 +75,6 @@ WORDS: Mapping[str, Text] = {
         "No single entry of the account moved beyond noise.",
         "没有哪一项的变化单独超出正常波动。",
     ),
-    "entry": _t("{name} {delta}", "{name} {delta}"),
     "none_worse": _t("No finding is new or worse.", "没有新增或变差的问题。"),
     "findings_are": _t("Findings: {counts}.", "问题：{counts}。"),
     "no_findings": _t("Neither of the two has a finding.", "两次均未发现问题。"),
@@ -135,20 +134,16 @@ WORDS: Mapping[str, Text] = {
     "saving_from": _t("could save {before} → {after}", "可省 {before} → {after}"),
     "saving_now": _t("could save {after}", "可省 {after}"),
     "saving_then": _t("could have saved {before}", "之前可省 {before}"),
-    "unchanged_folded": _t("{count} the same", "{count} 个不变"),
-    "incomparable_folded": _t("{count} not comparable", "{count} 个无法比较"),
     "how_to_fix": _t("Why it matters and how to fix it", "影响与修改方法"),
     "reason": _t("Reason", "原因"),
     "more_of_them": _t("and {count} more; the JSON output holds all", "另有 {count} 个，完整列表见 JSON 输出"),
     "more_short": _t("and {count} more", "另有 {count} 个"),
-    "shown_of_changes": _t("not in the other capture", "另一份采集中没有"),
     # tables
     "tables": _t("Side by side", "逐项对比"),
     "tables_note": _t(
         "Per step and averaged over the ranks, largest difference first; an en dash means not recorded.",
         "均为每步、各 rank 平均，差值大的在前；短横线表示未采集。",
     ),
-    "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),
     "rows_all": _t("{total} rows", "共 {total} 行"),
     "rows_one": _t("1 row", "共 1 行"),
     "more_rows": _t(
@@ -246,8 +241,7 @@ AXES: Mapping[str, Text] = {
 
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the words of a comparison, else one that all reports share, with its holes filled."""
-    said = (WORDS.get(name) or OF_REPORTS[name]).say(language)
-    return fill_holes(said, {key: str(value) for key, value in values.items()}) if values else said
+    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, **values)
 
 
 def say_column(name: str, language: Language) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 
 
 def _t(en: str, zh: str) -> Text:
@@ -47,7 +47,6 @@ WORDS: Mapping[str, Text] = {
         "– was not recorded, or is not kept in a saved diagnosis: give the capture instead to see it.",
         "– 表示未采集，或保存的诊断中没有此值；给出采集目录即可查看。",
     ),
-    "not_recorded": _t("– was not recorded.", "– 表示未采集。"),
     "held_against": _t("What it was held against", "与阈值的比较"),
     "decides": _t("Decides", "决定"),
     "when": _t("whether it fires", "是否触发"),
@@ -79,11 +78,9 @@ WORDS: Mapping[str, Text] = {
         "More subjects: {count}. Ask for one with --finding: {names}",
         "另有 {count} 个对象，可用 --finding 指定：{names}",
     ),
-    "stays": _t("and {count} more in the JSON output", "另有 {count} 个见 JSON 输出"),
 }
 
 
 def say_explained(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
-    said = WORDS[name].say(language)
-    return fill_holes(said, {hole: str(value) for hole, value in values.items()}) if values else said
+    return WORDS[name].fill(language, **values)

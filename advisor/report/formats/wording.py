@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 
 
 def _t(en: str, zh: str) -> Text:
@@ -54,5 +54,4 @@ WORDS: Mapping[str, Text] = {
 
 def say_in_format(name: str, language: Language, /, **values: object) -> str:
     """One of the fixed words, with its holes filled."""
-    said = WORDS[name].say(language)
-    return fill_holes(said, {key: str(value) for key, value in values.items()})
+    return WORDS[name].fill(language, **values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 from advisor.report.words import WORDS as OF_REPORTS
 
 
@@ -64,10 +64,9 @@ WORDS: Mapping[str, Text] = {
 
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the words of a verdict, else one that all reports share, with its holes filled."""
-    said = (WORDS.get(name) or OF_REPORTS[name]).say(language)
-    return fill_holes(said, {key: str(value) for key, value in values.items()}) if values else said
+    return (WORDS.get(name) or OF_REPORTS[name]).fill(language, **values)
 
 
 def say_count(name: str, count: int, language: Language) -> str:
-    """How many of something: `many("failing", 2, "en")` is `2 findings`."""
+    """How many of something: `say_count("failing", 2, "en")` is `2 findings`."""
     return say(f"{name}_one" if count == 1 else f"{name}_many", language, count=count)

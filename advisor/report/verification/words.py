@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.text import Language, Text, fill_holes
+from advisor.messages.text import Language, Text
 from advisor.report.comparison.words import say as of_comparisons
 
 
@@ -67,8 +67,4 @@ WORDS: Mapping[str, Text] = {
 def say(name: str, language: Language, /, **values: object) -> str:
     """One of the words of a verification, else one that comparisons and reports share, with its holes filled."""
     own = WORDS.get(name)
-    return (
-        of_comparisons(name, language, **values)
-        if own is None
-        else fill_holes(own.say(language), {key: str(value) for key, value in values.items()})
-    )
+    return of_comparisons(name, language, **values) if own is None else own.fill(language, **values)

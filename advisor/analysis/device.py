@@ -73,6 +73,12 @@ class DeviceTimeline(Struct, frozen=True):
         cell = self.axis.owner(spans.start)
         return cell, spans.start - self.axis.shift[cell], spans.end - self.axis.shift[cell]
 
+    def free_of_rank(self, rank: int) -> Spans:
+        """When the device of a rank was idle in any of its steps, by the clock."""
+        cell, start, end = self.on_clock(self.free)
+        own = self.cells.rank[cell] == rank
+        return union(start[own], end[own])
+
 
 class Events(Struct, frozen=True):
     """Rows of one table that carry a believable time and belong to a cell."""

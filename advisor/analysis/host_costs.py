@@ -15,7 +15,7 @@ from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.host import Calls, calls_of
-from advisor.analysis.intervals import Spans, covered_ns, union, unions_by_cell
+from advisor.analysis.intervals import Spans, covered_ns, unions_by_cell
 from advisor.facts.derived import HostCost, Overlap
 from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -47,7 +47,7 @@ def host_costs(
 
 
 def _of_rank(table: Table[HostCall], device: DeviceTimeline, rank: int) -> Table[HostCost]:
-    free = _free_on_clock(device, rank)
+    free = device.free_of_rank(rank)
     calls = calls_of(table, rank)
     cell = device.cells.on_host(table["rank"][calls.row], calls.start)
     kept = (cell >= 0) & ~table.texts("kind").isin(["step"])[calls.row] & _worth_naming(table, calls, free)
@@ -82,12 +82,6 @@ def _of_cells(
         longest_us=groups.largest((calls.end - calls.start) / 1e3),
         idle_us=np.bincount(owner, weights=covered, minlength=len(groups)) / 1e3,
     )
-
-
-def _free_on_clock(device: DeviceTimeline, rank: int) -> Spans:
-    cell, start, end = device.on_clock(device.free)
-    own = device.cells.rank[cell] == rank
-    return union(start[own], end[own])
 
 
 def _worth_naming(table: Table[HostCall], calls: Calls, free: Spans) -> Array:

@@ -74,7 +74,7 @@ def replayed_rank(
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
     last[own[-1:]] = len(cell)  # the end of the last step
-    free = _free_on_clock(device, rank)
+    free = device.free_of_rank(rank)
     return ReplayedRank(
         rank=rank,
         cells=device.cells,
@@ -101,12 +101,6 @@ def _steps_on_clock(device: DeviceTimeline, own: Array) -> Spans:
     """The time of the steps of one rank, by the clock."""
     shift = device.axis.shift[own]
     return union(device.window.start[own] - shift, device.window.end[own] - shift)
-
-
-def _free_on_clock(device: DeviceTimeline, rank: int) -> Spans:
-    cell, start, end = device.on_clock(device.free)
-    here = device.cells.rank[cell] == rank
-    return union(start[here], end[here])
 
 
 def _host_window(

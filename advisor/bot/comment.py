@@ -71,7 +71,7 @@ def render_comment(  # noqa: PLR0917 - what is said, and how: each stands for it
 
 def headline(diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> str:
     """The verdict in one plain line: the time of a step, before and after where a baseline is known."""
-    step = next((shift for shift in comparison.shifts if shift.name == "step"), None) if comparison else None
+    step = comparison.step if comparison else None
     if step:
         return _say_step_shift(step, "step" if diagnosis.run.steps else "window", language)
     parts = time_parts(diagnosis.split, language)

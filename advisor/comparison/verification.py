@@ -99,7 +99,7 @@ def verify_all(comparison: Comparison) -> Verifications:
     notes = set(comparison.notes)
     return Verifications(
         confidence=comparison.confidence,
-        step=_step_shift(comparison),
+        step=comparison.step,
         findings=tuple(
             one.model_copy(update={"against": (), "reasons": tuple(r for r in one.reasons if r not in notes)})
             for one in found
@@ -118,7 +118,7 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
     finding = finding_named(comparison.before, name)
     change = comparison.change(finding.fingerprint)
     assert change is not None  # noqa: S101 - every finding of either side has one
-    step = _step_shift(comparison)
+    step = comparison.step
     promised = finding.saving.us
     return Verification(
         rule=finding.rule,
@@ -134,10 +134,6 @@ def verify_finding(comparison: Comparison, name: str) -> Verification:
         against=tuple(other for other in comparison.having("new", "worse") if other is not change),
         reasons=tuple(_limiting_reasons(change, promised, step, comparison)),
     )
-
-
-def _step_shift(comparison: Comparison) -> Shift | None:
-    return next((shift for shift in comparison.shifts if shift.name == "step"), None)
 
 
 def _time_won(step: Shift | None) -> float | None:

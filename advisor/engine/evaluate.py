@@ -83,7 +83,8 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
             return _skip_rule(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
-    return _judge_groups(rule, _group_frame(rule, frame, _steps_of_ranks(profile, run)), run, profile)
+    steps = _steps_of_ranks(profile, run) if "rank" in rule.for_each else None
+    return _judge_groups(rule, _group_frame(rule, frame, steps), run, profile)
 
 
 def _environment_for_rule(rule: Rule, profile: ProfileLike) -> Environment:
@@ -137,7 +138,7 @@ def _group_frame(rule: Rule, frame: Frame, steps: tuple[Array, Array] | None) ->
     grouped.named.update(frame.named)
     for name, values in keys.items():
         grouped.named[name] = _key_values(frame, name, values)
-    if steps is not None and "rank" in keys:
+    if steps is not None:
         grouped.named["step_us"] = _step_of_groups(grouped.named["rank"], steps, grouped.named["step_us"])
     for name, compiled in rule.let.items():
         grouped.named[name] = compiled.run(grouped)

@@ -41,10 +41,10 @@ class TopRows(Struct, frozen=True):
         """The first rows of each group, the first of which stands for those that are left out."""
         scope = Scope(column_scope(self.fact))
         frame = Frame(table)
-        frame = frame.keep(_per_row(compile_expr(self.where, scope), frame) == TRUE)
+        frame = frame.keep(value_per_row(compile_expr(self.where, scope), frame) == TRUE)
         rows = frame.index
         assert rows is not None  # noqa: S101 - keep() numbers the rows
-        order = _per_row(compile_expr(self.order, scope), frame).astype(np.float64)
+        order = value_per_row(compile_expr(self.order, scope), frame).astype(np.float64)
         columns = [frame.column(name) for name in self.columns]
         codes, _ = group_rows(frame, self.keys)
         by_group = np.argsort(codes, kind="stable")
@@ -153,8 +153,8 @@ def worst_hits(hits: Sequence[Hit]) -> dict[object, int]:
 def _excerpt_of_groups(wanted: ExcerptSpec, shown: ShownRows, groups: Array) -> Iterator[Rows]:
     """The excerpt of each of these groups."""
     frame = shown.frame
-    kept = _per_row(wanted.where, frame) == TRUE
-    order = _per_row(wanted.order, frame).astype(np.float64)
+    kept = value_per_row(wanted.where, frame) == TRUE
+    order = value_per_row(wanted.order, frame).astype(np.float64)
     columns = [_column_or_named(frame, name) for name, _ in wanted.columns]
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(frame.codes[rows], kind="stable")]
@@ -168,7 +168,8 @@ def _excerpt_of_groups(wanted: ExcerptSpec, shown: ShownRows, groups: Array) -> 
         yield Rows(columns=heads, rows=tuple(zip(*cells, strict=True)), total=total)
 
 
-def _per_row(compiled: Compiled, frame: Frame) -> Array:
+def value_per_row(compiled: Compiled, frame: Frame) -> Array:
+    """What an expression says of each row; of a group, of each of its rows."""
     value = compiled.run(frame)
     return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
 

@@ -30,8 +30,10 @@ def with_ranks_left_out(outcome: Outcome, facts: Iterable[type[Fact]], profile: 
     found: dict[int, set[str]] = {}
     for fact in facts:
         files = {FILES[root.table] for root in profile.observed_behind(fact) if root.table in FILES}
-        for rank, lost in _lost_files(run, files).items():
-            if rank not in _ranks_in(profile.table(fact), run):
+        lost_by_rank = _lost_files(run, files)
+        there = frozenset(_ranks_in(profile.table(fact), run)) if lost_by_rank else frozenset()
+        for rank, lost in lost_by_rank.items():
+            if rank not in there:
                 found.setdefault(rank, set()).update(lost)
     if not found:
         return outcome

@@ -16,10 +16,10 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from advisor.engine.excerpt import worst_hits
+from advisor.engine.excerpt import value_per_row, worst_hits
 from advisor.engine.hit import Hit
 from advisor.engine.profile_like import ProfileLike
-from advisor.expr.compile import Compiled, Scope, compile_expr
+from advisor.expr.compile import Scope, compile_expr
 from advisor.expr.frame import TRUE, Frame, column_scope, group_rows
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.selection import Selected
@@ -90,9 +90,9 @@ def _own_events(wanted: Occurrences, frame: Frame, finding: Array, rule: Rule) -
     of = finding[frame.codes]
     kept = np.flatnonzero(of >= 0)
     if wanted.where is not None:
-        kept = kept[_value_per_row(wanted.where, frame)[kept] == TRUE]
+        kept = kept[value_per_row(wanted.where, frame)[kept] == TRUE]
     order = wanted.order or rule.own_order
-    keys = (_value_per_row(order, frame)[kept],) if order is not None else ()
+    keys = (value_per_row(order, frame)[kept],) if order is not None else ()
     return _Events(kept if frame.index is None else frame.index[kept], of[kept], keys)
 
 
@@ -102,13 +102,13 @@ def _joined_events(rule: Rule, wanted: Occurrences, frame: Frame, finding: Array
     events.named.update({name: frame.named[name] for name in wanted.names if name in frame.named})
     row = np.arange(len(table))
     if wanted.where is not None:
-        row = row[_value_per_row(wanted.where, events) == TRUE]
+        row = row[value_per_row(wanted.where, events) == TRUE]
     own, of, standing = _rows_that_fired(rule, frame, finding)
     key, row, at = _events_sharing_keys(wanted, frame, own, table=table, row=row)
     keys, findings, best = _best_standing_by_pair(key, of, standing)
     row, pair = _events_by_pair(row, at, keys)
     if wanted.order is not None:
-        return _Events(row, findings[pair], (_value_per_row(wanted.order, events)[row],))
+        return _Events(row, findings[pair], (value_per_row(wanted.order, events)[row],))
     return _Events(row, findings[pair], (best[pair],))
 
 
@@ -117,9 +117,9 @@ def _rows_that_fired(rule: Rule, frame: Frame, finding: Array) -> tuple[Array, A
     of = finding[frame.codes]
     own = np.flatnonzero(of >= 0)
     if rule.excerpt is not None:
-        shown = own[_value_per_row(rule.excerpt.where, frame)[own] == TRUE]
+        shown = own[value_per_row(rule.excerpt.where, frame)[own] == TRUE]
         own = shown if len(shown) else own
-    standing = None if rule.row_order is None else np.nan_to_num(_value_per_row(rule.row_order, frame)[own], nan=np.inf)
+    standing = None if rule.row_order is None else np.nan_to_num(value_per_row(rule.row_order, frame)[own], nan=np.inf)
     return own, of[own], standing
 
 
@@ -182,11 +182,6 @@ def _events_by_pair(row: Array, key: Array, keys: Array) -> tuple[Array, Array]:
     return row[of], begin[of] + within
 
 
-def _value_per_row(compiled: Compiled, frame: Frame) -> Array:
-    value = compiled.run(frame)
-    return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
-
-
 class WorstEvents(Struct, frozen=True):
     """The events of a rank that may be among the worst of some finding: of those with the same keys, the first ones."""
 
@@ -205,10 +200,10 @@ class WorstEvents(Struct, frozen=True):
         frame = Frame(table).keep(_is_timed(table[moment.start], lasted))
         scope = Scope(column_scope(self.fact))
         if self.where is not None:
-            frame = frame.keep(_value_per_row(compile_expr(self.where, scope), frame) == TRUE)
+            frame = frame.keep(value_per_row(compile_expr(self.where, scope), frame) == TRUE)
         rows = frame.index
         assert rows is not None  # noqa: S101 - keep() numbers the rows
-        order = np.zeros(len(rows)) if self.order is None else _value_per_row(compile_expr(self.order, scope), frame)
+        order = np.zeros(len(rows)) if self.order is None else value_per_row(compile_expr(self.order, scope), frame)
         order = np.nan_to_num(order.astype(np.float64), nan=np.inf)
         cells, _ = group_rows(frame, self.by)
         worst = np.lexsort((table[moment.start][rows], table[moment.rank][rows], -lasted[rows], order, cells))

@@ -55,14 +55,11 @@ def _find_rule(rule_id: str, fingerprint: str, diagnosis: Diagnosis | None, cata
     rule = catalog.by_id.get(rule_id)
     infos = {info.id: info for info in diagnosis.rules} if diagnosis is not None else {}
     info = infos.get(rule_id) or (infos.get(rule.id) if rule is not None else None)
-    if info is None and rule is None:
-        raise unknown_rule(rule_id, sorted({*catalog.by_id, *infos}))
-    return AskedSubject(info or _info_of_rule(rule), rule, fingerprint)
-
-
-def _info_of_rule(rule: Rule | None) -> RuleInfo:
-    assert rule is not None  # noqa: S101 - one of the two is there
-    return rule.info()
+    if info is None:
+        if rule is None:
+            raise unknown_rule(rule_id, sorted({*catalog.by_id, *infos}))
+        info = rule.info()
+    return AskedSubject(info, rule, fingerprint)
 
 
 def _find_finding(start: str, rule_id: str, diagnosis: Diagnosis | None, catalog: Catalog) -> tuple[str, str]:

@@ -135,6 +135,11 @@ class Comparison(_Model):
 
     __str__ = __repr__
 
+    @property
+    def step(self) -> Shift | None:
+        """What became of the step; None where one of the two does not know its time."""
+        return next((shift for shift in self.shifts if shift.name == "step"), None)
+
     def having(self, *statuses: Status) -> tuple[Change, ...]:
         """The changes of these kinds."""
         return tuple(change for change in self.changes if change.status in statuses)

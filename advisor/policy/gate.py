@@ -245,9 +245,8 @@ def _held_slowdown(budget: Budget, comparison: Comparison | None) -> _Held:
 
 def _slowdown_and_noise(comparison: Comparison | None) -> tuple[float | None, float]:
     """How much longer a step takes than in the baseline, and how much of that is noise, as parts of the step then."""
-    shifts = comparison.shifts if comparison else ()
-    step = next((shift for shift in shifts if shift.name == "step" and shift.before_us > 0), None)
-    if step is None or step.status == "not comparable":
+    step = comparison.step if comparison else None
+    if step is None or step.before_us <= 0 or step.status == "not comparable":
         return None, 0.0
     return step.delta_us / step.before_us, step.noise_us / step.before_us
 

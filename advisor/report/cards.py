@@ -171,8 +171,8 @@ def describe_saving(
     phrase = say(name if stepped else f"{name}_window", language, time=show_value(us, "us"))
     part = show_value(min(share, 1.0), "share") if share > 0 else ""
     return (
-        (f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase),
-        (show_value(us, "us")),
+        f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase,
+        show_value(us, "us"),
         part,
     )
 

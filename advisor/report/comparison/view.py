@@ -147,7 +147,7 @@ def _make_side(when: str, diagnosis: Diagnosis, language: Language) -> ComparedS
 
 
 def _make_verdict(comparison: Comparison, language: Language) -> ComparisonVerdict:
-    step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
+    step = comparison.step
     kind = "blind" if step is None else "not comparable" if _is_mixed(comparison) else step.status
     return ComparisonVerdict(
         kind=kind.replace(" ", "-"),

@@ -127,12 +127,11 @@ def _is_failure(result: ToolResult, *, by_policy: bool) -> bool:
 
 def _budget_case(budget: Budget, language: Language) -> JUnitCase:
     name = f"budget/{budget.name}"
-    unit = {"share": "share", "us": "us", "B": "B"}.get(budget.unit, budget.unit)
-    limit, what = show_value(budget.limit, unit), say_in_format(f"budget_{budget.name}", language)
+    limit, what = show_value(budget.limit, budget.unit), say_in_format(f"budget_{budget.name}", language)
     if budget.measured is None:
         said = say_in_format("budget_unknown", language, limit=limit)
         return JUnitCase(_group_name(name), name, "skipped", say_in_format("where", language, key=what, value=said))
-    said = say_in_format("budget_kept", language, measured=show_value(budget.measured, unit), limit=limit)
+    said = say_in_format("budget_kept", language, measured=show_value(budget.measured, budget.unit), limit=limit)
     line = say_in_format("where", language, key=what, value=said)
     broken = budget.kept is False and budget.action == "error"
     return JUnitCase(_group_name(name), name, "failure" if broken else "", line if broken else "", line)

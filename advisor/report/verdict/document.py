@@ -127,7 +127,7 @@ class _Maker:
             if counted[status]
         ]
         said = f"{say('against', language)}{self.colon}{self.comma.join(counts) or say('no_change', language)}"
-        step = next((shift for shift in comparison.shifts if shift.name == "step"), None)
+        step = comparison.step
         time = (TextPiece(say("semicolon", language)), self.time(comparison, step)) if step is not None else ()
         return (TextPiece(said), *time, TextPiece(say("full_stop", language)))
 

@@ -25,6 +25,7 @@ from advisor.model.explanation import Explanation
 from advisor.model.findings import Diagnosis
 from advisor.model.verdict import Verdict
 from advisor.policy.settings_file import json_schema as settings_schema
+from advisor.report.output_files import write_file
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.editor_schema import json_schema
@@ -227,7 +228,7 @@ def _write_or_remove(path: Path, text: str | None) -> None:
         path.unlink()
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text.encode())
 
 
 if __name__ == "__main__":

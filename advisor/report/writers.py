@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where reports are written to, and how they reach the disk: whole or not at all."""
+"""Where reports are written to: files, or the standard output."""
 
 from __future__ import annotations
 
 import os
-import secrets
+import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from advisor.messages.damage import translate_error
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
+from advisor.report.output_files import cannot_be_written, write_file
 from advisor.report.output_formats import WRITERS, Writer
 from advisor.report.sources import NOWHERE, Sources
 from advisor.report.writer_input import Reported
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from advisor.report.charts.draw import Renderer
 
 STDOUT = Path("-")
+_NAMES_OF_STDOUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 class Output(Struct, frozen=True):
@@ -69,7 +70,7 @@ def check_output(words: str | Path, writers: Sequence[Writer] = WRITERS) -> Outp
     name, colon, rest = str(words).partition(":")
     for writer in writers:
         if colon and rest and name == writer.name:
-            return Output(Path(rest), writer)
+            return Output(STDOUT if rest in _NAMES_OF_STDOUT else Path(rest), writer)
     return Output(Path(words), check_suffix(Path(words), writers))
 
 
@@ -95,9 +96,9 @@ def check_outputs(
 
 def _check_apart(outputs: Sequence[Output]) -> None:
     """Two reports in one place: the second would replace the first, or be mixed with it."""
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for output in outputs:
-        place = STDOUT if output.is_stdout else output.path.resolve()
+        place = "-" if output.is_stdout else os.path.realpath(output.path)
         if place in seen:
             called = Message("standard_output") if output.is_stdout else output.path
             raise UsageError(Message("two_reports", place=called), Message("place_each"))
@@ -106,13 +107,29 @@ def _check_apart(outputs: Sequence[Output]) -> None:
 
 def _check_place(path: Path, sources: Sequence[Path]) -> None:
     another = Message("give_another_name")
-    if not path.resolve().parent.is_dir():
-        missing = Message("no_folder_for", path=path, folder=path.parent)
-        raise UsageError(missing, Message("make_folder"))
-    if path.is_dir():
+    try:
+        kind = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if not Path(os.path.realpath(path)).parent.is_dir():
+            raise UsageError(Message("no_folder_for", path=path, folder=path.parent), Message("make_folder")) from None
+        return
+    except OSError as error:  # a name that is too long, a link to itself
+        raise cannot_be_written(path, error) from error
+    if stat.S_ISDIR(kind):
         raise UsageError(Message("is_folder", path=path), another)
-    if any(path.resolve() == source.resolve() for source in sources):
+    if stat.S_ISBLK(kind):
+        raise UsageError(Message("is_disk", path=path), another)
+    if _identity(path) in map(_identity, sources):
         raise UsageError(Message("is_input", path=path), another)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file or folder from all others, by whatever words it is called; nothing where none can be seen."""
+    try:
+        there = path.stat()
+    except OSError:
+        return None
+    return there.st_dev, there.st_ino
 
 
 def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence[str]) -> None:
@@ -121,9 +138,9 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
     Raises:
         UsageError: A file would lie in a capture.
     """
-    folders = [(source / capture).resolve() for capture in captures if (source / capture).is_dir()]
+    folders = {_identity(source / capture) for capture in captures if (source / capture).is_dir()}
     for path in (output.path for output in outputs if not output.is_stdout):
-        if any(path.resolve().is_relative_to(folder) for folder in folders):
+        if any(_identity(folder) in folders for folder in Path(os.path.realpath(path)).parents):
             raise UsageError(Message("inside_capture", path=path), Message("give_file_outside"))
 
 
@@ -160,17 +177,4 @@ def write_output(text: str | bytes, to: Output) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
-        _replace_file(to.path, content)
-
-
-def _replace_file(path: Path, content: bytes) -> None:
-    target = path.resolve()
-    part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(content)
-        os.replace(part, target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        why = translate_error(error)
-        raise UsageError(Message("cannot_be_written", path=path, why=why), Message("give_writable")) from error
+        write_file(to.path, content)

@@ -35,35 +35,21 @@ def words(one: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes what is not there yet."""
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
     from advisor.policy.settings_skeleton import new_settings
+    from advisor.report.output_files import write_new_file
 
     top = Path(arguments.dir)
     text = new_settings(language_of(arguments.lang), SCHEMA_FILE if arguments.schema else "")
     files = {top / SETTINGS_FILE: text} | ({top / SCHEMA_FILE: _settings_schema()} if arguments.schema else {})
     for path, content in files.items():
-        _write_new_file(path, content)
+        try:
+            write_new_file(path, content.encode())
+        except FileExistsError:
+            raise UsageError(Message("exists_already", path=path), Message("edit_or_name_folder")) from None
         print(path)
     return FINE
-
-
-def _write_new_file(path: Path, text: str) -> None:
-    """Writes a file that is not there yet.
-
-    Raises:
-        UsageError: It is there, or cannot be written.
-    """
-    from advisor.messages.damage import translate_error
-    from advisor.messages.errors import UsageError
-    from advisor.messages.message import Message
-
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise UsageError(Message("exists_already", path=path), Message("edit_or_name_folder")) from None
-    except OSError as error:
-        why = translate_error(error)
-        raise UsageError(Message("cannot_be_written", path=path, why=why)) from error
 
 
 def _settings_schema() -> str:

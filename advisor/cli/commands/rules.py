@@ -75,14 +75,14 @@ def _show_rule(arguments: argparse.Namespace) -> int:
 def _write_new_rule(arguments: argparse.Namespace) -> int:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
+    from advisor.report.output_files import write_new_file
     from advisor.rules.catalog import new_rule
 
     target: Path = arguments.dir / f"{arguments.id}.yaml"
-    text = new_rule(arguments.id)
-    if target.exists():
-        raise UsageError(Message("exists_already", path=target), Message("choose_id_or_edit"))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text, encoding="utf-8")
+    try:
+        write_new_file(target, new_rule(arguments.id).encode())
+    except FileExistsError:
+        raise UsageError(Message("exists_already", path=target), Message("choose_id_or_edit")) from None
     print(f"{target}\nnext: advisor rules test {arguments.dir}")
     return FINE
 

@@ -37,6 +37,9 @@ TEXTS: Mapping[str, Text] = {
     "no_folder_for": Text("{path}: the folder {folder} does not exist", "{path}：目录 {folder} 不存在"),
     "make_folder": Text("make the folder first", "请先创建该目录"),
     "is_folder": Text("{path} is a folder", "{path} 是目录"),
+    "is_disk": Text(
+        "{path} is a disk, and a report would replace what is on it", "{path} 是磁盘设备，写入报告会覆盖其中的数据"
+    ),
     "is_input": Text("{path} is the input", "{path} 是输入文件"),
     "standard_output": Text("the standard output", "标准输出"),
     "two_reports": Text("two reports are to be written to {place}", "有两份报告要写到同一处：{place}"),

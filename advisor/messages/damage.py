@@ -56,6 +56,8 @@ SENTENCES: tuple[Text, ...] = (
 REASONS: tuple[Text, ...] = (
     Text("unknown reason", "原因未知"),
     Text("bytes that are no UTF-8", "含有非 UTF-8 字节"),
+    Text("its rows are out of order", "行号次序错乱"),
+    Text("it leads in circles", "页面循环引用"),
 )
 """Reasons of ours. What the operating system, SQLite and parsers say is quoted as they say it."""
 

@@ -17,8 +17,8 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import FAILURES
+from advisor.sources.files.statements import UNORDERED, EndlessError, all_rows, ascending_rows, read_rows
 
-FETCH_ROWS = 50_000
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
 
 
@@ -42,7 +42,7 @@ def columns_of(folder: Folder, origin: Origin) -> tuple[str, ...]:
     """
     connection = folder.connection(origin.which)
     try:
-        return tuple(row[1] for row in connection.execute(f'PRAGMA table_info("{origin.table}")'))
+        return tuple(row[1] for row in all_rows(connection, f'PRAGMA table_info("{origin.table}")'))
     except FAILURES as error:
         _note_damage(folder, origin, error, 0)
         return ()
@@ -92,17 +92,21 @@ def _fetch_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> li
     """The cells of some columns, column by column; those before the damage when the file is damaged."""
     lists: list[list[object]] = [[] for _ in columns]
     names = ", ".join(f'"{column}"' for column in columns)
-    rows, told = 0, folder.rows_told()
+    query = f'SELECT rowid, {names} FROM "{origin.table}" ORDER BY rowid'  # noqa: S608 - names of the schema
+    last, told = MISSING, folder.rows_told()
     try:
-        cursor = folder.connection(origin.which).execute(f'SELECT {names} FROM "{origin.table}"')  # noqa: S608 - names of the schema
-        while block := cursor.fetchmany(FETCH_ROWS):
-            rows += len(block)
-            told(origin.table, len(block))
-            for cells, more in zip(lists, zip(*block, strict=True), strict=True):
-                cells.extend(more)
+        for block in read_rows(folder.connection(origin.which), query):
+            ids, *cells_of = zip(*block, strict=True)
+            sound = ascending_rows(np.array(ids, np.int64), last)
+            told(origin.table, sound)
+            for cells, more in zip(lists, cells_of, strict=True):
+                cells.extend(more[:sound])
+            if sound < len(ids):
+                raise EndlessError(UNORDERED)
+            last = ids[-1]
         told.through(origin.table)
     except FAILURES as error:
-        _note_damage(folder, origin, error, rows)
+        _note_damage(folder, origin, error, len(lists[0]))
     return lists
 
 
@@ -208,7 +212,7 @@ def _keep_whole_rows(
 def query_rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...]]:
     """The rows of a small query about the recording; none when there is no such database or table."""
     try:
-        return folder.connection(which).execute(query).fetchall()
+        return all_rows(folder.connection(which), query)
     except (FactMissing, Unreadable, *FAILURES):
         return []
 

@@ -25,13 +25,13 @@ from advisor.messages.damage import reason_of_error
 from advisor.progress import silent
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.rows_read import RowsRead
+from advisor.sources.files.statements import UNORDERED, EndlessError, all_rows, ascending_rows, bound_steps, read_rows
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
 LONGEST = 64 << 20
 """Longest text or blob that is made; a column may be computed by an expression that comes from the file."""
 BLOCK = 1 << 17
-_ROWS = 1 << 15
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
@@ -73,7 +73,8 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.set_authorizer(_only_tables)
-        connection.execute("SELECT name FROM sqlite_master").fetchall()
+        bound_steps(connection, path.stat().st_size)
+        all_rows(connection, "SELECT name FROM sqlite_master")
     except (*FAILURES, OSError) as wrong:
         raise _unreadable_file(path, notes, f"cannot be opened ({reason_of_error(wrong)})") from wrong
     return connection
@@ -111,6 +112,16 @@ def _connect_copy(path: Path) -> _Connection:
     connection = _connect_file(Path(copy.name, path.name), "mode=rw")
     connection.copy = copy
     return connection
+
+
+class _Block(Struct, frozen=True):
+    """Rows of a table, column by column as one text each."""
+
+    rows: int
+    sound: int
+    """How many of them come in the order of a table; what follows damage may be rows met before."""
+    last: int
+    columns: list[str | None]
 
 
 class Database(Struct, frozen=True):
@@ -164,8 +175,7 @@ class Database(Struct, frozen=True):
         """
         ids, numbers = [np.empty(0, np.int64)], [np.empty(0)]
         try:
-            cursor = self.connection.execute(query, values)
-            while rows := cursor.fetchmany(_ROWS):
+            for rows in read_rows(self.connection, query, values):
                 keys, cells = zip(*rows, strict=True)
                 ids.append(
                     np.array([MISSING if found is None else found for found in map(_whole_number, keys)], np.int64)
@@ -208,7 +218,7 @@ class Database(Struct, frozen=True):
 
     def _fetch_all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self.connection.execute(query, values).fetchall()
+            return all_rows(self.connection, query, values)
         except FAILURES as wrong:
             raise self._unreadable_error(wrong) from wrong
 
@@ -219,28 +229,37 @@ class Database(Struct, frozen=True):
 
     def _read_blocks(self, table: str, names: list[str], where: str) -> list[Array]:
         parts: list[list[Array]] = [[] for _ in names]
-        quoted = _quote_name(table)
-        bulk = ",".join(f"group_concat(ifnull({_quote_name(name)},{MISSING}),' ')" for name in names)
-        source = (
-            f"(SELECT rowid AS advisor_row, * FROM {quoted} WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK})"  # noqa: S608
-        )
-        query = f"SELECT count(*), max(advisor_row), {bulk} FROM {source}"  # noqa: S608
         last = MISSING
-        while True:
-            try:
-                count, reached, *columns = self.connection.execute(query, (last,)).fetchone()
-            except FAILURES as wrong:
-                self._note_broken(table, wrong, any(parts))
-                break
-            if not count:
-                break
-            for part, name, text in zip(parts, names, columns, strict=True):
-                values = _parse_numbers(text, count)
-                part.append(self._read_cells(table, name, where, last) if values is None else values)
-            self.told(table, count)
-            last = reached
+        try:
+            while (block := self._read_block(table, names, where, last)).rows:
+                for part, name, text in zip(parts, names, block.columns, strict=True):
+                    values = _parse_numbers(text, block.rows)
+                    values = self._read_cells(table, name, where, last) if values is None else values
+                    part.append(values[: block.sound])
+                self.told(table, block.sound)
+                last = block.last
+                if block.sound < block.rows:
+                    raise EndlessError(UNORDERED)
+        except FAILURES as wrong:
+            self._note_broken(table, wrong, any(parts))
         self.told.through(table)
         return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
+
+    def _read_block(self, table: str, names: list[str], where: str, after: int) -> _Block:
+        """The next rows of a table; of a damaged one how many of them follow each other."""
+        quoted, listed = _quote_name(table), ",".join(map(_quote_name, names))
+        bulk = ",".join(f"group_concat(ifnull({_quote_name(name)},{MISSING}),' ')" for name in names)
+        source = (
+            f"(SELECT rowid AS advisor_row,{listed} FROM {quoted} "  # noqa: S608
+            f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK})"
+        )
+        ids = "min(advisor_row), max(advisor_row), total(advisor_row)"
+        query = f"SELECT count(*), {ids}, {bulk} FROM {source}"  # noqa: S608
+        rows, first, last, total, *columns = all_rows(self.connection, query, (after,))[0]
+        if not rows or (first > after and last - first == rows - 1 and total * 2 == (first + last) * rows):
+            return _Block(rows, rows, last, columns)
+        numbers = all_rows(self.connection, f"SELECT group_concat(advisor_row,' ') FROM {source}", (after,))[0][0]  # noqa: S608
+        return _Block(rows, ascending_rows(np.fromstring(numbers, np.int64, sep=" "), after), last, columns)
 
     def _note_broken(self, table: str, wrong: Exception, some: bool) -> None:
         what = f"cannot be read further ({reason_of_error(wrong)})"
@@ -270,7 +289,7 @@ def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[st
     found: dict[str, int] = {}
     for table in tables:
         with contextlib.suppress(*FAILURES):  # said when the table is read
-            found[table] = connection.execute(f"SELECT count(*) FROM {_quote_name(table)}").fetchone()[0]  # noqa: S608
+            found[table] = all_rows(connection, f"SELECT count(*) FROM {_quote_name(table)}")[0][0]  # noqa: S608
     return found
 
 

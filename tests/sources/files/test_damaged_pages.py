@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Databases whose pages lead back to pages before them: reading ends, and no row is given twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.sources.files import database, statements
+from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.database import Database, open_readonly
+from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, read_rows
+
+PAGE = 512
+INTERIOR_TABLE = 5
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+
+
+def opened(path: Path) -> Database:
+    notes = Notes()
+    return Database(open_readonly(path, notes), path.name, notes)
+
+
+def numbered_rows(path: Path, rows: int, step: int = 1) -> Path:
+    """A database of small pages with one table, whose rows hold their own number."""
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA page_size={PAGE}")
+    connection.execute("CREATE TABLE T(id INTEGER PRIMARY KEY, x INT)")
+    connection.executemany("INSERT INTO T VALUES (?, ?)", [(row, row) for row in range(1, rows * step, step)])
+    connection.commit()
+    connection.close()
+    return path
+
+
+def interior_pages(content: bytes) -> Iterator[int]:
+    """Where the pages begin that lead to other pages of a table."""
+    return (at for at in range(PAGE, len(content), PAGE) if content[at] == INTERIOR_TABLE)
+
+
+def lead_back(path: Path) -> None:
+    """Let the last page below each interior page be the first one below it."""
+    content = bytearray(path.read_bytes())
+    for at in interior_pages(content):
+        first_cell = at + struct.unpack_from(">H", content, at + 12)[0]
+        content[at + 8 : at + 12] = content[first_cell : first_cell + 4]
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("block", [70, 1 << 17])
+def test_pages_in_a_circle_give_each_row_once_and_are_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, step: int
+) -> None:
+    lead_back(numbered_rows(tmp_path / "x.db", 2000, step))
+    monkeypatch.setattr(database, "BLOCK", block)
+    found = opened(tmp_path / "x.db")
+    values = found.integers("T", {"x": ["x"]})["x"]
+    assert len(values)
+    assert (np.diff(values) > 0).all()
+    (note,) = found.notes.all()
+    assert (note.kind, note.what) == ("truncated", "cannot be read further (its rows are out of order)")
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_rows_in_order_are_all_read_and_nothing_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    monkeypatch.setattr(database, "BLOCK", 70)
+    found = opened(numbered_rows(tmp_path / "x.db", 2000, step))
+    assert found.integers("T", {"x": ["x"]})["x"].tolist() == list(range(1, 2000 * step, step))
+    assert not len(found.notes)
+
+
+def test_a_statement_that_gives_rows_for_ever_is_ended(tmp_path: Path) -> None:
+    connection = sqlite3.connect(numbered_rows(tmp_path / "x.db", 500))
+    with pytest.raises(EndlessError, match="circles"):
+        all_rows(connection, f"{ENDLESS} SELECT x FROM c")
+
+
+def test_a_statement_that_works_for_ever_and_gives_nothing_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "FREE_STEPS", 100_000)
+    connection = sqlite3.connect(numbered_rows(tmp_path / "x.db", 500))
+    with pytest.raises(EndlessError, match="circles"):
+        all_rows(connection, f"{ENDLESS} SELECT count(*) FROM c")
+
+
+def test_a_statement_after_one_that_was_ended_has_all_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statements, "FREE_STEPS", 100_000)
+    connection = sqlite3.connect(numbered_rows(tmp_path / "x.db", 500))
+    with pytest.raises(EndlessError):
+        all_rows(connection, f"{ENDLESS} SELECT count(*) FROM c")
+    assert [len(rows) for rows in read_rows(connection, "SELECT x FROM T")] == [499]
+
+
+@given(st.lists(st.integers(-5, 30), max_size=12), st.integers(-5, 5))
+def test_rows_are_sound_up_to_the_first_that_does_not_follow(ids: list[int], after: int) -> None:
+    last, expected = after, 0
+    for number in ids:
+        if number <= last:
+            break
+        last, expected = number, expected + 1
+    assert ascending_rows(np.array(ids, np.int64), after) == expected

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
+import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
+from advisor.cli.exit_codes import FINE, SIGNALLED, WRONG
 from advisor.cli.main import main
+from advisor.cli.settings_in_force import language_of
+from advisor.cli.slips import language_asked
+from advisor.cli.standard_output import Outlet, open_standard_streams
 
 
 def run() -> None:
@@ -20,11 +26,40 @@ def run() -> None:
     """
     gc.set_threshold(100_000)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    code = main()
-    with contextlib.suppress(BrokenPipeError):  # a reader who went away has read enough
-        sys.stdout.flush()
-        sys.stderr.flush()
+    printed = open_standard_streams()
+    _end_by_signals()
+    try:
+        code = main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else WRONG
+    sys.stdout.flush()
+    code = code or _code_of_what_was_lost(printed)
+    sys.stderr.flush()
     os._exit(code)
+
+
+def _end_by_signals() -> None:
+    """Has the usual ways to end a process undo what was begun, unless whoever started it said otherwise."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows knows no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end_process)
+
+
+def _end_process(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(SIGNALLED + number)
+
+
+def _code_of_what_was_lost(printed: Outlet) -> int:
+    """Whether something was printed that arrived nowhere; a reader who went away has read enough."""
+    if printed.refused is None or isinstance(printed.refused, BrokenPipeError):
+        return FINE
+    from advisor.messages.damage import translate_error
+    from advisor.messages.message import Message
+
+    said = Message("standard_output_lost", why=translate_error(printed.refused))
+    print(f"advisor: {said.say(language_of(language_asked(sys.argv)))}", file=sys.stderr)
+    return WRONG
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from advisor.cli.arguments import build_parser
+from advisor.cli.arguments import EXIT_CODES, build_parser
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
@@ -86,11 +86,7 @@ def _docstring_line(thing: object) -> str:
 
 def _cli_page() -> str:
     top = build_parser()
-    parts = [
-        "# Command line\n",
-        "Exit codes: 0 fine · 1 what fails a run, such as findings at or above `--fail-on` · ",
-    ]
-    parts[-1] += "2 wrong use or a wrong rule · 3 nothing readable in the input.\n"
+    parts = ["# Command line\n", f"{EXIT_CODES[0].upper()}{EXIT_CODES[1:]}.\n"]
     for name, one in _leaf_commands(top):
         parts += [f"## `{name}`\n", f"{_about_command(top, name)}\n", "```text", one.format_help().rstrip(), "```\n"]
     return "\n".join(parts)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,18 +22,34 @@ SETTINGS_FILE = "advisor.yaml"
 PROJECT_FILE = "pyproject.toml"
 ABOUT = "Says what to fix first in an Ascend NPU profile, and what it wins"
 EXAMPLE = "for example: advisor diagnose ./prof -o report.html"
+EXIT_CODES = (
+    "exit codes: 0 fine · 1 what fails a run, such as findings at or above --fail-on · 2 wrong use or a wrong rule · "
+    "3 nothing readable in the input · 4 ended before it was done, for lack of memory or by a mistake in advisor"
+)
 
 
 def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
     """All commands, each with a sentence; the options of the one asked for, or of all."""
-    top = Parser("advisor", description=ABOUT, epilog=EXAMPLE)
+    top = Parser("advisor", description=ABOUT, epilog=f"{EXAMPLE}; {EXIT_CODES}")
     top.add_argument("-V", "--version", action="version", version=f"advisor {VERSION}")
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
     for name, about in COMMANDS.items():
         one = commands.add_parser(name, help=about)
         if asked in (name, None):
             import_module(f"advisor.cli.commands.{name}").words(one)
+            for leaf in _leaf_parsers(one):
+                leaf.add_argument("--debug", action="store_true", help="show where in advisor an error arose")
     return top
+
+
+def _leaf_parsers(one: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser itself, or those of its actions."""
+    inner = [action for action in one._actions if isinstance(action, argparse._SubParsersAction)]
+    if not inner:
+        yield one
+    for action in inner:  # argparse has no public way to walk them
+        for below in action.choices.values():
+            yield from _leaf_parsers(below)
 
 
 def output_options(one: argparse.ArgumentParser, writers: Sequence[Writer] = WRITERS, example: str = "sarif:-") -> None:

@@ -2,19 +2,21 @@
 """The command line: words in, exit code out. Decides nothing.
 
 Exit codes: 0 fine, 1 what fails a run (such as findings at or above `--fail-on`), 2 wrong use or a wrong rule,
-3 nothing readable in the input.
+3 nothing readable in the input, 4 ended before it was done, for lack of memory or by a mistake in advisor.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
 from advisor.cli.arguments import build_parser
 from advisor.cli.commands import COMMANDS
 from advisor.cli.encodings import prepare_streams
-from advisor.cli.exit_codes import FINE, INTERRUPTED, UNREADABLE, WRONG
+from advisor.cli.exit_codes import SIGNALLED, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import Slip, language_asked
 from advisor.cli.standard_input import standard_input
@@ -24,26 +26,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and gives the exit code."""
     prepare_streams()
     words = sys.argv[1:] if argv is None else list(argv)
+    arguments = argparse.Namespace()
+    try:
+        return _run_command(words, arguments)
+    except (KeyboardInterrupt, SystemExit) as end:
+        from advisor.cli.endings import tell_notes
+
+        tell_notes(end)
+        if isinstance(end, SystemExit):
+            raise
+        return SIGNALLED + signal.SIGINT
+    except Exception as error:  # noqa: BLE001 - here ends what nobody expected, told and with a code of its own
+        from advisor.cli.endings import tell_ending
+
+        language = language_of(getattr(arguments, "lang", None) or language_asked(words))
+        return tell_ending(error, language, debug="--debug" in words)
+
+
+def _run_command(words: Sequence[str], arguments: argparse.Namespace) -> int:
     top = build_parser(words[0] if words and words[0] in COMMANDS else "")
     try:
-        arguments = top.parse_args(words)
+        top.parse_args(words, arguments)
     except Slip as slip:
         print(slip.say(language_of(language_asked(words))), file=sys.stderr)
         raise SystemExit(WRONG) from None
     if not hasattr(arguments, "run"):
         top.print_help()
         return WRONG
-    from advisor.messages.errors import AdvisorError, InputError, WorkerLost
-
-    try:
-        with standard_input(arguments):
-            code: int = arguments.run(arguments)
-    except AdvisorError as error:
-        print(f"advisor: {error.say(language_of(getattr(arguments, 'lang', None)))}", file=sys.stderr)
-        return UNREADABLE if isinstance(error, InputError | WorkerLost) else WRONG
-    except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - so that closing it at exit finds no pipe
-        return FINE
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    _check_folder_is_there()
+    with standard_input(arguments):
+        code: int = arguments.run(arguments)
     return code
+
+
+def _check_folder_is_there() -> None:
+    """Refuses to start where paths mean nothing.
+
+    Raises:
+        UsageError: The working folder was removed.
+    """
+    try:
+        os.getcwd()
+    except OSError:
+        from advisor.messages.errors import UsageError
+        from advisor.messages.message import Message
+
+        raise UsageError(Message("folder_gone"), Message("go_elsewhere")) from None

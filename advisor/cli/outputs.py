@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cli.exit_codes import FINE, FOUND
@@ -46,7 +48,21 @@ def console_beside(outputs: Sequence[Output]) -> Console:
     return terminal_console(sys.stderr if any(output.is_stdout for output in outputs) else sys.stdout)
 
 
-def write_document(told: Told, outputs: Sequence[Output]) -> None:
+@contextmanager
+def files_written(language: Language) -> Iterator[list[Path]]:
+    """The files that were written, to be filled. What ends it early is told with those that are there already."""
+    written: list[Path] = []
+    try:
+        yield written
+    except BaseException as error:
+        if written:
+            from advisor.messages.message import Message
+
+            error.add_note(Message("written_before", files=", ".join(map(str, written))).say(language))
+        raise
+
+
+def write_document(told: Told, outputs: Sequence[Output], language: Language) -> None:
     """Writes a document in every format that was asked for.
 
     Raises:
@@ -54,8 +70,9 @@ def write_document(told: Told, outputs: Sequence[Output]) -> None:
     """
     from advisor.report.writers import write_output
 
-    for output in outputs:
-        write_output(output.writer.text(told), output)
+    with files_written(language) as written:
+        for output in outputs:
+            written.extend(write_output(output.writer.text(told), output))
 
 
 def write_all(
@@ -75,10 +92,13 @@ def write_all(
     from advisor import report
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
-    for output in outputs:
-        report.write_report(
-            diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources
-        )
+    with files_written(language) as written:
+        for output in outputs:
+            written.extend(
+                report.write_report(
+                    diagnosis, output, language, charts, comparison=comparison, verdict=verdict, sources=sources
+                )
+            )
     if not arguments.quiet and any(output.writer.placed for output in outputs):
         _tell_of_places(diagnosis, sources, language)
 
@@ -95,8 +115,6 @@ def _tell_of_places(diagnosis: Diagnosis, sources: Sources, language: Language) 
 
 def sources_of(arguments: argparse.Namespace) -> Sources:
     """What the command line says of the source code (see `arguments.source_options`)."""
-    from pathlib import Path
-
     from advisor.report.sources import Sources
 
     return Sources.named(getattr(arguments, "source_root", None) or Path(), getattr(arguments, "anchor", None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,15 +28,34 @@ def standard_input(arguments: argparse.Namespace) -> Iterator[None]:
     if not asking:
         yield
         return
-    from tempfile import TemporaryDirectory
-
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
 
     if len(asking) > 1:
         raise UsageError(Message("one_standard_input"), Message("give_one_as_file"))
-    with TemporaryDirectory(prefix="advisor-") as folder:
-        file = Path(folder, "stdin.json")
-        file.write_bytes(sys.stdin.buffer.read())
+    with _temporary_file(sys.stdin.buffer.read()) as file:
         setattr(arguments, asking[0], file)
         yield
+
+
+@contextmanager
+def _temporary_file(content: bytes) -> Iterator[Path]:
+    """A file of its own with this content, which is gone afterwards.
+
+    Raises:
+        UsageError: There is no room for it, or nowhere to write to.
+    """
+    from tempfile import TemporaryDirectory
+
+    from advisor.messages.damage import translate_error
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
+
+    with ExitStack() as left:
+        try:
+            file = Path(left.enter_context(TemporaryDirectory(prefix="advisor-")), "stdin.json")
+            file.write_bytes(content)
+        except OSError as error:
+            why = translate_error(error)
+            raise UsageError(Message("no_temporary_file", why=why), Message("name_temporary_folder")) from error
+        yield file

@@ -10,7 +10,8 @@ AdvisorError
 ├── ExprError       one expression is wrong (collected into RuleError)
 ├── Unclear         a value in a file people write is none (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
-└── WorkerLost      a worker process was killed, usually for lack of memory   exit code 3
+├── WorkerLost      a worker process was killed, usually for lack of memory   exit code 4
+└── BrokenDown      what nobody raised on purpose                       exit code 4
 ```
 """
 
@@ -94,6 +95,10 @@ class InputError(SpokenError):
 
 class UsageError(SpokenError):
     """The command line or a setting asks for something that does not exist."""
+
+
+class BrokenDown(SpokenError):
+    """The work ended early, for lack of memory or by a mistake in this package."""
 
 
 class ForgeError(SpokenError):

@@ -153,19 +153,19 @@ def write_report(
     comparison: Comparison | None = None,
     verdict: Verdict | None = None,
     sources: Sources = NOWHERE,
-) -> None:
-    """Writes a report in the format of the file's suffix. A file that was there is replaced in one go.
+) -> tuple[Path, ...]:
+    """Writes a report in the format of the file's suffix, and gives the files that were written.
 
     Raises:
         UsageError: The suffix is unknown, or the file cannot be written.
     """
     to = check_output(output) if isinstance(output, Path) else output
     locations = sources.locations(diagnosis)
-    write_output(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
+    return write_output(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
 
 
-def write_output(text: str | bytes, to: Output) -> None:
-    """Writes a text (or bytes) where it was asked for. A file that was there is replaced in one go.
+def write_output(text: str | bytes, to: Output) -> tuple[Path, ...]:
+    """Writes a text (or bytes) where it was asked for, and gives the file, if that is one.
 
     Raises:
         UsageError: The file cannot be written.
@@ -176,5 +176,6 @@ def write_output(text: str | bytes, to: Output) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-    else:
-        write_file(to.path, content)
+        return ()
+    write_file(to.path, content)
+    return (to.path,)

@@ -20,7 +20,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip
-from advisor.cli.outputs import chart_renderer, console_beside, sources_of
+from advisor.cli.outputs import chart_renderer, console_beside, files_written, sources_of
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS
 
@@ -90,7 +90,10 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     from advisor.report.comparison.writers import write_comparison
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
-    written = [path for output in outputs for path in write_comparison(comparison, output, language, charts, sources)]
+    with files_written(language) as written:
+        for output in outputs:
+            for path in write_comparison(comparison, output, language, charts, sources):
+                written.append(path)  # one by one: the next may fail
     if arguments.quiet:
         return FINE
     print_comparison(comparison, language, console_beside(outputs), top=arguments.top or 5, written=written)

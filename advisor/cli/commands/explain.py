@@ -128,7 +128,7 @@ def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: 
     from advisor.report.renderers.terminal import print_document
 
     language = language_of(arguments.lang)
-    write_document(Told(explanation_document(explanation, language), explanation.to_json), outputs)
+    write_document(Told(explanation_document(explanation, language), explanation.to_json), outputs, language)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
         print_document(explanation_document(explanation, language, MOST_CASES), console_beside(outputs), files, inset=2)

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
     comparison = compare(sides[0], sides[1], settings)
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
-    write_document(told, outputs)
+    write_document(told, outputs, language_of(arguments.lang))
     if not arguments.quiet:
         print_document(told.document, console_beside(outputs))
     return FINE if worked else FOUND

@@ -49,6 +49,27 @@ TEXTS: Mapping[str, Text] = {
     ),
     "give_file_outside": Text("give a file outside of it", "请把输出写到采集目录之外"),
     "cannot_be_written": Text("{path} cannot be written: {why}", "无法写入 {path}：{why}"),
+    "written_before": Text("written before that: {files}", "此前已写入：{files}"),
+    "standard_output_lost": Text("the standard output cannot be written: {why}", "无法写入标准输出：{why}"),
+    "no_temporary_file": Text(
+        "what came on the standard input cannot be kept in a temporary file: {why}",
+        "无法将标准输入的内容写入临时文件：{why}",
+    ),
+    "name_temporary_folder": Text(
+        "name a folder with room in the environment variable TMPDIR", "请用环境变量 TMPDIR 指定有空间的目录"
+    ),
+    "folder_gone": Text("the folder that this was started in is no longer there", "当前工作目录已不存在"),
+    "go_elsewhere": Text("change to another folder and start again", "请切换到其他目录后重试"),
+    "broke_down": Text("it broke down at {place}: {why}", "程序在 {place} 处异常退出：{why}"),
+    "report_bug": Text(
+        "this is a mistake in advisor, not of yours: please report it with what --debug prints",
+        "这是 advisor 自身的缺陷：请加 --debug 重新执行，并附上输出反馈给维护者",
+    ),
+    "memory_ran_out": Text("memory ran out", "内存不足"),
+    "needs_less_memory": Text(
+        "try again with --jobs 1, with fewer ranks, or where there is more memory",
+        "请加 --jobs 1 重试，减少 rank 数，或换到内存更大的机器",
+    ),
     "give_writable": Text("give a file in a folder you may write to", "请换到有写权限的目录"),
     "needs_xlsxwriter": Text("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
     "install_xlsx": Text(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ def write_comparison(
     language: Language,
     renderer: Renderer | None = None,
     sources: Sources = NOWHERE,
-) -> tuple[Path, ...]:
-    """Writes a comparison, and gives the files that were written: CSV is one file per table.
+) -> Iterator[Path]:
+    """Writes a comparison, and gives each file that was written: CSV is one file per table.
 
     Raises:
         UsageError: A file cannot be written.
@@ -32,12 +33,10 @@ def write_comparison(
     if output.writer is COMPARED_CSV and not output.is_stdout:
         from advisor.report.comparison.lists import csv_files
 
-        made = csv_files(comparison, output.path, language)
-        for path, text in made:
-            write_output(text, Output(path, COMPARED_CSV))
-        return tuple(path for path, _ in made)
+        for path, text in csv_files(comparison, output.path, language):
+            yield from write_output(text, Output(path, COMPARED_CSV))
+        return
     locations = sources.locations(comparison.after)
-    write_output(
+    yield from write_output(
         output.writer.text(Reported(comparison.after, language, comparison, None, locations, renderer)), output
     )
-    return () if output.is_stdout else (output.path,)

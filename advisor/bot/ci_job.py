@@ -98,7 +98,7 @@ def _read_event(path: str) -> _Event:
     """What set the job off. A file that is missing or of another form tells nothing: options say what is needed."""
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=_Event) if path else _Event()
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeError, RecursionError):
         return _Event()
 
 

@@ -108,5 +108,5 @@ class ForgeKind(Struct, frozen=True):
     refused: Refused | None = None
     groups: bool = False
     """Repositories may lie in groups within groups."""
-    pull_of: Callable[[CiJob, str], int | None] | None = None
-    """The number of the pull request of a job that knows its branch alone; takes the token."""
+    pull_of: Callable[[CiJob, str, Retries | None], int | None] | None = None
+    """The number of the pull request of a job that knows its branch alone; takes the token, and how often to try."""

@@ -44,6 +44,22 @@ def too_slow(forge: str, address: str) -> ForgeError:
     return ForgeError(Message("forge_too_slow", forge=forge, address=address), _NETWORK)
 
 
+def run_too_long(forge: str, seconds: float) -> ForgeError:
+    """All requests together take longer than the run may."""
+    return ForgeError(Message("run_too_long", forge=forge, seconds=f"{seconds:g}"), Message("raise_time_limit"))
+
+
+def answer_too_large(forge: str, address: str, most: int) -> ForgeError:
+    """More bytes than are taken from a server."""
+    what = Message("answer_too_large", forge=forge, address=address, size=most >> 20)
+    return ForgeError(what, Message("check_api_url"))
+
+
+def too_many_entries(forge: str, most: int) -> ForgeError:
+    """A list with more pages than are read: the comment may stand on any of the others."""
+    return ForgeError(Message("too_many_pages", forge=forge, count=most), Message("check_api_url"))
+
+
 def unreachable(forge: str, address: str, why: str) -> ForgeError:
     """No connection."""
     reason = clean_line(why, _LONGEST)
@@ -57,7 +73,8 @@ def not_an_api(forge: str, address: str) -> ForgeError:
 
 def redirected_away(forge: str, host: str) -> ForgeError:
     """A redirect to where the token must not go."""
-    return ForgeError(Message("forge_redirects", forge=forge, host=host), Message("give_api_itself"))
+    where = clean_line(host, 80)
+    return ForgeError(Message("forge_redirects", forge=forge, host=where), Message("give_api_itself"))
 
 
 def login_unknown(forge: str) -> ForgeError:

@@ -100,12 +100,12 @@ def github_job(environ: Mapping[str, str]) -> CiJob | None:
     return actions_job(environ, "github", "GITHUB")
 
 
-def pull_of(job: CiJob, token: str) -> int | None:
+def pull_of(job: CiJob, token: str, retries: Retries | None = None) -> int | None:
     """The number of the open pull request from `owner:branch` at the commit of the job; None when there is none.
 
     What a `workflow_run` event tells of a pull request from a fork is its branch, not its number.
     """
-    rest = Rest(_ACCESS, job.api_url or ADDRESS, token)
+    rest = Rest(_ACCESS, job.api_url or ADDRESS, token, retries)
     pulls = rest.read(list[_Pull], "GET", f"/repos/{job.repo}/pulls", None, head=job.head, state="open")
     return next((pull.number for pull in pulls if pull.head is not None and pull.head.sha == job.sha), None)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Protocol, TypeVar
 
+from advisor.bot import forge_errors as trouble
 from advisor.bot.rest import Rest
 
 _NEXT = re.compile(r'\brel\s*=\s*"?next\b', re.IGNORECASE)
@@ -25,7 +26,11 @@ L = TypeVar("L", bound=NumberedEntry)
 
 
 def paged_entries(rest: Rest, kind: type[list[L]], path: str, size: int, **params: object) -> Iterator[L]:
-    """Every entry of a list. Pages are counted here: an address in an answer is not followed."""
+    """Every entry of a list. Pages are counted here: an address in an answer is not followed.
+
+    Raises:
+        ForgeError: A page cannot be had, or there is no end of them.
+    """
     seen: set[int] = set()
     for page in range(1, _MOST_PAGES + 1):
         answer = rest.ask("GET", path, **params, page=page, per_page=size)
@@ -35,6 +40,7 @@ def paged_entries(rest: Rest, kind: type[list[L]], path: str, size: int, **param
         yield from fresh
         if not fresh or _is_last(answer.headers, page, len(entries) < size):
             return
+    raise trouble.too_many_entries(rest.access.forge, _MOST_PAGES)
 
 
 def _is_last(headers: Mapping[str, str], page: int, is_short: bool) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from advisor.bot import forge_errors as trouble
+from advisor.bot.limits import AnswerTooLarge, TookTooLong, read_body
 from advisor.bot.retries import WORTH_ANOTHER_TRY, Retries, asked_pause, is_limit
 from advisor.messages.errors import ForgeError
 from advisor.messages.text import Text
@@ -22,9 +23,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 TIMEOUT_S = 30.0
+"""Seconds of silence until a connection is given up."""
+_LONGEST_HEADER = 8192
+"""Characters; what is longer is left out: no address that a forge moves to is."""
 _MOVED = frozenset({301, 302, 307, 308})
 _MOST_MOVES = 3
 _GONE = (404, 410)
+_NO_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What an answer may be that is not the API's: other text, bytes that are no text, lists in lists without end."""
 
 
 class ApiAccess(Struct, frozen=True):
@@ -53,7 +59,7 @@ class _Failure(Struct, frozen=True):
     """A request that did not get through, and whether another try may help."""
 
     error: ForgeError
-    again: bool
+    again: bool = False
     asked_s: float | None = None
 
 
@@ -63,6 +69,7 @@ class Rest:
     def __init__(self, access: ApiAccess, address: str, token: str, retries: Retries | None = None) -> None:
         self.access, self.address = access, address.rstrip("/")
         self._token, self._retries = token, retries or Retries()
+        self._limits = self._retries.limits
         self._client = _make_client(access, token)
 
     def __repr__(self) -> str:
@@ -80,7 +87,7 @@ class Rest:
         """The content of an answer, as this type."""
         try:
             return msgspec.json.decode(answer.content, type=kind)
-        except msgspec.DecodeError as error:
+        except _NO_JSON as error:
             raise trouble.not_an_api(self.access.forge, self.address) from error
 
     def ask(self, method: str, path: str, payload: object = None, **params: object) -> Response:
@@ -99,30 +106,43 @@ class Rest:
             pause = self._retries.pause(tried, got.asked_s)
             if not got.again or tried >= self._retries.tries or waited + pause > self._retries.total_s:
                 raise got.error
+            if pause >= self._limits.left_s():
+                raise trouble.run_too_long(self.access.forge, self._limits.run_s) from got.error
             self._retries.sleep(pause)
+            self._limits.spend(pause)
             waited += pause
 
     def _ask_once(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Response | _Failure:
         import httpx2
 
         try:
-            answer = self._follow_redirects(method, url, payload, params)
-        except httpx2.TimeoutException:
-            return _Failure(trouble.too_slow(self.access.forge, self.address), again=True)
+            answer = self._limits.timed(lambda: self._follow_redirects(method, url, payload, params))
+        except (httpx2.TimeoutException, TookTooLong):
+            return self._failure_of_time()
+        except AnswerTooLarge:
+            return _Failure(trouble.answer_too_large(self.access.forge, self.address, self._limits.body_bytes))
+        except (ValueError, httpx2.InvalidURL):  # a body or an address that is none
+            return _Failure(trouble.not_an_api(self.access.forge, self.address))
         except httpx2.RequestError as error:
             why = self._without_token(str(error) or type(error).__name__)
             return _Failure(trouble.unreachable(self.access.forge, self.address, why), again=True)
         return answer if answer.status < HTTPStatus.MULTIPLE_CHOICES else self._failure_of_answer(answer)
+
+    def _failure_of_time(self) -> _Failure:
+        if self._limits.left_s() <= 0:
+            return _Failure(trouble.run_too_long(self.access.forge, self._limits.run_s))
+        return _Failure(trouble.too_slow(self.access.forge, self.address), again=True)
 
     def _follow_redirects(self, method: str, url: str, payload: object, params: Mapping[str, object]) -> Response:
         """The answer behind redirects; a renamed repository gives one. The token never goes to another host."""
         content = None if payload is None else msgspec.json.encode(payload)
         query = {name: str(value) for name, value in params.items()}
         for _ in range(_MOST_MOVES):
-            got = self._client.request(method, url, params=query or None, content=content)
-            answer = Response(
-                got.status_code, {name.lower(): value for name, value in got.headers.items()}, got.content
-            )
+            with self._client.stream(method, url, params=query or None, content=content) as got:
+                headers = {n.lower(): value for n, value in got.headers.items() if len(value) <= _LONGEST_HEADER}
+                packing = headers.get("content-encoding", "").strip().lower()
+                body = read_body(got.iter_raw(), packing, self._limits.body_bytes)
+            answer = Response(got.status_code, headers, body)
             if answer.status not in _MOVED or "location" not in answer.headers:
                 return answer
             url, query = self._at_home(url, answer.headers["location"]), {}
@@ -167,6 +187,7 @@ def _make_client(access: ApiAccess, token: str) -> httpx2.Client:
         raise trouble.not_installed() from error
     headers = {
         "accept": "application/json",
+        "accept-encoding": "gzip",
         "content-type": "application/json",
         "user-agent": f"ascend-advisor/{VERSION}",
         **access.headers,
@@ -189,7 +210,7 @@ def _refusal_text(answer: Response) -> str:
     """What the forge says is wrong; nothing when it says so in HTML."""
     try:
         said = msgspec.json.decode(answer.content, type=_Said)
-    except msgspec.DecodeError:
+    except _NO_JSON:
         return ""
     parts = [part for part in (said.message or said.error or said.error_message, said.errors) if part]
     return "; ".join(part if isinstance(part, str) else msgspec.json.encode(part).decode() for part in parts)

@@ -10,7 +10,9 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
-from msgspec import Struct
+from msgspec import Struct, field
+
+from advisor.bot.limits import Limits
 
 WORTH_ANOTHER_TRY = frozenset({408, 425, 429, 500, 502, 503, 504})
 LIMITED = frozenset({403, 429})
@@ -21,6 +23,8 @@ _UNNAMED_LIMIT_S = 60.0
 
 class Retries(Struct, frozen=True):
     """Bounds of waiting, and the clock to wait by: tests bring their own."""
+
+    limits: Limits = field(default_factory=Limits)
 
     tries: int = 6
     total_s: float = 300.0

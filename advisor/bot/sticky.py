@@ -84,7 +84,7 @@ def _seen_again(forge: Forge, created: Comment, begins: str, me: str) -> list[Co
     Raises:
         ForgeError: The comment does not look like ours, and so no later run would find it. It is taken away again.
     """
-    listed = list(forge.comments())
+    listed = [comment for comment in forge.comments() if comment.id == created.id or _is_own(comment, begins, me)]
     own = _own_comments(listed, begins, me)
     known = next((comment for comment in listed if comment.id == created.id), None)
     if known is not None and not _is_own(known, begins, me):

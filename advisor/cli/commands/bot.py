@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.policy.settings import Settings
 
 LONG_PAUSE_S = 3.0
+LONGEST_URL = 300
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -60,6 +61,17 @@ def words(one: argparse.ArgumentParser) -> None:
         "--check", action="store_true", help="add a check run too (GitHub, token of an app or a workflow)"
     )
     what.add_argument("--dry-run", action="store_true", help="print the comment; needs no token and no network")
+    limits = one.add_argument_group("limits")
+    limits.add_argument(
+        "--time-limit",
+        type=positive_number,
+        default=600,
+        metavar="S",
+        help="seconds for all requests and pauses together (default: 600)",
+    )
+    limits.add_argument(
+        "--request-limit", type=positive_number, default=60, metavar="S", help="seconds for one answer (default: 60)"
+    )
     rule_options(one)
     one.add_argument(
         "--policy", dest="config", type=Path, metavar="FILE", help="the same as --config: policy, budgets, suppressions"
@@ -184,15 +196,17 @@ def _pull_request_client(arguments: argparse.Namespace, job: CiJob) -> Forge:
     if arguments.status and not FORGES[kind].features.status:
         raise trouble.not_offered(kind, Message("a_commit_status"))
     token = token_of(kind, os.environ)
-    number = job.number or _pull_number_by_branch(kind, job, token)
+    retries = _announced_retries(arguments)
+    number = job.number or _pull_number_by_branch(kind, job, token, retries)
     _warn_of_plain(job.api_url, arguments)
-    return forge_client(kind, job.repo, number, token, job.api_url, retries=_announced_retries(arguments))
+    return forge_client(kind, job.repo, number, token, job.api_url, retries=retries)
 
 
 def _announced_retries(arguments: argparse.Namespace) -> Retries:
     """Waits as the forge asks, and says so: a job that stands still without a word looks broken."""
     import time
 
+    from advisor.bot.limits import Limits
     from advisor.bot.retries import Retries
     from advisor.bot.words import say
 
@@ -202,10 +216,10 @@ def _announced_retries(arguments: argparse.Namespace) -> Retries:
             print(f"advisor: {said}", file=sys.stderr)
         time.sleep(seconds)
 
-    return Retries(sleep=sleep)
+    return Retries(limits=Limits(arguments.time_limit, arguments.request_limit), sleep=sleep)
 
 
-def _pull_number_by_branch(kind: str, job: CiJob, token: str) -> int:
+def _pull_number_by_branch(kind: str, job: CiJob, token: str, retries: Retries) -> int:
     """The number of a pull request of which only the branch is known, as after a run for a fork."""
     from advisor.bot import forge_errors as trouble
     from advisor.bot.forges import FORGES, check_address, check_repo, sound_token
@@ -215,7 +229,7 @@ def _pull_number_by_branch(kind: str, job: CiJob, token: str) -> int:
     if pull_of is not None and job.head:
         check_repo(kind, job.repo)
         check_address(job.api_url)
-        found = pull_of(job, sound_token(token))
+        found = pull_of(job, sound_token(token), retries)
         if found is not None:
             return found
     raise trouble.target_unknown(Message("pull_request"), "--pr N")
@@ -284,6 +298,9 @@ def _write_comment(forge: Forge, body: str, shown: _Shown, arguments: argparse.N
 
 def _say_posted(posted: Posted, forge: str, language: Language) -> str:
     from advisor.bot.words import say
+    from advisor.messages.markup import web_address
+    from advisor.report.prose import clean_line
 
     removed = say("removed", language, count=posted.removed) if posted.removed else ""
-    return " ".join(part for part in (say(posted.done, language, forge=forge), posted.url, removed) if part)
+    url = clean_line(web_address(posted.url), LONGEST_URL)
+    return " ".join(part for part in (say(posted.done, language, forge=forge), url, removed) if part)

@@ -28,6 +28,18 @@ TEXTS: Mapping[str, Text] = {
         "请检查 --api-url、网络和代理（HTTPS_PROXY、NO_PROXY），然后重新执行同一命令",
     ),
     "forge_too_slow": Text("{forge} at {address} does not answer in time", "{forge}（{address}）响应超时"),
+    "run_too_long": Text(
+        "{forge} took longer than {seconds} s for all requests together",
+        "{forge} 的全部请求合计超过 {seconds} 秒",
+    ),
+    "raise_time_limit": Text(
+        "run the same command again later, or allow more with --time-limit",
+        "请稍后重新执行同一命令，或用 --time-limit 放宽时限",
+    ),
+    "answer_too_large": Text(
+        "{forge} at {address} answers with more than {size} MiB", "{forge}（{address}）的响应超过 {size} MiB"
+    ),
+    "too_many_pages": Text("{forge} lists more than {count} pages of comments", "{forge} 返回的评论超过 {count} 页"),
     "forge_unreachable": Text("{forge} at {address} cannot be reached: {why}", "无法连接 {forge}（{address}）：{why}"),
     "no_forge_api": Text(
         "what answers at {address} is not the API of {forge}", "{address} 返回的内容不是 {forge} 的 API 响应"

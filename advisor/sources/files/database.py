@@ -8,12 +8,11 @@ several times faster than a Python object per cell; anything but whole numbers i
 from __future__ import annotations
 
 import contextlib
-import shutil
+import os
 import sqlite3
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from advisor.progress import silent
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import UNORDERED, EndlessError, all_rows, ascending_rows, bound_steps, read_rows
+from advisor.sources.files.write_ahead_log import holds_transaction
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
@@ -39,6 +39,9 @@ _DENSE = 1 << 24
 _LARGEST = 1e300
 NOT_COLLECTED = ("", "N/A")
 
+_WITHOUT_LOCKS = "win32-none" if os.name == "nt" else "unix-none"
+"""How SQLite calls the files of a system when it takes no locks on them: https://www.sqlite.org/vfs.html"""
+
 NOBODY = RowsRead(silent, {})
 """Where nobody is told of the rows read."""
 
@@ -46,34 +49,24 @@ Spellings = Mapping[str, Sequence[str]]
 """Per column wanted: its names in the generations of the schema, the best first."""
 
 
-class _Connection(sqlite3.Connection):
-    """A connection that may own a copy of the files it reads."""
-
-    copy: TemporaryDirectory[str] | None = None
-
-    def close(self) -> None:
-        super().close()
-        if self.copy is not None:
-            self.copy.cleanup()
-
-
 def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     """A connection that reads a database and never writes beside it.
 
-    The file is opened as immutable. Where a write-ahead log with rows in it lies beside it, both are copied first,
-    because an immutable database does not read its log and any other opening may write to it.
+    The file is opened as immutable. Where a write-ahead log with rows in it lies beside it, which an immutable database
+    does not read, both are read where they are: without locks, and with the index of the log in memory.
 
     Raises:
         Unreadable: It is no database, or cannot be opened.
     """
     try:
-        if path.stat().st_size == 0:
+        size, log = path.stat().st_size, _log_size(path)
+        if size == 0:
             raise _unreadable_file(path, notes, "is empty")
-        connection = _connect_copy(path) if _has_log(path) else _connect_file(path, "mode=ro&immutable=1")
+        connection = _connect_with_log(path) if log else _connect_file(path, "mode=ro&immutable=1")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
         connection.set_authorizer(_only_tables)
-        bound_steps(connection, path.stat().st_size)
+        bound_steps(connection, size + log)
         all_rows(connection, "SELECT name FROM sqlite_master")
     except (*FAILURES, OSError) as wrong:
         raise _unreadable_file(path, notes, f"cannot be opened ({reason_of_error(wrong)})") from wrong
@@ -90,27 +83,20 @@ def _unreadable_file(path: Path, notes: Notes, what: str) -> Unreadable:
     return Unreadable(path.name, what)
 
 
-def _log_path(path: Path) -> Path:
-    return path.with_name(path.name + "-wal")
+def _log_size(path: Path) -> int:
+    """Bytes of the write-ahead log beside a database; 0 where there is none, or none that counts."""
+    log = path.with_name(path.name + "-wal")
+    return log.stat().st_size if log.is_file() and holds_transaction(log) else 0
 
 
-def _has_log(path: Path) -> bool:
-    log = _log_path(path)
-    return log.is_file() and log.stat().st_size > 0
+def _connect_file(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, check_same_thread=False)
 
 
-def _connect_file(path: Path, mode: str) -> _Connection:
-    uri = f"{path.absolute().as_uri()}?{mode}"
-    return sqlite3.connect(uri, uri=True, factory=_Connection, check_same_thread=False)
-
-
-def _connect_copy(path: Path) -> _Connection:
-    copy = TemporaryDirectory(prefix="advisor-")
-    for file in (path, _log_path(path)):
-        target = Path(copy.name, file.name)
-        shutil.copyfile(file, target)
-    connection = _connect_file(Path(copy.name, path.name), "mode=rw")
-    connection.copy = copy
+def _connect_with_log(path: Path) -> sqlite3.Connection:
+    """Reads the log too, and makes no index of it on the disk; what only reads a database cannot empty its log."""
+    connection = _connect_file(path, f"mode=ro&vfs={_WITHOUT_LOCKS}")
+    connection.execute("PRAGMA locking_mode=EXCLUSIVE")
     return connection
 
 

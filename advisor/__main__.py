@@ -54,10 +54,10 @@ def _code_of_what_was_lost(printed: Outlet) -> int:
     """Whether something was printed that arrived nowhere; a reader who went away has read enough."""
     if printed.refused is None or isinstance(printed.refused, BrokenPipeError):
         return FINE
-    from advisor.messages.damage import translate_error
+    from advisor.messages.errors import reason_of_error
     from advisor.messages.message import Message
 
-    said = Message("standard_output_lost", why=translate_error(printed.refused))
+    said = Message("standard_output_lost", why=reason_of_error(printed.refused))
     print(f"advisor: {said.say(language_of(language_asked(sys.argv)))}", file=sys.stderr)
     return WRONG
 

@@ -24,9 +24,10 @@ from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
 from advisor.model.comparison import Comparison, Tolerance
-from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome, Unread
+from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
 from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
+from advisor.model.unread import SavedMessage, Unread
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
 from advisor.summary.account import step_account
@@ -371,8 +372,20 @@ def _unread_files(profile: Profile) -> tuple[Unread, ...]:
     if damages is None:
         return ()
     files, places, what = (damages.texts(name).values() for name in ("file", "place", "what"))
+    said = [map(_saved_message, damages.texts(name).values()) for name in ("place_message", "what_message")]
     rows = damages.floats("rows").tolist()
     return tuple(
-        Unread(file=file or "", place=place or "", what=why or "", rows=0 if math.isnan(many) else int(many))
-        for file, place, why, many in zip(files, places, what, rows, strict=True)
+        Unread(
+            file=file or "",
+            place=place or "",
+            what=why or "",
+            rows=0 if math.isnan(many) else int(many),
+            place_message=place_message,
+            what_message=what_message,
+        )
+        for file, place, why, many, place_message, what_message in zip(files, places, what, rows, *said, strict=True)
     )
+
+
+def _saved_message(text: str | None) -> SavedMessage | None:
+    return None if text is None else SavedMessage.from_json(text)

@@ -6,22 +6,18 @@ from __future__ import annotations
 import ast
 import pickle
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import advisor
 from advisor.cli.main import main
-from advisor.messages import damage
-from advisor.messages.errors import InputError, UsageError, WorkerLost
+from advisor.messages.errors import InputError, UsageError, WorkerLost, reason_of_error
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 
 PACKAGE = Path(advisor.__file__).parent
 CHINESE = re.compile("[\u4e00-\u9fff]")
-
-SPOKEN = {"add": 2, "refuse_file": 2, "_unreadable_file": 2, "Odd": 0, "NoEvents": 0, "damaged": 0, "Unreadable": 1}
-"""Calls that say what is wrong with a file, and which argument says it."""
 
 
 def literal(node: ast.AST) -> str:
@@ -33,62 +29,43 @@ def literal(node: ast.AST) -> str:
     return ""
 
 
-def damage_said() -> Iterator[tuple[str, str]]:
-    """Every sentence about damage that stands in the sources, and its module."""
-    for path in sorted((PACKAGE / "sources").rglob("*.py")):
+def in_either_language(node: ast.AST) -> bool:
+    """Whether this is, or is put together from, the words of a text or of a message in one language."""
+    return any(isinstance(part, ast.Attribute) and part.attr in ("en", "zh") for part in ast.walk(node))
+
+
+TAKEN_APART = ("removeprefix", "removesuffix", "startswith", "endswith", "partition", "rpartition", "split", "replace")
+
+
+def test_no_sentence_is_recognised_by_a_pattern_over_another() -> None:
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            said = _said(node)
-            if said and not said.startswith("7"):
-                yield path.name, said
-
-
-def _said(node: ast.AST) -> str:
-    if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "what" for t in node.targets):
-        return literal(node.value)
-    if not isinstance(node, ast.Call):
-        return ""
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    place = SPOKEN.get(name, 99)
-    return literal(node.args[place]) if place < len(node.args) else ""
-
-
-def test_every_damage_that_is_noted_has_its_chinese() -> None:
-    said = list(damage_said())
-    assert len(said) > 20
-    assert [one for one in said if damage.translate_sentence(one[1]) is None] == []
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                of_re = isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
+                looks = of_re and any(map(in_either_language, node.args))
+                cuts = node.func.attr in TAKEN_APART and in_either_language(node.func.value)
+                if looks or cuts:
+                    wrong.append(f"{path.name}:{node.lineno}")
+    assert wrong == []
 
 
 @pytest.mark.parametrize(
-    "known", [*damage.SENTENCES, *damage.PLACES, *damage.KINDS.values()], ids=lambda known: known.en
-)
-def test_what_is_known_of_damage_keeps_its_holes(known: Text) -> None:
-    holes = re.compile(r"\{\w+\}")
-    assert sorted(holes.findall(known.en)) == sorted(holes.findall(known.zh))
-    assert CHINESE.search(known.zh)
-
-
-def test_a_reason_within_damage_is_said_too() -> None:
-    assert damage.translate_damage("cannot be read (bytes that are no UTF-8)").zh == "无法读取（含有非 UTF-8 字节）"
-    assert damage.translate_damage("`Start Time(us)` holds no usable number").zh == "`Start Time(us)` 不是可用的数值"
-    place = damage.translate_place("TASK, row 12")
-    assert place is not None
-    assert place.zh == "TASK 第 12 行"
-
-
-def test_what_nobody_foresaw_is_quoted_as_words_of_another() -> None:
-    assert damage.translate_damage("odd <b>") == Text("other damage: `odd <b>`", "其他问题：`odd <b>`")
-    assert damage.translate_damage("cannot be read (odd `b`)").zh == "无法读取（`odd 'b'`）"
-    assert damage.translate_error(OSError("odd")) == Text("odd", "`odd`")
-    assert damage.translate_place("step 1 p2p") is None
-
-
-@pytest.mark.parametrize(
-    "said", ["permission denied", "Expecting value: line 1 column 1 (char 0)", 'near "FOO": syntax error', "{why} \\1"]
+    "said", ["Permission denied", "Expecting value: line 1 column 1 (char 0)", 'near "FOO": syntax error', "{why} \\1"]
 )
 def test_what_the_system_and_parsers_say_is_quoted_and_not_translated(said: str) -> None:
-    for sentence in ("cannot be read ({why})", "is no complete JSON ({why})", "cannot be opened ({why})"):
-        assert damage.translate_damage(sentence.replace("{why}", said)).zh.endswith(f"（`{said}`）")
-    assert damage.translate_error(ValueError(said)) == Text(said, f"`{said}`")
+    for code in ("file_unreadable", "no_complete_json", "cannot_be_opened"):
+        message = Message(code, why=reason_of_error(ValueError(said)))
+        assert message.zh.endswith(f"（`{said}`）")
+        assert message.en.endswith(f"({said})")
+    assert reason_of_error(OSError(said)).zh == f"`{said.lower()}`"
+
+
+def test_a_reason_is_one_short_line_that_ends_no_quotation() -> None:
+    assert reason_of_error(ValueError("odd `b`\nand more")).zh == "`odd 'b'`"
+    assert len(reason_of_error(ValueError("x" * 9999)).en) == 120
+    assert reason_of_error(ValueError("")) == Message("unknown_reason")
+    assert reason_of_error(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "odd")) == Message("no_utf8")
 
 
 def test_every_message_for_users_has_chinese_that_is_chinese() -> None:

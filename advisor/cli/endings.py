@@ -40,8 +40,7 @@ def tell_notes(error: BaseException) -> None:
 
 def _spoken(error: Exception) -> AdvisorError:
     """The error as it is told: what was raised on purpose as it is, all else as the end of the work."""
-    from advisor.messages.damage import reason_of_error
-    from advisor.messages.errors import AdvisorError, BrokenDown
+    from advisor.messages.errors import AdvisorError, BrokenDown, reason_of_error
     from advisor.messages.message import Message
 
     if isinstance(error, AdvisorError):

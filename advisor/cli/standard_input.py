@@ -47,8 +47,7 @@ def _temporary_file(content: bytes) -> Iterator[Path]:
     """
     from tempfile import TemporaryDirectory
 
-    from advisor.messages.damage import translate_error
-    from advisor.messages.errors import UsageError
+    from advisor.messages.errors import UsageError, reason_of_error
     from advisor.messages.message import Message
 
     with ExitStack() as left:
@@ -56,6 +55,6 @@ def _temporary_file(content: bytes) -> Iterator[Path]:
             file = Path(left.enter_context(TemporaryDirectory(prefix="advisor-")), "stdin.json")
             file.write_bytes(content)
         except OSError as error:
-            why = translate_error(error)
+            why = reason_of_error(error)
             raise UsageError(Message("no_temporary_file", why=why), Message("name_temporary_folder")) from error
         yield file

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import Change, Moved, Shift
-from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName, Rows, Spent, TimeSplit, Unread
+from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName, Rows, Spent, TimeSplit
 from advisor.model.run import Run
+from advisor.model.unread import Unread
 from advisor.report.blocks import plain_text
 from advisor.report.cards import Card
 from advisor.report.prose import flat_text

@@ -180,6 +180,21 @@ class FactMissing(AdvisorError):
         )
 
 
+_LONGEST_REASON = 120
+
+
+def reason_of_error(error: Exception) -> Message:
+    """Why something could not be read: the words of the system or of a parser are quoted, one line without paths."""
+    if isinstance(error, SpokenError) and isinstance(error.what, Message):
+        return error.what
+    if isinstance(error, UnicodeError):
+        return Message("no_utf8")
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    first = next(iter(said.splitlines()), "")[:_LONGEST_REASON].replace("`", "'")
+    words = first.lower() if isinstance(error, OSError) else first
+    return Message("quoted", words=words) if words else Message("unknown_reason")
+
+
 class WorkerLost(SpokenError):
     """A worker process was killed before it was done, usually because memory ran out."""
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Wi
 
 from advisor.messages.text import Text
 from advisor.model.run import Run
+from advisor.model.unread import Unread
 from advisor.units import show_value
 
 Scalar = int | float | bool | str | None
@@ -354,15 +355,6 @@ class Exhibit(_Model):
 
     kind: ExhibitKind
     rows: Rows
-
-
-class Unread(_Model):
-    """Something in the input that could not be read. Place and trouble are in English; `damage` has the Chinese."""
-
-    file: str
-    place: str = ""
-    what: str
-    rows: int = 0
 
 
 class Diagnosis(_Model):

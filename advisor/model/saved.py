@@ -87,8 +87,7 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
     """
     from pydantic import ValidationError
 
-    from advisor.messages.damage import translate_error
-    from advisor.messages.errors import InputError
+    from advisor.messages.errors import InputError, reason_of_error
     from advisor.messages.message import Message
 
     try:
@@ -96,8 +95,7 @@ def read_saved(path: Path, model: type[Model], called: Message, remedy: Message)
     except _NoNumber as error:
         raise InputError(Message("saved_number", path=path, called=called, why=str(error)), remedy) from error
     except OSError as error:
-        why = translate_error(error)
-        trouble = Message("path_unreadable", path=path, why=why)
+        trouble = Message("path_unreadable", path=path, why=reason_of_error(error))
         raise InputError(trouble, remedy) from error
     except ValidationError as error:
         first = error.errors()[0]

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
-from advisor.messages import damage
 from advisor.messages.markup import web_address
 from advisor.messages.text import HOLE, Language, Text
 from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
+from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks
 from advisor.report.columns import COLUMNS
 from advisor.report.occurrence_times import When, worst_events
@@ -23,7 +23,7 @@ from advisor.report.prose import Prose, TextPiece, clean_block, clean_line, code
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.symptoms import folded_under, symptom_fingerprints
-from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, SEVERITIES, say, word_for
+from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, DAMAGE_KINDS, SEVERITIES, say, word_for
 from advisor.units import show_value
 
 MOST_ROWS = 10
@@ -31,11 +31,8 @@ MOST_COLUMNS = 8
 MOST_SPOTS = 8
 MOST_LINKED = 12
 
-_DAMAGE: Mapping[str, Callable[[str], Text | None]] = {
-    "what": damage.translate_damage,
-    "place": damage.translate_place,
-    "kind": damage.translate_kind,
-}
+_FIXED: Mapping[str, Mapping[str, Text]] = {"cause": CAUSES, "kind": DAMAGE_KINDS}
+"""What the values of a column are called, where they are out of a fixed set."""
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""
 _ALL = 1.005
@@ -207,6 +204,7 @@ class Maker:
         }
         self.findings = diagnosis.by_fingerprint
         self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
+        self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.step_us = diagnosis.run.step_us
 
@@ -372,11 +370,11 @@ class Maker:
         return (self.piece(value, unit),)
 
     def word(self, value: str, column: str) -> str | None:
-        """What a value out of a fixed set is called; None for a name from the profile."""
-        if column == "cause":
-            return word_for(CAUSES, value, self.language)
-        told = _DAMAGE[column](value) if column in _DAMAGE else None
-        return told.say(self.language) if told else None
+        """What a value out of a fixed set is called, and what is said of damage; None for a name from the profile."""
+        if column in _FIXED:
+            return word_for(_FIXED[column], value, self.language)
+        message = self.unread.get((column, value))
+        return message.say(self.language) if message else None
 
     def where(self, place: str, saving_us: float) -> Where:
         return Where(place, show_value(saving_us, "us") if saving_us > 0 else "")
@@ -400,6 +398,13 @@ class Maker:
 def finding_anchor(finding: Finding, number: int) -> str:
     """The id of a finding inside a page: its fingerprint, so that a link stays good from run to run."""
     return f"f-{finding.fingerprint}" if _ANCHOR.fullmatch(finding.fingerprint) else f"f-no-{number}"
+
+
+def _messages_by_words(unread: Iterable[Unread]) -> dict[tuple[str, str], SavedMessage]:
+    """What is said of damage by column and by what stands there in the tables of findings, which is English."""
+    told = [("place", item.place, item.place_message) for item in unread]
+    told += [("what", item.what, item.what_message) for item in unread]
+    return {(column, words): message for column, words, message in told if message}
 
 
 def _hole_values(finding: Finding) -> dict[str, Scalar]:

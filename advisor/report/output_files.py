@@ -11,8 +11,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from advisor.messages.damage import translate_error
-from advisor.messages.errors import UsageError
+from advisor.messages.errors import UsageError, reason_of_error
 from advisor.messages.message import Message
 
 _DESCRIPTORS = ("/dev/fd/", "/dev/stderr", "/proc/")
@@ -69,7 +68,7 @@ def _removed_unless_done(path: Path) -> Iterator[None]:
 
 def cannot_be_written(path: Path, error: OSError) -> UsageError:
     """What is said of a file that the system refuses."""
-    return UsageError(Message("cannot_be_written", path=path, why=translate_error(error)), Message("give_writable"))
+    return UsageError(Message("cannot_be_written", path=path, why=reason_of_error(error)), Message("give_writable"))
 
 
 def _is_written_into(path: Path) -> bool:

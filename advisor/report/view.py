@@ -7,9 +7,9 @@ from collections import Counter
 
 from msgspec import Struct
 
-from advisor.messages import damage
-from advisor.messages.text import Language, Text
+from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome, Severity
+from advisor.model.unread import SavedMessage
 from advisor.report.cards import Card, Maker, make_cards, open_title
 from advisor.report.headline import Headline, make_headline
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
@@ -136,8 +136,8 @@ def diagnosis_view(diagnosis: Diagnosis, language: Language, full: int = FULL_CA
         unread=tuple(
             UnreadInput(
                 code_prose(item.file),
-                _damage_prose(damage.translate_place(item.place), item.place, language) if item.place else (),
-                parse_prose(clean_line(damage.translate_damage(item.what).say(language))),
+                _said_or_quoted(item.place_message, item.place, language) if item.place else (),
+                _said_or_quoted(item.what_message, item.what, language),
                 f"{item.rows:,}" if item.rows else "–",
             )
             for item in diagnosis.unread[:MOST_UNREAD]
@@ -147,9 +147,10 @@ def diagnosis_view(diagnosis: Diagnosis, language: Language, full: int = FULL_CA
     )
 
 
-def _damage_prose(known: Text | None, said: str, language: Language) -> Prose:
-    """Words of ours in the language of the report; what came with the file stays as it is."""
-    return parse_prose(clean_line(known.say(language))) if known else code_prose(said)
+def _said_or_quoted(message: SavedMessage | None, words: str, language: Language) -> Prose:
+    """A message in the language of the report; words that are none of ours, or none any more, as they are."""
+    said = message.say(language) if message else None
+    return parse_prose(clean_line(said)) if said else code_prose(words)
 
 
 _UNHELD = (("memory_peaks.capacity_bytes",),)

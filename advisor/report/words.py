@@ -295,6 +295,13 @@ OUTCOMES: Mapping[str, Text] = {
     "failed": _t("the rule itself failed", "规则执行出错"),
 }
 
+DAMAGE_KINDS: Mapping[str, Text] = {
+    "row": _t("single rows or events", "个别行或事件"),
+    "truncated": _t("files cut short", "文件被截断"),
+    "unreadable": _t("whole files", "整个文件"),
+    "clock": _t("times of an odd clock", "时钟异常的时间"),
+}
+
 CAUSES: Mapping[str, Text] = {
     "python": _t("Python busy", "Python 执行"),
     "data_loader": _t("data loader", "数据加载"),

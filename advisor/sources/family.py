@@ -95,7 +95,7 @@ class Family:
     detect: Callable[[Listing], Iterable[Candidate]]
     open: Callable[[Sequence[Candidate], Input], tuple[Run, list[Source]]]
     wanted: Text | None = None
-    """What to give, as a request; None where people never begin with it."""
+    """What to give; None where people never begin with it."""
     inner: Callable[[Listing], frozenset[str]] = lambda _: frozenset()
     """The folders of a listed one in which nothing else is to be looked for: there may be thousands."""
     refuse: Callable[[Path, Inventory], InputError | None] = lambda *_: None

@@ -7,8 +7,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from advisor.messages.damage import translate_error
-from advisor.messages.errors import InputError
+from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources.detect import DEPTH
@@ -20,8 +19,8 @@ TRACES_TRIED = 40
 """Files that may be traces, and are looked into to say what they are."""
 
 
-def wanted_input(families: Sequence[Family]) -> Text:
-    """What to give, as a request."""
+def _wanted_input(families: Sequence[Family]) -> Text:
+    """What to give."""
     asked = [family.wanted for family in families if family.wanted]
     return Text("; ".join(one.en for one in asked), "；".join(one.zh for one in asked))
 
@@ -32,7 +31,7 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
     Raises:
         InputError: It is neither.
     """
-    give = wanted_input(families)
+    give = Message("give", what=_wanted_input(families))
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -41,7 +40,7 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
             Message("check_the_path", request=give),
         ) from None
     except (OSError, ValueError) as error:
-        why = translate_error(error)
+        why = reason_of_error(error)
         what = Message("cannot_be_looked_at", path=show_name(path), why=why)
         raise InputError(what, give) from error
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
@@ -56,11 +55,11 @@ def no_capture_error(path: Path, found: Inventory, families: Sequence[Family]) -
         return known
     starts = map(file_head, found.json[:TRACES_TRIED])
     if any(is_trace(start) and is_gpu_trace(start) for start in starts):
-        return _gpu_trace_error(path, wanted_input(families))
+        return _gpu_trace_error(path, _wanted_input(families))
     return (
         InputError(*_texts_on_folder(path, found, families))
         if path.is_dir()
-        else _foreign_file_error(path, wanted_input(families))
+        else _foreign_file_error(path, Message("give", what=_wanted_input(families)))
     )
 
 
@@ -73,20 +72,20 @@ def mixed_profilers_error(path: Path, families: Sequence[Family]) -> InputError:
     )
 
 
-def _gpu_trace_error(path: Path, give: Text) -> InputError:
+def _gpu_trace_error(path: Path, wanted: Text) -> InputError:
     return InputError(
         Message("gpu_trace", path=show_name(path)),
-        Message("give_ascend_profile", request=Text(give.en.removeprefix("give "), give.zh.removeprefix("请给出"))),
+        Message("give_ascend_profile", what=wanted),
     )
 
 
-def _foreign_file_error(path: Path, give: Text) -> InputError:
+def _foreign_file_error(path: Path, give: Message) -> InputError:
     if not file_head(path):
         return InputError(Message("file_is_empty", path=show_name(path)), give)
     return InputError(Message("no_profile_file", path=show_name(path)), give)
 
 
-def _texts_on_folder(path: Path, found: Inventory, families: Sequence[Family]) -> tuple[Message, Message | Text]:
+def _texts_on_folder(path: Path, found: Inventory, families: Sequence[Family]) -> tuple[Message, Message]:
     """What is said of a folder, and what to do."""
     if found.unreadable and not found.files:
         return (
@@ -95,7 +94,7 @@ def _texts_on_folder(path: Path, found: Inventory, families: Sequence[Family]) -
         )
     if not found.files:
         nothing = Message("folder_is_empty", path=show_name(path), levels=DEPTH)
-        return nothing, wanted_input(families)
+        return nothing, Message("give", what=_wanted_input(families))
     holds = first_names(path)
     other = Message("no_ascend_profile", path=show_name(path), names=holds)
-    return other, wanted_input(families)
+    return other, Message("give", what=_wanted_input(families))

@@ -19,6 +19,10 @@ MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent.name !=
 CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
+DAMAGE = ("Odd", "NoEvents", "Unreadable", "refuse_file", "damaged")
+"""Calls that say what is wrong with a file."""
+
+
 def calls(name: str) -> Iterator[tuple[Path, ast.Call]]:
     """Every call of this name in the package."""
     for path in MODULES:
@@ -64,7 +68,7 @@ def test_every_message_of_the_catalogue_is_raised_somewhere() -> None:
     assert sorted(CATALOGUE.keys() - written) == []
 
 
-@pytest.mark.parametrize("name", ["Mistake", "ExprError", "Unclear", "UsageError", "ForgeError", "InputError"])
+@pytest.mark.parametrize("name", ["Mistake", "ExprError", "Unclear", "UsageError", "ForgeError", "InputError", *DAMAGE])
 def test_an_error_is_raised_with_a_message_and_not_with_a_sentence(name: str) -> None:
     wrong = [
         f"{path.name}:{call.lineno}"

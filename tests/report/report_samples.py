@@ -25,10 +25,10 @@ from advisor.model.findings import (
     Scalar,
     Severity,
     TimeSplit,
-    Unread,
     fingerprint,
 )
 from advisor.model.run import Capture, Parallel, Run
+from advisor.model.unread import SavedMessage, Unread
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -303,7 +303,12 @@ def rich(hostile: tuple[str, ...] = HOSTILE) -> Diagnosis:
         exhibits=exhibits(names=hostile),
         unread=(
             Unread(
-                file=f"ASCEND_PROFILER_OUTPUT/{hostile[0]}.csv", place="line 17", what=f"odd cell {hostile[-1]}", rows=3
+                file=f"ASCEND_PROFILER_OUTPUT/{hostile[0]}.csv",
+                place="row 17",
+                what=f"`{hostile[-1]}` holds no usable number",
+                rows=3,
+                place_message=SavedMessage(code="at_row", values={"n": 17}),
+                what_message=SavedMessage(code="no_usable_number", values={"column": hostile[-1]}),
             ),
             Unread(file="trace_view.json", what=hostile[-1]),
         ),

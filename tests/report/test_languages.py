@@ -8,18 +8,32 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from report_samples import rich
+from report_samples import FREE, finding, rich, table
 from rich.console import Console
 
 from advisor.messages.text import Text
+from advisor.model.findings import Diagnosis, Severity
+from advisor.model.run import Run
+from advisor.model.unread import SavedMessage, Unread
 from advisor.report import WRITERS
 from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
 from advisor.report.terminal import print_diagnosis
-from advisor.report.words import AXES, CATEGORIES, CAUSES, CHARTS, CONFIDENCES, NOTES, OUTCOMES, SEVERITIES, WORDS
+from advisor.report.words import (
+    AXES,
+    CATEGORIES,
+    CAUSES,
+    CHARTS,
+    CONFIDENCES,
+    DAMAGE_KINDS,
+    NOTES,
+    OUTCOMES,
+    SEVERITIES,
+    WORDS,
+)
 from advisor.report.writer_input import Reported
 
-TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, CHARTS, AXES, COLUMNS)
+TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, DAMAGE_KINDS, CHARTS, AXES, COLUMNS)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 NAMES = {
     *(
@@ -85,3 +99,30 @@ def test_every_word_has_both_languages_and_the_same_holes(table: Mapping[str, Te
         assert text.zh.strip(), name
         assert set(re.findall(r"\{(\w+)\}", text.en)) == set(re.findall(r"\{(\w+)\}", text.zh)), name
         assert not CJK.search(text.en), name
+
+
+def damaged(what_message: SavedMessage | None, place_message: SavedMessage | None = None) -> str:
+    """A report in Chinese of a capture in which one thing could not be read, that a finding shows in its table."""
+    trouble = Unread(
+        file="a.csv", place="row 3", what="has no column `x`", what_message=what_message, place_message=place_message
+    )
+    rows = table("kind place what", ("row", trouble.place, trouble.what))
+    found = finding(FREE, 0, Severity.low, excerpt=rows)
+    diagnosis = Diagnosis(run=Run(name="prof"), findings=(found,), rules=(FREE,), unread=(trouble,))
+    writer = next(writer for writer in WRITERS if writer.suffix == ".md")
+    return str(writer.text(Reported(diagnosis, "zh")))
+
+
+def test_damage_is_said_in_the_language_of_the_report_wherever_it_is_shown() -> None:
+    said = damaged(
+        SavedMessage(code="lacks_column", values={"column": "x"}), SavedMessage(code="at_row", values={"n": 3})
+    )
+    assert "| 个别行或事件 | 第 3 行 | 缺少列 `x` |" in said
+    assert "| `a.csv` | 第 3 行 | 缺少列 `x` |" in said
+
+
+@pytest.mark.parametrize("message", [None, SavedMessage(code="of a version to come")])
+def test_words_that_came_without_a_message_are_quoted_as_they_are(message: SavedMessage | None) -> None:
+    said = damaged(message)
+    assert "| 个别行或事件 | `row 3` | `` has no column `x` `` |" in said
+    assert "| `a.csv` | `row 3` | `` has no column `x` `` |" in said

@@ -140,7 +140,7 @@ def said_in(diagnosis: Diagnosis, path: Path) -> str:
 
 def test_the_first_place_that_cannot_be_read_is_named_and_the_others_counted(language: Language) -> None:
     text = " ".join(printed(rich(), language, 200).split())
-    assert "line 17" in text
+    assert ("row 17" if language == "en" else "第 17 行") in text
     assert ("1 more in the report" if language == "en" else "另有 1 处") in text
     one = rich().model_copy(update={"unread": rich().unread[:1]})
     assert ("1 more in the report" if language == "en" else "另有 1 处") not in printed(one, language, 200)

@@ -63,7 +63,7 @@ def open_listed(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     return run, [Listed(one.root / "kernels.json") for one in candidates]
 
 
-PRETEND = Family("Pretend", detect, open_listed, wanted=Text("give a folder with kernels.json", "请给出 kernels.json"))
+PRETEND = Family("Pretend", detect, open_listed, wanted=Text("a folder with kernels.json", "含 kernels.json 的目录"))
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_what_to_give_names_every_family(tmp_path: Path) -> None:
         open_input(tmp_path / "gone", families=(*FAMILIES, PRETEND))
     assert caught.value.hint is not None
     assert "_ascend_pt" in caught.value.hint.en
-    assert caught.value.hint.en.endswith("; give a folder with kernels.json")
+    assert caught.value.hint.en.endswith("; a folder with kernels.json")
 
 
 def test_captures_of_two_families_are_not_one_job(listed: Path) -> None:

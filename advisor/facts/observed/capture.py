@@ -65,7 +65,9 @@ class Damage(Fact):
     rank: Rank
     file: Annotated[str, Name("File, relative to the input.")]
     place: Annotated[str, Name("Line, row or byte offset of the first occurrence.")]
+    place_message: Annotated[str, Name("The place as a code and values, in JSON; missing for a name out of the file.")]
     what: Annotated[str, Name("What was wrong, in English.")]
+    what_message: Annotated[str, Name("What was wrong as a code and values, in JSON.")]
     kind: Annotated[str, Key("`row` (some rows left out), `truncated`, `unreadable` (the file as a whole), `clock`.")]
     rows: Annotated[float, Count("Rows or events left out.")]
     share: Annotated[float, Share("Part of the file's rows left out; 1 for a file that cannot be read.")]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.messages.catalogue import commands, expressions, forges, inputs, phrases, queries, rules, settings
+from advisor.messages.catalogue import commands, damage, expressions, forges, inputs, phrases, queries, rules, settings
 from advisor.messages.text import Text
 
 PARTS: tuple[Mapping[str, Text], ...] = tuple(
-    place.TEXTS for place in (phrases, rules, settings, expressions, commands, queries, inputs, forges)
+    place.TEXTS for place in (phrases, rules, settings, expressions, commands, queries, inputs, damage, forges)
 )
 CATALOGUE: Mapping[str, Text] = {code: text for part in PARTS for code, text in part.items()}

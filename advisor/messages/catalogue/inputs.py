@@ -91,7 +91,8 @@ TEXTS: Mapping[str, Text] = {
     ),
     "run_cluster_again": Text("run the cluster analysis again", "请重新执行集群分析"),
     "mixes_profilers": Text("{path} mixes captures of {names}", "{path} 中混有 {names} 的采集数据"),
-    "give_ascend_profile": Text("give an Ascend profile: {request}", "请给出昇腾 profiling 数据：{request}"),
+    "give": Text("give {what}", "请给出{what}"),
+    "give_ascend_profile": Text("give an Ascend profile: {what}", "请给出昇腾 profiling 数据：{what}"),
     "one_empty_file": Text(
         "{name} holds nothing: its one file of results is empty (0 bytes)",
         "{name} 没有数据：1 个结果文件均为空（0 字节）",

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from advisor.messages import damage
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, count_unplaced, reported_results, stand_in, suppression_text
 from advisor.report.formats.wording import say_in_format
@@ -23,7 +22,8 @@ from advisor.report.prose import clean_line, flat_text, parse_prose
 if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.comparison import Status
-    from advisor.model.findings import Diagnosis, Outcome, RuleInfo, Unread
+    from advisor.model.findings import Diagnosis, Outcome, RuleInfo
+    from advisor.model.unread import Unread
     from advisor.report.writer_input import Reported
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -189,7 +189,8 @@ def _note_of_outcome(outcome: Outcome, index: Mapping[str, int], language: Langu
 
 
 def _note_of_unread(item: Unread, language: Language) -> SarifObject:
-    said = [say_in_format("unread", language, what=clean_line(damage.translate_damage(item.what).say(language)))]
+    what = (item.what_message and item.what_message.say(language)) or item.what
+    said = [say_in_format("unread", language, what=clean_line(what))]
     if item.rows:
         said.append(say_in_format("rows_lost", language, rows=item.rows))
     note = _note_json("warning", "; ".join(said))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from advisor.messages.message import Message
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
@@ -99,13 +100,13 @@ def of_cluster(content: object, path: Path, notes: Notes) -> Iterator[tuple[str,
 def _member_objects(value: object, place: str, path: Path, notes: Notes) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The members of an object that are objects themselves; others are noted."""
     if not isinstance(value, dict):
-        notes.add(path.name, place, "holds something else where an object is due")
+        notes.add(path.name, place, Message("object_expected"))
         return
     for key, member in value.items():
         if isinstance(member, dict):
             yield key, member
         else:
-            notes.add(path.name, f"{place} {key}".strip(), "an entry is no object")
+            notes.add(path.name, f"{place} {key}".strip(), Message("entry_no_object"))
 
 
 def _entries_of_operators(

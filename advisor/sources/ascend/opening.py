@@ -12,6 +12,7 @@ from pathlib import Path
 
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
+from advisor.messages.message import Message
 from advisor.model.run import Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_something
@@ -87,8 +88,7 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     )
     for name in TEXT_FILES:
         if folder.packed(name):
-            what = "is packed; unpack it with gunzip"
-            folder.notes.add(f"{name}.gz", "", what, kind="unreadable")
+            folder.notes.add(f"{name}.gz", "", Message("is_packed"), kind="unreadable")
     return folder
 
 

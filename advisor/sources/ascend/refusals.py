@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from advisor.messages.damage import translate_damage
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
@@ -20,8 +19,8 @@ from advisor.sources.listing import first_names, show_name
 _TRIES = 40
 
 WANTED = Text(
-    "give a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, or a folder of many ranks",
-    "请给出以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT，或包含多个 rank 的目录",
+    "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, or a folder of many ranks",
+    "以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT，或包含多个 rank 的目录",
 )
 
 
@@ -33,7 +32,7 @@ def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     if any(one.tool == "insight" for one in foreign):
         return InputError(
             Message("insight_not_readable", path=show_name(path)),
-            WANTED,
+            Message("give", what=WANTED),
         )
     if foreign:
         return _msprof_error(path, any(_holds_data(one.root) for one in foreign))
@@ -47,7 +46,7 @@ def _msprof_error(path: Path, holds_data: bool) -> InputError:
     if not holds_data:
         return InputError(
             Message("msprof_empty", path=show_name(path)),
-            WANTED,
+            Message("give", what=WANTED),
         )
     return InputError(
         Message("msprof_not_readable", path=show_name(path)),
@@ -115,4 +114,4 @@ def _what_is_there(name: str, sizes: Sequence[int], notes: Sequence[Note], datab
     nothing = Message("nothing_measured", name=name)
     if not notes:
         return nothing
-    return Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=translate_damage(notes[0].what))
+    return Message("nothing_and_damage", what=nothing, file=notes[0].file, damage=notes[0].what)

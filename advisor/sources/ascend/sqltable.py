@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
-from advisor.messages.damage import reason_of_error
-from advisor.messages.errors import FactMissing
+from advisor.messages.errors import FactMissing, reason_of_error
+from advisor.messages.message import Message
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import FAILURES
-from advisor.sources.files.statements import UNORDERED, EndlessError, all_rows, ascending_rows, read_rows
+from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, read_rows
 
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
 
@@ -102,7 +102,7 @@ def _fetch_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> li
             for cells, more in zip(lists, cells_of, strict=True):
                 cells.extend(more[:sound])
             if sound < len(ids):
-                raise EndlessError(UNORDERED)
+                raise EndlessError(Message("rows_out_of_order"))
             last = ids[-1]
         told.through(origin.table)
     except FAILURES as error:
@@ -112,8 +112,8 @@ def _fetch_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> li
 
 def _note_damage(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
     name = folder.databases[origin.which].name
-    what = f"{origin.table} cannot be read further ({reason_of_error(error)})"
-    folder.notes.add(name, f"{origin.table}, after row {rows}", what, kind="truncated")
+    what = Message("table_cannot_be_read_further", table=origin.table, why=reason_of_error(error))
+    folder.notes.add(name, Message("after_table_row", table=origin.table, n=rows), what, kind="truncated")
 
 
 class _Damage:
@@ -125,8 +125,8 @@ class _Damage:
     def __call__(self, column: str, bad: Array) -> None:
         rows = int(np.count_nonzero(bad))
         if rows:
-            place = f"{self._table}, row {int(np.argmax(bad)) + 1}"
-            what = f"{self._table}: {column} holds no usable value"
+            place = Message("at_table_row", table=self._table, n=int(np.argmax(bad)) + 1)
+            what = Message("no_usable_value", table=self._table, column=column)
             self._notes.add(self._file, place, what, rows=rows, share=rows / len(bad))
 
 

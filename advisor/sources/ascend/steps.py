@@ -13,6 +13,7 @@ from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, query_rows, read_records, select_columns
 from advisor.sources.files import csvfile
@@ -76,7 +77,7 @@ def _of_one_device(folder: Folder, table: Table[StepTime], devices: Array, file:
     if not several:
         return table
     others = int(np.count_nonzero(devices != devices.min()))
-    folder.notes.add(file, "", "holds several devices for one rank; the first is read", rows=others)
+    folder.notes.add(file, "", Message("several_devices"), rows=others)
     return table.take(devices == devices.min())
 
 

@@ -15,6 +15,7 @@ from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.observed import Collective, Damage, Group, Link, RankCapture, StepTime, Transfer
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import groups, links, transfers
 from advisor.sources.ascend.communication import CommunicationEntry, of_cluster, op_of, ranks_of, time_us
@@ -189,8 +190,9 @@ class ClusterSummary:
         if name not in self.files and not self._database.databases:
             raise FactMissing([name])
         found = self._operator_entries if name == "cluster_communication.json" else self._entries_of_file(name)
-        if any(note.file == name and note.kind == "unreadable" for note in self.notes.all()):
-            raise Unreadable(name, "see the damage")
+        broken = [note for note in self.notes.all() if note.file == name and note.kind == "unreadable"]
+        if broken:
+            raise Unreadable(name, broken[0].what)
         return found
 
     def _collective_table(self) -> Table[Collective]:
@@ -213,7 +215,7 @@ class ClusterSummary:
         whole = np.isfinite(table["elapse_us"])
         if not whole.all():
             count = int(np.count_nonzero(~whole))
-            self.notes.add("cluster_communication.json", "", "operators without an elapse time", rows=count)
+            self.notes.add("cluster_communication.json", "", Message("no_elapse_time"), rows=count)
         return table.take(whole).sorted_by("rank", "step", "start_ns")
 
     def _transfer_table(self) -> Table[Transfer]:

@@ -16,6 +16,9 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct, field
 
+from advisor.messages.message import Message
+from advisor.sources.files.damage_notes import Odd
+
 CHUNK = 512 << 10
 """Small enough that the objects of one chunk stay in the cache: 2 MB cost a quarter more time, 128 KB a tenth."""
 _WINDOW = 1 << 14
@@ -29,7 +32,7 @@ _END = re.compile(r"\]\s*\Z")
 _END_WRAPPED = re.compile(r"\]\s*(,\s*\"|\}\s*\Z)")
 _BETWEEN = re.compile(r"[\s,]*")
 _NEXT = re.compile(r",\s*(?=\{)")
-_DAMAGED = "event is no valid JSON"
+_DAMAGED = Message("event_no_json")
 _BOM = b"\xef\xbb\xbf"
 _SCAN = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 """Finds where an object ends: NaN and control characters inside texts do not stop it."""
@@ -37,7 +40,7 @@ _SCAN = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 T = TypeVar("T")
 
 
-class NoEvents(ValueError):
+class NoEvents(Odd):
     """The file holds no array of objects at all."""
 
 
@@ -74,12 +77,12 @@ def find_array(file: BufferedReader, key: str) -> ArrayLayout:
         if text.startswith(b"["):
             return ArrayLayout(head.index(b"[") + 1, size, wrapped=False)
         if text and not text.startswith(b"{"):
-            raise NoEvents("it is no JSON array or object")
+            raise NoEvents(Message("no_json_container"))
         found = opening.search(head)
         if found:
             return ArrayLayout(found.end(), size, wrapped=True)
         if wanted >= min(size, _HEAD_LIMIT):
-            raise NoEvents(f"it has no {key}" if text else "it is empty")
+            raise NoEvents(Message("lacks_key", key=key) if text else Message("trace_is_empty"))
         wanted *= 16
 
 
@@ -132,7 +135,7 @@ class Salvage(Struct, Generic[T]):
     """What could be kept of a chunk that did not parse."""
 
     found: list[T] = field(default_factory=list)
-    bad: list[tuple[int, str]] = field(default_factory=list)
+    bad: list[tuple[int, Message]] = field(default_factory=list)
     """Where in the chunk something was left out, and what was wrong."""
     used: int = 0
     """How much of the chunk was understood; the rest is unfinished."""
@@ -143,7 +146,7 @@ class Salvage(Struct, Generic[T]):
 def salvage_objects(text: bytes, span: Span, layout: ArrayLayout, read: Callable[[bytes], T | None]) -> Salvage[T]:
     """Object by object: what `read` makes of each, what was left out, and how far it went.
 
-    `read` gets the bytes of one object; it gives None for one that is not wanted, or raises ValueError.
+    `read` gets the bytes of one object; it gives None for one that is not wanted, or raises Odd.
     """
     out: Salvage[T] = Salvage()
     # one character per byte: positions stay true, and in UTF-8 no byte of a longer sign looks like a quote or a brace
@@ -228,8 +231,8 @@ def _goes_on(chars: str, at: int) -> bool:
 def _keep_object(out: Salvage[T], text: bytes, at: int, read: Callable[[bytes], T | None]) -> None:
     try:
         kept = read(text)
-    except ValueError as wrong:
-        out.bad.append((at, str(wrong)))
+    except Odd as wrong:
+        out.bad.append((at, wrong.what))
         return
     if kept is not None:
         out.found.append(kept)

@@ -20,7 +20,8 @@ import numpy as np
 
 from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
-from advisor.messages.damage import reason_of_error
+from advisor.messages.errors import reason_of_error
+from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Notes, Unreadable
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class _Layout:
 class _Wrong:
     """Cells or rows of one kind that could not be used."""
 
-    what: str
+    what: Message
     rows: int = 0
     first: int = 0
 
@@ -111,7 +112,7 @@ class _Progress:
 
     parts: dict[str, list[Array]] = field(default_factory=dict)
     names: dict[str, dict[str, int]] = field(default_factory=dict)
-    wrong: dict[str, _Wrong] = field(default_factory=dict)
+    wrong: dict[Message, _Wrong] = field(default_factory=dict)
     uneven: list[int] = field(default_factory=list)
     rows: int = 0
     bytewise: bool = False
@@ -123,7 +124,7 @@ class _Progress:
         texts = {w.name: dict[str, int]() for w in wanted if w.column.store == "text"}
         return cls({w.name: [] for w in wanted}, texts, bytewise=bytewise)
 
-    def damaged(self, what: str, bad: Array) -> None:
+    def damaged(self, what: Message, bad: Array) -> None:
         """Count the marked rows of the current block."""
         count = int(np.count_nonzero(bad))
         if count:
@@ -149,13 +150,13 @@ def read_columns(
     wanted = _match_headings(found, columns, headings, frozenset(required))
     lacking = [headings[name][0] for name in required if name not in {w.name for w in wanted}]
     if lacking:
-        refuse_file(path, notes, f"has no column `{lacking[0]}`")
+        refuse_file(path, notes, Message("lacks_column", column=lacking[0]))
     progress = _read_rows(path, _Layout(lines, len(found), tuple(w.place for w in wanted)), wanted, notes)
     _note_damage(path, progress, notes)
     return {w.name: _join_parts(w, progress) for w in wanted}
 
 
-def refuse_file(path: Path, notes: Notes, what: str) -> NoReturn:
+def refuse_file(path: Path, notes: Notes, what: Message) -> NoReturn:
     """Note that a file cannot be read as a whole, and say so.
 
     Raises:
@@ -173,9 +174,9 @@ def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
             cells = next(rows, [])
             count = rows.line_num
     except (OSError, csv.Error) as error:
-        refuse_file(path, notes, f"cannot be read ({reason_of_error(error)})")
+        refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not cells:
-        refuse_file(path, notes, "is empty")
+        refuse_file(path, notes, Message("holds_nothing"))
     return [parse_heading(cell) for cell in cells], count
 
 
@@ -211,8 +212,8 @@ def _read_rows(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: No
             progress = _Progress.of(wanted, bytewise=True)
             _scan_blocks(path, layout, wanted, progress)
     except (OSError, pa.ArrowInvalid) as error:
-        what = f"cannot be read further ({reason_of_error(error)})"
-        notes.add(path.name, f"after row {progress.rows + 1}", what, kind="truncated")
+        what = Message("cannot_be_read_further", why=reason_of_error(error))
+        notes.add(path.name, Message("after_row", n=progress.rows + 1), what, kind="truncated")
     finally:
         pa.default_memory_pool().release_unused()
     return progress
@@ -293,7 +294,7 @@ def _convert_cells(raw: object, wanted: _Wanted, progress: _Progress) -> Array:
         values, good = cells.parse_integers(plain)
     if not good.all():
         bad = ~good if wanted.required else ~good & cells.has_value(plain)
-        progress.damaged(f"`{wanted.heading.spelling}` holds no usable number", bad)
+        progress.damaged(Message("no_usable_number", column=wanted.heading.spelling), bad)
         values[~good] = wanted.column.missing
     return values
 
@@ -302,14 +303,14 @@ def _note_damage(path: Path, progress: _Progress, notes: Notes) -> None:
     """Note the damage of a file that was read to its end."""
     total = max(progress.rows + len(progress.uneven), 1)
     if _ends_in_quotes(path):
-        notes.add(path.name, f"row {progress.rows + 1}", "ends inside a quoted cell", kind="truncated")
+        notes.add(path.name, Message("at_row", n=progress.rows + 1), Message("ends_in_quotes"), kind="truncated")
     for wrong in progress.wrong.values():
-        place = f"row {_row_of_position(wrong.first, progress.uneven)}"
+        place = Message("at_row", n=_row_of_position(wrong.first, progress.uneven))
         notes.add(path.name, place, wrong.what, rows=wrong.rows, share=wrong.rows / total)
     if progress.uneven:
         count = len(progress.uneven)
-        what = "rows with too few or too many cells"
-        notes.add(path.name, f"row {progress.uneven[0]}", what, rows=count, share=count / total)
+        place = Message("at_row", n=progress.uneven[0])
+        notes.add(path.name, place, Message("uneven_rows"), rows=count, share=count / total)
 
 
 def _ends_in_quotes(path: Path) -> bool:

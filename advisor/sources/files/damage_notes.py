@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes: the damage found while reading, wherever files are read; Unreadable: a file of which nothing can be read."""
+"""Notes: the damage found while reading, wherever files are read. Unreadable and Odd: what cannot be used, and why.
+
+What is wrong is a message; so is a place, unless it is a name out of the file.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,26 @@ from dataclasses import dataclass
 
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table
-from advisor.messages.errors import AdvisorError
+from advisor.messages.errors import AdvisorError, SpokenError
+from advisor.messages.message import Message
+from advisor.model.unread import SavedMessage
 
 
 class Unreadable(AdvisorError):
     """A file that is there cannot be read as a whole."""
 
-    def __init__(self, file: str, what: str) -> None:
+    def __init__(self, file: str, what: Message) -> None:
         self.file, self.what = file, what
         super().__init__(f"{file} cannot be read: {what}")
+
+
+class Odd(SpokenError, ValueError):
+    """Something in a file cannot be used; says what is wrong with it."""
+
+    what: Message
+
+    def __init__(self, what: Message) -> None:
+        super().__init__(what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +38,8 @@ class Note:
     """One kind of damage in one file: where it was met first, and how much is affected."""
 
     file: str
-    place: str
-    what: str
+    place: Message | str
+    what: Message
     kind: str = "row"
     rows: int = 1
     share: float = math.nan
@@ -35,14 +49,21 @@ class Notes:
     """The damage found while reading. Said twice, it counts once: files may be read for more than one fact."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str], Note] = {}
+        self._found: dict[tuple[str, Message, str], Note] = {}
 
     def add(
-        self, file: str, place: str, what: str, *, kind: str = "row", rows: int = 1, share: float = math.nan
+        self,
+        file: str,
+        place: Message | str,
+        what: Message,
+        *,
+        kind: str = "row",
+        rows: int = 1,
+        share: float = math.nan,
     ) -> None:
         """Remember damage: the file's name, the first place, what was wrong, and how many rows are left out.
 
-        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`. The same words from another
+        `kind` is `row`, `truncated`, `unreadable` (then `share` is 1) or `clock`. The same message from another
         place of the file are counted together.
         """
         share = 1.0 if kind == "unreadable" else share
@@ -53,7 +74,7 @@ class Notes:
 
     def all(self) -> tuple[Note, ...]:
         """What was found, file by file."""
-        return tuple(sorted(self._found.values(), key=lambda note: (note.file, note.what, note.place)))
+        return tuple(sorted(self._found.values(), key=lambda note: (note.file, str(note.what), str(note.place))))
 
     def __len__(self) -> int:
         return len(self._found)
@@ -66,9 +87,16 @@ class Notes:
             Damage,
             rank=[rank] * len(notes),
             file=[prefix + note.file for note in notes],
-            place=[note.place or None for note in notes],
-            what=[note.what for note in notes],
+            place=[str(note.place) or None for note in notes],
+            place_message=[_message_json(note.place) for note in notes],
+            what=[str(note.what) for note in notes],
+            what_message=[_message_json(note.what) for note in notes],
             kind=[note.kind for note in notes],
             rows=[float(note.rows) for note in notes],
             share=[note.share for note in notes],
         )
+
+
+def _message_json(said: Message | str) -> str | None:
+    """A message as it is saved; nothing for a name out of the file."""
+    return SavedMessage.of(said).to_json() if isinstance(said, Message) else None

@@ -20,11 +20,12 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.messages.damage import reason_of_error
+from advisor.messages.errors import reason_of_error
+from advisor.messages.message import Message
 from advisor.progress import silent
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.rows_read import RowsRead
-from advisor.sources.files.statements import UNORDERED, EndlessError, all_rows, ascending_rows, bound_steps, read_rows
+from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, bound_steps, read_rows
 from advisor.sources.files.write_ahead_log import holds_transaction
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
@@ -61,7 +62,7 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     try:
         size, log = path.stat().st_size, _log_size(path)
         if size == 0:
-            raise _unreadable_file(path, notes, "is empty")
+            raise _unreadable_file(path, notes, Message("holds_nothing"))
         connection = _connect_with_log(path) if log else _connect_file(path, "mode=ro&immutable=1")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
@@ -69,7 +70,7 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         bound_steps(connection, size + log)
         all_rows(connection, "SELECT name FROM sqlite_master")
     except (*FAILURES, OSError) as wrong:
-        raise _unreadable_file(path, notes, f"cannot be opened ({reason_of_error(wrong)})") from wrong
+        raise _unreadable_file(path, notes, Message("cannot_be_opened", why=reason_of_error(wrong))) from wrong
     return connection
 
 
@@ -78,7 +79,7 @@ def _only_tables(action: int, first: str | None, second: str | None, base: str |
     return sqlite3.SQLITE_OK if view is None else sqlite3.SQLITE_DENY
 
 
-def _unreadable_file(path: Path, notes: Notes, what: str) -> Unreadable:
+def _unreadable_file(path: Path, notes: Notes, what: Message) -> Unreadable:
     notes.add(path.name, "", what, kind="unreadable")
     return Unreadable(path.name, what)
 
@@ -209,7 +210,7 @@ class Database(Struct, frozen=True):
             raise self._unreadable_error(wrong) from wrong
 
     def _unreadable_error(self, wrong: Exception) -> Unreadable:
-        what = f"cannot be read ({reason_of_error(wrong)})"
+        what = Message("file_unreadable", why=reason_of_error(wrong))
         self.notes.add(self.file, "", what, kind="unreadable")
         return Unreadable(self.file, what)
 
@@ -225,7 +226,7 @@ class Database(Struct, frozen=True):
                 self.told(table, block.sound)
                 last = block.last
                 if block.sound < block.rows:
-                    raise EndlessError(UNORDERED)
+                    raise EndlessError(Message("rows_out_of_order"))
         except FAILURES as wrong:
             self._note_broken(table, wrong, any(parts))
         self.told.through(table)
@@ -248,7 +249,7 @@ class Database(Struct, frozen=True):
         return _Block(rows, ascending_rows(np.fromstring(numbers, np.int64, sep=" "), after), last, columns)
 
     def _note_broken(self, table: str, wrong: Exception, some: bool) -> None:
-        what = f"cannot be read further ({reason_of_error(wrong)})"
+        what = Message("cannot_be_read_further", why=reason_of_error(wrong))
         self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
         if not some:
             raise Unreadable(self.file, what) from wrong
@@ -263,7 +264,9 @@ class Database(Struct, frozen=True):
         values = [_whole_number(value) for _, value in cells]
         bad = [row for (row, value), found in zip(cells, values, strict=True) if found is None and value is not None]
         if bad:
-            self.notes.add(self.file, f"{table} row {bad[0]}", f"{table}.{name} is no whole number", rows=len(bad))
+            place = Message("at_stored_row", table=table, n=bad[0])
+            what = Message("cell_no_whole_number", column=f"{table}.{name}")
+            self.notes.add(self.file, place, what, rows=len(bad))
         return np.array([MISSING if value is None else value for value in values], np.int64)
 
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from advisor.messages.message import Message
 from advisor.sources.files import chunks
 from advisor.sources.files.chunks import ArrayLayout, Span
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.events import (
     Event,
     EventBatch,
     NumberEvent,
-    Odd,
     check_event,
     columns_of_events,
     usable_event,
@@ -78,7 +78,7 @@ def _decode_leniently(text: bytes) -> object:
     try:
         return json.loads(text.decode("utf-8", "replace"), parse_float=str, strict=False)
     except (ValueError, RecursionError):
-        raise Odd("event is no valid JSON") from None
+        raise Odd(Message("event_no_json")) from None
 
 
 class EventBatches:
@@ -86,7 +86,7 @@ class EventBatches:
 
     def __init__(self, path: Path, layout: ArrayLayout, chunk: int) -> None:
         self.path, self.layout, self.chunk = path, layout, chunk
-        self.bad: dict[str, tuple[int, int]] = {}
+        self.bad: dict[Message, tuple[int, int]] = {}
         """Per kind of damage: where it was met first, and how often."""
         self.cut_at: int | None = None
         self._quick = _Quick()
@@ -123,9 +123,10 @@ class EventBatches:
         """Note what was left out, as a share of all events that were met."""
         total = kept + sum(times for _, times in self.bad.values())
         for what, (first, times) in self.bad.items():
-            notes.add(self.path.name, f"byte {first}", what, rows=times, share=times / total)
+            notes.add(self.path.name, Message("at_byte", n=first), what, rows=times, share=times / total)
         if self.cut_at is not None:
-            notes.add(self.path.name, f"byte {self.cut_at}", "the file ends early", kind="truncated", rows=1)
+            place = Message("at_byte", n=self.cut_at)
+            notes.add(self.path.name, place, Message("ends_early"), kind="truncated", rows=1)
 
 
 def _decode_in_parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tuple[Span, EventBatch | None]]:

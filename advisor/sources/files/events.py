@@ -17,6 +17,8 @@ from msgspec import Raw, Struct, field
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array
+from advisor.messages.message import Message
+from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.exact_time import exact_ns, ns_of
 
 FREQUENCY = "AI Core Freq"
@@ -80,10 +82,6 @@ class NumberEvent(Struct, gc=False):
 
 AnyEvent = Event | NumberEvent
 _NO_ARGS = Args()
-
-
-class Odd(ValueError):
-    """An event that cannot be used; says what is wrong with it."""
 
 
 TRACK = "track"
@@ -158,7 +156,7 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
         ),
     }
     if "" in piece.distinct[part, "name"]:
-        raise Odd("name is missing")
+        raise Odd(Message("name_is_missing"))
     _add_tasks(piece, args)
     _add_copies(piece, args)
     _add_payloads(piece, args)
@@ -176,7 +174,7 @@ def _add_overlap(piece: EventBatch, events: list[Any]) -> None:
 def _durations_us(events: list[Any]) -> Array:
     us = np.fromiter([e.dur for e in events], np.float64, len(events))
     if not ((us >= 0) & (us < _MAX_US)).all():
-        raise Odd("duration is missing, negative or too large")
+        raise Odd(Message("duration_unusable"))
     return us
 
 
@@ -235,10 +233,7 @@ def _times_ns(events: list[Any]) -> Array:
     texts = [e.ts for e in events]
     if texts and isinstance(texts[0], Raw):
         texts = [bytes(text).decode("ascii", "replace").strip('"') for text in texts]
-    try:
-        return exact_ns(texts)
-    except ValueError as wrong:
-        raise Odd(str(wrong)) from None
+    return exact_ns(texts)
 
 
 def _scalar_text(value: EventValue) -> str | None:
@@ -287,9 +282,9 @@ def wide_ids(ids: Sequence[int | str | None]) -> tuple[Array, Array]:
     try:
         found = [int(i) for i in ids]  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise Odd("id of a link is no number") from None
+        raise Odd(Message("link_id_no_number")) from None
     if any(i < 0 or i >> 126 for i in found):
-        raise Odd("id of a link is too large")
+        raise Odd(Message("link_id_too_large"))
     mask = 2**63 - 1
     return np.array([i >> 63 for i in found], np.int64), np.array([i & mask for i in found], np.int64)
 
@@ -301,10 +296,10 @@ def usable_event(found: object) -> Event | None:
         Odd: It is of a kind that is kept, and unusable.
     """
     if not isinstance(found, dict):
-        raise Odd("event is no object")
+        raise Odd(Message("event_no_object"))
     phase, name, category, identity = (found.get(key) for key in ("ph", "name", "cat", "id"))
     if not isinstance(phase, str):
-        raise Odd("event has no phase")
+        raise Odd(Message("event_without_phase"))
     duration, args = found.get("dur"), found.get("args")
     return check_event(
         Event(
@@ -332,16 +327,15 @@ def check_event(event: Event) -> Event | None:
     if not (linked or phase in ("X", "M") or (phase == "C" and event.name == FREQUENCY)):
         return None
     if not event.name:
-        raise Odd("name is missing")
+        raise Odd(Message("name_is_missing"))
     if phase == "X" and not 0 <= event.dur < _MAX_US:
-        raise Odd("duration is missing, negative or too large")
+        raise Odd(Message("duration_unusable"))
     if linked:
         wide_ids([event.id])
     if phase != "M":
-        try:
-            ns_of(event.ts)
-        except ValueError as wrong:
-            raise Odd(str(wrong) if event.ts else "time is missing") from None
+        if not event.ts:
+            raise Odd(Message("time_is_missing"))
+        ns_of(event.ts)
     return event
 
 

@@ -14,6 +14,8 @@ from decimal import Decimal
 import numpy as np
 
 from advisor.facts.table import Array
+from advisor.messages.message import Message
+from advisor.sources.files.damage_notes import Odd
 
 _WHOLE, _WIDTH = 16, 20
 _POINT, _ZERO = ord("."), ord("0")
@@ -26,7 +28,7 @@ def exact_ns(texts: Sequence[str]) -> Array:
     """Whole ns of times written as decimal µs, rounded half to even below one ns.
 
     Raises:
-        ValueError: One of them is no time before the year 2116.
+        Odd: One of them is no time before the year 2116.
     """
     if not texts:
         return np.empty(0, np.int64)
@@ -42,13 +44,13 @@ def ns_of(text: str) -> int:
     """Whole ns of one time written as decimal µs.
 
     Raises:
-        ValueError: It is no time before the year 2116.
+        Odd: It is no time before the year 2116.
     """
     if not _PLAIN.fullmatch(text):
-        raise ValueError("time is no decimal number")
+        raise Odd(Message("time_no_decimal"))
     found = int((Decimal(text) * 1000).to_integral_value())
     if found >= _LIMIT_NS:
-        raise ValueError("time is too large")
+        raise Odd(Message("time_too_large"))
     return found
 
 

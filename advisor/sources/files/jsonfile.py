@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from advisor.messages.damage import reason_of_error
+from advisor.messages.errors import reason_of_error
+from advisor.messages.message import Message
 from advisor.sources.files.csvfile import refuse_file
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.damage_notes import Notes, Odd
 
 _MOST = 1 << 63
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -26,13 +27,13 @@ def load_json(path: Path, notes: Notes) -> object:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        refuse_file(path, notes, f"cannot be read ({reason_of_error(error)})")
+        refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not raw.strip(b"\0 \t\r\n"):
-        refuse_file(path, notes, "is empty")
+        refuse_file(path, notes, Message("holds_nothing"))
     try:
         return parse_json(raw)
     except ValueError as error:
-        refuse_file(path, notes, f"is no complete JSON ({reason_of_error(error)})")
+        refuse_file(path, notes, Message("no_complete_json", why=reason_of_error(error)))
 
 
 def parse_json(raw: bytes | str) -> object:
@@ -45,7 +46,7 @@ def parse_json(raw: bytes | str) -> object:
     try:
         found: object = json.loads(text)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise Odd(Message("nested_too_deeply")) from None
     return _replace_surrogates(found) if _SURROGATE.search(text) else found
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from advisor.facts.table import Array
+from advisor.messages.errors import SpokenError
+from advisor.messages.message import Message
 
 STEPS_PER_BYTE = 16
 """Steps of SQLite's machine that one statement may take for each byte of the file. Ours take fewer than 3: 8 for a
@@ -25,10 +27,8 @@ SMALLEST_ROW = 6
 FETCH_ROWS = 50_000
 _STRIDE = 100_000
 
-UNORDERED = "its rows are out of order"
 
-
-class EndlessError(sqlite3.DatabaseError):
+class EndlessError(SpokenError, sqlite3.DatabaseError):
     """A statement that would give rows for ever, or the same ones again."""
 
 
@@ -68,11 +68,11 @@ def read_rows(connection: sqlite3.Connection, query: str, values: Sequence[objec
         while block := cursor.fetchmany(FETCH_ROWS):
             most -= len(block)
             if most < 0:
-                raise EndlessError("it leads in circles")
+                raise EndlessError(Message("leads_in_circles"))
             yield block
     except sqlite3.OperationalError as wrong:
         if steps.left < 0:
-            raise EndlessError("it leads in circles") from wrong
+            raise EndlessError(Message("leads_in_circles")) from wrong
         raise
 
 

@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
-from advisor.messages.damage import reason_of_error
+from advisor.messages.errors import reason_of_error
+from advisor.messages.message import Message
 from advisor.progress import Progress, silent
 from advisor.sources.files import chunks
-from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.damage_notes import Notes, Odd, Unreadable
 from advisor.sources.files.decoding import EventBatches
 from advisor.sources.files.events import PROCESS, THREAD, TRACK, EventBatch, whole_numbers
 
@@ -143,7 +144,7 @@ def read_timeline(
         pieces.tell(notes, collected.events)
         return collected.timeline()
     except (OSError, chunks.NoEvents) as wrong:
-        what = f"cannot be read ({reason_of_error(wrong)})" if isinstance(wrong, OSError) else str(wrong)
+        what = wrong.what if isinstance(wrong, Odd) else Message("file_unreadable", why=reason_of_error(wrong))
         notes.add(path.name, "", what, kind="unreadable")
         raise Unreadable(path.name, what) from wrong
     finally:

@@ -26,9 +26,9 @@ from advisor.model.findings import (
     RuleInfo,
     Saving,
     Severity,
-    Unread,
 )
 from advisor.model.run import Run
+from advisor.model.unread import SavedMessage, Unread
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 from advisor.report import WRITERS, Reported
 from advisor.report.sources import Location
@@ -97,6 +97,10 @@ outcomes = st.builds(
     needs=st.lists(names, max_size=2).map(tuple),
     measures=st.just(()),
 )
+troubles = st.builds(SavedMessage, code=st.just("lacks_column"), values=st.fixed_dictionaries({"column": names}))
+unread = st.builds(
+    Unread, file=names, place=names, what=names, rows=st.integers(0, 9), what_message=st.none() | troubles
+)
 diagnoses = st.builds(
     lambda run, found, became, rules, lost: Diagnosis(
         version="1", run=Run(name=run), findings=found, outcomes=became, rules=rules, unread=lost
@@ -105,7 +109,7 @@ diagnoses = st.builds(
     st.lists(findings, max_size=4).map(tuple),
     st.lists(outcomes, max_size=3, unique_by=lambda outcome: outcome.rule).map(tuple),
     st.lists(infos, max_size=3, unique_by=lambda info: info.id).map(tuple),
-    st.lists(st.builds(Unread, file=names, place=names, what=names, rows=st.integers(0, 9)), max_size=2).map(tuple),
+    st.lists(unread, max_size=2).map(tuple),
 )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from advisor.facts.observed import Damage, Kernel, L2Cache, OperatorTotal, RankCapture, StepTime
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources import open_input
 from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.files.damage_notes import Notes
@@ -84,9 +85,9 @@ def test_only_one_folder_of_a_run_keeps_things_open(tmp_path: Path) -> None:
 def test_damage_said_twice_counts_once_and_of_one_kind_together() -> None:
     notes = Notes()
     for _ in range(2):
-        notes.add("a.csv", "row 3", "bad", rows=2, share=0.1)
-    notes.add("a.csv", "row 9", "worse")
-    notes.add("b.csv", "", "gone", kind="unreadable")
+        notes.add("a.csv", Message("at_row", n=3), Message("no_usable_number", column="bad"), rows=2, share=0.1)
+    notes.add("a.csv", Message("at_row", n=9), Message("no_usable_number", column="worse"))
+    notes.add("b.csv", "", Message("holds_nothing"), kind="unreadable")
     rows = notes.table(5, "host/x").rows()
     assert [(row["file"], row["place"], row["rows"], row["share"]) for row in rows] == [
         ("host/x/a.csv", "row 3", 2, 0.1),

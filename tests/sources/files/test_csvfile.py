@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from advisor.facts.base import MISSING
 from advisor.facts.observed import OperatorMemory
 from advisor.facts.table import Values
+from advisor.messages.message import Message
 from advisor.sources.files import csvfile
 from advisor.sources.files.cells import exact_ns
 from advisor.sources.files.damage_notes import Note, Notes, Unreadable
@@ -95,24 +96,24 @@ def test_an_impossible_size_is_missing_counted_and_placed(file: Path, cell: str)
     columns, notes = read(file, f'Name,Size(KB)\na,1\nb,"{cell}"\nc,3\n')
     assert columns["size_bytes"].tolist()[::2] == [1024, 3072]  # type: ignore[union-attr]
     assert np.isnan(columns["size_bytes"][1])  # type: ignore[index]
-    assert [(note.place, note.rows, note.share) for note in notes] == [("row 3", 1, 1 / 3)]
+    assert [(note.place, note.rows, note.share) for note in notes] == [(Message("at_row", n=3), 1, 1 / 3)]
 
 
 def test_rows_with_too_few_or_too_many_cells_are_left_out_counted_and_placed(file: Path) -> None:
     columns, notes = read(file, "Name,Size(KB)\na,1\nb\nc,3\nd,4,5\n")
     assert columns["name"].values() == ["a", "c"]  # type: ignore[union-attr]
-    assert [(note.place, note.rows, note.share) for note in notes] == [("row 3", 2, 0.5)]
+    assert [(note.place, note.rows, note.share) for note in notes] == [(Message("at_row", n=3), 2, 0.5)]
 
 
 def test_places_count_the_rows_that_were_left_out(file: Path) -> None:
     _, notes = read(file, "Name,Size(KB)\na\nb\nc,x\n")
-    assert [note.place for note in notes if "Size" in note.what] == ["row 4"]
+    assert [note.place for note in notes if "Size" in str(note.what)] == [Message("at_row", n=4)]
 
 
 def test_rows_without_a_required_value_are_left_out_and_counted(file: Path) -> None:
     columns, notes = read(file, "Name,Size(KB)\na,\nb,2\n", "size_bytes")
     assert columns["name"].values() == ["b"]  # type: ignore[union-attr]
-    assert [(note.place, note.rows) for note in notes] == [("row 2", 1)]
+    assert [(note.place, note.rows) for note in notes] == [(Message("at_row", n=2), 1)]
 
 
 def test_a_file_without_a_required_column_is_unreadable(file: Path) -> None:
@@ -185,7 +186,7 @@ def test_no_text_is_too_strange_for_an_exact_time(text: str) -> None:
 def test_times_beyond_64_bits_are_damage_not_another_time(file: Path, cell: str) -> None:
     columns, notes = read(file, f"Name,Allocation Time(us)\nx,{cell}\ny,2\n")
     assert columns["allocated_ns"].tolist() == [MISSING, 2000]  # type: ignore[union-attr]
-    assert [note.place for note in notes] == ["row 2"]
+    assert [note.place for note in notes] == [Message("at_row", n=2)]
 
 
 @pytest.mark.parametrize("unit", ["ns", "ms", "s"])

@@ -82,7 +82,7 @@ def test_a_cell_that_is_no_number_is_missing_and_noted(tmp_path: Path) -> None:
     found = one_column(tmp_path / "x.db", [1, "many", 3])
     assert found.integers("T", {"x": ["x"]})["x"].tolist() == [1, MISSING, 3]
     (note,) = found.notes.all()
-    assert (note.place, note.what, note.rows) == ("T row 2", "T.x is no whole number", 1)
+    assert (str(note.place), str(note.what), note.rows) == ("T row 2", "T.x is no whole number", 1)
 
 
 def test_columns_are_found_by_their_newest_name_and_missing_ones_are_missing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
+from advisor.messages.message import Message
 from advisor.sources.files import decoding, timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from tests.sources.traces import Json, arrow, event, kept, lane, read, thread, write
@@ -119,8 +120,8 @@ def test_damage_says_where_it_begins_and_what_it_is(tmp_path: Path) -> None:
     _, notes = read(path)
     (note,) = notes.all()
     assert note.file == "trace_view.json"
-    assert note.place == f"byte {1 + len(good) + 2}"
-    assert note.what == "name is missing"
+    assert note.place == Message("at_byte", n=1 + len(good) + 2)
+    assert note.what == Message("name_is_missing")
     assert note.share == pytest.approx(1 / 3)
 
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a file could not be read, why, and where in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Text
+
+TEXTS: Mapping[str, Text] = {
+    # files
+    "holds_nothing": Text("is empty", "文件为空"),
+    "trace_is_empty": Text("it is empty", "文件为空"),
+    "is_packed": Text("is packed; unpack it with gunzip", "是 gzip 压缩文件，请先用 gunzip 解压"),
+    "cannot_be_opened": Text("cannot be opened ({why})", "无法打开（{why}）"),
+    "file_unreadable": Text("cannot be read ({why})", "无法读取（{why}）"),
+    "cannot_be_read_further": Text("cannot be read further ({why})", "后续内容无法读取（{why}）"),
+    "table_cannot_be_read_further": Text(
+        "{table} cannot be read further ({why})", "{table} 的后续内容无法读取（{why}）"
+    ),
+    "no_complete_json": Text("is no complete JSON ({why})", "不是完整的 JSON（{why}）"),
+    "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),
+    "lacks_key": Text("it has no {key}", "缺少 {key}"),
+    "lacks_column": Text("has no column `{column}`", "缺少列 `{column}`"),
+    "ends_early": Text("the file ends early", "文件不完整，提前结束"),
+    "ends_in_quotes": Text("ends inside a quoted cell", "文件在引号内结束"),
+    "several_devices": Text(
+        "holds several devices for one rank; the first is read", "同一 rank 含多个 device，只读取第一个"
+    ),
+    "object_expected": Text("holds something else where an object is due", "应为对象处是其他内容"),
+    # rows and events
+    "uneven_rows": Text("rows with too few or too many cells", "行的列数过少或过多"),
+    "no_usable_number": Text("`{column}` holds no usable number", "`{column}` 不是可用的数值"),
+    "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
+    "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
+    "no_elapse_time": Text("operators without an elapse time", "算子没有耗时"),
+    "entry_no_object": Text("an entry is no object", "条目不是对象"),
+    "event_no_json": Text("event is no valid JSON", "事件不是合法的 JSON"),
+    "event_no_object": Text("event is no object", "事件不是对象"),
+    "event_without_phase": Text("event has no phase", "事件缺少 ph 字段"),
+    "duration_unusable": Text("duration is missing, negative or too large", "时长缺失、为负或过大"),
+    "name_is_missing": Text("name is missing", "名称缺失"),
+    "time_is_missing": Text("time is missing", "时间缺失"),
+    "time_no_decimal": Text("time is no decimal number", "时间不是十进制数"),
+    "time_too_large": Text("time is too large", "时间过大"),
+    "link_id_no_number": Text("id of a link is no number", "连线的 id 不是数字"),
+    "link_id_too_large": Text("id of a link is too large", "连线的 id 过大"),
+    # reasons
+    "nested_too_deeply": Text("nested too deeply", "嵌套过深"),
+    "rows_out_of_order": Text("its rows are out of order", "行号次序错乱"),
+    "leads_in_circles": Text("it leads in circles", "页面循环引用"),
+    "no_utf8": Text("bytes that are no UTF-8", "含有非 UTF-8 字节"),
+    "unknown_reason": Text("unknown reason", "原因未知"),
+    "quoted": Text("{words}", "`{words}`"),
+    # places
+    "at_row": Text("row {n}", "第 {n} 行"),
+    "after_row": Text("after row {n}", "第 {n} 行之后"),
+    "at_byte": Text("byte {n}", "第 {n} 字节"),
+    "at_table_row": Text("{table}, row {n}", "{table} 第 {n} 行"),
+    "at_stored_row": Text("{table} row {n}", "{table} 第 {n} 行"),
+    "after_table_row": Text("{table}, after row {n}", "{table} 第 {n} 行之后"),
+}

@@ -18,9 +18,10 @@ import corpus
 from advisor.bot.comment import render_comment
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import Diagnosis, Finding, Scalar
+from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.html import diagnosis_page
-from advisor.report.markdown import diagnosis_markdown
-from advisor.report.terminal import print_diagnosis
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
 from advisor.report.view import diagnosis_view
 from advisor.units import show_value
 
@@ -57,9 +58,9 @@ REAL = (
 def outputs(diagnosis: Diagnosis, language: Language) -> Iterator[tuple[str, str]]:
     """What each output says, as text."""
     told = io.StringIO()
-    print_diagnosis(diagnosis, language, Console(file=told, width=500, color_system=None), top=60)
+    print_document(diagnosis_summary(diagnosis, language, 60), Console(file=told, width=500, color_system=None))
     yield "terminal", told.getvalue()
-    yield "markdown", diagnosis_markdown(diagnosis, language)
+    yield "markdown", document_text(diagnosis_document(diagnosis, language))
     yield "comment", render_comment(diagnosis, language=language)
     yield (
         "html",

@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     from advisor.model.findings import Severity
-    from advisor.report.terminal import print_diagnosis
+    from advisor.report.diagnosis.document import diagnosis_summary
+    from advisor.report.renderers.terminal import print_document
 
     write_all(diagnosis, arguments, outputs, charts)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
         console = console_beside(outputs)
-        print_diagnosis(diagnosis, language_of(arguments.lang), console, top=arguments.top or 5, written=files)
+        language, top = language_of(arguments.lang), arguments.top or 5
+        print_document(diagnosis_summary(diagnosis, language, top, is_written=bool(files)), console, files)
     level = arguments.fail_on
     worst = max((finding.severity for finding in diagnosis.findings), default=None)
     return FOUND if level and worst is not None and worst >= Severity[level] else FINE

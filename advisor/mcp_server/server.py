@@ -24,7 +24,8 @@ from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.progress import Progress
 from advisor.release import VERSION
-from advisor.report.markdown import diagnosis_markdown
+from advisor.report.diagnosis.document import diagnosis_document
+from advisor.report.renderers.markdown import document_text
 
 INSTRUCTIONS = """\
 Reads profiles of Ascend NPUs. `diagnose` says what to fix first; `explain` shows the grounds of a finding by its \
@@ -154,7 +155,7 @@ def _offer_reports(made: MCPServer[Any], tools: Tools) -> None:
     def report(path: str) -> str:
         """The report of a capture, as Markdown."""
         with _errors_in_words(tools.language, ResourceError):
-            return _valid_utf8(diagnosis_markdown(tools.whole(path), tools.language))
+            return _valid_utf8(document_text(diagnosis_document(tools.whole(path), tools.language)))
 
 
 def _read_only_tool(made: MCPServer[Any], title: str) -> Callable[[Function], Function]:

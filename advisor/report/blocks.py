@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What documents are made of, whatever format they are written in: headings, paragraphs, lists, tables, code.
+"""What documents are made of, whatever format they are written in: headings, paragraphs, lists, tables, code, folds.
 
 A module makes one kind of document out of what is to be said; `renderers` write documents in every format.
 """
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from advisor.messages.text import Language
 from advisor.report.prose import Prose, TextPiece, flat_text
+from advisor.report.time_split import TimePart
 
 
 class Heading(Struct, frozen=True):
@@ -26,6 +27,8 @@ class Paragraph(Struct, frozen=True):
     """One or more sentences."""
 
     said: Prose
+    begins: bool = False
+    """Whether something else begins with it: where lines stand close, it stands apart from what is above."""
 
 
 class ListBlock(Struct, frozen=True):
@@ -35,11 +38,13 @@ class ListBlock(Struct, frozen=True):
     start: int | None = None
     mark: TextPiece | None = None
     """What stands before each item on a terminal, in place of a dot."""
+    loose: bool = False
+    """Whether its items stand apart in text: each is more than a line."""
 
-    def marked(self) -> Iterator[tuple[str, Blocks]]:
-        """Each item with what stands before it: its number, or nothing."""
+    def numbered(self) -> Iterator[tuple[int | None, Blocks]]:
+        """Each item with its number; None where the list has none."""
         for at, item in enumerate(self.items):
-            yield "" if self.start is None else f"{self.start + at}.", item
+            yield None if self.start is None else self.start + at, item
 
 
 class Code(Struct, frozen=True):
@@ -70,7 +75,21 @@ class Quote(Struct, frozen=True):
     blocks: Blocks
 
 
-Block = Heading | Paragraph | ListBlock | Code | Grid | Quote
+class Fold(Struct, frozen=True):
+    """A part that is folded away where a format can: what it holds, in a few words, and then what it holds."""
+
+    said: Prose
+    blocks: Blocks
+
+
+class Split(Struct, frozen=True):
+    """A time and the parts it is made of, longest first: a bar where one can be drawn."""
+
+    name: str
+    parts: tuple[TimePart, ...]
+
+
+Block = Heading | Paragraph | ListBlock | Code | Grid | Quote | Fold | Split
 Blocks = tuple[Block, ...]
 
 
@@ -127,6 +146,8 @@ def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
     match block:
         case Heading() | Paragraph():
             return replace(block, said=change(block.said))
+        case Fold():
+            return Fold(change(block.said), with_prose(block.blocks, change))
         case ListBlock():
             return replace(block, items=tuple(with_prose(item, change) for item in block.items))
         case Grid():
@@ -134,7 +155,7 @@ def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
             return replace(block, heads=tuple(map(change, block.heads)), rows=rows)
         case Quote():
             return Quote(with_prose(block.blocks, change))
-        case Code():
+        case Code() | Split():
             return block
 
 
@@ -155,9 +176,9 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
             case Heading() | Paragraph():
                 yield flat_text(block.said)
             case ListBlock():
-                for mark, item in block.marked():
+                for number, item in block.numbered():
                     first, *others = [*plain_lines(item), ""]
-                    yield f"{mark or '-'} {first}"
+                    yield f"{'-' if number is None else f'{number}.'} {first}"
                     yield from (f"  {line}" for line in others if line)
             case Code():
                 yield from block.text.splitlines()
@@ -165,3 +186,8 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
                 yield from (" | ".join(map(flat_text, row)) for row in (block.heads, *block.rows))
             case Quote():
                 yield from plain_lines(block.blocks)
+            case Fold():
+                yield flat_text(block.said)
+                yield from plain_lines(block.blocks)
+            case Split():
+                yield from (f"{part.name} {part.time} ({part.share})" for part in block.parts)

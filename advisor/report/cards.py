@@ -15,7 +15,7 @@ from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Blocks
+from advisor.report.blocks import Blocks, Grid
 from advisor.report.columns import COLUMNS
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import join_places
@@ -51,18 +51,10 @@ class CardMeasure(Struct, frozen=True):
     overridden: bool = False
 
 
-class CardColumn(Struct, frozen=True):
-    """One column of an excerpt."""
-
-    label: Prose
-    numeric: bool
-
-
 class CardRows(Struct, frozen=True):
     """The rows behind a finding; `note` says which part of them is shown, `timed` whether moments are among them."""
 
-    heads: tuple[CardColumn, ...]
-    rows: tuple[tuple[Prose, ...], ...]
+    grid: Grid
     note: str
     timed: bool
 
@@ -184,6 +176,12 @@ def open_text(text: Text, language: Language) -> Blocks:
     """What a rule says where nothing was found: its holes are left open."""
     said = text.say(language)
     return rule_text(said, _left_open(said))
+
+
+def open_step(step: Remedy, language: Language) -> CardStep:
+    """A step of a remedy where nothing was found: its holes are left open."""
+    care = open_text(step.care, language) if step.care else ()
+    return CardStep(open_text(step.do, language), clean_block(step.run), clean_block(step.code), care)
 
 
 def _left_open(text: str) -> Mapping[str, TextPiece]:
@@ -355,14 +353,14 @@ class Maker:
             unit or any(number_or_none(row[i]) is not None for row in rows if i < len(row))
             for i, unit in enumerate(units)
         ]
-        heads = tuple(CardColumn(self.label(c.name, info), bool(is_)) for c, is_ in zip(columns, counted, strict=True))
+        heads = tuple(self.label(column.name, info) for column in columns)
         total = max(table.total, len(table.rows))
         note = "" if total <= len(rows) else say("rows_of", self.language, shown=len(rows), total=f"{total:,}")
         cells = tuple(
             tuple(self.cell(value, column.name, unit) for value, column, unit in zip(row, columns, units, strict=False))
             for row in rows
         )
-        return CardRows(heads, cells, note, "ns" in units)
+        return CardRows(Grid(heads, cells, tuple(map(bool, counted))), note, "ns" in units)
 
     def cell(self, value: Scalar, column: str, unit: str) -> Prose:
         if isinstance(value, str) and (word := self.word(value, column)):

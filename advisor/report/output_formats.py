@@ -43,9 +43,10 @@ def _report_html(reported: Reported) -> str:
 
 
 def _report_markdown(reported: Reported) -> str:
-    from advisor.report.markdown import diagnosis_markdown
+    from advisor.report.diagnosis.document import diagnosis_document
+    from advisor.report.renderers.markdown import document_text
 
-    return diagnosis_markdown(reported.diagnosis, reported.language)
+    return document_text(diagnosis_document(reported.diagnosis, reported.language))
 
 
 def _report_xlsx(reported: Reported) -> bytes:

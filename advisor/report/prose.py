@@ -34,7 +34,8 @@ _COMMAND = re.compile(
 _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 
 
-Tone = Literal["", "good", "warn", "bad", "quiet", "subject"]
+Tone = Literal["", "good", "warn", "bad", "quiet", "subject", "critical", "high", "medium", "low", "info"]
+"""How something is meant, a grade of severity among them: formats have colours for it."""
 
 
 class TextPiece(Struct, frozen=True):
@@ -47,7 +48,7 @@ class TextPiece(Struct, frozen=True):
     url: str = ""
     """Where it leads; an address of the web, or nothing."""
     tone: Tone = ""
-    """How it is meant, for formats with colours."""
+    """How it is meant."""
 
 
 Prose = tuple[TextPiece, ...]
@@ -122,3 +123,17 @@ def join_pieces(pieces: Iterable[TextPiece]) -> Prose:
     """The pieces that say something; neighbours of one style are one piece."""
     alike = groupby(filter(lambda piece: piece.text, pieces), key=lambda piece: replace(piece, text=""))
     return tuple(replace(style, text="".join(piece.text for piece in same)) for style, same in alike)
+
+
+def join_prose(between: str, parts: Iterable[Prose]) -> Prose:
+    """Stretches of text behind each other, with words between them."""
+    joined: list[TextPiece] = []
+    for part in parts:
+        joined += [TextPiece(between)] if joined and between else []
+        joined += part
+    return tuple(joined)
+
+
+def toned(said: Prose, tone: Tone) -> Prose:
+    """The same words, meant in one way."""
+    return tuple(replace(piece, tone=tone) for piece in said)

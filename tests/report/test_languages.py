@@ -18,7 +18,8 @@ from advisor.model.unread import SavedMessage, Unread
 from advisor.report import WRITERS
 from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
-from advisor.report.terminal import print_diagnosis
+from advisor.report.diagnosis.document import diagnosis_summary
+from advisor.report.renderers.terminal import print_document
 from advisor.report.words import (
     AXES,
     CATEGORIES,
@@ -87,7 +88,7 @@ def test_no_english_in_a_chinese_report(suffix: str, renderer: Renderer) -> None
 def test_the_terminal_keeps_to_one_language() -> None:
     for language, foreign in (("en", CJK), ("zh", re.compile(r"\b(the|of|step takes|up to|ranks|steps|not|rules)\b"))):
         console = Console(width=80, file=io.StringIO())
-        print_diagnosis(rich(sample()), "zh" if language == "zh" else "en", console)
+        print_document(diagnosis_summary(rich(sample()), "zh" if language == "zh" else "en"), console)
         assert isinstance(console.file, io.StringIO)
         assert not foreign.findall(console.file.getvalue())
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from advisor.report.diagnosis.document import diagnosis_document
+from advisor.report.renderers.markdown import document_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import EXPOSED, HOSTILE, rich
 
-from advisor.report.markdown import diagnosis_markdown
 from advisor.report.prose import clean_block, clean_line
 from advisor.report.renderers.markdown import code_block, code_span, escape_text
 
@@ -34,7 +35,7 @@ def tokens(text: str) -> list[Token]:
 @given(st.tuples(*[hostile] * 3))
 @settings(max_examples=60)
 def test_nothing_from_a_profile_becomes_markup(names: tuple[str, ...]) -> None:
-    parsed = tokens(diagnosis_markdown(rich(names), "en"))
+    parsed = tokens(document_text(diagnosis_document(rich(names), "en")))
     links = {token.attrs["href"] for token in parsed if token.type == "link_open"}
     assert links == {EXPOSED.references[0].url}
     assert not [
@@ -52,7 +53,7 @@ def test_names_do_not_change_the_shape_of_the_tables(names: tuple[str, ...]) -> 
     def shape(text: str) -> list[str]:
         return [token.type for token in PARSER.parse(text)]
 
-    assert shape(diagnosis_markdown(rich(names), "zh")) == shape(diagnosis_markdown(rich(("a", "b", "c")), "zh"))
+    assert shape(document_text(diagnosis_document(rich(names), "zh"))) == shape(document_text(diagnosis_document(rich(("a", "b", "c")), "zh")))
 
 
 @given(hostile)
@@ -88,7 +89,7 @@ def test_forges_find_no_mention_link_or_number_in_plain_text(text: str) -> None:
 
 
 def test_the_verdict_comes_first() -> None:
-    lines = [line for line in diagnosis_markdown(rich(), "en").splitlines() if line]
+    lines = [line for line in document_text(diagnosis_document(rich(), "en")).splitlines() if line]
     assert lines[2].startswith("**A step takes 117 ms: 70 % exposed communication, 22 % idle, 7.7 % compute.**")
     assert lines[3].startswith(
         "**Fix first**: Communication is exposed for 70 % of each step (rank 0, worst of 8) — about 57.0 ms per step"
@@ -96,7 +97,7 @@ def test_the_verdict_comes_first() -> None:
 
 
 def test_a_quiet_rule_says_what_it_measured_beside_the_threshold() -> None:
-    text = diagnosis_markdown(rich(), "en")
+    text = document_text(diagnosis_document(rich(), "en"))
     line = next(line for line in text.splitlines() if "`memory/near-capacity`" in line and "in order" in line)
     assert "4.3 %" in line
     assert "(threshold 10 %)" in line

@@ -14,13 +14,15 @@ from advisor.bot.comment import render_comment
 from advisor.messages.text import LANGUAGES, Text
 from advisor.model.findings import Diagnosis, RemedyStep
 from advisor.report.blocks import Blocks, Code, Grid, ListBlock, Paragraph, Quote, paragraph_of, plain_text
+from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
+from advisor.report.explanation.rule_document import rule_document
 from advisor.report.html import diagnosis_page
-from advisor.report.markdown import diagnosis_markdown
 from advisor.report.notebook import finding_html
 from advisor.report.prose import TextPiece, flat_text, parse_prose
 from advisor.report.renderers.html import HtmlBlocks
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
 from advisor.report.rule_text import rule_sentence, rule_text
-from advisor.report.terminal import print_diagnosis, print_rule
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 
@@ -129,11 +131,11 @@ def test_every_shipped_text_reads_as_it_is_written() -> None:
 
 def test_every_format_shows_lists_tables_links_and_code() -> None:
     made = with_markdown()
-    html, markdown = diagnosis_page(made, "en"), diagnosis_markdown(made, "en")
+    html, markdown = diagnosis_page(made, "en"), document_text(diagnosis_document(made, "en"))
     notebook = finding_html(made.findings[0], "en", made.rules[0])
     console = Console(file=io.StringIO(), width=100)
-    print_diagnosis(made, "en", console)
-    print_rule(made.rules[0], "en", console)
+    print_document(diagnosis_summary(made, "en"), console)
+    print_document(rule_document(made.rules[0], "en"), console)
     terminal = console.file.getvalue()  # type: ignore[attr-defined]
     assert all(tag in html for tag in ("<li>second", '<td class="n">1</td>', '<a href="https://example.org/guide"'))
     assert all(said in markdown for said in ("- second\n", "| `few` | 1 |", "[the guide](<https://example.org/guide>)"))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,17 @@ from rich.console import Console
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, RemedyStep
 from advisor.report import write_report
-from advisor.report.terminal import print_diagnosis, print_rule
+from advisor.report.diagnosis.document import diagnosis_summary
+from advisor.report.explanation.rule_document import rule_document
+from advisor.report.renderers.terminal import print_document
 
 
-def printed(diagnosis: Diagnosis, language: Language, width: int = 80, **more: object) -> str:
+def printed(
+    diagnosis: Diagnosis, language: Language, width: int = 80, top: int = 5, written: Sequence[Path] = ()
+) -> str:
     out = io.StringIO()
-    print_diagnosis(diagnosis, language, Console(file=out, width=width), **more)  # type: ignore[arg-type]
+    document = diagnosis_summary(diagnosis, language, top, is_written=bool(written))
+    print_document(document, Console(file=out, width=width), written)
     return out.getvalue()
 
 
@@ -103,7 +109,7 @@ def test_a_small_part_of_the_time_still_has_a_cell() -> None:
 def test_a_rule_is_shown_with_thresholds_fixes_and_references(language: Language) -> None:
     out = io.StringIO()
     for info in (EXPOSED, CONVERSION):
-        print_rule(info, language, Console(file=out, width=80))
+        print_document(rule_document(info, language), Console(file=out, width=80))
     text = out.getvalue()
     for words in ("comm/exposed-communication", "tolerated", "10 %", 'HCCL_ALGO="level0:NA;level1:H-D_R"'):
         assert words in text
@@ -113,7 +119,7 @@ def test_a_rule_is_shown_with_thresholds_fixes_and_references(language: Language
 def test_a_rule_is_shown_with_its_table_and_its_condition(language: Language) -> None:
     out = io.StringIO()
     logic = (("in", "steps"), ("let", "a: 1"), ("let", "b: a[red]"), ("when", "b > tolerated"))
-    print_rule(EXPOSED, language, Console(file=out, width=80), logic)
+    print_document(rule_document(EXPOSED, language, logic), Console(file=out, width=80))
     lines = [line.split() for line in out.getvalue().splitlines()]
     assert [line for line in lines if line and (line[0] in ("in", "let", "when") or line[0] == "b:")] == [
         ["in", "steps"],

@@ -64,11 +64,12 @@ def _list_rules(arguments: argparse.Namespace) -> int:
 
 
 def _show_rule(arguments: argparse.Namespace) -> int:
-    from advisor.report.terminal import print_rule
+    from advisor.report.explanation.rule_document import rule_document
+    from advisor.report.renderers.terminal import print_document
 
     catalog = catalog_of(arguments.rules, settings_of(arguments))
     rule = catalog.named(arguments.id)
-    print_rule(rule.info(), language_of(arguments.lang), logic=rule.logic())
+    print_document(rule_document(rule.info(), language_of(arguments.lang), rule.logic()), inset=2)
     return FINE
 
 

@@ -295,11 +295,8 @@ class _Maker:
         notes = [shown.note] if shown.note else []
         if shown.timed:
             notes.append(say("since_start", self.language))
-        heads = tuple(head.label for head in shown.heads)
-        grid = Grid(heads, shown.rows, tuple(head.numeric for head in shown.heads))
-        return _titled_blocks(
-            plain_prose(say("excerpt", self.language)), tuple(plain_prose(note) for note in notes), grid, level=3
-        )
+        title = plain_prose(say("excerpt", self.language))
+        return _titled_blocks(title, map(plain_prose, notes), shown.grid, level=3)
 
     def _moment_blocks(self, finding: Finding) -> Blocks:
         """Its worst events, with where they lie in the timeline."""

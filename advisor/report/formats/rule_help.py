@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
 
 from advisor.messages.markup import web_address
 from advisor.messages.text import Language, Text
-from advisor.model.findings import Finding, RemedyStep, RuleInfo
-from advisor.report.blocks import led_by, plain_text
-from advisor.report.cards import open_text, open_title
-from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text
-from advisor.report.renderers.markdown import block_lines, code_block, escape_text, indent_lines, item_lines
+from advisor.model.findings import Finding, RuleInfo
+from advisor.report.blocks import Block, Document, Paragraph, bullet_list, plain_text
+from advisor.report.cards import open_step, open_text, open_title
+from advisor.report.diagnosis.document import remedy_list
+from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text, plain_prose
+from advisor.report.renderers.markdown import document_text
 from advisor.report.words import say
 
 
@@ -44,13 +47,19 @@ def plain_help(info: RuleInfo, language: Language) -> str:
 
 def markdown_help(info: RuleInfo, language: Language) -> str:
     """Why to care, what to do with the commands, and where to read more."""
-    lines = list(block_lines(open_text(info.why, language)))
+    return document_text(Document(language, tuple(_help_blocks(info, language))))
+
+
+def _help_blocks(info: RuleInfo, language: Language) -> Iterator[Block]:
+    yield from open_text(info.why, language)
     if info.fix:
-        lines += [f"**{escape_text(say('fix', language))}**", ""]
-        for number, step in enumerate(info.fix, 1):
-            lines += _markdown_step(number, step, language)
-    lines += _markdown_references(info, language)
-    return "\n".join(lines).strip() + "\n"
+        yield Paragraph((TextPiece(say("fix", language), strong=True),))
+        yield from remedy_list((open_step(step, language) for step in info.fix), language, "bash", "python")
+    known = [(plain_prose(clean_line(item.title)), web_address(item.url)) for item in info.references]
+    links = [tuple(replace(piece, url=url) for piece in title) for title, url in known if url]
+    if links:
+        yield Paragraph((TextPiece(say("references", language), strong=True),))
+        yield from bullet_list(links)
 
 
 def _plain_steps(info: RuleInfo, language: Language) -> Iterable[str]:
@@ -59,24 +68,3 @@ def _plain_steps(info: RuleInfo, language: Language) -> Iterable[str]:
         for command in (step.run, step.code):
             if command:
                 yield "\n".join(f"    {line}" for line in clean_block(command).splitlines())
-
-
-def _markdown_step(number: int, step: RemedyStep, language: Language) -> list[str]:
-    lines = list(item_lines(f"{number}.", open_text(step.do, language)))
-    for command, info in ((step.run, "bash"), (step.code, "python")):
-        if command:
-            lines += ["", *indent_lines(code_block(clean_block(command), info), 3)]
-    if step.care:
-        care = TextPiece(say("care", language) + say("colon", language).rstrip(), emphasis=True)
-        lines += ["", *indent_lines(block_lines(led_by((care, TextPiece(" ")), open_text(step.care, language))), 3)]
-    return [*lines, ""]
-
-
-def _markdown_references(info: RuleInfo, language: Language) -> list[str]:
-    known = [(item.title, web_address(item.url)) for item in info.references]
-    links = [
-        f"- [{escape_text(clean_line(name))}]({url.replace(')', '%29').replace('(', '%28')})"
-        for name, url in known
-        if url
-    ]
-    return [f"**{escape_text(say('references', language))}**", "", *links] if links else []

@@ -9,11 +9,13 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from advisor.report.blocks import Block, Blocks, Code, Grid, Heading, ListBlock, Paragraph, Quote
+from advisor.report.blocks import Block, Blocks, Code, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
 from advisor.report.prose import Prose, TextPiece
 
 LONGEST_WHOLE = 44
 """Characters of code that fit on the line of a phone; a longer word has to break somewhere."""
+WIDE_PERCENT = 5
+"""From here on a part of a bar is wide enough to hold its share."""
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 _BLANKS = re.compile(r"(\s+)")
 
@@ -62,6 +64,34 @@ class HtmlBlocks:
                 return self._grid_html(block)
             case Quote():
                 return self._wrap_element("blockquote", self.blocks(block.blocks))
+            case Fold():
+                summary = self._wrap_element("summary", self.words(block.said))
+                return self._wrap_element("details", summary + self.blocks(block.blocks))
+            case Split():
+                return self.split(block)
+
+    def split(self, split: Split) -> Markup:
+        """A bar above a legend, in the colours of the page."""
+        drawn = _join_markup(
+            Markup('<span class="{}" style="flex-grow:{}">{}</span>').format(
+                part.key, part.percent, part.share if part.percent >= WIDE_PERCENT else ""
+            )
+            for part in split.parts
+        )
+        legend = _join_markup(
+            Markup('<li><i class="{}"></i>{} <b>{}</b> <span>{}</span>{}</li>').format(
+                part.key,
+                part.name,
+                tie_units(part.time),
+                tie_units(part.share),
+                _join_markup(Markup("<small>{}</small>").format(tie_units(note)) for note in part.notes),
+            )
+            for part in split.parts
+        )
+        bar = Markup('<div class="bar" aria-hidden="true">{}</div>').format(drawn)
+        return Markup('<div class="split">{}<ul class="legend" aria-label="{}">{}</ul></div>').format(
+            bar, split.name, legend
+        )
 
     def _grid_html(self, grid: Grid) -> Markup:
         heads = _join_markup(

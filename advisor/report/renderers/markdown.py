@@ -8,22 +8,29 @@ text is escaped, and words that a forge would turn into mentions or links are br
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from advisor.report.blocks import Blocks, Code, Document, Grid, Heading, ListBlock, Paragraph, Quote
-from advisor.report.prose import Prose, TextPiece
+from markupsafe import escape
 
-_MARKS = re.compile(r"[\\`*_{}\[\]<>#|~$&^]")
-_FIRST = re.compile(r"^(\s*(?:\d{1,9}(?=[.)](?:\s|$)))?)([-+=.)])")
+from advisor.report.blocks import Block, Blocks, Code, Document, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
+from advisor.report.prose import Prose, TextPiece, flat_text, plain_prose
+
+ZERO_WIDTH = "\u200b"
+_MARKS = re.compile(r"[\\`*_{}\[\]<>|~$&^]")
+_FIRST = re.compile(r"^(\s*(?:\d{1,9}(?=[.)](?:\s|$)))?)([-+=.)#])")
 """What makes a list, a rule or a heading of the line it begins."""
 _LINKS = re.compile(r"(?<=[@#])(?=\w)|(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=\bmailto)(?=:)|(?<=\w@)", re.IGNORECASE)
 
 
 def escape_text(text: str) -> str:
-    """Text that Markdown shows as it is: no emphasis, links, mentions or HTML."""
-    marked = _MARKS.sub(lambda mark: f"\\{mark[0]}", _LINKS.sub("\u200b", text))
-    return _FIRST.sub(r"\1\\\2", marked)
+    """Text that Markdown shows as it is, where a line may begin with it: no emphasis, links, mentions or HTML."""
+    return _FIRST.sub(r"\1\\\2", _escape_inside(text))
+
+
+def _escape_inside(text: str) -> str:
+    """Text in a line that has begun."""
+    return _MARKS.sub(lambda mark: f"\\{mark[0]}", _LINKS.sub(ZERO_WIDTH, text))
 
 
 def code_span(text: str, in_table: bool = False) -> str:
@@ -37,10 +44,12 @@ def code_span(text: str, in_table: bool = False) -> str:
 
 def markdown_prose(pieces: Prose, in_table: bool = False) -> str:
     """Pieces of text: code as spans, links as links, the rest escaped."""
-    return "".join(
+    said = "".join(
         _with_link("".join(_markdown_piece(piece, in_table) for piece in linked), url)
         for url, linked in groupby(pieces, key=lambda piece: piece.url)
     ).strip()
+    begins_with_text = next((not piece.code for piece in pieces if piece.text.strip()), False)
+    return _FIRST.sub(r"\1\\\2", said) if begins_with_text and not in_table else said
 
 
 def _with_link(text: str, url: str) -> str:
@@ -48,7 +57,7 @@ def _with_link(text: str, url: str) -> str:
 
 
 def _markdown_piece(piece: TextPiece, in_table: bool) -> str:
-    text = code_span(piece.text, in_table) if piece.code else escape_text(piece.text)
+    text = code_span(piece.text, in_table) if piece.code else _escape_inside(piece.text)
     marks = "**" * piece.strong + "*" * piece.emphasis
     if not marks or not text.strip():
         return text
@@ -64,33 +73,68 @@ def document_text(document: Document) -> str:
 def block_lines(blocks: Blocks) -> Iterator[str]:
     """Every line of some blocks, each block with an empty line behind it."""
     for block in blocks:
-        match block:
-            case Heading():
-                yield f"{'#' * block.level} {markdown_prose(block.said)}"
-            case Paragraph():
-                yield markdown_prose(block.said)
-            case ListBlock():
-                for mark, item in block.marked():
-                    yield from item_lines(mark or "-", item)
-            case Code():
-                yield from code_block(block.text, block.language)
-            case Grid():
-                yield from _grid_lines(block)
-            case Quote():
-                yield from (f"> {line}".rstrip() for line in _trim_empty_end(block_lines(block.blocks)))
+        yield from _lines_of_block(block)
         yield ""
+
+
+def _lines_of_block(block: Block) -> Iterable[str]:
+    match block:
+        case Heading():
+            return (f"{'#' * block.level} {markdown_prose(block.said)}",)
+        case Paragraph():
+            return (markdown_prose(block.said),)
+        case ListBlock():
+            return _list_lines(block)
+        case Code():
+            return _code_lines(block.text, block.language)
+        case Grid():
+            return _grid_lines(block)
+        case Split():
+            return _grid_lines(_split_grid(block))
+        case Quote():
+            return (f"> {line}".rstrip() for line in _trim_empty_end(block_lines(block.blocks)))
+        case Fold():
+            return _fold_lines(block)
+
+
+def _list_lines(block: ListBlock) -> Iterator[str]:
+    for at, (number, item) in enumerate(block.numbered()):
+        if at and block.loose:
+            yield ""
+        yield from item_lines("-" if number is None else f"{number}.", item)
 
 
 def item_lines(mark: str, item: Blocks) -> Iterator[str]:
     """An item of a list, its further lines set back to where its words begin."""
-    first, *others = _trim_empty_end(block_lines(item)) or [""]
+    first, *others = _trim_empty_end(_lines_in_item(item)) or [""]
     yield f"{mark} {first}"
     yield from indent_lines(others, len(mark) + 1)
 
 
 def indent_lines(lines: Iterable[str], indent: int) -> Iterator[str]:
-    """Lines as they stand inside an item of a list, without the empty ones at their end."""
-    return (f"{' ' * indent}{line}" if line else "" for line in _trim_empty_end(lines))
+    """Lines as they stand inside an item of a list."""
+    return (f"{' ' * indent}{line}" if line else "" for line in lines)
+
+
+def _lines_in_item(item: Blocks) -> Iterator[str]:
+    """The lines of what stands in an item: a list right below a paragraph belongs to it."""
+    for block, below in zip(item, (*item[1:], None), strict=True):
+        yield from _lines_of_block(block)
+        if not (isinstance(block, Paragraph) and isinstance(below, ListBlock) and not below.loose):
+            yield ""
+
+
+def _fold_lines(fold: Fold) -> Iterator[str]:
+    """The element stands alone on its line: what follows an empty line is Markdown again."""
+    yield f"<details><summary>{escape(_LINKS.sub(ZERO_WIDTH, flat_text(fold.said)))}</summary>"
+    yield ""
+    yield from block_lines(fold.blocks)
+    yield "</details>"
+
+
+def _split_grid(split: Split) -> Grid:
+    heads = tuple(plain_prose(part.name) for part in split.parts)
+    return Grid(heads, (tuple(plain_prose(f"{part.time} ({part.share})") for part in split.parts),))
 
 
 def _trim_empty_end(lines: Iterable[str]) -> list[str]:
@@ -102,12 +146,16 @@ def _trim_empty_end(lines: Iterable[str]) -> list[str]:
 
 
 def _grid_lines(grid: Grid) -> Iterator[str]:
-    heads = tuple(markdown_prose(head, in_table=True) for head in grid.heads)
-    rows = [tuple(markdown_prose(cell, in_table=True) for cell in row) for row in grid.rows]
-    yield from _trim_empty_end(table_lines(heads, rows, grid.numeric))
+    yield _row_line(markdown_prose(head, in_table=True) for head in grid.heads)
+    yield _row_line("---:" if right else "---" for right in grid.right)
+    yield from (_row_line(markdown_prose(cell, in_table=True) for cell in row) for row in grid.rows)
 
 
-def code_block(text: str, info: str = "") -> list[str]:
+def _row_line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _code_lines(text: str, info: str = "") -> list[str]:
     """A fenced code block."""
     fence = "`" * max(_longest_run(text) + 1, 3)
     return [f"{fence}{info}", *text.splitlines(), fence]
@@ -115,25 +163,3 @@ def code_block(text: str, info: str = "") -> list[str]:
 
 def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall("`+", text)), default=0)
-
-
-def heading_lines(text: str) -> Iterable[str]:
-    """A heading of a part."""
-    yield f"## {escape_text(text)}"
-    yield ""
-
-
-def bullet_lines(lines: Iterable[str]) -> Iterable[str]:
-    """A list."""
-    yield from (f"- {line}" for line in lines)
-    yield ""
-
-
-def table_lines(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> Iterable[str]:
-    """A table of cells that are Markdown already."""
-    right = [*numeric, *[False] * (len(heads) - len(numeric))]
-    yield f"| {' | '.join(heads)} |"
-    yield f"| {' | '.join('---:' if number else '---' for number in right)} |"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""

@@ -7,22 +7,37 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Block, Blocks, Code, Document, Grid, Heading, ListBlock, Paragraph, Quote
+from advisor.report.blocks import Block, Blocks, Code, Document, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
 from advisor.report.console import terminal_console
 from advisor.report.line_breaks import Flow
 from advisor.report.prose import Prose, TextPiece, clean_line, flat_text
+from advisor.report.time_split import TimePart
 from advisor.report.words import say
 
 WIDEST = 100
 
 
-_TONES = {"good": "green", "warn": "yellow", "bad": "red", "quiet": "dim", "subject": "cyan"}
+_TONES = {
+    "good": "green",
+    "warn": "yellow",
+    "bad": "red",
+    "quiet": "dim",
+    "subject": "cyan",
+    "critical": "bold red",
+    "high": "red",
+    "medium": "yellow",
+    "low": "blue",
+    "info": "bright_black",
+}
+COLOURS = {"compute": "cyan", "comm": "dark_orange", "idle": "bright_black"}
+_SIGNS = {"compute": "█", "comm": "▓", "idle": "░"}
+"""Without colour the parts are still told apart."""
 
 
 def print_document(
@@ -35,11 +50,10 @@ def print_document(
     for block in document.blocks:
         is_part = isinstance(block, Heading) and block.level > 1
         apart = not below and _stands_apart(block, above)
-        for number, one in enumerate(block_renderables((block,))):
+        for number, one in enumerate(block_renderables((block,), 0 if is_part else below)):
             if apart and (number == 0 or _is_long(block)):
                 out.print()
-            placed = Padding(one, (0, 0, 0, 0 if is_part else below), expand=False)
-            out.print(placed, width=min(out.width, WIDEST), highlight=False, crop=False)
+            out.print(one, width=min(out.width, WIDEST), highlight=False, crop=False)
         above, below = block, inset if is_part else below
     if written:
         out.print()
@@ -52,8 +66,8 @@ def _stands_apart(block: Block, above: Block | None) -> bool:
     if above is None or (isinstance(above, Heading) and above.level > 1) or isinstance(block, Heading):
         return False
     if isinstance(block, Paragraph):
-        return isinstance(above, Grid) or _is_long(above)
-    return isinstance(block, Grid) or _is_long(block) or not isinstance(above, Paragraph)
+        return block.begins or isinstance(above, Grid | Split) or _is_long(above)
+    return isinstance(block, Grid | Split) or _is_long(block) or not isinstance(above, Paragraph)
 
 
 def _is_long(block: Block) -> bool:
@@ -66,49 +80,87 @@ def written_line(path: Path, language: Language) -> Text:
     return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean_line(path, 4096))
 
 
-def block_renderables(blocks: Blocks, before: Text | None = None) -> Iterator[RenderableType]:
-    """Each block as something to print, with words before the first paragraph."""
+def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableType]:
+    """Each block, and each item of a list, as something to print, set back by `indent`."""
     for block in blocks:
         match block:
             case Heading():
-                said = Flow(styled_prose(block.said, "bold"))
+                said = _set_back(Flow(styled_prose(block.said, "bold")), indent)
                 yield said if block.level == 1 else Group(Text(), said)
             case Paragraph():
-                yield Flow(Text.assemble(before or "", styled_prose(block.said)))
-                before = None
+                yield _set_back(Flow(styled_prose(block.said)), indent)
             case ListBlock():
-                dot = styled_prose(((block.mark or TextPiece("·")), TextPiece(" ")))
-                yield from (marked_blocks(Text(f"{mark} ") if mark else dot, item) for mark, item in block.marked())
+                yield from (Group(*_item_renderables(mark, item, indent)) for mark, item in _marked_items(block))
             case Code():
-                yield code_lines(block.text, 2)
+                yield code_lines(block.text, indent + 2)
             case Grid():
-                yield grid_table(block) if block.subject is None else _entries_table(block, block.subject)
+                table = grid_table(block) if block.subject is None else _entries_table(block, block.subject)
+                yield _set_back(table, indent)
             case Quote():
-                yield Padding(Group(*block_renderables(block.blocks)), (0, 0, 0, 2))
+                yield from block_renderables(block.blocks, indent + 2)
+            case Split():
+                yield _set_back(SplitBar(block.parts), indent)
+            case Fold():
+                yield _set_back(Flow(styled_prose(block.said, "bold")), indent)
+                yield from block_renderables(block.blocks, indent + 2)
 
 
-def marked_blocks(mark: str | Text, blocks: Blocks) -> Table:
-    """Blocks that begin behind a mark; all their lines begin below the words, not below the mark."""
-    head = mark if isinstance(mark, Text) else Text(mark)
+def _set_back(one: RenderableType, indent: int) -> RenderableType:
+    return Padding(one, (0, 0, 0, indent), expand=False) if indent else one
+
+
+def _marked_items(block: ListBlock) -> Iterator[tuple[Text, Blocks]]:
+    """Each item behind what stands before it."""
+    dot = styled_prose((block.mark or TextPiece("·"), TextPiece(" ")))
+    return ((dot if number is None else Text(f"{number}. "), item) for number, item in block.numbered())
+
+
+def _item_renderables(mark: Text, item: Blocks, indent: int) -> Iterator[RenderableType]:
+    """All its lines begin below the words, not below the mark. Code is not put into a table, which would cut it."""
+    first = item[0].said if item and isinstance(item[0], Paragraph) else ()
     table = Table.grid(padding=0)
-    table.add_column(width=head.cell_len, no_wrap=True)
+    table.add_column(width=indent + mark.cell_len, no_wrap=True)
     table.add_column()
-    table.add_row(head, Group(*block_renderables(blocks)))
-    return table
+    table.add_row(Text(" " * indent) + mark, Flow(styled_prose(first)))
+    yield table
+    yield from block_renderables(item[1:] if first else item, indent + mark.cell_len)
 
 
-def hanging_text(text: Text, indent: int) -> Table:
-    """Text whose further lines begin below its words, not below its number."""
-    table = Table.grid(padding=0)
-    table.add_column(width=indent, no_wrap=True)
-    table.add_column()
-    table.add_row(text[:indent], Flow(text[indent:]))
-    return table
+class SplitBar:
+    """A time split drawn over the width, above what its parts are."""
+
+    def __init__(self, parts: Sequence[TimePart]) -> None:
+        self._parts = parts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._bar(options.max_width)
+        yield self._legend(options.max_width)
+
+    def _bar(self, width: int) -> Text:
+        """Every part has at least one cell, and the cells add up."""
+        room = max(width - len(self._parts) + 1, len(self._parts))
+        cells = [max(round(part.percent / 100 * room), 1) for part in self._parts]
+        cells[0] += room - sum(cells)
+        pieces = ((_SIGNS[part.key] * count, COLOURS[part.key]) for part, count in zip(self._parts, cells, strict=True))
+        return Text(" ").join(Text(*piece) for piece in pieces)
+
+    def _legend(self, width: int) -> Text:
+        """The parts side by side; one that does not fit begins the next line."""
+        lines: list[Text] = []
+        for part in self._parts:
+            name = (f"{part.name} {part.time} ", "")
+            said = Text.assemble((f"{_SIGNS[part.key]} ", COLOURS[part.key]), name, (part.share, "bold"))
+            if lines and lines[-1].cell_len + 3 + said.cell_len <= width:
+                lines[-1] = Text("   ").join((lines[-1], said))
+            else:
+                lines.append(said)
+        return Text("\n").join(lines)
 
 
 def grid_table(grid: Grid) -> Table:
     """A table whose columns stand apart, without lines."""
-    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
+    titled = any(map(flat_text, grid.heads))
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_header=titled)
     for head, right in zip(grid.heads, grid.right, strict=True):
         table.add_column(styled_prose(head), justify="right" if right else "left")
     for row in grid.rows:
@@ -131,7 +183,7 @@ def _entries_table(grid: Grid, subject: int) -> Table:
     return table
 
 
-def code_lines(block: str, indent: int = 6) -> Text:
+def code_lines(block: str, indent: int) -> Text:
     """Commands and code, indented. Each line stays whole: broken inside a flag or a name it could not be copied."""
     lines = "\n".join(f"{' ' * indent}{line}" for line in block.splitlines())
     return Text(lines, style="cyan", no_wrap=True, overflow="ignore")

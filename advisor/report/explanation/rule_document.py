@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A rule as a document: what it is about, when it fires, its thresholds, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from advisor.messages.markup import web_address
+from advisor.messages.text import Language
+from advisor.model.findings import Param, RuleInfo
+from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
+from advisor.report.cards import open_step, open_text, open_title
+from advisor.report.diagnosis.document import remedy_list
+from advisor.report.explanation.words import say_explained
+from advisor.report.prose import Prose, TextPiece, code_prose, parse_prose, plain_prose
+from advisor.report.rule_text import rule_sentence
+from advisor.report.words import say
+from advisor.units import show_value
+
+LONGEST_EXPRESSION = 4096
+
+
+def rule_document(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]] = ()) -> Document:
+    """All that is known of one rule; `logic` is what it looks at and when, as keys and expressions."""
+    return Document(language, tuple(_rule_blocks(info, language, logic)))
+
+
+def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
+    status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
+    yield Heading((*code_prose(info.id), *status), 1)
+    yield Paragraph(tuple(replace(piece, strong=True) for piece in open_title(info, language)))
+    yield from open_text(info.why, language)
+    if logic:
+        yield Heading(plain_prose(say("logic", language)))
+        yield Grid(((), ()), tuple(_logic_rows(logic)))
+    if info.params:
+        yield Heading(plain_prose(say_explained("thresholds", language)))
+        heads = tuple(plain_prose(say(name, language)) for name in ("threshold", "value", "basis"))
+        yield Grid(heads, tuple(_param_row(param, language) for param in info.params))
+    if info.fix:
+        yield Heading(plain_prose(say("fix", language)))
+        yield from remedy_list((open_step(step, language) for step in info.fix), language)
+    if info.references:
+        yield Heading(plain_prose(say("references", language)))
+        linked = (
+            tuple(replace(piece, url=web_address(one.url)) for piece in parse_prose(one.title))
+            for one in info.references
+        )
+        yield from bullet_list(linked)
+
+
+def _logic_rows(logic: Sequence[tuple[str, str]]) -> Iterator[tuple[Prose, ...]]:
+    """Keys and expressions; a key is said once for all that stand under it."""
+    before = ""
+    for key, said in logic:
+        yield plain_prose("" if key == before else key), code_prose(said, LONGEST_EXPRESSION)
+        before = key
+
+
+def _param_row(param: Param, language: Language) -> tuple[Prose, ...]:
+    own = f" ({say('overridden', language)})" if param.overridden else ""
+    value = plain_prose(show_value(param.value, param.unit) + own)
+    return code_prose(param.name), value, rule_sentence(param.basis.say(language))

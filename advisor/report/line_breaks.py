@@ -35,6 +35,26 @@ class Flow:
         return Measurement(min(widest, options.max_width), min(widest, options.max_width))
 
 
+class HangingText:
+    """Text set back by `indent`, behind a mark: its further lines begin below its words, not below the mark.
+
+    An address stays whole, wider than the line or not: broken it leads nowhere.
+    """
+
+    def __init__(self, text: Text, indent: int = 0, mark: Text | None = None) -> None:
+        self.text, self.indent, self.mark = text, indent, mark or Text()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        blank = Text(" " * (self.indent + self.mark.cell_len))
+        width = max(options.max_width - len(blank), 1)
+        before = Text.assemble(" " * self.indent, self.mark)
+        for broken in break_lines(self.text, width).split("\n"):
+            whole = broken.cell_len <= width or "://" in broken.plain
+            for line in [broken] if whole else broken.wrap(console, width, overflow="fold"):
+                yield Text.assemble(before, line, no_wrap=True, overflow="ignore")
+                before = blank
+
+
 def break_lines(text: Text, width: int) -> Text:
     """The text with line breaks, so that no line is wider; a single word that is wider stays as it is."""
     breaks, line = [], 0

@@ -108,9 +108,10 @@ def _compared_html(reported: Reported) -> str:
 
 
 def _compared_markdown(reported: Reported) -> str:
-    from advisor.report.comparison.markdown import comparison_markdown
+    from advisor.report.comparison.document import comparison_document
+    from advisor.report.renderers.markdown import document_text
 
-    return comparison_markdown(_comparison_of(reported), reported.language)
+    return document_text(comparison_document(_comparison_of(reported), reported.language))
 
 
 def _compared_json(reported: Reported) -> str:

@@ -137,3 +137,8 @@ def join_prose(between: str, parts: Iterable[Prose]) -> Prose:
 def toned(said: Prose, tone: Tone) -> Prose:
     """The same words, meant in one way."""
     return tuple(replace(piece, tone=tone) for piece in said)
+
+
+def strong(said: Prose) -> Prose:
+    """The same words, to be seen first."""
+    return tuple(replace(piece, strong=True) for piece in said)

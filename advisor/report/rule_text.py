@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from advisor.messages.markup import rule_text_parser
 from advisor.messages.text import CJK
 from advisor.report.blocks import Block, Blocks, Code, Grid, ListBlock, Paragraph, Quote
-from advisor.report.prose import Prose, TextPiece, clean_block, fill_pieces, join_pieces
+from advisor.report.prose import Prose, TextPiece, clean_block, fill_pieces, join_pieces, strong
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -52,7 +52,7 @@ class _Reader:
                 case "paragraph":
                     yield from self.paragraphs(node)
                 case "heading":
-                    yield Paragraph(tuple(replace(piece, strong=True) for piece in self.cell(node)))
+                    yield Paragraph(strong(self.cell(node)))
                 case "bullet_list" | "ordered_list":
                     items = tuple(tuple(self.blocks(item.children)) for item in node.children)
                     yield ListBlock(items, _first_number(node) if node.type == "ordered_list" else None)

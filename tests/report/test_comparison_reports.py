@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,16 @@ from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison
 from advisor.report.charts.draw import Renderer
 from advisor.report.comparison import words
+from advisor.report.comparison.document import comparison_document, comparison_summary
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.lists import csv_files
-from advisor.report.comparison.markdown import comparison_markdown
 from advisor.report.comparison.page import comparison_page
-from advisor.report.comparison.terminal import print_comparison
 from advisor.report.comparison.view import comparison_view
 from advisor.report.comparison.workbook import comparison_workbook
 from advisor.report.html import LARGEST_BYTES
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
 from advisor.report.writer_input import Reported
 
 openpyxl: Any = pytest.importorskip("openpyxl")
@@ -50,10 +51,14 @@ def comparison(request: pytest.FixtureRequest) -> Comparison:
     return COMPARED[request.param]
 
 
-def printed(comparison: Comparison, language: Language, **options: Any) -> str:
+def printed(comparison: Comparison, language: Language, top: int = 5, written: Sequence[Path] = ()) -> str:
     out = io.StringIO()
-    print_comparison(comparison, language, Console(file=out, width=100), **options)
+    print_document(comparison_summary(comparison, language, top), Console(file=out, width=100), written)
     return out.getvalue()
+
+
+def comparison_markdown(comparison: Comparison, language: Language) -> str:
+    return document_text(comparison_document(comparison, language))
 
 
 def tokens(text: str) -> list[Token]:

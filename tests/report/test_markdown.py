@@ -4,16 +4,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from advisor.report.diagnosis.document import diagnosis_document
-from advisor.report.renderers.markdown import document_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from report_samples import EXPOSED, HOSTILE, rich
 
+from advisor.report.blocks import Code, Document
+from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.prose import clean_block, clean_line
-from advisor.report.renderers.markdown import code_block, code_span, escape_text
+from advisor.report.renderers.markdown import code_span, document_text, escape_text
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 OURS = re.compile(r"<details><summary>[^<>]*</summary>|</details>")
@@ -53,7 +53,9 @@ def test_names_do_not_change_the_shape_of_the_tables(names: tuple[str, ...]) -> 
     def shape(text: str) -> list[str]:
         return [token.type for token in PARSER.parse(text)]
 
-    assert shape(document_text(diagnosis_document(rich(names), "zh"))) == shape(document_text(diagnosis_document(rich(("a", "b", "c")), "zh")))
+    assert shape(document_text(diagnosis_document(rich(names), "zh"))) == shape(
+        document_text(diagnosis_document(rich(("a", "b", "c")), "zh"))
+    )
 
 
 @given(hostile)
@@ -68,7 +70,7 @@ def test_a_code_span_shows_the_text_it_was_given(text: str) -> None:
 @settings(max_examples=60)
 def test_a_code_block_cannot_be_left(text: str) -> None:
     text = clean_block(text)
-    (token,) = PARSER.parse("\n".join(code_block(text)))
+    (token,) = PARSER.parse(document_text(Document("en", (Code(text),))))
     assert token.type == "fence"
     assert token.content.rstrip("\n") == "\n".join(text.splitlines()).rstrip("\n")
 

@@ -84,6 +84,6 @@ def test_a_finding_in_a_notebook_says_its_title_and_what_to_do(tmp_path: Path, m
     attach_html()
     html = found._repr_html_()  # type: ignore[attr-defined]
     assert "of each step" in html
-    assert "→ " in html
+    assert "<ol>" in html
     own = found.model_copy(update={"rule": "acme/mine"})
     assert "acme/mine" in own._repr_html_()  # type: ignore[attr-defined]

@@ -86,8 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
-    from advisor.report.comparison.terminal import print_comparison
+    from advisor.report.comparison.document import comparison_summary
     from advisor.report.comparison.writers import write_comparison
+    from advisor.report.renderers.terminal import print_document
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
     with files_written(language) as written:
@@ -96,7 +97,7 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
                 written.append(path)  # one by one: the next may fail
     if arguments.quiet:
         return FINE
-    print_comparison(comparison, language, console_beside(outputs), top=arguments.top or 5, written=written)
+    print_document(comparison_summary(comparison, language, arguments.top or 5), console_beside(outputs), written)
     return FINE
 
 

@@ -164,7 +164,6 @@ WORDS: Mapping[str, Text] = {
     "notes": _t("What stands between the two", "两份采集的不同之处"),
     "summary": _t("Summary", "概要"),
     "differs": _t("differs", "不同"),
-    "written_tables": _t("Tables", "表格"),
     "worth": _t("step time, before {before}, after {after}", "单步耗时：之前 {before}，之后 {after}"),
 }
 

@@ -35,7 +35,7 @@ from advisor.report.blocks import (
 from advisor.report.cards import Card, CardLink, CardMeasure, CardStep, make_cards
 from advisor.report.headline import Headline
 from advisor.report.occurrence_times import When
-from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, join_prose, plain_prose, toned
+from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, join_prose, plain_prose, strong, toned
 from advisor.report.view import ReportView, diagnosis_view
 from advisor.report.words import say, say_rule_count
 
@@ -136,9 +136,10 @@ class FindingBlocks:
         return join_prose(self.semicolon, (link.title for link in links))
 
     def _short_lines(self, card: Card) -> Iterator[Block]:
-        yield Paragraph(tuple(replace(piece, strong=True) for piece in card.title))
-        severity = TextPiece(card.severity_word, tone=cast("Tone", card.severity))
-        yield Paragraph((severity, TextPiece(f"  {card.saving}"), TextPiece(f"  {card.category_word}", tone="quiet")))
+        yield Paragraph(strong(card.title))
+        yield Paragraph(
+            (_severity_piece(card), TextPiece(f"  {card.saving}"), TextPiece(f"  {card.category_word}", tone="quiet"))
+        )
         place = card.places[0].place if card.places else ""
         if place and place != say("whole_run", self.language):
             more = f" {say('more_places', self.language, count=card.more_places)}" if card.more_places else ""
@@ -158,7 +159,7 @@ class FindingBlocks:
 
     def _meta(self, card: Card) -> Prose:
         said = (
-            plain_prose(card.severity_word),
+            (_severity_piece(card),),
             plain_prose(card.category_word),
             (*self.label("confidence"), TextPiece(card.confidence_word)),
             code_prose(card.rule),
@@ -400,5 +401,9 @@ def _ranking_row(card: Card) -> tuple[Prose, ...]:
     more = " …" if len(card.places) > 1 else ""
     place = card.places[0].place + more if card.places else "–"
     title = (TextPiece("↳ "), *card.title) if card.is_folded else card.title
-    said = (card.severity_word, card.confidence_word, amount, place)
-    return (plain_prose(str(card.number)), title, *map(plain_prose, said))
+    said = map(plain_prose, (card.confidence_word, amount, place))
+    return (plain_prose(str(card.number)), title, (_severity_piece(card),), *said)
+
+
+def _severity_piece(card: Card) -> TextPiece:
+    return TextPiece(card.severity_word, tone=cast("Tone", card.severity))

@@ -17,7 +17,7 @@ from advisor.report.columns import COLUMNS
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose, strong
 from advisor.report.rule_text import rule_sentence
 from advisor.report.sources import named_line
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, say, word_for
@@ -56,7 +56,7 @@ class _Maker:
         info, language, explanation = self.info, self.language, self.explanation
         status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
         yield Heading((*code_prose(info.id), *status), 1)
-        yield Paragraph(tuple(replace(piece, strong=True) for piece in open_title(info, language)))
+        yield Paragraph(strong(open_title(info, language)))
         yield from open_text(info.why, language)
         if explanation.logic is not None:
             yield from self._input_blocks(explanation.logic)

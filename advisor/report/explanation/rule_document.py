@@ -14,7 +14,7 @@ from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bul
 from advisor.report.cards import open_step, open_text, open_title
 from advisor.report.diagnosis.document import remedy_list
 from advisor.report.explanation.words import say_explained
-from advisor.report.prose import Prose, TextPiece, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, code_prose, parse_prose, plain_prose, strong
 from advisor.report.rule_text import rule_sentence
 from advisor.report.words import say
 from advisor.units import show_value
@@ -30,7 +30,7 @@ def rule_document(info: RuleInfo, language: Language, logic: Sequence[tuple[str,
 def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
     status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
     yield Heading((*code_prose(info.id), *status), 1)
-    yield Paragraph(tuple(replace(piece, strong=True) for piece in open_title(info, language)))
+    yield Paragraph(strong(open_title(info, language)))
     yield from open_text(info.why, language)
     if logic:
         yield Heading(plain_prose(say("logic", language)))

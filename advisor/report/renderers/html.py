@@ -28,14 +28,14 @@ class HtmlBlocks:
 
     def words(self, pieces: Prose) -> Markup:
         """Pieces of text: words, code, emphasis and links."""
-        return _join_markup(
-            self._with_link(_join_markup(map(self._piece_html, linked)), url)
+        return join_markup(
+            self._with_link(join_markup(map(self._piece_html, linked)), url)
             for url, linked in groupby(pieces, key=lambda piece: piece.url)
         )
 
     def blocks(self, blocks: Blocks) -> Markup:
         """Every block as an element of its own."""
-        return _join_markup(map(self._block_html, blocks))
+        return join_markup(map(self._block_html, blocks))
 
     def item(self, blocks: Blocks) -> Markup:
         """What stands in an item of a list or in a cell: a first paragraph needs no element."""
@@ -50,7 +50,7 @@ class HtmlBlocks:
             case Paragraph():
                 return self._wrap_element("p", self.words(block.said))
             case ListBlock():
-                items = _join_markup(self._wrap_element("li", self.item(item)) for item in block.items)
+                items = join_markup(self._wrap_element("li", self.item(item)) for item in block.items)
                 if block.start is None:
                     return self._wrap_element("ul", items)
                 return self._wrap_element(
@@ -72,19 +72,19 @@ class HtmlBlocks:
 
     def split(self, split: Split) -> Markup:
         """A bar above a legend, in the colours of the page."""
-        drawn = _join_markup(
+        drawn = join_markup(
             Markup('<span class="{}" style="flex-grow:{}">{}</span>').format(
                 part.key, part.percent, part.share if part.percent >= WIDE_PERCENT else ""
             )
             for part in split.parts
         )
-        legend = _join_markup(
+        legend = join_markup(
             Markup('<li><i class="{}"></i>{} <b>{}</b> <span>{}</span>{}</li>').format(
                 part.key,
                 part.name,
                 tie_units(part.time),
                 tie_units(part.share),
-                _join_markup(Markup("<small>{}</small>").format(tie_units(note)) for note in part.notes),
+                join_markup(Markup("<small>{}</small>").format(tie_units(note)) for note in part.notes),
             )
             for part in split.parts
         )
@@ -94,22 +94,17 @@ class HtmlBlocks:
         )
 
     def _grid_html(self, grid: Grid) -> Markup:
-        heads = _join_markup(
-            self._wrap_element("th", self.words(head), Markup(' scope="col"') + _numeric_class(right))
-            for head, right in zip(grid.heads, grid.right, strict=True)
-        )
-        rows = _join_markup(
-            self._wrap_element(
-                "tr",
-                _join_markup(
-                    self._wrap_element("td", self.words(cell), _numeric_class(right))
-                    for cell, right in zip(row, grid.right, strict=False)
-                ),
-            )
-            for row in grid.rows
-        )
-        inner = self._wrap_element("thead", self._wrap_element("tr", heads)) + self._wrap_element("tbody", rows)
+        heads = self._row_html("th", grid.heads, grid.right, ' scope="col"')
+        rows = join_markup(self._row_html("td", row, grid.right) for row in grid.rows)
+        inner = self._wrap_element("thead", heads) + self._wrap_element("tbody", rows)
         return Markup('<div class="scroll">{}</div>').format(self._wrap_element("table", inner))
+
+    def _row_html(self, name: str, cells: Iterable[Prose], right: Iterable[bool], attributes: str = "") -> Markup:
+        made = (
+            self._wrap_element(name, self.words(cell), attributes + ' class="n"' * at_right, " right" * at_right)
+            for cell, at_right in zip(cells, right, strict=False)
+        )
+        return self._wrap_element("tr", join_markup(made))
 
     def _piece_html(self, piece: TextPiece) -> Markup:
         if piece.code:
@@ -119,9 +114,10 @@ class HtmlBlocks:
             shown = escape(tie_units(piece.text))
         for name, asked in (("em", piece.emphasis), ("strong", piece.strong)):
             shown = self._wrap_element(name, shown) if asked else shown
-        return self._with_tone(shown, piece.tone) if piece.tone else shown
+        return self.with_tone(shown, piece.tone) if piece.tone else shown
 
-    def _with_tone(self, shown: Markup, tone: str) -> Markup:
+    def with_tone(self, shown: Markup, tone: str) -> Markup:
+        """Words that are meant in some way."""
         if self._styles is None:
             return Markup('<span class="tone-{}">{}</span>').format(tone, shown)
         style = self._styles.get(tone)
@@ -135,10 +131,11 @@ class HtmlBlocks:
     def _code_html(self, text: str) -> Markup:
         return unbroken_code(text) if self._styles is None else escape(text)
 
-    def _wrap_element(self, name: str, inner: Markup, attributes: str = "") -> Markup:
+    def _wrap_element(self, name: str, inner: Markup, attributes: str = "", look: str = "") -> Markup:
         """An element; where there is no style sheet its look stands in place."""
         if self._styles is not None:
-            attributes = Markup(' style="{}"').format(self._styles[name]) if name in self._styles else ""
+            style = self._styles.get(name + look)
+            attributes = Markup(' style="{}"').format(style) if style else ""
         return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup(attributes), inner)  # noqa: S704 - our own
 
 
@@ -149,7 +146,7 @@ def tie_units(text: str) -> str:
 
 def unbroken_code(text: str) -> Markup:
     """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line."""
-    return _join_markup(
+    return join_markup(
         _whole_word(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word)
         for word in _BLANKS.split(text)
     )
@@ -159,9 +156,6 @@ def _whole_word(word: str) -> Markup:
     return Markup('<span class="unbroken">{}</span>').format(word)
 
 
-def _numeric_class(right: bool) -> Markup:
-    return Markup(' class="n"') if right else Markup("")
-
-
-def _join_markup(parts: Iterable[Markup]) -> Markup:
+def join_markup(parts: Iterable[Markup]) -> Markup:
+    """Pieces of HTML behind each other."""
     return Markup("").join(parts)

@@ -45,7 +45,7 @@ def code_span(text: str, in_table: bool = False) -> str:
 def markdown_prose(pieces: Prose, in_table: bool = False) -> str:
     """Pieces of text: code as spans, links as links, the rest escaped."""
     said = "".join(
-        _with_link("".join(_markdown_piece(piece, in_table) for piece in linked), url)
+        _with_link(_marked_pieces(linked, in_table), url)
         for url, linked in groupby(pieces, key=lambda piece: piece.url)
     ).strip()
     begins_with_text = next((not piece.code for piece in pieces if piece.text.strip()), False)
@@ -56,9 +56,19 @@ def _with_link(text: str, url: str) -> str:
     return f"[{text}](<{url}>)" if url else text
 
 
-def _markdown_piece(piece: TextPiece, in_table: bool) -> str:
-    text = code_span(piece.text, in_table) if piece.code else _escape_inside(piece.text)
-    marks = "**" * piece.strong + "*" * piece.emphasis
+def _marked_pieces(pieces: Iterable[TextPiece], in_table: bool) -> str:
+    """Pieces between the marks of their emphasis; neighbours that are emphasised alike share them."""
+    return "".join(
+        _with_marks("".join(_escape_piece(piece, in_table) for piece in alike), marks)
+        for marks, alike in groupby(pieces, key=lambda piece: "**" * piece.strong + "*" * piece.emphasis)
+    )
+
+
+def _escape_piece(piece: TextPiece, in_table: bool) -> str:
+    return code_span(piece.text, in_table) if piece.code else _escape_inside(piece.text)
+
+
+def _with_marks(text: str, marks: str) -> str:
     if not marks or not text.strip():
         return text
     inner = text.strip()  # beside a blank no mark opens or closes

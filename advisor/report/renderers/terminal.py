@@ -15,12 +15,13 @@ from rich.text import Text
 from advisor.messages.text import Language
 from advisor.report.blocks import Block, Blocks, Code, Document, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
 from advisor.report.console import terminal_console
-from advisor.report.line_breaks import Flow
+from advisor.report.line_breaks import Flow, HangingText
 from advisor.report.prose import Prose, TextPiece, clean_line, flat_text
 from advisor.report.time_split import TimePart
 from advisor.report.words import say
 
 WIDEST = 100
+LONGEST_PATH = 4096
 
 
 _TONES = {
@@ -57,8 +58,8 @@ def print_document(
         above, below = block, inset if is_part else below
     if written:
         out.print()
-    for path in written:
-        out.print(written_line(path, document.language), highlight=False, crop=False)
+    for line in written_lines(written, document.language):
+        out.print(line, highlight=False, crop=False)
 
 
 def _stands_apart(block: Block, above: Block | None) -> bool:
@@ -75,9 +76,19 @@ def _is_long(block: Block) -> bool:
     return isinstance(block, ListBlock) and any(len(item) > 1 for item in block.items)
 
 
-def written_line(path: Path, language: Language) -> Text:
-    """Which file was written."""
-    return Text.assemble((f"{say('written_to', language)}{say('colon', language)}", "bold"), clean_line(path, 4096))
+def written_lines(paths: Sequence[Path], language: Language) -> Iterator[Text]:
+    """A line for each file that was written; the tables of a comparison, of which there are many, in one."""
+    tables = [path for path in paths if path.suffix.lower() == ".csv"]
+    single = tables if len(tables) == 1 else []
+    for path in (path for path in paths if path not in tables or path in single):
+        yield _written_line("written_to", clean_line(path, LONGEST_PATH), language)
+    if len(tables) > 1:
+        said = say("comma", language).join(clean_line(path, LONGEST_PATH) for path in tables)
+        yield _written_line("written_tables", said, language)
+
+
+def _written_line(name: str, said: str, language: Language) -> Text:
+    return Text.assemble((f"{say(name, language)}{say('colon', language)}", "bold"), said)
 
 
 def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableType]:
@@ -85,10 +96,10 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
     for block in blocks:
         match block:
             case Heading():
-                said = _set_back(Flow(styled_prose(block.said, "bold")), indent)
+                said = HangingText(styled_prose(block.said, "bold"), indent)
                 yield said if block.level == 1 else Group(Text(), said)
             case Paragraph():
-                yield _set_back(Flow(styled_prose(block.said)), indent)
+                yield HangingText(styled_prose(block.said), indent)
             case ListBlock():
                 yield from (Group(*_item_renderables(mark, item, indent)) for mark, item in _marked_items(block))
             case Code():
@@ -101,7 +112,7 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
             case Split():
                 yield _set_back(SplitBar(block.parts), indent)
             case Fold():
-                yield _set_back(Flow(styled_prose(block.said, "bold")), indent)
+                yield HangingText(styled_prose(block.said, "bold"), indent)
                 yield from block_renderables(block.blocks, indent + 2)
 
 
@@ -116,13 +127,9 @@ def _marked_items(block: ListBlock) -> Iterator[tuple[Text, Blocks]]:
 
 
 def _item_renderables(mark: Text, item: Blocks, indent: int) -> Iterator[RenderableType]:
-    """All its lines begin below the words, not below the mark. Code is not put into a table, which would cut it."""
+    """All its lines begin below the words, not below the mark."""
     first = item[0].said if item and isinstance(item[0], Paragraph) else ()
-    table = Table.grid(padding=0)
-    table.add_column(width=indent + mark.cell_len, no_wrap=True)
-    table.add_column()
-    table.add_row(Text(" " * indent) + mark, Flow(styled_prose(first)))
-    yield table
+    yield HangingText(styled_prose(first), indent, mark)
     yield from block_renderables(item[1:] if first else item, indent + mark.cell_len)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import STATUSES, Comparison, Shift
@@ -31,7 +30,7 @@ from advisor.report.blocks import (
 from advisor.report.cards import Card, make_cards
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
-from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value
 
@@ -145,7 +144,7 @@ class _Maker:
 
     def failed(self, entry: _Entry) -> Iterator[Prose]:
         card, ruling = entry.card, entry.ruling
-        yield tuple(replace(piece, strong=True) for piece in card.title)
+        yield strong(card.title)
         yield self.facts(entry)
         if card.causes:
             yield (TextPiece(f"{say('caused_by', self.language)}{self.colon}"), *card.causes[0].title)

@@ -187,7 +187,7 @@ def test_no_message_holds_a_link_or_a_placeholder_from_a_profile() -> None:
 def test_the_help_of_a_rule_shows_commands_as_they_are() -> None:
     helps = {rule["id"]: rule["help"] for rule in checked(of("rich"))["tool"]["driver"]["rules"]}
     assert 'export HCCL_ALGO="level0:NA;level1:H-D_R"' in helps["comm/exposed-communication"]["markdown"]
-    assert "- [HCCL](https://www.hiascend.com/" in helps["comm/exposed-communication"]["markdown"]
+    assert "- [HCCL](<https://www.hiascend.com/" in helps["comm/exposed-communication"]["markdown"]
     assert "javascript:" not in json.dumps(helps)
 
 

@@ -19,10 +19,10 @@ from advisor.bot.comment import render_comment
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import Diagnosis, Finding, Scalar
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
-from advisor.report.html import diagnosis_page
+from advisor.report.diagnosis.page import diagnosis_page
+from advisor.report.diagnosis.view import diagnosis_view
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
-from advisor.report.view import diagnosis_view
 from advisor.units import show_value
 
 CASES = (

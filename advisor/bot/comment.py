@@ -15,8 +15,8 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison, Moved, Shift, Status
 from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
-from advisor.report.headline import first_findings, time_sentence
-from advisor.report.headline import make_headline as answer_of
+from advisor.report.diagnosis.headline import first_findings, time_sentence
+from advisor.report.diagnosis.headline import make_headline as answer_of
 from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.time_split import time_parts
 from advisor.report.words import CAUSES, word_for

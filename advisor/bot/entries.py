@@ -20,7 +20,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Status
 from advisor.model.findings import Diagnosis, Finding, Saving
 from advisor.report.blocks import followed_by, led_by, with_prose
-from advisor.report.cards import Card, make_cards, open_title
+from advisor.report.diagnosis.cards import Card, make_cards, open_title
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
 from advisor.report.renderers.markdown import indent_lines, item_lines, markdown_prose
 from advisor.report.words import SEVERITIES

@@ -14,7 +14,7 @@ from advisor.model.findings import ConfidenceName, Finding, Outcome, OutcomeName
 from advisor.model.run import Run
 from advisor.model.unread import Unread
 from advisor.report.blocks import plain_text
-from advisor.report.cards import Card
+from advisor.report.diagnosis.cards import Card
 from advisor.report.prose import flat_text
 
 MOST_TEXT = 2000

@@ -26,7 +26,7 @@ from advisor.model.findings import Diagnosis, Spent
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
-from advisor.report.cards import make_cards
+from advisor.report.diagnosis.cards import make_cards
 
 MOST_FINDINGS = 50
 MOST_ROWS = 200

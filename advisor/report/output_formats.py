@@ -37,7 +37,7 @@ class Writer(NamedTuple):
 
 
 def _report_html(reported: Reported) -> str:
-    from advisor.report.html import diagnosis_page
+    from advisor.report.diagnosis.page import diagnosis_page
 
     return diagnosis_page(reported.diagnosis, reported.language, reported.renderer)
 
@@ -50,7 +50,7 @@ def _report_markdown(reported: Reported) -> str:
 
 
 def _report_xlsx(reported: Reported) -> bytes:
-    from advisor.report.workbook import diagnosis_workbook
+    from advisor.report.diagnosis.workbook import diagnosis_workbook
 
     return diagnosis_workbook(reported.diagnosis, reported.language)
 

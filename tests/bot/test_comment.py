@@ -23,7 +23,7 @@ from advisor.model.comparison import Comparison, Metric, Moved, Shift
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 from advisor.pipeline import diagnose, open_profile
-from advisor.report.view import diagnosis_view
+from advisor.report.diagnosis.view import diagnosis_view
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 

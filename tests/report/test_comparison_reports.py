@@ -32,7 +32,7 @@ from advisor.report.comparison.lists import csv_files
 from advisor.report.comparison.page import comparison_page
 from advisor.report.comparison.view import comparison_view
 from advisor.report.comparison.workbook import comparison_workbook
-from advisor.report.html import LARGEST_BYTES
+from advisor.report.diagnosis.page import LARGEST_BYTES
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document

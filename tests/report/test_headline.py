@@ -23,8 +23,8 @@ from advisor.model.findings import (
     TimeSplit,
 )
 from advisor.model.run import Run
-from advisor.report.cards import make_cards
-from advisor.report.headline import Headline, make_headline
+from advisor.report.diagnosis.cards import make_cards
+from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.time_split import time_parts
 
 

@@ -13,7 +13,7 @@ from report_samples import EXPOSED, HOSTILE, rich
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis
 from advisor.report.charts.draw import Renderer
-from advisor.report.html import diagnosis_page
+from advisor.report.diagnosis.page import diagnosis_page
 
 VOID = {"meta", "input", "br", "img", "link", "wbr"}
 FETCHING = {"img", "link", "iframe", "object", "embed", "video", "audio", "base", "foreignobject", "image", "use"}

@@ -15,8 +15,8 @@ from advisor.messages.text import LANGUAGES, Text
 from advisor.model.findings import Diagnosis, RemedyStep
 from advisor.report.blocks import Blocks, Code, Grid, ListBlock, Paragraph, Quote, paragraph_of, plain_text
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
+from advisor.report.diagnosis.page import diagnosis_page
 from advisor.report.explanation.rule_document import rule_document
-from advisor.report.html import diagnosis_page
 from advisor.report.notebook import finding_html
 from advisor.report.prose import TextPiece, flat_text, parse_prose
 from advisor.report.renderers.html import HtmlBlocks

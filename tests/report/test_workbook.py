@@ -16,7 +16,7 @@ from advisor.cli.main import main
 from advisor.display import attach_html
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import Diagnosis
-from advisor.report.workbook import diagnosis_workbook
+from advisor.report.diagnosis.workbook import diagnosis_workbook
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 

@@ -21,7 +21,7 @@ from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table, read_table
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
-from advisor.report.cards import make_cards
+from advisor.report.diagnosis.cards import make_cards
 from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog, read_rule

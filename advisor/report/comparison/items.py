@@ -10,10 +10,10 @@ from msgspec import Struct
 from advisor.messages.text import Language, Text
 from advisor.model.comparison import STATUSES, Change, Comparison, Metric, Status
 from advisor.model.findings import Diagnosis, RuleInfo, Saving, number_or_none
-from advisor.report.cards import Card, Maker, open_title
 from advisor.report.comparison.amounts import percent_change
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
+from advisor.report.diagnosis.cards import Card, Maker, open_title
 from advisor.report.prose import Prose, clean_line, flat_text, parse_prose
 from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, word_for
 from advisor.units import show_value

@@ -9,7 +9,7 @@ from advisor.report.charts.draw import Renderer
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.view import comparison_view
 from advisor.report.comparison.words import say
-from advisor.report.html import LARGEST_BYTES
+from advisor.report.diagnosis.page import LARGEST_BYTES
 from advisor.report.pages import Page
 
 ROWS = 30

@@ -32,11 +32,11 @@ from advisor.report.blocks import (
     led_by,
     paragraph_of,
 )
-from advisor.report.cards import Card, CardLink, CardMeasure, CardStep, make_cards
-from advisor.report.headline import Headline
+from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, make_cards
+from advisor.report.diagnosis.headline import Headline
+from advisor.report.diagnosis.view import ReportView, diagnosis_view
 from advisor.report.occurrence_times import When
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, join_prose, plain_prose, strong, toned
-from advisor.report.view import ReportView, diagnosis_view
 from advisor.report.words import say, say_rule_count
 
 MOST_MOMENTS = 3

@@ -12,8 +12,8 @@ from advisor.model.explanation import Case, Check, Explanation, Linked, Logic, T
 from advisor.model.findings import CodeLine, Diagnosis, Finding, Rows, Scalar
 from advisor.model.run import Run
 from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph, bullet_list
-from advisor.report.cards import Maker, describe_saving, open_text, open_title
 from advisor.report.columns import COLUMNS
+from advisor.report.diagnosis.cards import Maker, describe_saving, open_text, open_title
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places

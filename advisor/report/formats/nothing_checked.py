@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.report.headline import nothing_to_fix
+from advisor.report.diagnosis.headline import nothing_to_fix
 from advisor.report.words import say
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from advisor.model.findings import Finding, Severity
 from advisor.report.blocks import one_line
-from advisor.report.cards import Card, make_cards
+from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.formats.wording import say_in_format
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.sources import named_line

@@ -27,9 +27,9 @@ from advisor.report.blocks import (
     bullet_list,
     paragraph_of,
 )
-from advisor.report.cards import Card, make_cards
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
+from advisor.report.diagnosis.cards import Card, make_cards
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value

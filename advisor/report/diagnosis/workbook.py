@@ -12,13 +12,13 @@ from msgspec import Struct
 
 from advisor.messages.text import Language, Text
 from advisor.report.blocks import one_line
-from advisor.report.cards import Card, make_cards
 from advisor.report.columns import COLUMNS
 from advisor.report.comparison.grids import LONGEST_CELL
 from advisor.report.comparison.words import PARTS
 from advisor.report.comparison.workbook import MADE, column_width, spreadsheet_library
+from advisor.report.diagnosis.cards import Card, make_cards
+from advisor.report.diagnosis.view import not_checked
 from advisor.report.prose import clean_line, flat_text
-from advisor.report.view import not_checked
 from advisor.report.words import CAUSES, say, word_for
 
 if TYPE_CHECKING:

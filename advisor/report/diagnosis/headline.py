@@ -12,9 +12,9 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained_part
 from advisor.model.run import UNEVEN
-from advisor.report.cards import Card, Maker, describe_saving
+from advisor.report.diagnosis.cards import Card, Maker, describe_saving
+from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.prose import Prose, TextPiece, clean_line, parse_prose
-from advisor.report.symptoms import folded_under, symptom_fingerprints
 from advisor.report.time_split import TimePart
 from advisor.report.words import CATEGORIES, say, word_for
 from advisor.units import show_value

@@ -9,8 +9,8 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
+from advisor.report.diagnosis.view import FULL_CARDS, diagnosis_view
 from advisor.report.pages import Page
-from advisor.report.view import FULL_CARDS, diagnosis_view
 
 LARGEST_BYTES = 1_500_000
 """A report stays below this, so that it opens at once: beyond it, fewer findings show all they hold."""

@@ -17,12 +17,12 @@ from advisor.model.run import UNEVEN
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.blocks import Blocks, Grid
 from advisor.report.columns import COLUMNS
+from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import join_places
 from advisor.report.prose import Prose, TextPiece, clean_block, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
-from advisor.report.symptoms import folded_under, symptom_fingerprints
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, DAMAGE_KINDS, SEVERITIES, say, word_for
 from advisor.units import show_value
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome, Severity
 from advisor.model.unread import SavedMessage
-from advisor.report.cards import Card, Maker, make_cards, open_title
-from advisor.report.headline import Headline, make_headline
+from advisor.report.diagnosis.cards import Card, Maker, make_cards, open_title
+from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
 from advisor.report.run_summary import RunLine, run_facts, run_line
 from advisor.report.time_split import TimePart, time_parts

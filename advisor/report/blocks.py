@@ -82,14 +82,14 @@ class Fold(Struct, frozen=True):
     blocks: Blocks
 
 
-class Split(Struct, frozen=True):
+class SplitBlock(Struct, frozen=True):
     """A time and the parts it is made of, longest first: a bar where one can be drawn."""
 
     name: str
     parts: tuple[TimePart, ...]
 
 
-Block = Heading | Paragraph | ListBlock | Code | Grid | Quote | Fold | Split
+Block = Heading | Paragraph | ListBlock | Code | Grid | Quote | Fold | SplitBlock
 Blocks = tuple[Block, ...]
 
 
@@ -155,7 +155,7 @@ def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
             return replace(block, heads=tuple(map(change, block.heads)), rows=rows)
         case Quote():
             return Quote(with_prose(block.blocks, change))
-        case Code() | Split():
+        case Code() | SplitBlock():
             return block
 
 
@@ -189,5 +189,5 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
             case Fold():
                 yield flat_text(block.said)
                 yield from plain_lines(block.blocks)
-            case Split():
+            case SplitBlock():
                 yield from (f"{part.name} {part.time} ({part.share})" for part in block.parts)

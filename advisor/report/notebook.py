@@ -14,7 +14,7 @@ from markupsafe import Markup
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
-from advisor.report.blocks import Document, Grid, Paragraph, Split
+from advisor.report.blocks import Document, Grid, Paragraph, SplitBlock
 from advisor.report.comparison.document import comparison_overview
 from advisor.report.diagnosis.document import diagnosis_overview, finding_document
 from advisor.report.prose import TextPiece, clean_line, plain_prose
@@ -58,7 +58,7 @@ COLOURS: Mapping[str, str] = {
 class _InPlace(HtmlBlocks):
     """Blocks without a style sheet: letters keep the colour of what surrounds them, colours are small squares."""
 
-    def split(self, split: Split) -> Markup:
+    def split(self, split: SplitBlock) -> Markup:
         label = ", ".join(f"{part.share} {part.name}" for part in split.parts)
         bar = (
             Markup('<span style="flex:{} 0 2px;margin-right:1px;border-radius:2px;background:{}"></span>').format(

@@ -224,6 +224,7 @@ WORDS: Mapping[str, Text] = {
     "written_to": _t("Report", "报告"),
     "written_tables": _t("Tables", "表格"),
     "more_in_report": _t("Further findings in the report: {count}", "报告中另有 {count} 个问题"),
+    "more_of_all": _t("Further findings: {count}", "另有 {count} 个问题"),
     "more_findings_short": _t(
         "Further findings: {count}; write a report with -o", "另有 {count} 个问题，用 -o 输出完整报告"
     ),

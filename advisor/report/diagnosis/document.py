@@ -26,7 +26,7 @@ from advisor.report.blocks import (
     ListBlock,
     Paragraph,
     Quote,
-    Split,
+    SplitBlock,
     bullet_list,
     first_paragraph,
     led_by,
@@ -69,7 +69,7 @@ def finding_document(finding: Finding, language: Language, info: RuleInfo | None
     alone = Diagnosis(run=Run(steps=(1,)), findings=(finding,), rules=() if info is None else (info,))
     (card,) = make_cards(alone, language)
     name = Paragraph(toned(code_prose(finding.fingerprint), "quiet"))
-    return _document_of((*FindingBlocks(language).whole(card), name), alone, language)
+    return _document_of((*FindingBlocks(language).whole(card, numbered=False), name), alone, language)
 
 
 def _document_of(blocks: Iterable[Block], diagnosis: Diagnosis, language: Language) -> Document:
@@ -99,9 +99,9 @@ class FindingBlocks:
         self.language = language
         self.colon, self.semicolon = say("colon", language), say("semicolon", language)
 
-    def whole(self, card: Card, level: int = 2) -> Iterator[Block]:
+    def whole(self, card: Card, *, numbered: bool = True) -> Iterator[Block]:
         """Title, what it means, evidence, rows, remedy, and where to read more."""
-        yield Heading((TextPiece(f"{card.number} · "), *card.title), level)
+        yield Heading((*plain_prose(f"{card.number} · " if numbered else ""), *card.title))
         yield Paragraph(self._meta(card))
         yield from card.why
         for name, links in (
@@ -226,7 +226,7 @@ class _Maker:
         yield from self.split()
         yield from self.ranking(titled=False)
         left = len(shown.short) + shown.left_out
-        notes = [say("more_findings_short", self.language, count=left)] if left else []
+        notes = [say("more_of_all", self.language, count=left)] if left else []
         notes += [shown.blind_words] if shown.blind else []
         if notes:
             yield _quiet_line(plain_prose(" · ".join(notes)))
@@ -290,7 +290,7 @@ class _Maker:
         return join_prose(" " if self.language == "en" else "", filter(None, sentences))
 
     def split(self) -> Blocks:
-        return (Split(say("time_split", self.language), self.shown.parts),) if self.shown.parts else ()
+        return (SplitBlock(say("time_split", self.language), self.shown.parts),) if self.shown.parts else ()
 
     def ranking(self, *, titled: bool = True) -> Iterator[Block]:
         if not self.shown.cards:

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from advisor.report.blocks import Block, Blocks, Code, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
+from advisor.report.blocks import Block, Blocks, Code, Fold, Grid, Heading, ListBlock, Paragraph, Quote, SplitBlock
 from advisor.report.prose import Prose, TextPiece
 
 LONGEST_WHOLE = 44
@@ -67,10 +67,10 @@ class HtmlBlocks:
             case Fold():
                 summary = self._wrap_element("summary", self.words(block.said))
                 return self._wrap_element("details", summary + self.blocks(block.blocks))
-            case Split():
+            case SplitBlock():
                 return self.split(block)
 
-    def split(self, split: Split) -> Markup:
+    def split(self, split: SplitBlock) -> Markup:
         """A bar above a legend, in the colours of the page."""
         drawn = join_markup(
             Markup('<span class="{}" style="flex-grow:{}">{}</span>').format(

@@ -13,7 +13,19 @@ from itertools import groupby
 
 from markupsafe import escape
 
-from advisor.report.blocks import Block, Blocks, Code, Document, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    Fold,
+    Grid,
+    Heading,
+    ListBlock,
+    Paragraph,
+    Quote,
+    SplitBlock,
+)
 from advisor.report.prose import Prose, TextPiece, flat_text, plain_prose
 
 ZERO_WIDTH = "\u200b"
@@ -99,7 +111,7 @@ def _lines_of_block(block: Block) -> Iterable[str]:
             return _code_lines(block.text, block.language)
         case Grid():
             return _grid_lines(block)
-        case Split():
+        case SplitBlock():
             return _grid_lines(_split_grid(block))
         case Quote():
             return (f"> {line}".rstrip() for line in _trim_empty_end(block_lines(block.blocks)))
@@ -142,7 +154,7 @@ def _fold_lines(fold: Fold) -> Iterator[str]:
     yield "</details>"
 
 
-def _split_grid(split: Split) -> Grid:
+def _split_grid(split: SplitBlock) -> Grid:
     heads = tuple(plain_prose(part.name) for part in split.parts)
     return Grid(heads, (tuple(plain_prose(f"{part.time} ({part.share})") for part in split.parts),))
 

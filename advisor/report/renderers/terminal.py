@@ -13,7 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Block, Blocks, Code, Document, Fold, Grid, Heading, ListBlock, Paragraph, Quote, Split
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    Fold,
+    Grid,
+    Heading,
+    ListBlock,
+    Paragraph,
+    Quote,
+    SplitBlock,
+)
 from advisor.report.console import terminal_console
 from advisor.report.line_breaks import Flow, HangingText
 from advisor.report.prose import Prose, TextPiece, clean_line, flat_text
@@ -67,8 +79,8 @@ def _stands_apart(block: Block, above: Block | None) -> bool:
     if above is None or (isinstance(above, Heading) and above.level > 1) or isinstance(block, Heading):
         return False
     if isinstance(block, Paragraph):
-        return block.begins or isinstance(above, Grid | Split) or _is_long(above)
-    return isinstance(block, Grid | Split) or _is_long(block) or not isinstance(above, Paragraph)
+        return block.begins or isinstance(above, Grid | SplitBlock) or _is_long(above)
+    return isinstance(block, Grid | SplitBlock) or _is_long(block) or not isinstance(above, Paragraph)
 
 
 def _is_long(block: Block) -> bool:
@@ -109,7 +121,7 @@ def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableTyp
                 yield _set_back(table, indent)
             case Quote():
                 yield from block_renderables(block.blocks, indent + 2)
-            case Split():
+            case SplitBlock():
                 yield _set_back(SplitBar(block.parts), indent)
             case Fold():
                 yield HangingText(styled_prose(block.said, "bold"), indent)

@@ -17,7 +17,8 @@ import yaml
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
-from advisor.rules.source import MAX_BYTES, RuleDocument
+from advisor.regular_files import read_regular
+from advisor.rules.source import MAX_BYTES, RuleDocument, read_text
 
 TABLE = ("tool", "advisor")
 _STARTS = re.compile(r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b|^\s*advisor\s*[=.]", re.MULTILINE)
@@ -26,7 +27,8 @@ _STARTS = re.compile(r"^\s*\[+\s*tool\s*\.\s*advisor\b|^\s*tool\s*\.\s*advisor\b
 def has_settings(path: Path) -> bool:
     """Whether a pyproject.toml speaks of advisor at all; what is wrong in it otherwise is not looked at."""
     try:
-        return path.stat().st_size <= MAX_BYTES and bool(_STARTS.search(path.read_text("utf-8", "replace")))
+        raw = read_regular(path, MAX_BYTES + 1)
+        return len(raw) <= MAX_BYTES and bool(_STARTS.search(raw.decode("utf-8", "replace")))
     except OSError:
         return False
 
@@ -35,16 +37,12 @@ def read_document(path: Path) -> RuleDocument:
     """The settings of a TOML file.
 
     Raises:
-        RuleError: It cannot be read as TOML.
+        RuleError: It cannot be read, or not as TOML.
     """
     file = path.as_posix()
+    text = read_text(path, file)
     try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         data: Any = tomllib.loads(text)
-    except OSError as error:
-        raise RuleError([Mistake(FilePlace(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
-    except UnicodeDecodeError:
-        raise RuleError([Mistake(FilePlace(file), Message("not_utf8"), hint=Message("save_as_utf8"))]) from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise RuleError([Mistake(FilePlace(file), Message("not_toml", why=str(error)))]) from None
     for name in TABLE:

@@ -76,6 +76,8 @@ class Settings:
         Raises:
             RuleError: Everything wrong with it that can be seen without the rules.
         """
+        if mistakes := source.refused_link(path, _project_of(path)):
+            raise RuleError(mistakes)
         faults = Faults(pyproject.read_document(path) if path.suffix.lower() == ".toml" else source.read_document(path))
         settings = _Reader(faults).settings()
         if faults.mistakes:
@@ -227,3 +229,9 @@ class _Reader:
             else:
                 found[name] = float(value)
         return found
+
+
+def _project_of(path: Path) -> Path:
+    """The top of the repository a file lies in, within which settings may be a link; outside of one its folder."""
+    folder = path.absolute().parent
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -20,6 +21,10 @@ from advisor.rules.skeleton import new_rule
 from advisor.shipped_files import shipped_folder
 
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
+
+
+MOST_ENTRIES = 100_000
+"""Files and folders that are looked at below a directory of rules."""
 
 
 class Adjustment(Protocol):
@@ -90,20 +95,50 @@ def rule_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
     """Every rule file with the directory it was found in, ordered by name. A file may stand for a directory.
 
     Raises:
-        RuleError: A directory does not exist.
+        RuleError: A directory does not exist, cannot be listed, or holds no rule.
     """
     for directory in directories:
-        if directory.is_file():
+        if directory.is_dir():
+            found = _yaml_files(directory)
+            if not found:
+                raise _wrong_folder(directory, Message("no_rules_in_folder"), Message("rules_are_yaml"))
+            yield from ((path, directory) for path in found)
+        elif directory.exists():
             yield directory, directory.parent.parent
-        elif directory.is_dir():
-            found = sorted({*directory.rglob("*.yaml"), *directory.rglob("*.yml")})
-            yield from ((path, directory) for path in found if not _is_hidden(path.relative_to(directory)))
         else:
-            raise RuleError([Mistake(FilePlace(directory.as_posix()), Message("no_rule_directory"))])
+            raise _wrong_folder(directory, Message("no_rule_directory"))
 
 
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _yaml_files(directory: Path) -> list[Path]:
+    """The files below a directory that are named like rules, ordered by name."""
+    found: list[Path] = []
+    for count, entry in enumerate(_entries_below(directory)):
+        if count == MOST_ENTRIES:
+            raise _wrong_folder(directory, Message("too_many_entries", limit=MOST_ENTRIES))
+        if entry.name.endswith((".yaml", ".yml")) and not os.path.isdir(entry.path):
+            found.append(Path(entry.path))
+    return sorted(found)
+
+
+def _entries_below(directory: Path) -> Iterator[os.DirEntry[str]]:
+    """Everything below a directory that is not hidden; links to folders are not followed."""
+    waiting = [directory]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+                    yield entry
+        except OSError as error:
+            raise _wrong_folder(folder, Message("cannot_be_read", why=str(error.strerror))) from None
+
+
+def _wrong_folder(folder: Path, what: Message, hint: Message | None = None) -> RuleError:
+    return RuleError([Mistake(FilePlace(folder.as_posix()), what, hint=hint)])
 
 
 def gather_rules(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
@@ -114,8 +149,8 @@ def gather_rules(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]
         listed = list(dict.fromkeys(rule_files(directories)))
     except RuleError as error:
         return [], list(error.mistakes)
-    for path, _ in listed:
-        found = read_rule(path)
+    for path, folder in listed:
+        found = source.refused_link(path, folder) or read_rule(path)
         if not isinstance(found, Rule):
             mistakes += found
         elif found.id in rules:

@@ -18,6 +18,7 @@ from msgspec import Struct, field
 
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message, did_you_mean
+from advisor.regular_files import NotRegularError, leads_out, read_regular
 
 MAX_BYTES = 256 * 1024
 MAX_NESTING = 20
@@ -162,14 +163,16 @@ def read_text(path: Path, file: str) -> str:
     """The text of a file, which mistakes call `file`.
 
     Raises:
-        RuleError: It cannot be read, or is no text.
+        RuleError: It cannot be read, is no regular file, or no text.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise RuleError([Mistake(FilePlace(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
-        raw = path.read_bytes()
+        raw = read_regular(path, MAX_BYTES + 1)
+    except NotRegularError:
+        raise RuleError([Mistake(FilePlace(file), Message("no_regular_file"))]) from None
     except OSError as error:
         raise RuleError([Mistake(FilePlace(file), Message("cannot_be_read", why=str(error.strerror)))]) from None
+    if len(raw) > MAX_BYTES:
+        raise RuleError([Mistake(FilePlace(file), Message("file_too_large", limit=MAX_BYTES // 1024))])
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -178,6 +181,14 @@ def read_text(path: Path, file: str) -> str:
         what, hint = Message("not_utf8"), Message("save_as_utf8")
         raise RuleError([_mistake_at(file, (line, column), what, "", hint)]) from None
     return text.replace("\r\n", "\n")
+
+
+def refused_link(path: Path, folder: Path) -> list[Mistake]:
+    """The mistake that a file is a link out of its folder: what people send in could show what lies elsewhere."""
+    if not leads_out(path, folder):
+        return []
+    what = Message("link_leads_out", folder=folder.as_posix())
+    return [Mistake(FilePlace(path.as_posix()), what, hint=Message("put_file_itself"))]
 
 
 def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:

@@ -99,17 +99,21 @@ def _lint_rules(arguments: argparse.Namespace) -> int:
 
 def _test_rules(arguments: argparse.Namespace) -> int:
     from advisor.engine.case_runs import prove_rule
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
     from advisor.rules.catalog import Catalog
 
     catalog = Catalog.load(rule_folders(arguments.dirs))
-    failed = 0
+    failed = cases = 0
     for rule in catalog.rules:
         wrong = prove_rule(rule)
-        failed += bool(wrong)
+        failed, cases = failed + bool(wrong), cases + len(rule.tests)
         print(f"{'FAILED' if wrong else 'ok':<7} {rule.id}")
         for line in wrong:
             print(f"        {line.say(language_of(arguments.lang))}")
     print(f"{len(catalog.rules) - failed} passed, {failed} failed")
+    if not cases:
+        raise UsageError(Message("no_case"), Message("write_cases"))
     return FOUND if failed else FINE
 
 

@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from advisor.messages.text import Text
 
 TEXTS: Mapping[str, Text] = {
+    "no_case": Text("none of these rules holds a case, so nothing was tested", "这些规则都没有用例，未做任何测试"),
+    "write_cases": Text(
+        "write cases under `tests:`, see docs/writing-rules.md", "请在 `tests:` 下编写用例，见 docs/writing-rules.md"
+    ),
     # the words of a command line
     "command_and_error": Text("{command}: error: ", "{command}：错误："),
     "words_do_not_fit": Text("{why}", "命令行有误（{why}）"),

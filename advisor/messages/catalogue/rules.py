@@ -11,6 +11,17 @@ TEXTS: Mapping[str, Text] = {
     # the file
     "cannot_be_read": Text("cannot be read: {why}", "无法读取：{why}"),
     "no_rule_directory": Text("no such directory of rules", "规则目录不存在"),
+    "no_rules_in_folder": Text("there is no rule in this folder", "目录中没有规则"),
+    "rules_are_yaml": Text("a rule is a file CATEGORY/NAME.yaml below it", "规则文件应为其下的 CATEGORY/NAME.yaml"),
+    "too_many_entries": Text(
+        "more than {limit} files and folders: give the folder that holds the rules",
+        "文件与目录超过 {limit} 个：请给出规则所在目录",
+    ),
+    "no_regular_file": Text("is no regular file", "不是普通文件"),
+    "link_leads_out": Text(
+        "is a link that leads out of {folder}, and is not followed", "是指向 {folder} 之外的链接，不予跟随"
+    ),
+    "put_file_itself": Text("put the file itself there", "请放入文件本身"),
     "file_too_large": Text("file is larger than {limit} KiB", "文件超过 {limit} KiB"),
     "line_too_long": Text("line is longer than {limit} characters", "单行超过 {limit} 个字符"),
     "too_many_brackets": Text("more than {limit} brackets", "括号超过 {limit} 个"),

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Only regular files are opened: a pipe waits for ever, a device never ends, and a link may lead to what is secret."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_OF_THE_SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
+"""Where files are made up as they are read: settings and memory of other processes, devices."""
+_MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - holds files as any disk does
+
+
+class NotRegularError(OSError):
+    """What is to be opened is a folder, a pipe, a socket or a device."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.EINVAL, "is no regular file", os.fspath(path))
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """A regular file, opened to be read. It is looked at before and after: it may be replaced between the two.
+
+    Raises:
+        NotRegularError: It is something else.
+        OSError: It cannot be opened.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise NotRegularError(path)
+    file = os.fdopen(os.open(path, _FLAGS), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise NotRegularError(path)
+    return file
+
+
+def read_regular(path: Path, most: int = -1) -> bytes:
+    """What a regular file holds, or its first bytes.
+
+    Raises:
+        OSError: It is something else, or cannot be read.
+    """
+    with open_regular(path) as file:
+        return file.read(most)
+
+
+def leads_out(path: Path, folder: Path) -> bool:
+    """Whether links on the way to a file lead out of a folder."""
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def leads_to_system(path: Path) -> bool:
+    """Whether a path leads, by way of links, to what the system makes up, such as the memory of a process."""
+    target = Path(os.path.realpath(path))
+    return any(map(target.is_relative_to, _OF_THE_SYSTEM)) and not target.is_relative_to(_MEMORY_DISK)

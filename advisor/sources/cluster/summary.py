@@ -133,7 +133,7 @@ class ClusterSummary:
         path = self.files.get("cluster_step_trace_time.csv")
         try:
             if path is not None:
-                return csvfile.read_columns(path, _COLUMNS, _NAMES, self.notes, REQUIRED)
+                return _with_kinds(csvfile.read_columns(path, _COLUMNS, _NAMES, self.notes, (*REQUIRED, "index")))
             return analysis_database.step_times(self._database)
         except Unreadable:
             return {}
@@ -261,6 +261,14 @@ _DURATIONS = (
     ("sync_us", "Synchronization"),
     ("idle_us", "Idle"),
 )
+
+
+def _with_kinds(sheet: dict[str, Values]) -> dict[str, Values]:
+    """The columns with the kind of each row; without a column of its own its index tells: stages list their ranks."""
+    index = sheet["index"]
+    if "type" in sheet or not isinstance(index, Texts):
+        return sheet
+    return {**sheet, "type": Texts.of("rank" if (i or "").isdecimal() else "stage" for i in index.values())}
 
 
 def _by_rank(entry: CommunicationEntry) -> Iterator[tuple[int, dict[str, object]]]:

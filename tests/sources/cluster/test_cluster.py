@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sqlite3
 from collections.abc import Callable
@@ -53,6 +55,41 @@ def test_ranks_stages_and_steps_come_from_the_step_times(summary: Path) -> None:
         (2, 1, 30),
         (3, 1, 31),
     ]
+
+
+def without_column(text: str, place: int) -> str:
+    rows = list(csv.reader(text.splitlines()))
+    made = io.StringIO()
+    csv.writer(made).writerows([*row[:place], *row[place + 1 :]] for row in rows)
+    return made.getvalue()
+
+
+def test_without_the_column_type_the_index_tells_ranks_from_stages(summary: Path) -> None:
+    before, (source,) = open_input(summary)
+    whole = source.read(StepTime).rows()
+    (summary / "cluster_step_trace_time.csv").write_text(without_column(HEADINGS + ROWS, 1))
+    run, (source,) = open_input(summary)
+    assert source.read(StepTime).rows() == whole
+    assert run == before
+
+
+def test_without_the_column_index_the_other_files_are_read_and_the_loss_is_named(summary: Path) -> None:
+    (summary / "cluster_step_trace_time.csv").write_text(without_column(HEADINGS + ROWS, 2))
+    run, (source,) = open_input(summary)
+    assert run.ranks == (0, 1)
+    assert len(source.read(Collective)) > 0
+    with pytest.raises(FactMissing):
+        source.read(StepTime)
+    rows = source.read(Damage).rows()
+    assert [(row["file"], row["what"]) for row in rows] == [("cluster_step_trace_time.csv", "has no column `Index`")]
+
+
+@pytest.mark.parametrize("place", range(10))
+def test_no_column_that_is_missing_ends_the_reading(place: int, summary: Path) -> None:
+    (summary / "cluster_step_trace_time.csv").write_text(without_column(HEADINGS + ROWS, place))
+    run, (source,) = open_input(summary)
+    assert set(run.ranks) <= {0, 1, 2, 3}
+    assert len(source.read(Collective)) > 0
 
 
 def test_communication_is_given_per_rank(summary: Path) -> None:

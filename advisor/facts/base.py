@@ -27,6 +27,8 @@ from advisor.units import Type, ValueKind
 
 MISSING = int(np.iinfo(np.int64).min)
 """What an int64 column holds where nothing was recorded."""
+LARGEST = 1e30
+"""No number that was measured comes near it, in any unit. Beyond is damage, whose squares and sums leave float64."""
 
 Store = Literal["text", "int", "float", "flag"]
 

@@ -118,7 +118,8 @@ def _finding_row(card: Card, one: Finding) -> tuple[Scalar, ...]:
 
 
 def _evidence_rows(card: Card, one: Finding) -> Iterator[tuple[Scalar, ...]]:
-    for item, measure in zip(one.evidence, card.measures, strict=True):
+    told = [item for item in one.evidence if item.value is not None]
+    for item, measure in zip(told, card.measures, strict=True):
         value = clean_line(item.value) if isinstance(item.value, str) else item.value
         yield card.number, flat_text(card.title), flat_text(measure.label), value, item.unit, item.threshold
 

@@ -155,8 +155,18 @@ def _profiler_switches(info: object) -> Iterator[tuple[str, str]]:
 
 
 def _word_of_value(value: object) -> str:
-    if isinstance(value, list):
-        return ",".join(_word_of_value(item) for item in value)
+    """A value as one word; what is nested as no setting is has none."""
+    try:
+        return _joined_words(value) if isinstance(value, list) else _single_word(value)
+    except RecursionError:
+        return ""
+
+
+def _joined_words(values: list[object]) -> str:
+    return ",".join(_joined_words(item) if isinstance(item, list) else _single_word(item) for item in values)
+
+
+def _single_word(value: object) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.base import MISSING, Column, Fact
+from advisor.facts.base import LARGEST, MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.messages.errors import FactMissing, reason_of_error
 from advisor.messages.message import Message
@@ -152,7 +152,7 @@ def _parse_floats(cells: list[object]) -> Array:
         values = np.array(cells, np.float64)
     except (TypeError, ValueError):
         values = np.array([jsonfile.as_number(cell) for cell in cells], np.float64)
-    values[~np.isfinite(values)] = math.nan
+    values[~(np.abs(values) < LARGEST)] = math.nan
     return values
 
 

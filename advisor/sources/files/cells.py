@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
-from advisor.facts.base import MISSING
+from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.table import Array
 
 CellArray = Any
@@ -66,14 +66,14 @@ def _copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
 
 
 def parse_floats(plain: CellArray, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
-    """Finite numbers times a factor, and which cells hold one; unless signed, none below zero."""
+    """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
     try:
         values = _copy_numbers(plain.cast(pa.float64()), np.float64) * factor
         good = np.ones(len(values), bool)
     except pa.ArrowInvalid:  # some cell is no number: tell them apart, which takes three times as long
         cells, good = _matching_cells(plain, _NUMBER)
         values = _scatter_values(_copy_numbers(cells.cast(pa.float64()), np.float64) * factor, good)
-    good &= np.isfinite(values)
+    good &= np.abs(values) < LARGEST
     return values, good if signed else good & (values >= 0)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.base import MISSING
+from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
@@ -37,7 +37,6 @@ _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
-_LARGEST = 1e300
 NOT_COLLECTED = ("", "N/A")
 
 _WITHOUT_LOCKS = "win32-none" if os.name == "nt" else "unix-none"
@@ -344,7 +343,7 @@ def _distinct_ids(ids: Array) -> tuple[Array, Array]:
 
 
 def _finite_number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else np.nan
+    return float(value) if isinstance(value, int | float) and abs(value) < LARGEST else np.nan
 
 
 def _text_code(value: object, index: dict[str, int]) -> int:

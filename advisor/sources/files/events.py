@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from msgspec import Raw, Struct, field
 
-from advisor.facts.base import MISSING
+from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.table import Array
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
@@ -270,7 +270,7 @@ def _finite_number(value: EventValue) -> float:
         found = float(value) if value is not None else math.nan
     except (ValueError, OverflowError):
         return math.nan
-    return found if math.isfinite(found) else math.nan
+    return found if abs(found) < LARGEST else math.nan
 
 
 def wide_ids(ids: Sequence[int | str | None]) -> tuple[Array, Array]:

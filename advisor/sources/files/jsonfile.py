@@ -9,12 +9,15 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from advisor.facts.base import LARGEST
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes, Odd
 
 _MOST = 1 << 63
+_LEVELS = 100
+"""No file of a profiler nests a tenth of it."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -50,14 +53,16 @@ def parse_json(raw: bytes | str) -> object:
     return _replace_surrogates(found) if _SURROGATE.search(text) else found
 
 
-def _replace_surrogates(value: object) -> object:
-    """The same with halves of surrogate pairs replaced: JSON may hold them, no output can."""
+def _replace_surrogates(value: object, levels: int = _LEVELS) -> object:
+    """The same with halves of surrogate pairs replaced: JSON may hold them, no output can. Nobody asks deeper down."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not levels:
+        return None
     if isinstance(value, list):
-        return [_replace_surrogates(item) for item in value]
+        return [_replace_surrogates(item, levels - 1) for item in value]
     if isinstance(value, dict):
-        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(item, levels - 1) for key, item in value.items()}
     return value
 
 
@@ -74,14 +79,14 @@ def value_at(value: object, *keys: str) -> object:
 
 
 def as_number(value: object) -> float:
-    """A finite number, also one written as text; NaN for anything else."""
+    """A number of a size that can be, also one written as text; NaN for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:
         found = float(value)
     except (ValueError, OverflowError):
         return math.nan
-    return found if math.isfinite(found) else math.nan
+    return found if abs(found) < LARGEST else math.nan
 
 
 def as_integer(value: object) -> int | None:

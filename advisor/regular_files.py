@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from io import BufferedReader
 from pathlib import Path
+
+from advisor.messages.errors import SpokenError
+from advisor.messages.message import Message
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _OF_THE_SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
@@ -15,11 +17,11 @@ _OF_THE_SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
 _MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - holds files as any disk does
 
 
-class NotRegularError(OSError):
-    """What is to be opened is a folder, a pipe, a socket or a device."""
+class NotRegularError(SpokenError, OSError):
+    """What is to be opened is a folder, a pipe, a socket or a device, or what the system makes up as it is read."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(errno.EINVAL, "is no regular file", os.fspath(path))
+    def __init__(self) -> None:
+        super().__init__(Message("no_regular_file"))
 
 
 def open_regular(path: Path) -> BufferedReader:
@@ -29,12 +31,12 @@ def open_regular(path: Path) -> BufferedReader:
         NotRegularError: It is something else.
         OSError: It cannot be opened.
     """
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        raise NotRegularError(path)
+    if not stat.S_ISREG(os.stat(path).st_mode) or leads_to_system(path):
+        raise NotRegularError
     file = os.fdopen(os.open(path, _FLAGS), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
-        raise NotRegularError(path)
+        raise NotRegularError
     return file
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from advisor.regular_files import open_regular
+
 if TYPE_CHECKING:
     from advisor.model.findings import CodeLine, Diagnosis
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 _MOST_PARTS = 40
 """Of a recorded path, so many folders from the end are looked for."""
 _SHOWN_PARTS = 2
+_PART = 1 << 16
+"""Bytes of a line that are read at once."""
 
 
 class Location(Struct, frozen=True):
@@ -93,8 +97,11 @@ def found_in(root: Path, recorded: str, line: int) -> str | None:
 
 def _has_line(path: Path, line: int) -> bool:
     try:
-        with path.open("rb") as file:
-            return any(number >= line for number, _ in enumerate(file, 1))
+        with open_regular(path) as file:
+            lines, wanted = 0, max(line, 1)
+            while lines < wanted and (part := file.readline(_PART)):
+                lines += part.endswith(b"\n") or len(part) < _PART
+            return lines == wanted
     except (OSError, ValueError):  # no such file, a folder, a name no file can have
         return False
 

@@ -14,6 +14,7 @@ from advisor.facts.observed import StepTime
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
+from advisor.regular_files import open_regular
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, query_rows, read_records, select_columns
 from advisor.sources.files import csvfile
@@ -112,7 +113,7 @@ def _marked_steps(folder: Folder) -> tuple[int, ...]:
     """The steps that trace_view.json marks, for captures of which the timeline is all there is. It is not decoded."""
     path = folder.file("trace_view.json")
     try:
-        with path.open("rb") if path is not None else BytesIO() as file:
+        with open_regular(path) if path is not None else BytesIO() as file:
             parts = iter(lambda: file.read(_PART), b"")
             return tuple(sorted({int(number) for number in _mark_numbers(parts)}))
     except OSError:  # whoever reads its events says what is wrong

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from advisor.regular_files import read_regular
 from advisor.sources.ascend.groups import MOST_RANKS, Sizes
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
@@ -55,7 +56,7 @@ def _in_matrix(folder: Folder) -> Iterator[int]:
     yield from _largest_ranks(folder, "analysis", _MATRIX)
     path = folder.file("communication_matrix.json")
     try:
-        found = set(_PAIR.findall(path.read_bytes())) if path is not None else set()
+        found = set(_PAIR.findall(read_regular(path))) if path is not None else set()
     except OSError:  # whoever reads its facts says what is wrong
         return
     yield from (int(rank) for pair in found for rank in pair)

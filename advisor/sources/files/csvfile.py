@@ -22,6 +22,7 @@ from advisor.facts.base import Column
 from advisor.facts.table import Array, Texts, Values
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
+from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def refuse_file(path: Path, notes: Notes, what: Message) -> NoReturn:
 def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
     try:
-        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        with io.TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig", errors="replace") as file:
             rows = csv.reader(io.StringIO(file.read(_LONGEST_HEADING), newline=""))
             cells = next(rows, [])
             count = rows.line_num
@@ -221,7 +222,7 @@ def _read_rows(path: Path, layout: _Layout, wanted: Sequence[_Wanted], notes: No
 
 def _has_rows(path: Path, lines: int) -> bool:
     """Whether anything follows the headings; pyarrow takes a heading without a line end for an error."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for _ in range(lines):
             if not file.readline().endswith(b"\n"):
                 return False
@@ -244,7 +245,7 @@ def _scan_blocks(path: Path, layout: _Layout, wanted: Sequence[_Wanted], progres
     chosen = sorted({str(place) for place in layout.places})
     names = [str(place) for place in range(layout.width)]
     longest = BLOCK_BYTES * _LONGER if progress.bytewise else BLOCK_BYTES
-    with path.open("rb") as file:  # not its name: pyarrow takes only names in UTF-8
+    with open_regular(path) as file:  # not its name: pyarrow takes only names in UTF-8
         blocks = arrow.open_csv(
             file,
             arrow.ReadOptions(
@@ -316,7 +317,7 @@ def _note_damage(path: Path, progress: _Progress, notes: Notes) -> None:
 def _ends_in_quotes(path: Path) -> bool:
     """Whether a quoted cell is never closed, so that the rest of the file fell into it."""
     quotes = 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while block := file.read(BLOCK_BYTES):
             quotes += block.count(b'"')
     return quotes % 2 == 1

@@ -23,6 +23,7 @@ from advisor.facts.table import Array, Texts
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import silent
+from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, bound_steps, read_rows
@@ -59,7 +60,8 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
         Unreadable: It is no database, or cannot be opened.
     """
     try:
-        size, log = path.stat().st_size, _log_size(path)
+        with open_regular(path) as file:  # SQLite opens by name alone
+            size, log = file.seek(0, os.SEEK_END), _log_size(path)
         if size == 0:
             raise _unreadable_file(path, notes, Message("holds_nothing"))
         connection = _connect_with_log(path) if log else _connect_file(path, "mode=ro&immutable=1")

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from advisor.messages.message import Message
+from advisor.regular_files import open_regular
 from advisor.sources.files import chunks
 from advisor.sources.files.chunks import ArrayLayout, Span
 from advisor.sources.files.damage_notes import Notes, Odd
@@ -93,7 +94,7 @@ class EventBatches:
 
     def __call__(self, jobs: int) -> Iterator[tuple[Span, EventBatch]]:
         pending: int | None = None
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             spans = list(chunks.cut_spans(file, self.layout, self.chunk))
             many = jobs > 1 and self.layout.end >= PARALLEL_FROM and _can_fork()
             decoded = _decode_in_parallel(self.path, spans, jobs) if many else ((span, None) for span in spans)
@@ -176,5 +177,5 @@ _QUICK = _Quick()
 
 def _decode_span(path: Path, span: Span) -> EventBatch | None:
     gc.disable()
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return _QUICK(chunks.read_bracketed(file, span))

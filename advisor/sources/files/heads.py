@@ -7,6 +7,8 @@ import gzip
 import zlib
 from pathlib import Path
 
+from advisor.regular_files import open_regular
+
 _HEAD_BYTES = 1 << 16
 _GZIP = b"\x1f\x8b"
 _GPU = (
@@ -22,12 +24,13 @@ _GPU = (
 def file_head(path: Path) -> bytes:
     """The first bytes of a file, unpacked when it is gzip; empty when it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_HEAD_BYTES)
-        if not raw.startswith(_GZIP):
-            return raw
-        with gzip.open(path) as packed:
-            return packed.read(_HEAD_BYTES)
+            if not raw.startswith(_GZIP):
+                return raw
+            file.seek(0)
+            with gzip.open(file) as packed:
+                return packed.read(_HEAD_BYTES)
     except (OSError, EOFError, zlib.error):
         return b""
 
@@ -35,7 +38,7 @@ def file_head(path: Path) -> bytes:
 def is_packed(path: Path) -> bool:
     """Whether a file is packed with gzip, whatever its name is."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(len(_GZIP)) == _GZIP
     except OSError:
         return False

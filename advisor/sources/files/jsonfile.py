@@ -12,6 +12,7 @@ from pathlib import Path
 from advisor.facts.base import LARGEST
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
+from advisor.regular_files import read_regular
 from advisor.sources.files.csvfile import refuse_file
 from advisor.sources.files.damage_notes import Notes, Odd
 
@@ -28,7 +29,7 @@ def load_json(path: Path, notes: Notes) -> object:
         Unreadable: It cannot be opened, is empty or is no JSON.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path)
     except OSError as error:
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not raw.strip(b"\0 \t\r\n"):

@@ -16,6 +16,7 @@ from advisor.facts.table import Array, Texts
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.progress import Progress, silent
+from advisor.regular_files import open_regular
 from advisor.sources.files import chunks
 from advisor.sources.files.damage_notes import Notes, Odd, Unreadable
 from advisor.sources.files.decoding import EventBatches
@@ -134,7 +135,7 @@ def read_timeline(
     collecting = gc.isenabled()
     gc.disable()
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             layout = chunks.find_array(file, KEY)
         pieces = EventBatches(path, layout, chunk)
         collected = _Collected(layout.end - layout.start)

@@ -15,6 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from advisor.facts.table import Array
+from advisor.regular_files import open_regular
 
 _MAGIC, _VERSION = 0x377F0682, 3007000
 _HEAD, _FRAME_HEAD = 32, 24
@@ -29,7 +30,7 @@ def holds_transaction(log: Path) -> bool:
     Raises:
         OSError: It cannot be read.
     """
-    with log.open("rb") as file:
+    with open_regular(log) as file:
         head = file.read(_HEAD)
         if len(head) < _HEAD:
             return False

@@ -18,6 +18,8 @@ from corpus.workloads import WORKLOADS, Setup
 __all__ = ["APPLIES", "FAULTS", "MIXTURES", "Mixture", "Setup", "job", "names", "setup_of"]
 
 
+_STEP_US: dict[str, float] = {}
+"""The step time of what was simulated in this process: the truth of many faults is the same job without them."""
 _HEALTHY = {"healthy": "dense", "healthy-light": "light", "healthy-pipeline": "pipeline"}
 
 
@@ -70,12 +72,12 @@ def job(
         broken.environment,
         damage=broken.damage,
         raw=broken.raw,
-        step_us=step_us(ranks),
+        step_us=_step_us(broken, seed, ranks),
     )
     causes = []
     for fault, value in faults.items():
         others = {other: much for other, much in faults.items() if other != fault}
-        causes.append(Cause(fault, value, places[fault], step_us(_run(_apply(base, others, seed)[0], seed))))
+        causes.append(Cause(fault, value, places[fault], _step_us(_apply(base, others, seed)[0], seed)))
     done.causes = tuple(causes)
     return done
 
@@ -111,3 +113,11 @@ def _apply(setup: Setup, faults: dict[str, float], seed: int) -> tuple[Setup, di
 def _run(setup: Setup, seed: int) -> list[RankTrace]:
     programs = [setup.program(rank) for rank in range(setup.layout.world)]
     return simulate(programs, replace(setup.machine, ranks_per_node=setup.layout.ranks_per_node), seed)
+
+
+def _step_us(setup: Setup, seed: int, ranks: list[RankTrace] | None = None) -> float:
+    """The step time of a job; without its ranks it is simulated, once."""
+    key = repr((setup, seed))
+    if key not in _STEP_US:
+        _STEP_US[key] = step_us(ranks if ranks is not None else _run(setup, seed))
+    return _STEP_US[key]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 hypothesis.settings.register_profile("unhurried", deadline=None)  # how busy the machine is tells nothing of the code
 hypothesis.settings.load_profile("unhurried")
+gc.set_threshold(100_000)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
 
 
 @pytest.fixture(scope="session")

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import advisor
-import corpus
 from advisor.model.findings import Diagnosis, Severity
 from corpus.answers import ANSWERS, HARMLESS
 from corpus.cases import FAULTS, MIXTURES
 from corpus.recordings import RECORDINGS
 from corpus.workloads import WORKLOADS
+from tests.shared_captures import SharedCaptures
 
 PLACED = {"data-loader-one-rank", "slow-rank-compute", "slow-rank-host"}
 """Faults of one rank that a finding must name."""
@@ -29,11 +26,6 @@ MIXED = (
 """Mixtures whose causes must all be named; `benchmarks.accuracy` marks the rest."""
 
 
-def diagnosed(name: str, folder: Path, export: str = "text", level: int = 1) -> tuple[corpus.Job, Diagnosis]:
-    job = corpus.job(name)
-    return job, advisor.diagnose(corpus.write(job, folder, export, level))
-
-
 def loud(diagnosis: Diagnosis) -> list[str]:
     """The rules that would disturb an expert, beside what they say of the capture itself."""
     found = (f for f in diagnosis.findings if f.severity >= Severity.medium)
@@ -46,21 +38,20 @@ def test_every_fault_has_an_answer() -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_the_fault_leads(name: str, tmp_path: Path) -> None:
-    job, diagnosis = diagnosed(name, tmp_path)
+def test_the_fault_leads(name: str, shared: SharedCaptures) -> None:
+    diagnosis = shared.diagnosed(name)
     lead = diagnosis.findings[0]
     assert lead.rule in ANSWERS[name], [finding.rule for finding in diagnosis.findings]
     if name in PLACED:
-        assert {place.rank for place in lead.seen} == {cause.place["rank"] for cause in job.causes}
+        assert {place.rank for place in lead.seen} == {cause.place["rank"] for cause in shared.causes(name)}
     assert lead.saving.us <= diagnosis.run.step_us
     assert not [outcome for outcome in diagnosis.outcomes if outcome.outcome == "failed"]
 
 
 @pytest.mark.parametrize("name", MIXED)
-def test_every_fault_of_a_mixture_is_called_a_cause(name: str, tmp_path: Path) -> None:
-    job, diagnosis = diagnosed(name, tmp_path)
-    causes = {finding.rule for finding in diagnosis.findings if not finding.causes}
-    assert all(causes & ANSWERS[cause.name] for cause in job.causes), causes
+def test_every_fault_of_a_mixture_is_called_a_cause(name: str, shared: SharedCaptures) -> None:
+    causes = {finding.rule for finding in shared.diagnosed(name).findings if not finding.causes}
+    assert all(causes & ANSWERS[cause.name] for cause in shared.causes(name)), causes
 
 
 RECORDED = [
@@ -73,51 +64,47 @@ RECORDED = [
 
 @pytest.mark.parametrize(("recording", "export", "fault", "workload"), RECORDED)
 def test_the_fault_leads_however_it_was_recorded(
-    recording: str, export: str, fault: str, workload: str, tmp_path: Path
+    recording: str, export: str, fault: str, workload: str, shared: SharedCaptures
 ) -> None:
-    capture = corpus.write(corpus.job(fault, 3, workload=workload), tmp_path, export, **RECORDINGS[recording].variants)
-    findings = advisor.diagnose(capture).findings
+    way = RECORDINGS[recording].variants
+    findings = shared.diagnosed(fault, 3, workload=workload, export=export, **way).findings
     assert findings[0].rule in ANSWERS[fault], [finding.rule for finding in findings]
 
 
 @pytest.mark.parametrize("recording", RECORDINGS)
-def test_a_healthy_job_is_left_in_peace_however_it_was_recorded(recording: str, tmp_path: Path) -> None:
+def test_a_healthy_job_is_left_in_peace_however_it_was_recorded(recording: str, shared: SharedCaptures) -> None:
     way = RECORDINGS[recording]
-    job = corpus.job("healthy", 5, workload=way.healthy[0])
-    assert loud(advisor.diagnose(corpus.write(job, tmp_path, way.exports[-1], **way.variants))) == []
+    found = shared.diagnosed("healthy", 5, workload=way.healthy[0], export=way.exports[-1], **way.variants)
+    assert loud(found) == []
 
 
-def test_of_evenly_slow_hosts_none_is_blamed_and_of_uneven_ones_the_slowest(tmp_path: Path) -> None:
-    even = diagnosed("evenly-slow-hosts", tmp_path / "even")[1]
+def test_of_evenly_slow_hosts_none_is_blamed_and_of_uneven_ones_the_slowest(shared: SharedCaptures) -> None:
+    even, uneven = shared.diagnosed("evenly-slow-hosts"), shared.diagnosed("slowest-of-slow-hosts")
     assert "ranks/slow-host-rank" not in {finding.rule for finding in even.findings}
-    job, uneven = diagnosed("slowest-of-slow-hosts", tmp_path / "uneven")
     (blamed,) = (finding for finding in uneven.findings if finding.rule == "ranks/slow-host-rank")
-    assert {place.rank for place in blamed.seen} == {cause.place["rank"] for cause in job.causes if cause.place}
+    places = [cause.place for cause in shared.causes("slowest-of-slow-hosts") if cause.place]
+    assert {place.rank for place in blamed.seen} == {place["rank"] for place in places}
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_a_healthy_job_of_any_workload_is_left_in_peace(workload: str, tmp_path: Path) -> None:
-    job = corpus.job("healthy", 5, workload=workload)
-    assert loud(advisor.diagnose(corpus.write(job, tmp_path))) == []
+def test_a_healthy_job_of_any_workload_is_left_in_peace(workload: str, shared: SharedCaptures) -> None:
+    assert loud(shared.diagnosed("healthy", 5, workload=workload)) == []
 
 
 @pytest.mark.parametrize("name", sorted(HARMLESS))
-def test_what_is_harmless_is_left_in_peace(name: str, tmp_path: Path) -> None:
-    assert loud(diagnosed(name, tmp_path)[1]) == []
+def test_what_is_harmless_is_left_in_peace(name: str, shared: SharedCaptures) -> None:
+    assert loud(shared.diagnosed(name)) == []
 
 
 @pytest.mark.parametrize("name", ["healthy-light", "healthy-pipeline"])
 @pytest.mark.parametrize(("export", "level"), [("text", 0), ("text", 1), ("text", 2), ("database", 0), ("database", 1)])
-def test_a_healthy_job_is_left_in_peace(name: str, export: str, level: int, tmp_path: Path) -> None:
-    _, diagnosis = diagnosed(name, tmp_path, export, level)
-    assert loud(diagnosis) == []
+def test_a_healthy_job_is_left_in_peace(name: str, export: str, level: int, shared: SharedCaptures) -> None:
+    assert loud(shared.diagnosed(name, export=export, level=level)) == []
 
 
 @pytest.mark.parametrize("name", ["python-busy", "slow-rank-compute", "uneven-stages", "cast-excess", "slow-link"])
-def test_text_and_database_of_one_job_give_the_same_findings(name: str, tmp_path: Path) -> None:
-    job = corpus.job(name)
-    text = advisor.diagnose(corpus.write(job, tmp_path / "text", "text"))
-    database = advisor.diagnose(corpus.write(job, tmp_path / "database", "database"))
+def test_text_and_database_of_one_job_give_the_same_findings(name: str, shared: SharedCaptures) -> None:
+    text, database = (shared.diagnosed(name, export=export) for export in ("text", "database"))
     assert [(f.rule, f.subject, f.severity) for f in text.findings] == [
         (f.rule, f.subject, f.severity) for f in database.findings
     ]

@@ -11,17 +11,18 @@ import advisor
 from advisor.cli.main import main
 from advisor.model.findings import Confidence, Diagnosis, Severity
 from benchmarks.enlarge import enlarge
+from tests.shared_captures import SharedCaptures
 
 MATRIX = [f"{export}/level{level}" for export in ("text", "db") for level in range(3)]
 
 
 @pytest.fixture(scope="module")
-def matrix(real_data: Path) -> dict[str, Diagnosis]:
+def matrix(real_data: Path, shared: SharedCaptures) -> dict[str, Diagnosis]:
     """The six captures of one small CNN: two ranks, one step, text and database, Level0 to Level2."""
     folder = real_data / "msinsight_pytorch_matrix"
     if not folder.is_dir():
         pytest.skip("these captures are not in the folder of real data")
-    return {name: advisor.diagnose(folder / name) for name in MATRIX}
+    return {name: shared.diagnosis(folder / name) for name in MATRIX}
 
 
 def ids(diagnosis: Diagnosis) -> list[str]:
@@ -79,11 +80,13 @@ def test_a_capture_repeated_gives_the_findings_of_one(real_data: Path, tmp_path:
         assert many.saving.us == pytest.approx(one.saving.us, rel=1e-3)
 
 
-def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(real_data: Path) -> None:
+def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(
+    real_data: Path, shared: SharedCaptures
+) -> None:
     folder = real_data / "msinsight_server_testdata" / "cluster_analysis_output"
     if not folder.is_dir():
         pytest.skip("this summary is not in the folder of real data")
-    found = {finding.rule: finding for finding in advisor.diagnose(folder).findings}
+    found = {finding.rule: finding for finding in shared.diagnosis(folder).findings}
     exposed, bubble = found["comm/exposed-communication"], found["pipeline/bubble"]
     assert exposed.severity >= Severity.high
     assert len({place.rank for place in exposed.seen}) == 16
@@ -91,11 +94,11 @@ def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(real_d
     assert "ranks/slow-compute-rank" not in found
 
 
-def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path) -> None:
+def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path, shared: SharedCaptures) -> None:
     folder = real_data / "msprof_analyze_tests" / "ut" / "advisor" / "advisor_backend" / "compute_advice"
     if not folder.is_dir():
         pytest.skip("this table is not in the folder of real data")
-    first = advisor.diagnose(folder).findings[0]
+    first = shared.diagnosis(folder).findings[0]
     assert (first.rule, first.subject) == ("comm/dominant-collective", {"op": "broadcast"})
     assert first.saving.us == pytest.approx(309_000, rel=0.01)
 

@@ -23,6 +23,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.cases import run_of
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
+from tests.shared_captures import SharedCaptures
 
 RULES = Catalog.load([shipped_folder("rules")]).rules
 INTERNAL = {
@@ -76,16 +77,16 @@ def real(real_data: Path) -> Iterator[Path]:
             yield folder
 
 
-def diagnosed(folders: Iterable[Path]) -> Iterator[Diagnosis]:
+def diagnosed(folders: Iterable[Path], shared: SharedCaptures) -> Iterator[Diagnosis]:
     for folder in folders:
         try:
-            yield advisor.diagnose(folder)
+            yield shared.diagnosis(folder)
         except AdvisorError:
             continue
 
 
-def test_every_real_capture_is_told_in_sentences_what_was_not_checked(real_data: Path) -> None:
-    found = list(diagnosed(real(real_data)))
+def test_every_real_capture_is_told_in_sentences_what_was_not_checked(real_data: Path, shared: SharedCaptures) -> None:
+    found = list(diagnosed(real(real_data), shared))
     assert len(found) >= 14
     for diagnosis in found:
         assert_asks_for_nothing_recorded(diagnosis)

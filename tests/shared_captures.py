@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated captures and diagnoses, made once per run of the suite and read by every test of every worker.
+
+A test asks for the fixture `shared`: `shared.written("slow-link", export="database")` is where the capture lies,
+`shared.diagnosis(folder)` is what is wrong with it, or with any capture that no test changes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import advisor
+import corpus
+from advisor.model.findings import Diagnosis
+from corpus.cases import setup_of
+from corpus.events import Cause
+
+Stamps = dict[str, tuple[int, int]]
+
+
+@lru_cache(maxsize=2)
+def _job(case: str, seed: int, workload: str | None, strength: float, without: tuple[str, ...]) -> corpus.Job:
+    return corpus.job(case, seed, workload=workload, strength=strength, without=without)
+
+
+class SharedCaptures:
+    """One folder for all workers of a run: who asks first makes what is asked for, the others wait and read."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(exist_ok=True)
+        self._read = cache(lambda path: Diagnosis.model_validate_json(path.read_bytes()))
+
+    def written(
+        self,
+        case: str,
+        seed: int = 0,
+        *,
+        workload: str | None = None,
+        strength: float = 1.0,
+        without: Collection[str] = (),
+        export: str = "text",
+        level: int = 1,
+        **variants: Any,
+    ) -> Path:
+        """The folder of a generated capture, as `corpus.job` and `corpus.write` make it. It is for reading alone."""
+        asked = (case, seed, workload or setup_of(case).name, strength, tuple(without), export, level, variants)
+        folder = self._folder / f"{case}-{_digest(repr(asked))}"
+
+        def write() -> None:
+            corpus.write(_job(case, seed, workload, strength, tuple(without)), folder, export, level, **variants)
+            for path in (*folder.rglob("*"), folder):
+                path.chmod(0o555 if path.is_dir() else 0o444)
+            (self._folder / f"{folder.name}.stamps").write_text(json.dumps(_stamps(folder)), "utf-8")
+
+        self._make_once(folder.name, write)
+        return folder
+
+    def diagnosis(self, folder: Path) -> Diagnosis:
+        """What is wrong with a capture that no test changes, with the shipped rules and without settings."""
+        saved = self._folder / f"{_digest(str(folder))}.diagnosis.json"
+        self._make_once(saved.name, lambda: saved.write_text(advisor.diagnose(folder).to_json(), "utf-8"))
+        return self._read(saved)
+
+    def diagnosed(self, case: str, seed: int = 0, **how: Any) -> Diagnosis:
+        """What is wrong with a generated capture."""
+        return self.diagnosis(self.written(case, seed, **how))
+
+    def causes(self, case: str, seed: int = 0, **how: Any) -> tuple[Cause, ...]:
+        """The truth about a generated capture."""
+        truth = json.loads((self.written(case, seed, **how) / "truth.json").read_bytes())
+        return tuple(Cause(**cause) for cause in truth["causes"])
+
+    def changed(self) -> list[str]:
+        """Captures that somebody wrote into, though they are for reading alone."""
+        stamps = {path.with_suffix(""): path for path in self._folder.glob("*.stamps")}
+        return [folder.name for folder, path in stamps.items() if _stamps(folder) != _read_stamps(path)]
+
+    def _make_once(self, name: str, make: Callable[[], object]) -> None:
+        done = self._folder / f"{name}.done"
+        if done.exists():
+            return
+        with _locked(self._folder / f"{name}.lock"):
+            if not done.exists():
+                make()
+                done.touch()
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _stamps(folder: Path) -> Stamps:
+    """Size and time of every file."""
+    found = ((path, path.stat()) for path in sorted(folder.rglob("*")))
+    return {str(path.relative_to(folder)): (known.st_size, known.st_mtime_ns) for path, known in found}
+
+
+def _read_stamps(path: Path) -> Stamps:
+    return {name: (size, time) for name, (size, time) in json.loads(path.read_bytes()).items()}

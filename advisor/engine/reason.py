@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from advisor.engine.vocabulary import FILES, RUN, VALUES, SoughtValue, words_for_names
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked_variables
+from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.derived import MemoryPeak
 from advisor.facts.observed import Group, OperatorCall, Setting
@@ -15,7 +16,6 @@ from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
-from advisor.rules.bind import tables_by_name
 
 _MOST_RANKS = 8
 
@@ -68,7 +68,7 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
 
 def _whole_table(name: str) -> SoughtValue:
     """All of an observed table, as what was looked for."""
-    fact = tables_by_name().get(name)
+    fact = FACTS.get(name)
     return SoughtValue(words_for_names([name]), name, fact.record_with if fact is not None else None)
 
 

@@ -22,6 +22,7 @@ from typing import Annotated, ClassVar, Literal, get_type_hints
 import numpy as np
 from msgspec import Struct
 
+from advisor.declared import declared_in
 from advisor.messages.text import Text
 from advisor.units import Type, ValueKind
 
@@ -187,3 +188,13 @@ class Fact:
     def scope(cls) -> dict[str, Type]:
         """The names an expression over this table may use, with their types."""
         return {name: column.type for name, column in cls.columns().items()}
+
+
+def facts_in(package: str) -> tuple[type[Fact], ...]:
+    """The facts that the modules of a package declare, by the names of their tables."""
+    found = {
+        value.table: value
+        for _, value in declared_in(package)
+        if isinstance(value, type) and issubclass(value, Fact) and value.__module__.startswith(f"{package}.")
+    }
+    return tuple(found[name] for name in sorted(found))

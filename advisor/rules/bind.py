@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,8 +13,7 @@ from advisor.expr.frame import column_scope
 from advisor.expr.language import MOMENT, RESERVED, RUN_SCOPE
 from advisor.expr.mismatches import say_type, say_wrong_kind
 from advisor.facts.base import Fact
-from advisor.facts.derived import DERIVED
-from advisor.facts.observed import OBSERVED
+from advisor.facts.names import FACTS
 from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text, hole_names
@@ -26,13 +24,7 @@ from advisor.rules.schema import RuleFile, check_shape
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.units import Type, ValueKind
 
-__all__ = ["EvidenceSpec", "ExcerptSpec", "Rule", "SavingSpec", "bind_rule", "tables_by_name"]
-
-
-@cache
-def tables_by_name() -> Mapping[str, type[Fact]]:
-    """Every table a rule may read, by name."""
-    return {fact.table: fact for fact in (*OBSERVED, *DERIVED)}
+__all__ = ["EvidenceSpec", "ExcerptSpec", "Rule", "SavingSpec", "bind_rule"]
 
 
 def bind_rule(document: RuleDocument, path: Path) -> Rule | list[Mistake]:
@@ -69,16 +61,15 @@ class _Binder:
         self.mistakes.append(self.document.mistake(path, what, hint, key=key))
 
     def bound(self) -> Rule | list[Mistake]:
-        facts = tables_by_name()
         w = self.written
-        if w.in_ not in facts:
-            self.wrong(("in",), Message("unknown_table", name=w.in_), suggest_known(w.in_, facts))
+        if w.in_ not in FACTS:
+            self.wrong(("in",), Message("unknown_table", name=w.in_), suggest_known(w.in_, FACTS))
         for number, name in enumerate(w.requires):
-            if name not in facts:
-                self.wrong(("requires", number), Message("unknown_table", name=name), suggest_known(name, facts))
-        if w.in_ not in facts:
+            if name not in FACTS:
+                self.wrong(("requires", number), Message("unknown_table", name=name), suggest_known(name, FACTS))
+        if w.in_ not in FACTS:
             return self.mistakes
-        rule = self.resolved(facts[w.in_], tuple(facts[name] for name in w.requires if name in facts))
+        rule = self.resolved(FACTS[w.in_], tuple(FACTS[name] for name in w.requires if name in FACTS))
         return self.mistakes or rule
 
     def resolved(self, fact: type[Fact], requires: tuple[type[Fact], ...]) -> Rule:
@@ -103,9 +94,7 @@ class _Binder:
         shown = excerpt.where if excerpt is not None and excerpt.fact is None else None
         elsewhere = excerpt.fact if excerpt is not None and w.occurrences is not None and w.occurrences.in_ else None
         rows = elsewhere or fact
-        occurrences = bound_occurrences(
-            w.occurrences, rows, tables_by_name(), self, scope=scope, fixed=fixed, shown=shown
-        )
+        occurrences = bound_occurrences(w.occurrences, rows, FACTS, self, scope=scope, fixed=fixed, shown=shown)
         saving = self.saving(scope)
         fix_when = self.fix_when(scope)
         self.holes()
@@ -249,9 +238,9 @@ class _Binder:
 
     def table_of_rows(self, name: str, fact: type[Fact]) -> type[Fact] | None:
         """Another table to show rows of; None and a mistake where there is none, or it lacks a key of the rule."""
-        other = tables_by_name().get(name)
+        other = FACTS.get(name)
         if other is None:
-            self.wrong(("rows", "in"), Message("unknown_table", name=name), suggest_known(name, tables_by_name()))
+            self.wrong(("rows", "in"), Message("unknown_table", name=name), suggest_known(name, FACTS))
             return None
         columns = {column.name: column.store for column in other.columns().values()}
         for key in self.written.for_each:

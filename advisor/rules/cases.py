@@ -10,12 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from advisor.expr.language import RUN_NAMES
+from advisor.facts import FACTS
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Table, read_table, split_cells
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message, either_of
 from advisor.model.run import Capture, Parallel, Run, Sides
-from advisor.rules.bind import tables_by_name
 from advisor.rules.schema import CaseFile
 from advisor.rules.source import suggest_known
 
@@ -38,17 +38,16 @@ def parse_given(case: CaseFile) -> CaseInput:
     Raises:
         Unclear: A table, column, run name or cell does not exist or is not a value.
     """
-    known = tables_by_name()
     found: dict[type[Fact], Table[Any]] = {}
     for name, text in case.given.items():
         if name == "run":
             continue
-        if name not in known:
-            raise Unclear(Message("unknown_table", name=name), suggest_known(name, known))
+        if name not in FACTS:
+            raise Unclear(Message("unknown_table", name=name), suggest_known(name, FACTS))
         if sum(int(times[:9]) for times in _TIMES.findall(text)) > MAX_ROWS:
             raise Unclear(Message("too_many_rows", table=name, limit=MAX_ROWS))
         try:
-            found[known[name]] = read_table(known[name], text)
+            found[FACTS[name]] = read_table(FACTS[name], text)
         except OverflowError:
             raise Unclear(Message("number_over_64_bits", table=name)) from None
     ranks = {rank for table in found.values() if "rank" in table.fact.columns() for rank in table["rank"].tolist()}

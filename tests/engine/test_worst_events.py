@@ -264,9 +264,9 @@ def test_without_a_table_of_events_nothing_is_listed(tmp_path: Path) -> None:
 
 
 def _fact(name: str) -> type[Fact]:
-    from advisor.rules.bind import tables_by_name
+    from advisor.facts import FACTS
 
-    return tables_by_name()[name]
+    return FACTS[name]
 
 
 def test_a_hit_without_events_to_look_for_stays_as_it_is(tmp_path: Path) -> None:

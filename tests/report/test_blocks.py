@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks read the same in every format: what is code can be copied, what is folded is there, what is set off is."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    Fold,
+    Grid,
+    Heading,
+    ListBlock,
+    Paragraph,
+    Quote,
+    SplitBlock,
+    plain_lines,
+)
+from advisor.report.prose import TextPiece, plain_prose
+from advisor.report.renderers.html import HtmlBlocks
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
+from advisor.report.time_split import TimePart
+
+ADDRESS = "https://example.org/a/very/long/path/that/no/terminal/of/this/width/shows/on/one/line"
+PARTS = (TimePart("idle", "idle", "60 ms", "60 %", 60.0), TimePart("compute", "compute", "40 ms", "40 %", 40.0))
+EVERY: tuple[tuple[Block, str], ...] = (
+    (Heading(plain_prose("a title")), "a title"),
+    (Paragraph(plain_prose("a sentence")), "a sentence"),
+    (ListBlock(((Paragraph(plain_prose("an item")), Code("some code")),)), "some code"),
+    (Code("more code"), "more code"),
+    (Grid((plain_prose("head"),), ((plain_prose("cell"),),)), "cell"),
+    (Quote((Paragraph(plain_prose("set apart")),)), "set apart"),
+    (Fold(plain_prose("in short"), (Paragraph(plain_prose("at length")),)), "at length"),
+    (SplitBlock("where the time goes", PARTS), "60 %"),
+)
+
+
+def markdown(*blocks: Block) -> str:
+    return document_text(Document("en", blocks))
+
+
+def terminal(*blocks: Block, width: int = 40) -> str:
+    out = io.StringIO()
+    print_document(Document("en", blocks), Console(file=out, width=width))
+    return out.getvalue()
+
+
+def html(*blocks: Block) -> str:
+    return re.sub("<[^>]*>", "", str(HtmlBlocks().blocks(blocks)).replace("\u00a0", " "))
+
+
+@pytest.mark.parametrize(("block", "said"), EVERY, ids=lambda one: type(one).__name__)
+def test_every_block_is_said_in_every_format(block: Block, said: str) -> None:
+    for text in (markdown(block), terminal(block), html(block), "\n".join(plain_lines((block,)))):
+        assert said in " ".join(text.split())
+
+
+def nested(*inner: Block, depth: int = 2) -> Blocks:
+    made: Blocks = (Paragraph(plain_prose("first")), *inner)
+    for _ in range(depth):
+        made = (ListBlock((made,), start=9),)
+    return made
+
+
+def test_code_deep_in_lists_is_never_cut() -> None:
+    line = "export " + "A_LONG_NAME=" * 9
+    assert line in terminal(*nested(Code(line)))
+
+
+def test_an_address_stays_whole_on_a_narrow_terminal() -> None:
+    linked = (TextPiece("read this", url=ADDRESS),)
+    assert ADDRESS in terminal(*nested(Paragraph(linked)))
+    assert ADDRESS in terminal(ListBlock(((Paragraph(linked),),)))
+
+
+def test_lines_of_an_item_begin_below_its_words() -> None:
+    said = plain_prose("one two three four five six seven eight nine ten eleven")
+    first, *others = terminal(ListBlock(((Paragraph(said),),), mark=TextPiece("→")), width=24).splitlines()
+    assert first.startswith("→ one")
+    assert others and all(line.startswith("  ") and line[2] != " " for line in others)
+
+
+def test_neighbours_that_are_strong_share_their_marks() -> None:
+    pieces = (TextPiece("a ", strong=True), TextPiece("`b`", code=True, strong=True), TextPiece(" c", strong=True))
+    assert markdown(Paragraph(pieces)) == "**a `` `b` `` c**\n"
+
+
+def test_only_where_a_line_begins_is_a_mark_of_lists_escaped() -> None:
+    assert markdown(Paragraph((TextPiece("- a"), TextPiece("- b")))) == "\\- a- b\n"
+    assert markdown(Paragraph((TextPiece("x", code=True), TextPiece(") y")))) == "`x`) y\n"
+    assert markdown(Paragraph((TextPiece(" "), TextPiece("# a")))) == "\\# a\n"
+    assert "| +5 ms |" in markdown(Grid((plain_prose("h"),), ((plain_prose("+5 ms"),),)))
+
+
+def test_a_list_right_below_the_sentence_of_an_item_belongs_to_it() -> None:
+    inner = ListBlock(((Paragraph(plain_prose("b")),),))
+    assert markdown(ListBlock(((Paragraph(plain_prose("a")), inner),))) == "- a\n  - b\n"
+
+
+def test_what_stands_in_a_fold_cannot_leave_it() -> None:
+    text = markdown(Fold(plain_prose("</summary><script>@team"), (Paragraph(plain_prose("inside")),)))
+    assert text.count("<") == text.count("</details>") * 4
+    assert "@team" not in text
+
+
+def test_a_grid_without_heads_has_no_empty_line_above_it() -> None:
+    assert terminal(Grid(((), ()), ((plain_prose("a"), plain_prose("b")),))).split() == ["a", "b"]
+    assert not terminal(Grid(((), ()), ((plain_prose("a"), plain_prose("b")),))).startswith("\n")

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
-from advisor.model.run import Parallel, Run
+from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.ascend import refusals
 from advisor.sources.ascend.captures import describe_capture, holds_something
 from advisor.sources.ascend.communication import p2p_groups
@@ -51,14 +53,14 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
         raise refusals.mixed_frameworks_error(given.path)
     base = given.path if given.path.is_dir() and given.path.name != OUTPUT else spots[0].root
     ranked, others = _one_per_rank([_folder_at(spot, base) for spot in spots])
-    groups, sizes = _groups_and_sizes(ranked)
-    groups = groups or dict(given.job.groups)
-    layout = parallel_layout(sizes, groups, given.job.stages)
+    told = _read_descriptions(ranked)
+    groups = told.groups or dict(given.job.groups)
+    layout = parallel_layout(told.sizes, groups, given.job.stages)
     if not layout.source:
-        layout = parallel_layout(sizes, groups, _stages_by_traffic(ranked), "p2p")
+        layout = parallel_layout(told.sizes, groups, _stages_by_traffic(ranked), "p2p")
     folders, steps = _open_folders(ranked, groups, layout, given)
-    job = world_of_job(sizes, groups, given.job.ranks, folders)
-    run = _describe_run(given.path, folders, layout).model_copy(
+    job = world_of_job(told.sizes, groups, given.job.ranks, folders)
+    run = _describe_run(given.path, folders, told, layout).model_copy(
         update={
             "world_size": job.ranks,
             "world_source": job.source if job.ranks else "",
@@ -145,7 +147,8 @@ def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
     for folder in _number_captures([_with_recorded_rank(folder) if folder.rank < 0 else folder for folder in folders]):
         by_rank[folder.rank].append(folder)
     chosen = [
-        replace(max(rivals, key=_age_key), other_captures=len(rivals) - 1) for _, rivals in sorted(by_rank.items())
+        replace(max(rivals, key=_age_key) if len(rivals) > 1 else rivals[0], other_captures=len(rivals) - 1)
+        for _, rivals in sorted(by_rank.items())
     ]
     return chosen, len(folders) - len(chosen)
 
@@ -180,8 +183,9 @@ def _worker_name(folder: Folder) -> str:
 
 def _age_key(folder: Folder) -> tuple[str, int, str]:
     """What orders captures of one rank: the time in the name, the end of recording, the name."""
-    stamp = _STAMP.search(folder.root.name)
-    return (stamp[1].ljust(17, "0") if stamp else "", recorded_settings(folder).end_ns, folder.name)
+    stamp, ended_ns = _STAMP.search(folder.root.name), recorded_settings(folder).end_ns
+    folder.release()
+    return (stamp[1].ljust(17, "0") if stamp else "", ended_ns, folder.name)
 
 
 def _open_folders(
@@ -198,7 +202,7 @@ def _open_folders(
         folder = replace(
             capture, groups=groups, carries_groups=done == 1, parallel=layout, shelf=shelf, readings=READINGS
         )
-        readable |= holds_something(folder)
+        readable = readable or holds_something(folder)
         steps.update(numbered_steps(folder))
         folders.append(folder)
         given.progress("captures", done, len(ranked))
@@ -210,16 +214,32 @@ def _open_folders(
     return folders, steps
 
 
-def _groups_and_sizes(folders: Iterable[Folder]) -> tuple[dict[str, GroupMembers], Sizes]:
-    """The groups of all ranks together, and the sizes of the first rank that has them."""
-    groups: dict[str, GroupMembers] = {}
-    sizes = Sizes({}, 0)
+class _Told(Struct):
+    """What captures say of themselves and of their job."""
+
+    captures: list[Capture] = field(default_factory=list)
+    about: list[Recorded] = field(default_factory=list)
+    """By rank, without what each of them says of the whole job, which is much."""
+    chip: str = ""
+    groups: dict[str, GroupMembers] = field(default_factory=dict)
+    """Those of all ranks together."""
+    sizes: Sizes = Sizes({}, 0)
+    """Those of the first rank that has them."""
+
+
+def _read_descriptions(folders: Iterable[Folder]) -> _Told:
+    """What each capture says of itself and of its job, one open at a time."""
+    told = _Told()
     for folder in folders:
         found = recorded_settings(folder)
-        groups.update(recorded_groups(found.metadata.get("parallel_group_info")))
-        if not sizes.sizes:
-            sizes = Sizes.recorded(found.metadata.get("distributed_args"))
-    return groups, sizes
+        told.captures.append(describe_capture(folder))
+        told.about.append(Recorded(found.info, {}))
+        told.chip = told.chip or chip_name(folder)
+        told.groups.update(recorded_groups(found.metadata.get("parallel_group_info")))
+        if not told.sizes.sizes:
+            told.sizes = Sizes.recorded(found.metadata.get("distributed_args"))
+        folder.release()
+    return told
 
 
 def _stages_by_traffic(folders: Sequence[Folder]) -> tuple[tuple[int, ...], ...]:
@@ -235,21 +255,20 @@ def _stages_by_traffic(folders: Sequence[Folder]) -> tuple[tuple[int, ...], ...]
     return stages_by_pairs([tuple(group) for group in members.values() if len(group) > 1], len(ranks))
 
 
-def _describe_run(path: Path, folders: Sequence[Folder], layout: Parallel) -> Run:
-    about = [recorded_settings(folder) for folder in folders]
-    captures = tuple(describe_capture(folder) for folder in folders)
-    levels = [LEVELS.index(capture.level) for capture in captures if capture.level]
+def _describe_run(path: Path, folders: Sequence[Folder], told: _Told, layout: Parallel) -> Run:
+    about = told.about
+    levels = [LEVELS.index(capture.level) for capture in told.captures if capture.level]
     return Run(
         name=show_name(path.resolve().name),
         framework=_framework_name(folders, about),
         cann_version=_first_word(found.version("cann_version") for found in about),
         torch_npu_version=_first_word(found.version("torch_npu_version") for found in about),
-        chip=_first_word(chip_name(folder) for folder in folders),
+        chip=told.chip,
         level=LEVELS[min(levels)] if levels else "",
         ranks=tuple(folder.rank for folder in folders),
         start_ns=min((found.start_ns for found in about if found.start_ns), default=0),
         parallel=layout,
-        captures=captures,
+        captures=tuple(told.captures),
     )
 
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opening a run: however many captures it has, few files are open at once, and none is opened for each question."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from advisor.sources import open_input
+from advisor.sources.ascend import reading
+from advisor.sources.files.database import open_readonly
+
+Capture = Callable[..., Path]
+DESCRIPTORS = Path("/proc/self/fd")
+
+
+@pytest.mark.skipif(not DESCRIPTORS.is_dir(), reason="what is open can be listed on Linux")
+def test_one_database_is_open_at_a_time(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = capture("database", case="healthy")
+    held: list[int] = []
+
+    def opened(path: Path, *rest: object) -> object:
+        links = [os.readlink(one) for one in DESCRIPTORS.iterdir() if one.is_symlink()]
+        held.append(sum(link.startswith(str(job)) for link in links))
+        return open_readonly(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reading, "open_readonly", opened)
+    open_input(job)
+    assert held
+    assert max(held) <= 1  # the other one of the same capture
+
+
+def test_a_database_is_opened_once_to_describe_a_run(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    times: Counter[Path] = Counter()
+
+    def opened(path: Path, *rest: object) -> object:
+        times[path] += 1
+        return open_readonly(path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reading, "open_readonly", opened)
+    open_input(capture("database", case="healthy"))
+    assert len(times) > 2
+    assert set(times.values()) == {1}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from advisor.comparison.verification import Verification as Verification
+    from advisor.comparison.verification import Verifications as Verifications
     from advisor.facts.profile import Profile
     from advisor.messages.errors import AdvisorError as AdvisorError
     from advisor.model.comparison import Comparison as Comparison
@@ -46,6 +48,7 @@ __all__ = [
     "load_diagnosis",
     "load_profile",
     "load_rules",
+    "verify",
 ]
 
 
@@ -108,6 +111,20 @@ def compare(
     found = pipeline.compare(one, other, given)
     profiles = [side for side in sides if isinstance(side, Profile)]
     return pipeline.with_tables(found, *profiles) if tables and len(profiles) == len(sides) else found
+
+
+def verify(comparison: Comparison, finding: Finding | str | None = None) -> Verification | Verifications:
+    """Whether fixing a finding won what it promised: a finding, a fingerprint or its beginning, or a rule with one.
+
+    What became of every finding of the first capture where none is given. `worked` answers in one word.
+
+    Raises:
+        UsageError: The first capture has no such finding; the message names those that come near.
+    """
+    from advisor import pipeline
+    from advisor.model.findings import Finding as OneFinding
+
+    return pipeline.verify(comparison, finding.fingerprint if isinstance(finding, OneFinding) else finding)
 
 
 def explain(

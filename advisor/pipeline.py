@@ -34,6 +34,7 @@ from advisor.summary.account import step_account
 from advisor.summary.chart_data import EXHIBITS, make_exhibits, slack_by_rank, step_us, time_split
 
 if TYPE_CHECKING:
+    from advisor.comparison.verification import Verification, Verifications
     from advisor.model.explanation import Explanation
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
@@ -180,6 +181,17 @@ def with_tables(comparison: Comparison, before: Profile, after: Profile) -> Comp
 
     found = table_differences(before, after)
     return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+
+
+def verify(comparison: Comparison, finding: str | None = None) -> Verification | Verifications:
+    """Whether fixing one finding won what it promised, or what became of every finding where none is named.
+
+    Raises:
+        UsageError: There is no such finding; the message names those that come near.
+    """
+    from advisor.comparison.verification import verify_all, verify_finding
+
+    return verify_all(comparison) if finding is None else verify_finding(comparison, finding)
 
 
 def bars_in_force(

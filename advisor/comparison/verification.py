@@ -47,6 +47,11 @@ class Verification(BaseModel):
     """What limits the answer."""
 
     @property
+    def worked(self) -> bool:
+        """Whether the fix won what was promised, at least in part."""
+        return self.result in ("kept", "partly")
+
+    @property
     def won_us(self) -> float | None:
         """By how much the step became shorter."""
         return _time_won(self.step)

@@ -62,11 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _verify_one_or_all(comparison: Comparison, finding: str | None, language: Language) -> tuple[Told, bool]:
     """What became of one finding or of all, and whether the fix worked at least in part."""
-    from advisor.comparison.verification import verify_all, verify_finding
-    from advisor.report.verification.document import document_of_all, verification_document
+    from advisor.pipeline import verify
+    from advisor.report.verification.document import verification_document
 
-    if finding is None:
-        found = verify_all(comparison)
-        return Told(document_of_all(found, comparison, language), found.to_json), found.worked
-    one = verify_finding(comparison, finding)
-    return Told(verification_document(one, comparison, language), one.to_json), one.result in ("kept", "partly")
+    found = verify(comparison, finding)
+    return Told(verification_document(found, comparison, language), found.to_json), found.worked

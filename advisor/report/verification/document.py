@@ -22,16 +22,14 @@ _RESULTS: dict[str, Tone] = {"kept": "good", "partly": "warn", "not kept": "bad"
 _BECAME: dict[str, Tone] = {"gone": "good", "better": "good", "worse": "bad", "not comparable": "warn"}
 
 
-def verification_document(verification: Verification, comparison: Comparison, language: Language) -> Document:
-    """Whether a fix worked, what was promised and what was won; titles and names come from the comparison."""
-    return Document(
-        language, tuple(_finding_blocks(verification, Items(comparison, language))), comparison.after.version
-    )
+def verification_document(found: Verification | Verifications, comparison: Comparison, language: Language) -> Document:
+    """Whether fixes worked, what was promised and what was won; titles and names come from the comparison.
 
-
-def document_of_all(found: Verifications, comparison: Comparison, language: Language) -> Document:
-    """What became of each finding, and how much of a shorter step each explains at most."""
-    return Document(language, tuple(_all_blocks(found, Items(comparison, language))), comparison.after.version)
+    Of one finding; of all it says how much of a shorter step each explains at most.
+    """
+    items = Items(comparison, language)
+    blocks = _all_blocks(found, items) if isinstance(found, Verifications) else _finding_blocks(found, items)
+    return Document(language, tuple(blocks), comparison.after.version)
 
 
 def _finding_blocks(verification: Verification, items: Items) -> Iterator[Block]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from advisor.sources.family import Family, Inventory
-from advisor.sources.listing import Listing, list_folder
+from advisor.messages.errors import reason_of_error
+from advisor.messages.message import Message
+from advisor.sources.family import Family, Inventory, LeftAside
+from advisor.sources.listing import MOST_NAMES, Listing, list_folder, show_relative
 
 DEPTH = 5
 """Folders below the input that are looked into."""
@@ -19,15 +22,22 @@ DEPTH = 5
 def find_candidates(path: Path, families: Sequence[Family]) -> Inventory:
     """What lies at a path: a folder and up to five folders below it, or what a single file stands for.
 
-    Links are followed, as rank folders often are links, but neither back, nor to a folder above, nor out of /proc.
+    Links are followed, as rank folders often are links, but neither back, nor to a folder above, nor into or out of
+    /proc.
+
+    Raises:
+        TooManyNames: There is more than a profile may hold.
     """
     found = Inventory()
     if not path.is_dir():
         found.files, found.json = 1, [path]
-        _add_recognised(_listing_of_file(path), families, found)
+        beside = _listing_of_file(path)
+        _add_recognised(beside, families, found)
+        _add_aside(beside, path.parent, families, found)
         return found
     for listing in _walk_folders(path, families, found):
         found.files += len(listing.files)
+        _add_aside(listing, path, families, found)
         found.json += [listing.folder / name for name in listing.files if name.endswith((".json", ".json.gz"))]
         _add_recognised(listing, families, found)
     return found
@@ -42,6 +52,26 @@ def _listing_of_file(path: Path) -> Listing:
     return Listing(listing.folder, listing.folders, listing.files, asked=path.name)
 
 
+def _add_aside(listing: Listing, base: Path, families: Sequence[Family], found: Inventory) -> None:
+    """Add what bears a name that some family reads, and cannot be looked into."""
+    found.aside += [
+        LeftAside(show_relative(listing.folder / name, base), what)
+        for name, what in listing.aside
+        if any(family.reads(name) for family in families)
+    ]
+
+
+def closed_rank_folders(path: Path, families: Sequence[Family], found: Inventory) -> list[LeftAside]:
+    """The folders that cannot be listed and may hold captures: by their names, or because captures lie beside them."""
+    roots = [one.root for family in families for one in found.of(family.name, "capture")]
+    return [
+        LeftAside(show_relative(folder, path), Message("folder_unreadable", why=why))
+        for folder, why in found.unreadable.items()
+        if any(family.reads(folder.name) for family in families)
+        or any(root.is_relative_to(folder.parent) for root in roots)
+    ]
+
+
 def _add_recognised(listing: Listing, families: Sequence[Family], found: Inventory) -> None:
     """Add what the first family recognises that recognises anything."""
     for family in families:
@@ -53,18 +83,19 @@ def _add_recognised(listing: Listing, families: Sequence[Family], found: Invento
 def _walk_folders(path: Path, families: Sequence[Family], found: Inventory) -> Iterator[Listing]:
     """Folders with the names of what is in them, those above before those below, in order of name."""
     seen = set(_identities_above(path))
-    waiting = [(path, 0)]
+    waiting, room = deque([(path, 0)]), MOST_NAMES
     while waiting:
-        folder, depth = waiting.pop(0)
+        folder, depth = waiting.popleft()
         try:
             here = _folder_identity(folder)
             if here in seen:
                 continue
             seen.add(here)
-            listing = list_folder(folder, links=here[0] != _proc_device())
-        except OSError:
-            found.unreadable.append(folder)
+            listing = list_folder(folder, links=here[0] != _proc_device(), most=room)
+        except OSError as error:
+            found.unreadable[folder] = reason_of_error(error)
             continue
+        room -= len(listing.folders) + len(listing.files) + len(listing.aside)
         yield listing
         if depth < DEPTH:
             waiting += [(folder / name, depth + 1) for name in _worth_a_look(listing, families)]

@@ -15,6 +15,7 @@ from typing import Literal
 
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
+from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.model.run import Run
 from advisor.progress import Progress, silent
@@ -51,6 +52,14 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftAside:
+    """Something that may belong to the profile and was not looked into: its name relative to the input, and why."""
+
+    name: str
+    what: Message
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """What is opened: the path as it was given, and what is known and wanted of all that lies there."""
 
@@ -59,6 +68,8 @@ class Input:
     jobs: int | None = None
     """Processes that may decode a single capture; None for as many as there are cores."""
     progress: Progress = silent
+    aside: tuple[LeftAside, ...] = ()
+    """To be told as damage."""
 
 
 @dataclass
@@ -69,8 +80,10 @@ class Inventory:
     """What each family recognised, by the name of the family."""
     json: list[Path] = field(default_factory=list)
     """Files that may be traces of somebody else."""
-    unreadable: list[Path] = field(default_factory=list)
-    """Folders that cannot be listed."""
+    unreadable: dict[Path, Message] = field(default_factory=dict)
+    """Folders that cannot be listed, and why."""
+    aside: list[LeftAside] = field(default_factory=list)
+    """What bears a name that a family reads, and is no file and no folder."""
     files: int = 0
 
     def of(self, family: str, kind: FolderKind) -> list[Candidate]:
@@ -98,6 +111,8 @@ class Family:
     """What to give; None where people never begin with it."""
     inner: Callable[[Listing], frozenset[str]] = lambda _: frozenset()
     """The folders of a listed one in which nothing else is to be looked for: there may be thousands."""
+    reads: Callable[[str], bool] = lambda _: False
+    """Whether a file or folder of this name belongs to what the family reads."""
     refuse: Callable[[Path, Inventory], InputError | None] = lambda *_: None
     """Why nothing below a path is a readable capture, where the family knows what lies there."""
     job: Callable[[Candidate], Job] = lambda _: Job()

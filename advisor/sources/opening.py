@@ -10,9 +10,10 @@ from advisor.facts.profile import Source
 from advisor.model.run import Run
 from advisor.progress import Progress, silent
 from advisor.sources import unsupported
-from advisor.sources.detect import find_candidates
+from advisor.sources.detect import closed_rank_folders, find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate, Family, Input, Inventory, Job
+from advisor.sources.listing import TooManyNames
 
 
 def open_input(
@@ -26,18 +27,24 @@ def open_input(
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
     unsupported.check_reachable(path, families)
-    found = find_candidates(path, families)
+    try:
+        found = find_candidates(path, families)
+    except TooManyNames:
+        raise unsupported.too_many_names_error(path) from None
     with_captures = [family for family in families if found.of(family.name, "capture")]
     if len(with_captures) > 1:
         raise unsupported.mixed_profilers_error(path, with_captures)
     summary = next(((family, one) for family in families for one in found.of(family.name, "summary")), None)
+    closed = closed_rank_folders(path, families, found)
+    aside = (*found.aside, *closed)
     for family in with_captures:
         job = summary[0].job(summary[1]) if summary else Job()
-        run, sources = family.open(_in_order(found.of(family.name, "capture")), Input(path, job, jobs, progress))
-        notes = (*run.notes, *_notes_on_rest(found, with_summary=summary is not None))
+        given = Input(path, job, jobs, progress, aside)
+        run, sources = family.open(_in_order(found.of(family.name, "capture")), given)
+        notes = (*run.notes, *_notes_on_rest(found, len(closed), with_summary=summary is not None))
         return run.model_copy(update={"notes": notes}), sources
     if summary:
-        return summary[0].open([summary[1]], Input(path, jobs=jobs, progress=progress))
+        return summary[0].open([summary[1]], Input(path, jobs=jobs, progress=progress, aside=aside))
     raise unsupported.no_capture_error(path, found, families)
 
 
@@ -45,9 +52,9 @@ def _in_order(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: one.root)
 
 
-def _notes_on_rest(found: Inventory, with_summary: bool) -> tuple[str, ...]:
-    """What else lies there, as `key=value`."""
-    unparsed, unreadable = found.count("unparsed"), len(found.unreadable)
+def _notes_on_rest(found: Inventory, told: int, *, with_summary: bool) -> tuple[str, ...]:
+    """What else lies there, as `key=value`; so many of the closed folders are told as damage."""
+    unparsed, unreadable = found.count("unparsed"), len(found.unreadable) - told
     return (
         *([f"unparsed_captures={unparsed}"] if unparsed else []),
         *([f"unreadable_folders={unreadable}"] if unreadable else []),

@@ -13,7 +13,7 @@ from advisor.messages.text import Text
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Inventory
 from advisor.sources.files.heads import file_head, is_gpu_trace, is_trace
-from advisor.sources.listing import first_names, show_name
+from advisor.sources.listing import MOST_NAMES, first_names, show_name
 
 TRACES_TRIED = 40
 """Files that may be traces, and are looked into to say what they are."""
@@ -46,6 +46,13 @@ def check_reachable(path: Path, families: Sequence[Family]) -> None:
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         what = Message("neither_folder_nor_file", path=show_name(path))
         raise InputError(what, give)
+
+
+def too_many_names_error(path: Path) -> InputError:
+    """About a folder that holds more than any profile, such as a whole disk."""
+    return InputError(
+        Message("more_than_a_profile", path=show_name(path), limit=MOST_NAMES), Message("give_profile_folder")
+    )
 
 
 def no_capture_error(path: Path, found: Inventory, families: Sequence[Family]) -> InputError:

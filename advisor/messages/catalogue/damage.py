@@ -12,6 +12,11 @@ TEXTS: Mapping[str, Text] = {
     "holds_nothing": Text("is empty", "文件为空"),
     "trace_is_empty": Text("it is empty", "文件为空"),
     "is_packed": Text("is packed; unpack it with gunzip", "是 gzip 压缩文件，请先用 gunzip 解压"),
+    "folder_unreadable": Text("is a folder that cannot be opened ({why})", "目录无法打开（{why}）"),
+    "link_to_nothing": Text("is a link to nothing", "是指向不存在目标的链接"),
+    "link_to_system": Text(
+        "is a link into /proc, /sys or /dev, and is not followed", "是指向 /proc、/sys 或 /dev 的链接，不予跟随"
+    ),
     "cannot_be_opened": Text("cannot be opened ({why})", "无法打开（{why}）"),
     "file_unreadable": Text("cannot be read ({why})", "无法读取（{why}）"),
     "cannot_be_read_further": Text("cannot be read further ({why})", "后续内容无法读取（{why}）"),

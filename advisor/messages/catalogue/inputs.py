@@ -83,6 +83,10 @@ TEXTS: Mapping[str, Text] = {
     ),
     "cannot_be_looked_at": Text("{path} cannot be looked at ({why})", "无法访问 {path}（{why}）"),
     "file_is_empty": Text("{path} is empty (0 bytes)", "{path} 为空（0 字节）"),
+    "more_than_a_profile": Text(
+        "{path} holds more than {limit} files and folders", "{path} 下的文件与目录超过 {limit} 个"
+    ),
+    "give_profile_folder": Text("give the folder of the profile itself", "请直接给出采集数据所在目录"),
     "cannot_be_listed": Text("{path} cannot be listed", "无法列出 {path} 的内容"),
     "check_permissions": Text("check the permissions of the folder", "请检查目录权限"),
     "check_the_path": Text("check the path; {request}", "请检查路径；{request}"),

@@ -15,6 +15,7 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.settings import LEVELS, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.ascend.steps import numbered_steps
+from advisor.sources.files.damage_notes import aside_table
 from advisor.sources.files.heads import file_head, is_trace
 from advisor.sources.reading import Reading
 
@@ -95,7 +96,8 @@ def _flag_number(value: bool | None) -> int | None:
 def damages_of_rank(folder: Folder) -> Table[Damage]:
     """What could not be read so far; to be asked for after the facts."""
     folder.release()
-    return folder.notes.table(folder.rank, folder.name)
+    read = folder.notes.table(folder.rank, folder.name)
+    return Table.concat(Damage, [read, aside_table(folder.aside, folder.rank)]) if folder.aside else read
 
 
 RANK_CAPTURES = Reading(RankCapture, {"text": _capture_of_rank, "database": _capture_of_rank})

@@ -39,6 +39,7 @@ _LEGACY = re.compile(
     r"|framework_raw_.*\.csv|ascend_cluster_analyse_.*\.csv)$"
 )
 _MSPROF_FILE = re.compile(r"^(op_summary|msprof|op_statistic|task_time)_.*\d\.(csv|json|db)$")
+_SUFFIXES = ("_ascend_pt", "_ascend_ms")
 _WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", "mindstudio_profiler_output"})
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
@@ -72,18 +73,29 @@ class Foreign(Candidate):
     tool: str = ""
 
 
+def is_part(name: str) -> bool:
+    """Whether a file or folder of this name belongs to a capture."""
+    return (
+        is_output([name])
+        or name == OUTPUT
+        or name.endswith(_SUFFIXES)
+        or name == "profiler_metadata.json"
+        or PROFILER_INFO.match(name) is not None
+    )
+
+
 def detect(listing: Listing) -> Iterator[Candidate]:
     """What a folder, or the one file that was given of it, holds of an Ascend profile."""
     if listing.asked:
         yield from _of_file(listing)
         return
     folder, files = listing.folder, listing.files
-    if is_output(files):
+    if is_output((*files, *(name for name, _ in listing.aside))):
         yield CaptureFolders(_root_of_output(folder), output=folder, names=files)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
     elif OUTPUT not in listing.folders and any(_RAW.match(name) for name in listing.folders):
-        parsed_by_framework = folder.name.endswith(("_ascend_pt", "_ascend_ms")) or "FRAMEWORK" in listing.folders
+        parsed_by_framework = folder.name.endswith(_SUFFIXES) or "FRAMEWORK" in listing.folders
         yield Candidate(folder, kind="unparsed") if parsed_by_framework else _msprof_output(folder)
     elif any(_MSPROF_FILE.match(name) for name in files) or _RAW.match(folder.name):
         yield _msprof_output(folder)

@@ -200,7 +200,13 @@ def _open_folders(
     folders, steps, readable = list[Folder](), set[int](), False
     for done, capture in enumerate(ranked, 1):
         folder = replace(
-            capture, groups=groups, carries_groups=done == 1, parallel=layout, shelf=shelf, readings=READINGS
+            capture,
+            groups=groups,
+            carries_groups=done == 1,
+            parallel=layout,
+            shelf=shelf,
+            readings=READINGS,
+            aside=given.aside if done == 1 else (),
         )
         readable = readable or holds_something(folder)
         steps.update(numbered_steps(folder))

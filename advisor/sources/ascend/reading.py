@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
 from advisor.progress import Progress, silent
-from advisor.sources.family import GroupMembers
+from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import NOBODY, Database, open_readonly, rows_there
@@ -82,6 +83,8 @@ class Description:
     """Whether this folder gives the groups of the run as a fact: one folder does, for all."""
     parallel: Parallel = field(default_factory=Parallel)
     """The parallel layout of the run."""
+    aside: tuple[LeftAside, ...] = ()
+    """What of the whole input was left aside: one folder tells it, for all."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
 
@@ -101,8 +104,12 @@ class Description:
             FactMissing: It is not there.
         """
         if name not in self.files:
-            raise FactMissing([fact.table], self.packed(name))
+            raise FactMissing([fact.table], self.unusable(name))
         return self.files[name]
+
+    def unusable(self, name: str) -> tuple[str, ...]:
+        """The name of a text file that lies there and is not read: packed, a pipe, a link to nothing."""
+        return (name,) if name not in self.files and os.path.lexists(self.output / name) else self.packed(name)
 
     def packed(self, name: str) -> tuple[str, ...]:
         """The name of a text file that lies there only packed with gzip, which is not read; nothing otherwise."""
@@ -153,7 +160,7 @@ class Folder(Description):
 
     def _read_timeline(self) -> TraceTimeline:
         if "trace_view.json" not in self.files:
-            raise FactMissing(["host_calls"], self.packed("trace_view.json"))
+            raise FactMissing(["host_calls"], self.unusable("trace_view.json"))
         return timeline.read_timeline(
             self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress
         )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from advisor.sources.cluster.opening import NAME, detect, open_summary, tell_job
+from advisor.sources.cluster.opening import NAME, detect, is_part, open_summary, tell_job
 from advisor.sources.family import Family
 
-CLUSTER = Family(NAME, detect, open_summary, job=tell_job)
+CLUSTER = Family(NAME, detect, open_summary, reads=is_part, job=tell_job)

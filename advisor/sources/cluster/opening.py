@@ -22,6 +22,11 @@ def is_cluster(files: Iterable[str]) -> bool:
     return any(name in CLUSTER_FILES[:3] or name == CLUSTER_DATABASE for name in files)
 
 
+def is_part(name: str) -> bool:
+    """Whether a file of this name belongs to a summary."""
+    return name in CLUSTER_FILES or name == CLUSTER_DATABASE
+
+
 def detect(listing: Listing) -> Iterator[Candidate]:
     """The summary in a folder, or that to which the one given file belongs."""
     files = [listing.asked] if listing.asked else listing.files
@@ -42,7 +47,7 @@ def open_summary(candidates: Sequence[Candidate], given: Input) -> tuple[Run, li
         InputError: It names no rank.
     """
     folder, path = candidates[0].root, given.path
-    summary = ClusterSummary(folder, show_relative(folder, path) if path.is_dir() else "")
+    summary = ClusterSummary(folder, show_relative(folder, path) if path.is_dir() else "", given.aside)
     if not summary.ranks:
         raise InputError(
             Message("summary_without_rank", path=show_name(path)),

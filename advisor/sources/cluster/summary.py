@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,9 +22,9 @@ from advisor.sources.ascend.communication import CommunicationEntry, of_cluster,
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.steps import HEADINGS, REQUIRED
 from advisor.sources.cluster import analysis_database
-from advisor.sources.family import GroupMembers
+from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, jsonfile
-from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.damage_notes import Notes, Unreadable, aside_table
 from advisor.sources.files.jsonfile import as_mapping, value_at
 
 F = TypeVar("F", bound=Fact)
@@ -45,8 +45,8 @@ _NAMES = {**HEADINGS, "type": ("Type",), "index": ("Index",)}
 class ClusterSummary:
     """Step times and communication of many ranks, as a cluster analysis summed them up."""
 
-    def __init__(self, folder: Path, name: str = "") -> None:
-        self.folder, self.name, self.notes = folder, name, Notes()
+    def __init__(self, folder: Path, name: str = "", aside: Sequence[LeftAside] = ()) -> None:
+        self.folder, self.name, self.notes, self._aside = folder, name, Notes(), aside
         self.files = {file: folder / file for file in CLUSTER_FILES if (folder / file).is_file()}
         database = folder / CLUSTER_DATABASE
         self._database = Folder(
@@ -246,7 +246,7 @@ class ClusterSummary:
 
     def _damage_table(self) -> Table[Damage]:
         rank = self.ranks[0] if self.ranks else 0
-        return self.notes.table(rank, self.name)
+        return Table.concat(Damage, [self.notes.table(rank, self.name), aside_table(self._aside, rank)])
 
 
 _IN_DATABASE: Mapping[str, Callable[[Folder], object]] = {

@@ -7,6 +7,7 @@ What is wrong is a message; so is a place, unless it is a name out of the file.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from advisor.facts.observed import Damage
@@ -14,6 +15,7 @@ from advisor.facts.table import Table
 from advisor.messages.errors import AdvisorError, SpokenError
 from advisor.messages.message import Message
 from advisor.model.unread import SavedMessage
+from advisor.sources.family import LeftAside
 
 
 class Unreadable(AdvisorError):
@@ -95,6 +97,14 @@ class Notes:
             rows=[float(note.rows) for note in notes],
             share=[note.share for note in notes],
         )
+
+
+def aside_table(aside: Iterable[LeftAside], rank: int) -> Table[Damage]:
+    """What was left aside, as damage; what it would have held is told by nothing, so one rank tells it all."""
+    notes = Notes()
+    for one in aside:
+        notes.add(one.name, "", one.what, kind="unreadable")
+    return notes.table(rank)
 
 
 def _message_json(said: Message | str) -> str | None:

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What lies in a profile and cannot be looked into is told as damage of the capture: never skipped without a word."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_discovery import STEPS, make
+
+from advisor.cli.main import main
+from advisor.facts.observed import Damage, HostCall
+from advisor.facts.profile import Source
+from advisor.messages.errors import FactMissing, InputError
+from advisor.sources import detect, open_input
+
+Odd = Callable[[Path], None]
+
+
+def odd_things() -> dict[str, tuple[Odd, str]]:
+    return {
+        "pipe": (os.mkfifo, "is no regular file"),
+        "link to nothing": (lambda path: path.symlink_to("gone.json"), "is a link to nothing"),
+        "link in a circle": (
+            lambda path: path.symlink_to(path.name),
+            "cannot be opened (too many levels of symbolic links)",
+        ),
+        "link to a device": (lambda path: path.symlink_to("/dev/zero"), "is a link into /proc, /sys or /dev"),
+        "link into /proc": (lambda path: path.symlink_to("/proc/self/environ"), "is a link into /proc, /sys or /dev"),
+    }
+
+
+def told(source: Source) -> list[tuple[str, str, str]]:
+    table = source.read(Damage)
+    return [
+        (file or "", what or "", kind or "")
+        for file, what, kind in zip(*(table.texts(name).values() for name in ("file", "what", "kind")), strict=True)
+    ]
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Names of folders that may not be listed; root may list all, so that permissions alone would test nothing."""
+    names: set[str] = set()
+    scandir = os.scandir
+
+    def refuse(folder: Path) -> object:
+        if Path(folder).name in names:
+            raise PermissionError(13, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    return names
+
+
+@pytest.mark.parametrize("odd", odd_things())
+def test_a_file_that_is_none_is_told_and_the_rest_is_read(tmp_path: Path, odd: str) -> None:
+    put, what = odd_things()[odd]
+    folder = make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    put(folder / "ASCEND_PROFILER_OUTPUT/trace_view.json")
+    run, (source,) = open_input(tmp_path)
+    assert run.steps == (1,)
+    (row,) = told(source)
+    assert row[0] == f"{folder.name}/ASCEND_PROFILER_OUTPUT/trace_view.json"
+    assert row[1].startswith(what)
+    assert row[2] == "unreadable"
+    with pytest.raises(FactMissing) as missing:
+        source.read(HostCall)
+    assert missing.value.unreadable == ("trace_view.json",)
+
+
+@pytest.mark.parametrize("odd", odd_things())
+def test_other_things_in_the_folder_are_none_of_the_profile(tmp_path: Path, odd: str) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    odd_things()[odd][0](tmp_path / "agent.sock")
+    _, (source,) = open_input(tmp_path)
+    assert told(source) == []
+
+
+def test_a_rank_folder_that_is_a_link_to_nothing_is_told(tmp_path: Path) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    (tmp_path / "w_2_20250101000000000_ascend_pt").symlink_to("/mnt/share/that/is/not/mounted")
+    run, (source,) = open_input(tmp_path)
+    assert told(source) == [("w_2_20250101000000000_ascend_pt", "is a link to nothing", "unreadable")]
+    assert not run.notes
+
+
+def test_links_to_files_and_folders_elsewhere_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/steps.csv").write_text(f"{STEPS}3,5,1,0,1,4\n")
+    folder = make(tmp_path / "job/w_1_20250101000000000_ascend_pt")
+    steps = folder / "ASCEND_PROFILER_OUTPUT/step_trace_time.csv"
+    steps.unlink()
+    steps.symlink_to(tmp_path / "store/steps.csv")
+    run, (source,) = open_input(tmp_path / "job")
+    assert run.steps == (3,)
+    assert told(source) == []
+
+
+@pytest.mark.parametrize("name", ("w_2_20250101000000000_ascend_pt", "rank_2"))
+def test_a_rank_folder_that_cannot_be_opened_is_damage_of_the_capture(
+    tmp_path: Path, closed: set[str], name: str
+) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    (tmp_path / name).mkdir()
+    closed.add(name)
+    run, (source,) = open_input(tmp_path)
+    assert told(source) == [(name, "is a folder that cannot be opened (permission denied)", "unreadable")]
+    assert not run.notes
+
+
+def test_a_closed_folder_far_from_any_capture_is_only_noted(tmp_path: Path, closed: set[str]) -> None:
+    make(tmp_path / "job/w_1_20250101000000000_ascend_pt")
+    (tmp_path / "home/private").mkdir(parents=True)
+    closed.add("private")
+    run, (source,) = open_input(tmp_path)
+    assert told(source) == []
+    assert run.notes == ("unreadable_folders=1",)
+
+
+@pytest.mark.parametrize("command", (["diagnose"], ["check"]))
+def test_a_rank_folder_that_cannot_be_opened_is_a_finding(
+    tmp_path: Path, closed: set[str], command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    (tmp_path / "w_2_20250101000000000_ascend_pt").mkdir()
+    closed.add("w_2_20250101000000000_ascend_pt")
+    main([*command, str(tmp_path), "--lang", "en", "--jobs", "1"])
+    assert "Part of the capture could not be read: whole files" in capsys.readouterr().out
+
+
+def test_a_folder_with_more_names_than_any_profile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path / "w_1_20250101000000000_ascend_pt")
+    monkeypatch.setattr(detect, "MOST_NAMES", 4)
+    assert open_input(tmp_path)[0].ranks == (0,)
+    (tmp_path / "more").write_text("")
+    with pytest.raises(InputError, match="holds more than") as refused:
+        open_input(tmp_path)
+    assert "采集数据" in refused.value.say("zh")

@@ -141,8 +141,8 @@ def _wrong_folder(folder: Path, what: Message, hint: Message | None = None) -> R
     return RuleError([Mistake(FilePlace(folder.as_posix()), what, hint=hint)])
 
 
-def gather_rules(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]]:
-    """The rules that are right, ordered by id, and the mistakes of the others."""
+def gather_rules(directories: Iterable[Path], *, tests: bool = False) -> tuple[list[Rule], list[Mistake]]:
+    """The rules that are right, ordered by id, and the mistakes of the others; with their own cases where asked."""
     rules: dict[str, Rule] = {}
     mistakes: list[Mistake] = []
     try:
@@ -150,7 +150,7 @@ def gather_rules(directories: Iterable[Path]) -> tuple[list[Rule], list[Mistake]
     except RuleError as error:
         return [], list(error.mistakes)
     for path, folder in listed:
-        found = source.refused_link(path, folder) or read_rule(path)
+        found = source.refused_link(path, folder) or read_rule(path, tests=tests)
         if not isinstance(found, Rule):
             mistakes += found
         elif found.id in rules:
@@ -180,7 +180,7 @@ def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     from advisor.rules import style
 
     found = list(directories)
-    rules, mistakes = gather_rules(found)
+    rules, mistakes = gather_rules(found, tests=True)
     try:
         roots = dict(rule_files(found))
     except RuleError:
@@ -190,11 +190,6 @@ def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     known |= {name for rule in rules for name in (rule.id, *rule.formerly)}
     known |= {f"{path.parent.name}/{path.stem}" for root in set(roots.values()) for path in root.glob("*/*.y*ml")}
     for rule in rules:
-        try:
-            document = source.read_document(rule.path)
-        except RuleError as error:
-            mistakes += error.mistakes
-            continue
-        mistakes += style.check_rule(rule, document, roots[rule.path], known)
+        mistakes += style.check_rule(rule, roots[rule.path], known)
     mistakes += style.find_circles({rule.id: rule for rule in rules})
     return sorted(mistakes, key=lambda mistake: mistake.place)

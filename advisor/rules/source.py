@@ -149,14 +149,13 @@ def suggest_known(word: str, known: Iterable[str]) -> Message | None:
     return suggest_close(word, names) or listed
 
 
-def read_document(path: Path, *, tests: bool = True, name: str | None = None) -> RuleDocument:
-    """The document of a file. Without `tests` the section of that name is passed over unread, which halves the time.
+def read_document(path: Path) -> RuleDocument:
+    """The document of a file.
 
     Raises:
         RuleError: The file cannot be read as the part of YAML described above.
     """
-    file = name or path.as_posix()
-    return parse_document(read_text(path, file), file, tests=tests)
+    return parse_document(read_text(path, path.as_posix()), path.as_posix())
 
 
 def read_text(path: Path, file: str) -> str:
@@ -192,7 +191,7 @@ def refused_link(path: Path, folder: Path) -> list[Mistake]:
 
 
 def parse_document(text: str, file: str, *, tests: bool = True) -> RuleDocument:
-    """The document of a text. See `read`."""
+    """The document of a text. Without `tests` the section of that name is passed over unread, which halves the time."""
     lines = text.split("\n")
     body = text if tests else "\n".join(_without_tests(lines))
     _refuse_deep_nesting(file, text, lines)

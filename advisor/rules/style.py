@@ -26,8 +26,9 @@ FEWEST_CASES = 3
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
-def check_rule(rule: Rule, document: RuleDocument, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
-    """What is to be bettered about a rule. `document` is its file with its tests, `known` are the ids there are."""
+def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[Mistake]:
+    """What is to be bettered about a rule that was read with its tests; `known` are the ids there are."""
+    document = rule.document
     ours = directory.resolve() == shipped_folder("rules").resolve()
     yield from _check_name(rule, document, directory)
     yield from _check_tests(document, ours)

@@ -73,6 +73,11 @@ class SharedCaptures:
         """What is wrong with a generated capture."""
         return self.diagnosis(self.written(case, seed, **how))
 
+    @property
+    def charts(self) -> Path:
+        """A folder for what was drawn."""
+        return self._folder / "charts"
+
     def causes(self, case: str, seed: int = 0, **how: Any) -> tuple[Cause, ...]:
         """The truth about a generated capture."""
         truth = json.loads((self.written(case, seed, **how) / "truth.json").read_bytes())

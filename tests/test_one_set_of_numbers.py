@@ -24,7 +24,7 @@ from advisor.report.diagnosis.view import diagnosis_view
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.units import show_value
-from tests.blank_charts import BlankCharts
+from tests.charts_of_tests import BlankCharts
 from tests.shared_captures import SharedCaptures
 
 CASES = (

@@ -20,10 +20,6 @@ case "$1 $2" in
   *) exec "{python}" "$@" ;;
 esac
 """
-_ADVISOR = """\
-#!/bin/sh
-exec "{python}" -m advisor "$@"
-"""
 _RECORDER = """\
 #!{python}
 import json, sys
@@ -32,10 +28,10 @@ with open("{told}", "a") as file:
 """
 
 
-def python3(programs: Path, told: Path) -> None:
-    """Puts it into a folder for PATH; what pip is told goes into the file `told`."""
+def python3(programs: Path, told: Path, advisor_text: str) -> None:
+    """Puts it into a folder for PATH, with a program for advisor; what pip is told goes into the file `told`."""
     programs.mkdir()
-    advisor = _program(programs / "advisor-of-the-tests", _ADVISOR.format(python=sys.executable))
+    advisor = _program(programs / "advisor-of-the-tests", advisor_text)
     _program(programs / "python3", _SCRIPT.format(python=sys.executable, told=told, advisor=advisor))
 
 

@@ -23,13 +23,13 @@ REPORT_URL = "https://forge.example/team/model/actions/runs/1/artifacts/2"
 
 
 @pytest.fixture
-def runner(tmp_path: Path, forge: FakeForge) -> Runner:
+def runner(tmp_path: Path, forge: FakeForge, advisor_program: str) -> Runner:
     """A runner at work on a pull request from a branch of the repository itself."""
     workspace, temp, programs = (tmp_path / name for name in ("workspace", "temp", "programs"))
     for folder in (workspace, temp):
         folder.mkdir()
     shutil.copytree(CAPTURE, workspace / "prof")
-    python3(programs, temp / "pip")
+    python3(programs, temp / "pip", advisor_program)
     forge.accounts[TOKEN].is_app = True
     head = {"sha": "c3d0be41ecbe669545ee3e94d31ed9a4bc91ee3c", "repo": {"full_name": REPO}}
     event = {"pull_request": {"number": NUMBER, "head": head}}

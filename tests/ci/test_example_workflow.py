@@ -15,7 +15,7 @@ from composite import Ran, Runner
 from fake_forge import BOT, NUMBER, REPO, TOKEN, FakeForge
 from standins import python3
 
-import corpus
+from tests.shared_captures import SharedCaptures
 
 TOP = Path(__file__).parents[2]
 EXAMPLE = TOP / "docs" / "example-repository"
@@ -25,8 +25,8 @@ ADVISE = yaml.safe_load((EXAMPLE / ".github" / "workflows" / "profile.yml").read
 class Hosted:
     """What GitHub keeps between runs: caches by key; and the machines it lends."""
 
-    def __init__(self, folder: Path, forge: FakeForge, captures: dict[str, Path]) -> None:
-        self.folder, self.forge, self.captures = folder, forge, captures
+    def __init__(self, folder: Path, forge: FakeForge, captures: dict[str, Path], advisor_program: str) -> None:
+        self.folder, self.forge, self.captures, self.advisor_program = folder, forge, captures, advisor_program
         self.caches: dict[str, Path] = {}
         self.runs = 0
 
@@ -36,7 +36,7 @@ class Hosted:
         workspace, temp, programs = (self.folder / f"{name}-{self.runs}" for name in ("workspace", "temp", "programs"))
         temp.mkdir()
         workspace.mkdir()
-        python3(programs, temp / "pip")
+        python3(programs, temp / "pip", self.advisor_program)
         (temp / "event.json").write_text(json.dumps(event), "utf-8")
         environment = {
             "PATH": f"{programs}:{os.environ['PATH']}",
@@ -77,17 +77,15 @@ class Hosted:
 
 
 @pytest.fixture(scope="module")
-def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def captures(shared: SharedCaptures) -> dict[str, Path]:
     """The same job with and without a fault."""
-    folder = tmp_path_factory.mktemp("captures")
-    corpus.write(corpus.job("cast-excess", 0, workload="single", without=["cast-excess"]), folder / "fine")
-    corpus.write(corpus.job("cast-excess", 0, workload="single"), folder / "slow")
-    return {name: folder / name for name in ("fine", "slow")}
+    fixed = {"fine": ["cast-excess"], "slow": []}
+    return {name: shared.written("cast-excess", workload="single", without=fixed[name]) for name in fixed}
 
 
 @pytest.fixture
-def hosted(tmp_path: Path, forge: FakeForge, captures: dict[str, Path]) -> Hosted:
-    return Hosted(tmp_path, forge, captures)
+def hosted(tmp_path: Path, forge: FakeForge, captures: dict[str, Path], advisor_program: str) -> Hosted:
+    return Hosted(tmp_path, forge, captures, advisor_program)
 
 
 def pull(base: str) -> dict[str, Any]:

@@ -56,12 +56,12 @@ class Pipeline:
 
 
 @pytest.fixture
-def pipeline(tmp_path: Path, forge: FakeForge) -> Pipeline:
+def pipeline(tmp_path: Path, forge: FakeForge, advisor_program: str) -> Pipeline:
     """A job for a merge request."""
     folder, programs = tmp_path / "checkout", tmp_path / "programs"
     folder.mkdir()
     shutil.copytree(CAPTURE, folder / "prof")
-    python3(programs, tmp_path / "pip")
+    python3(programs, tmp_path / "pip", advisor_program)
     environment = {
         "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(tmp_path),

@@ -50,14 +50,18 @@ class SharedCaptures:
         level: int = 1,
         **variants: Any,
     ) -> Path:
-        """The folder of a generated capture, as `corpus.job` and `corpus.write` make it. It is for reading alone."""
+        """The folder of a generated capture, as `corpus.job` and `corpus.write` make it; for reading alone.
+
+        A copy to be changed leaves the modes behind: `shutil.copytree(…, copy_function=shutil.copyfile)`.
+        """
         asked = (case, seed, workload or setup_of(case).name, strength, tuple(without), export, level, variants)
         folder = self._folder / f"{case}-{_digest(repr(asked))}"
 
         def write() -> None:
             corpus.write(_job(case, seed, workload, strength, tuple(without)), folder, export, level, **variants)
-            for path in (*folder.rglob("*"), folder):
-                path.chmod(0o555 if path.is_dir() else 0o444)
+            for path in folder.rglob("*"):
+                if path.is_file():
+                    path.chmod(0o444)
             (self._folder / f"{folder.name}.stamps").write_text(json.dumps(_stamps(folder)), "utf-8")
 
         self._make_once(folder.name, write)

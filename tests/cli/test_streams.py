@@ -15,7 +15,6 @@ from advisor.cli.main import main
 TOP = Path(__file__).parents[2]
 CASE = TOP / "corpus" / "host-bound-2-ranks"
 COMMANDS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (0, ("diagnose", str(CASE))),
     (1, ("diagnose", str(CASE), "--fail-on", "high")),
     (1, ("check", "saved.json")),
     (0, ("explain", "host/free-time", "saved.json")),
@@ -56,6 +55,9 @@ def run(script: str, folder: Path, **environment: str) -> subprocess.CompletedPr
         if name not in environment:
             around.pop(name, None)
     return subprocess.run([sys.executable, "-c", script], cwd=folder, env=around, capture_output=True, check=False)
+
+
+BETWEEN = "--- without colour ---"
 
 
 def printing(arguments: list[str]) -> str:
@@ -115,7 +117,10 @@ def test_without_colour_there_is_no_bold_either(command: str, folder: Path) -> N
         "explain": ["explain", "host/free-time", "saved.json"],
         "rules": ["rules", "show", "host/free-time"],
     }[command]
-    script = f"from advisor.cli.main import main; import sys; main({words!r}); sys.stdout.flush()"
-    coloured = run(script, folder, FORCE_COLOR="1", TERM="xterm-256color").stdout
+    again = f"main({words!r}); sys.stdout.flush()"
+    script = f"import os, sys; from advisor.cli.main import main; {again}; os.environ['NO_COLOR'] = '1'; "
+    script += f"print('{BETWEEN}', flush=True); {again}"
+    coloured, plain = run(script, folder, FORCE_COLOR="1", TERM="xterm-256color").stdout.split(BETWEEN.encode())
     assert b"\x1b[" in coloured
-    assert b"\x1b[" not in run(script, folder, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1").stdout
+    assert len(plain) > 80
+    assert b"\x1b[" not in plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,12 +23,20 @@ DAMAGE = ("Odd", "NoEvents", "Unreadable", "refuse_file", "damaged")
 """Calls that say what is wrong with a file."""
 
 
-def calls(name: str) -> Iterator[tuple[Path, ast.Call]]:
-    """Every call of this name in the package."""
+@cache
+def all_calls() -> dict[str, list[tuple[Path, ast.Call]]]:
+    """Every call in the package, by name."""
+    found: dict[str, list[tuple[Path, ast.Call]]] = {}
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == name:
-                yield path, node
+            if isinstance(node, ast.Call):
+                found.setdefault(getattr(node.func, "attr", getattr(node.func, "id", "")), []).append((path, node))
+    return found
+
+
+def calls(name: str) -> list[tuple[Path, ast.Call]]:
+    """Every call of this name in the package."""
+    return all_calls().get(name, [])
 
 
 @pytest.mark.parametrize("code", CATALOGUE)

@@ -15,6 +15,7 @@ import pytest
 import corpus
 from advisor.cli.main import main
 from advisor.model.findings import Diagnosis
+from tests.shared_captures import SharedCaptures
 
 TOP = Path(__file__).parent.parent.parent
 CASE = TOP / "corpus" / "host-bound-2-ranks"
@@ -22,12 +23,11 @@ FAULT = "cast-excess"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, shared: SharedCaptures) -> Path:
     """A job with a fault, the same job without it, and the diagnosis of each, saved."""
     folder = tmp_path_factory.mktemp("pair")
-    corpus.write(corpus.job(FAULT, 1, workload="single"), folder / "slow")
-    corpus.write(corpus.job(FAULT, 1, workload="single", without=[FAULT]), folder / "fine")
-    for name in ("slow", "fine"):
+    for name, without in (("slow", []), ("fine", [FAULT])):
+        (folder / name).symlink_to(shared.written(FAULT, 1, workload="single", without=without))
         assert main(["diagnose", str(folder / name), "-q", "-o", str(folder / f"{name}.json")]) == 0
     return folder
 
@@ -82,11 +82,11 @@ def test_a_fix_passes_although_the_share_of_what_it_did_not_touch_grew(
     assert "worse" not in out.split("not worse")[0]
 
 
-def test_captures_of_one_program_never_fail_each_other(real_data: Path, tmp_path: Path) -> None:
+def test_captures_of_one_program_never_fail_each_other(real_data: Path, tmp_path: Path, shared: SharedCaptures) -> None:
     write("fail_on: new:medium\nbudgets: {slowdown: 0%}")
     matrix = real_data / "msinsight_pytorch_matrix"
     for found in matrix.glob("*/level*"):
-        assert main(["diagnose", str(found), "-q", "-o", f"{found.parent.name}-{found.name}.json"]) == 0
+        write(shared.diagnosis(found).to_json(), f"{found.parent.name}-{found.name}.json")
     saved = sorted(map(str, tmp_path.glob("*-level*.json")))
     assert len(saved) == 6
     failing = [(one, other) for one in saved for other in saved if main(["check", one, "--baseline", other, "-q"])]

@@ -25,8 +25,9 @@ def both(tmp_path: Path, capture: Capture) -> Path:
     text = sorted(capture("text", case="healthy").glob("*_ascend_pt"))[0]
     database = sorted(capture("database", case="healthy").glob("*_ascend_pt"))[0]
     folder = tmp_path / text.name
-    shutil.copytree(text, folder)
-    shutil.copytree(database / "ASCEND_PROFILER_OUTPUT", folder / "ASCEND_PROFILER_OUTPUT", dirs_exist_ok=True)
+    shutil.copytree(text, folder, copy_function=shutil.copyfile)
+    output = "ASCEND_PROFILER_OUTPUT"
+    shutil.copytree(database / output, folder / output, dirs_exist_ok=True, copy_function=shutil.copyfile)
     return folder
 
 

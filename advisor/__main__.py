@@ -26,6 +26,7 @@ def run() -> None:
     """
     gc.set_threshold(100_000)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each takes 32 MiB of address space, and has nothing to do
     printed = open_standard_streams()
     _end_by_signals()
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import errno
 import sys
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,11 +20,15 @@ _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start ne
 def tell_ending(error: Exception, language: str, *, debug: bool) -> int:
     """Says on the standard error why a command ended early, and gives the exit code."""
     if debug:
+        import traceback
+
         traceback.print_exception(error)
+    if isinstance(error, MemoryError):  # a sentence takes some too: all that the frames hold is let go
+        error.__traceback__ = error.__context__ = error.__cause__ = None
     try:
         spoken = _spoken(error)
         said, code = spoken.say(language), _exit_code(spoken)
-    except MemoryError:  # not even for a sentence
+    except MemoryError:
         said, code = "memory ran out", BROKEN
     print(f"advisor: {said}", file=sys.stderr)
     tell_notes(error)
@@ -69,6 +72,8 @@ def _lacks_memory(error: Exception) -> bool:
 
 def _innermost_place(error: Exception) -> str:
     """The last line of this package that was reached, as `engine/rank.py:12`."""
+    import traceback
+
     package = Path(__file__).parent.parent
     places = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     ours = [(file, line) for file, line in places if file.is_relative_to(package)]

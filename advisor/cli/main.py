@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from advisor.cli.arguments import build_parser
 from advisor.cli.commands import COMMANDS
 from advisor.cli.encodings import prepare_streams
+from advisor.cli.endings import tell_ending, tell_notes
 from advisor.cli.exit_codes import SIGNALLED, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import Slip, language_asked
@@ -30,15 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run_command(words, arguments)
     except (KeyboardInterrupt, SystemExit) as end:
-        from advisor.cli.endings import tell_notes
-
         tell_notes(end)
         if isinstance(end, SystemExit):
             raise
         return SIGNALLED + signal.SIGINT
     except Exception as error:  # noqa: BLE001 - here ends what nobody expected, told and with a code of its own
-        from advisor.cli.endings import tell_ending
-
         language = language_of(getattr(arguments, "lang", None) or language_asked(words))
         return tell_ending(error, language, debug="--debug" in words)
 

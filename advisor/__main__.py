@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
-from types import FrameType
-from typing import NoReturn
 
-from advisor.cli.exit_codes import FINE, SIGNALLED, WRONG
+from advisor.cli.exit_codes import FINE, WRONG
 from advisor.cli.main import main
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import language_asked
@@ -28,7 +25,6 @@ def run() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each takes 32 MiB of address space, and has nothing to do
     printed = open_standard_streams()
-    _end_by_signals()
     try:
         code = main()
     except SystemExit as end:
@@ -37,18 +33,6 @@ def run() -> None:
     code = code or _code_of_what_was_lost(printed)
     sys.stderr.flush()
     os._exit(code)
-
-
-def _end_by_signals() -> None:
-    """Has the usual ways to end a process undo what was begun, unless whoever started it said otherwise."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows knows no SIGHUP
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _end_process)
-
-
-def _end_process(number: int, _: FrameType | None) -> NoReturn:
-    raise SystemExit(SIGNALLED + number)
 
 
 def _code_of_what_was_lost(printed: Outlet) -> int:

@@ -326,6 +326,9 @@ def _begin_work(everything: bytes) -> None:
     global _given  # noqa: PLW0603 - a process pool has no other place for what its processes share
     import pickle
 
+    from advisor.sources.files.worker import end_with_parent
+
+    end_with_parent()
     _given = pickle.loads(everything)  # noqa: S301 - written by the process that started this one
 
 

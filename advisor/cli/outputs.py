@@ -53,9 +53,12 @@ def console_beside(outputs: Sequence[Output]) -> Console:
 @contextmanager
 def files_written(language: Language) -> Iterator[list[Path]]:
     """The files that were written, to be filled. What ends it early is told with those that are there already."""
+    from advisor.cli.signals import ended_in_order
+
     written: list[Path] = []
     try:
-        yield written
+        with ended_in_order():
+            yield written
     except BaseException as error:
         if written:
             from advisor.messages.message import Message

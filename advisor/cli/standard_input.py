@@ -47,10 +47,11 @@ def _temporary_file(content: bytes) -> Iterator[Path]:
     """
     from tempfile import TemporaryDirectory
 
+    from advisor.cli.signals import ended_in_order
     from advisor.messages.errors import UsageError, reason_of_error
     from advisor.messages.message import Message
 
-    with ExitStack() as left:
+    with ended_in_order(), ExitStack() as left:
         try:
             file = Path(left.enter_context(TemporaryDirectory(prefix="advisor-")), "stdin.json")
             file.write_bytes(content)

@@ -27,6 +27,7 @@ from advisor.sources.files.events import (
     columns_of_events,
     usable_event,
 )
+from advisor.sources.files.worker import end_with_parent
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
@@ -136,7 +137,7 @@ def _decode_in_parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tu
     from multiprocessing import get_context
 
     waiting: deque[tuple[Span, Future[EventBatch | None]]] = deque()
-    with ProcessPoolExecutor(jobs, get_context("fork")) as pool:
+    with ProcessPoolExecutor(jobs, get_context("fork"), initializer=end_with_parent) as pool:
         for span in spans:
             waiting.append((span, _submit_span(pool, path, span)))
             if len(waiting) > jobs * _IN_FLIGHT:

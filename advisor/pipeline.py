@@ -27,11 +27,11 @@ from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
 from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
-from advisor.model.unread import SavedMessage, Unread
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
 from advisor.summary.account import step_account
 from advisor.summary.chart_data import EXHIBITS, make_exhibits, slack_by_rank, step_us, time_split
+from advisor.summary.unread_input import unread_input
 
 if TYPE_CHECKING:
     from advisor.comparison.verification import Verification, Verifications
@@ -132,7 +132,7 @@ def judge_profile(
         outcomes=tuple(outcomes),
         rules=tuple(rule.info() for rule in catalog.rules),
         exhibits=shown,
-        unread=_unread_files(profile),
+        unread=unread_input(_table_if_recorded(profile, Damage)),
     )
 
 
@@ -380,27 +380,3 @@ def measured_run(profile: Profile) -> Run:
     split = None if overlaps is None else time_split(overlaps)
     idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None
     return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
-
-
-def _unread_files(profile: Profile) -> tuple[Unread, ...]:
-    damages = _table_if_recorded(profile, Damage)
-    if damages is None:
-        return ()
-    files, places, what = (damages.texts(name).values() for name in ("file", "place", "what"))
-    said = [map(_saved_message, damages.texts(name).values()) for name in ("place_message", "what_message")]
-    rows = damages.floats("rows").tolist()
-    return tuple(
-        Unread(
-            file=file or "",
-            place=place or "",
-            what=why or "",
-            rows=0 if math.isnan(many) else int(many),
-            place_message=place_message,
-            what_message=what_message,
-        )
-        for file, place, why, many, place_message, what_message in zip(files, places, what, rows, *said, strict=True)
-    )
-
-
-def _saved_message(text: str | None) -> SavedMessage | None:
-    return None if text is None else SavedMessage.from_json(text)

@@ -36,6 +36,7 @@ from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database
 from advisor.sources.files.jsonfile import as_number, value_at
+from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -333,7 +334,7 @@ def _splits_by_key(folder: Folder) -> dict[_Key, Split]:
     found: dict[_Key, Split] = {}
     for step, name, group, *times in rows or ():
         split = Split(*(time_us({"ms": time}, "ms") for time in times))
-        plain, hashed = str(name).partition("@")[0], communicator_hash(str(group or ""))
+        plain, hashed = bounded_name(str(name).partition("@")[0]), communicator_hash(bounded_name(str(group or "")))
         found[step_number(str(step or "")), plain, hashed] = found[None, plain, hashed] = split
     return found
 

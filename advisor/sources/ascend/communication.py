@@ -19,6 +19,7 @@ from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import value_at
+from advisor.sources.files.names import bounded_name
 
 BYTES_PER_MB = 1e6
 """The communication files count in decimal megabytes (8.388608 MB is 8 MiB)."""
@@ -113,7 +114,7 @@ def _entries_of_operators(
     operators: object, step: str, kind: str, path: Path, notes: Notes
 ) -> Iterator[CommunicationEntry]:
     for key, content in _member_objects(operators, f"{step} {kind}", path, notes):
-        name, _, group = key.rpartition("@") if "@" in key else (key, "", "")
+        name, _, group = map(bounded_name, key.rpartition("@") if "@" in key else (key, "", ""))
         if name.lower() != _TOTAL:
             p2p = kind == "p2p" or is_p2p(op_of(name))
             yield CommunicationEntry(step_number(step), p2p, name, communicator_hash(group), content)

@@ -27,6 +27,7 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.family import GroupMembers
 from advisor.sources.files.jsonfile import as_text, value_at
+from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 ON_CHIP = frozenset({"LOCAL"})
@@ -161,9 +162,9 @@ def _cells_of_record(rank: int, record: tuple[object, ...]) -> Iterator[LinkTran
     step, name, group, source, target, link, size, time = record
     content = {"Transport Type": link, "Transit Size(MB)": size, "Transit Time(ms)": time}
     plain, _, _ = str(name).partition("@")
-    entry = CommunicationEntry(
-        step_number(str(step or "")), False, plain, communicator_hash(str(group or "")), {f"{source}-{target}": content}
-    )
+    hashed = communicator_hash(bounded_name(str(group or "")))
+    pairs = {f"{source}-{target}": content}
+    entry = CommunicationEntry(step_number(str(step or "")), False, bounded_name(plain), hashed, pairs)
     return of_entry(entry, rank)
 
 

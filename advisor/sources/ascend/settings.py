@@ -17,6 +17,7 @@ from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_flag, as_integer, as_mapping, as_text, value_at
+from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")
@@ -177,7 +178,7 @@ def _settings_of_rank(folder: Folder) -> Table[Setting]:
     words += [("profiler", name, value) for name, value in _profiler_switches(found.info)]
     if not words:
         raise FactMissing([Setting.table])
-    kinds, names, values = zip(*sorted(set(words)), strict=True)
+    kinds, names, values = zip(*sorted({tuple(map(bounded_name, word)) for word in words}), strict=True)
     numbers = [value_number(value) if value.strip() else math.nan for value in values]
     return Table.build(Setting, rank=folder.rank, kind=kinds, name=names, value=values, number=numbers)
 

@@ -17,6 +17,7 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import FAILURES
+from advisor.sources.files.names import bounded_name
 from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, read_rows
 
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
@@ -179,7 +180,7 @@ def _parse_texts(folder: Folder, cells: list[object]) -> Texts:
 
 def _text_of_cell(cell: object, look_up: Callable[[int], str | None]) -> str | None:
     found = look_up(cell) if isinstance(cell, int) else cell
-    return None if not isinstance(found, str) or found.strip() in _NOTHING else found.strip()
+    return None if not isinstance(found, str) or found.strip() in _NOTHING else bounded_name(found.strip())
 
 
 def string_ids(folder: Folder) -> Mapping[int, str]:
@@ -191,7 +192,7 @@ def _read_string_ids(folder: Folder) -> dict[int, str]:
     if {"id", "value"} - set(columns_of(folder, STRING_IDS)):
         return {}
     ids, values = _fetch_columns(folder, STRING_IDS, ("id", "value"))
-    return {k: v for k, v in zip(ids, values, strict=True) if isinstance(k, int) and isinstance(v, str)}
+    return {k: bounded_name(v) for k, v in zip(ids, values, strict=True) if isinstance(k, int) and isinstance(v, str)}
 
 
 def _keep_whole_rows(

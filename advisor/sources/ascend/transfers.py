@@ -25,6 +25,7 @@ from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.files.jsonfile import as_mapping, as_number, value_at
+from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 BANDWIDTHS = "Communication Bandwidth Info"
@@ -105,9 +106,9 @@ def _rows_of_record(rank: int, record: tuple[object, ...]) -> Iterator[MovedPack
         yield MovedPackets(
             rank,
             MISSING if number_of_step is None else number_of_step,
-            plain,
-            communicator_hash(str(group or "")),
-            link,
+            bounded_name(plain),
+            communicator_hash(bounded_name(str(group or ""))),
+            bounded_name(link),
             size_bytes(size),
             packets,
             time_us({"ms": time}, "ms"),

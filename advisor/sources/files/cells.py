@@ -12,6 +12,7 @@ from pyarrow import compute
 
 from advisor.facts.base import LARGEST, MISSING
 from advisor.facts.table import Array
+from advisor.sources.files.names import bounded_name
 
 CellArray = Any
 """A pyarrow array. Its published types cannot say what the functions of `pyarrow.compute` give."""
@@ -132,7 +133,7 @@ def text_codes(cells: CellArray, index: dict[str, int], *, bytewise: bool = Fals
 
 
 def _text_code(word: bytes, index: dict[str, int]) -> int:
-    text = decode_text(word).strip()
+    text = bounded_name(decode_text(word).strip())
     return -1 if text in NOT_COLLECTED else index.setdefault(text, len(index))
 
 

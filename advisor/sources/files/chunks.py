@@ -22,8 +22,13 @@ from advisor.sources.files.damage_notes import Odd
 CHUNK = 512 << 10
 """Small enough that the objects of one chunk stay in the cache: 2 MB cost a quarter more time, 128 KB a tenth."""
 _WINDOW = 1 << 14
+_LARGEST_WINDOW = 1 << 20
+_LONGEST_CUT = 1 << 10
+"""Bytes of a boundary with its blanks, which may lie across two windows."""
 _HEAD = 1 << 16
 _HEAD_LIMIT = 1 << 26
+LONGEST_SPAN = 64 << 20
+"""Bytes without the boundary of an object, of which all in between counts as damage: nothing recorded is so long."""
 PATIENCE = 4 << 20
 """An object that does not parse is waited for up to this many bytes; then it is damaged, not just unfinished."""
 
@@ -107,9 +112,8 @@ def _cut_after(file: BufferedReader, at: int, end: int) -> tuple[int, int] | Non
         found = _CUT.search(file.read(window))
         if found:
             return at + found.start() + 1, at + found.end() - 1
-        if at + window >= end:
-            return None
-        window *= 4
+        at += max(window - _LONGEST_CUT, 1)
+        window = min(window * 4, _LARGEST_WINDOW)
     return None
 
 

@@ -25,6 +25,7 @@ from advisor.messages.message import Message
 from advisor.progress import silent
 from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
+from advisor.sources.files.names import bounded_name
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, bound_steps, read_rows
 from advisor.sources.files.write_ahead_log import holds_transaction
@@ -189,7 +190,8 @@ class Database(Struct, frozen=True):
         """The ids and names of a small table of constants, such as ENUM_API_TYPE; empty when it is not there."""
         if not {"id", "name"} <= set(self.fields(table)):
             return {}
-        return {i: n for i, n in self._fetch_all(f"SELECT id, name FROM {_quote_name(table)}") if isinstance(n, str)}  # noqa: S608
+        found = self._fetch_all(f"SELECT id, name FROM {_quote_name(table)}")  # noqa: S608
+        return {i: bounded_name(n) for i, n in found if isinstance(n, str)}
 
     def on_device(self, table: str, rank: int) -> str:
         """The condition that keeps the rows of one rank's device, for databases that hold several devices."""
@@ -351,4 +353,4 @@ def _finite_number(value: object) -> float:
 def _text_code(value: object, index: dict[str, int]) -> int:
     if not isinstance(value, str) or value.strip() in NOT_COLLECTED:
         return -1
-    return index.setdefault(value, len(index))
+    return index.setdefault(bounded_name(value), len(index))

@@ -109,17 +109,34 @@ class EventBatches:
 
     def _read_piece(self, file: BufferedReader, span: Span) -> tuple[EventBatch, int | None]:
         """The columns of a span, and where its unfinished end begins."""
+        if span.end - span.start > chunks.LONGEST_SPAN:
+            return self._read_beginning(file, span), None
         piece = self._quick(chunks.read_bracketed(file, span))
         if piece is not None:
             return piece, None
         saved = chunks.salvage_objects(chunks.read_span(file, span), span, self.layout, _decode_event)
         for at, what in saved.bad:
-            first, times = self.bad.get(what, (span.start + at, 0))
-            self.bad[what] = first, times + 1
+            self._count_bad(span.start + at, what)
         unfinished = span.start + saved.used
         if span.last and not saved.ended:
             self.cut_at = unfinished
         return columns_of_events(saved.found), None if span.last else unfinished
+
+    def _read_beginning(self, file: BufferedReader, span: Span) -> EventBatch:
+        """The events before the damage of a span that is too long: what follows is never held in memory."""
+        head = Span(span.start, span.start + self.chunk + chunks.PATIENCE, last=False)
+        saved = chunks.salvage_objects(chunks.read_span(file, head), head, self.layout, _decode_event)
+        for at, what in saved.bad:
+            self._count_bad(span.start + at, what)
+        damaged = span.start + saved.used
+        self._count_bad(damaged, Message("event_no_json"))
+        if span.last:
+            self.cut_at = damaged
+        return columns_of_events(saved.found)
+
+    def _count_bad(self, at: int, what: Message) -> None:
+        first, times = self.bad.get(what, (at, 0))
+        self.bad[what] = first, times + 1
 
     def tell(self, notes: Notes, kept: int) -> None:
         """Note what was left out, as a share of all events that were met."""
@@ -178,5 +195,7 @@ _QUICK = _Quick()
 
 def _decode_span(path: Path, span: Span) -> EventBatch | None:
     gc.disable()
+    if span.end - span.start > chunks.LONGEST_SPAN:
+        return None
     with open_regular(path) as file:
         return _QUICK(chunks.read_bracketed(file, span))

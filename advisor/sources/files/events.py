@@ -20,6 +20,7 @@ from advisor.facts.table import Array
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.exact_time import exact_ns, ns_of
+from advisor.sources.files.names import bounded_name
 
 FREQUENCY = "AI Core Freq"
 LINK = "HostToDevice"
@@ -101,7 +102,7 @@ class EventBatch(Struct):
         """Numbers for values; the distinct ones are remembered."""
         codes = _Codes()
         found = np.fromiter(map(codes.__getitem__, values), np.int32, len(values))
-        self.distinct[part, column] = list(codes)
+        self.distinct[part, column] = [bounded_name(value) if type(value) is str else value for value in codes]
         return found
 
 
@@ -129,7 +130,7 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     _add_links(piece, starts, ends)
     _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
     piece.names = [
-        (e.name, e.pid, e.tid, str(e.args.name))
+        (e.name, e.pid, e.tid, bounded_name(str(e.args.name)))
         for e in by_phase.get("M", [])
         if e.name in (PROCESS, THREAD) and e.args is not None
     ]

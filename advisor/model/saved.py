@@ -124,7 +124,11 @@ def _model_of_json(text: bytes, model: type[Model]) -> Model:
     except ValidationError as error:
         if error.errors()[0]["type"] != "json_invalid" or not _SURROGATE.search(text):
             raise
-        return model.model_validate(json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite))
+        try:
+            found = json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite)
+        except (ValueError, RecursionError):  # what is wrong is not the surrogate alone
+            raise error from None
+        return model.model_validate(found)
     if _PERHAPS_INFINITE.search(text):
         json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite)
     return made

@@ -31,3 +31,10 @@ def test_a_number_that_is_none_is_refused_in_one_sentence(number: str, tmp_path:
     with pytest.raises(InputError, match="a number that is none") as refused:
         saved_diagnosis(tmp_path / "a.json")
     assert "非数值" in refused.value.say("zh")
+
+
+@pytest.mark.parametrize("more", ["[" * 100_000, "[" * 100_000 + "]" * 100_000 + "}", "9" * 5000 + "}"])
+def test_nothing_a_file_holds_beside_half_a_letter_breaks_the_reading(more: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"format": "advisor.diagnosis/1", "name": "\\ud800", "more": ' + more)
+    with pytest.raises(InputError, match="is not a diagnosis"):
+        saved_diagnosis(tmp_path / "a.json")

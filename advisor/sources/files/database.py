@@ -37,6 +37,8 @@ LONGEST = 64 << 20
 BLOCK = 1 << 17
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
+_DIGITS = 64
+"""Characters of a text that may be a whole number."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
 NOT_COLLECTED = ("", "N/A")
@@ -181,7 +183,8 @@ class Database(Struct, frozen=True):
         for start in range(0, len(distinct), _LOOKUPS):
             part = distinct[start : start + _LOOKUPS].tolist()
             marks = ",".join("?" * len(part))
-            known.update(self._fetch_all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part))  # noqa: S608
+            for i, value in self._fetch_all(f"SELECT id, value FROM STRING_IDS WHERE id IN ({marks})", part):  # noqa: S608
+                known[i] = bounded_name(value) if isinstance(value, str) else value
         index: dict[str, int] = {}
         codes = [_text_code(known.get(i), index) for i in distinct.tolist()]
         return Texts(np.array(codes, np.int32)[inverse], tuple(index))
@@ -243,9 +246,13 @@ class Database(Struct, frozen=True):
             f"(SELECT rowid AS advisor_row,{listed} FROM {quoted} "  # noqa: S608
             f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK})"
         )
-        ids = "min(advisor_row), max(advisor_row), total(advisor_row)"
-        query = f"SELECT count(*), {ids}, {bulk} FROM {source}"  # noqa: S608
-        rows, first, last, total, *columns = all_rows(self.connection, query, (after,))[0]
+        ids = "SELECT count(*), min(advisor_row), max(advisor_row), total(advisor_row)"
+        nothing = ",".join(["NULL"] * len(names))
+        try:
+            row = all_rows(self.connection, f"{ids}, {bulk} FROM {source}", (after,))[0]
+        except sqlite3.DataError:  # long texts among the numbers: each cell is looked at
+            row = all_rows(self.connection, f"{ids}, {nothing} FROM {source}", (after,))[0]
+        rows, first, last, total, *columns = row
         if not rows or (first > after and last - first == rows - 1 and total * 2 == (first + last) * rows):
             return _Block(rows, rows, last, columns)
         numbers = all_rows(self.connection, f"SELECT group_concat(advisor_row,' ') FROM {source}", (after,))[0][0]  # noqa: S608
@@ -259,8 +266,10 @@ class Database(Struct, frozen=True):
 
     def _read_cells(self, table: str, name: str, where: str, last: int) -> Array:
         """One block of one column, cell by cell."""
+        cell = _quote_name(name)
+        cell = f"CASE WHEN typeof({cell}) IN ('text', 'blob') AND length({cell}) > {_DIGITS} THEN '' ELSE {cell} END"
         query = (
-            f"SELECT rowid, {_quote_name(name)} FROM {_quote_name(table)} "  # noqa: S608
+            f"SELECT rowid, {cell} FROM {_quote_name(table)} "  # noqa: S608
             f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK}"
         )
         cells = self._fetch_all(query, (last,))
@@ -353,4 +362,4 @@ def _finite_number(value: object) -> float:
 def _text_code(value: object, index: dict[str, int]) -> int:
     if not isinstance(value, str) or value.strip() in NOT_COLLECTED:
         return -1
-    return index.setdefault(bounded_name(value), len(index))
+    return index.setdefault(value, len(index))

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.facts.base import Column
+from advisor.facts.base import MISSING, Column
 from advisor.facts.table import Texts
 from advisor.sources.ascend.communication import of_rank
-from advisor.sources.files import chunks, csvfile, names, timeline
+from advisor.sources.files import chunks, csvfile, database, names, timeline
 from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.database import Database, open_readonly
 from advisor.sources.files.names import LONGEST_NAME, bounded_name
@@ -63,6 +63,20 @@ def test_long_texts_of_a_database_become_the_same_short_names(tmp_path: Path) ->
     connection.close()
     notes = Notes()
     check_names(Database(open_readonly(tmp_path / "a.db", notes), "a.db", notes).texts(np.array([1, 2])))
+
+
+def test_long_texts_among_numbers_cost_their_cells_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "LONGEST", 100_000)
+    cells = [1, "A" * 60_000, 3, "9" * 60_000, b"B" * 60_000, "6", 7]
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("CREATE TABLE T(x)")
+    connection.executemany("INSERT INTO T VALUES (?)", [(cell,) for cell in cells])
+    connection.commit()
+    connection.close()
+    notes = Notes()
+    found = Database(open_readonly(tmp_path / "a.db", notes), "a.db", notes).integers("T", {"x": ["x"]})["x"]
+    assert found.tolist() == [1, MISSING, 3, MISSING, MISSING, 6, 7]
+    assert [(note.what.code, note.rows) for note in notes.all()] == [("cell_no_whole_number", 3)]
 
 
 def test_long_names_of_events_become_the_same_short_names(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,8 +19,10 @@ Model = TypeVar("Model", bound="BaseModel")
 _HEAD_BYTES = 4096
 _FORMAT = re.compile(rb'"advisor\.(diagnosis|comparison)/')
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}")
+_PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{100}")
 """What a text without such numbers may hold as well, in a name; looking closer costs as much as reading."""
+_LARGEST_DIGITS = 100
+"""No report can calculate with more: squares and sums would leave a float."""
 
 
 def is_saved(path: Path) -> bool:
@@ -125,13 +126,19 @@ def _model_of_json(text: bytes, model: type[Model]) -> Model:
         if error.errors()[0]["type"] != "json_invalid" or not _SURROGATE.search(text):
             raise
         try:
-            found = json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite)
+            found = _parse_numbers_known(text)
         except (ValueError, RecursionError):  # what is wrong is not the surrogate alone
             raise error from None
         return model.model_validate(found)
     if _PERHAPS_INFINITE.search(text):
-        json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite)
+        _parse_numbers_known(text)
     return made
+
+
+def _parse_numbers_known(text: bytes) -> object:
+    import json
+
+    return json.loads(text, parse_constant=_refuse_number, parse_float=_parse_finite, parse_int=_parse_whole)
 
 
 def _refuse_number(constant: str) -> float:
@@ -140,4 +147,8 @@ def _refuse_number(constant: str) -> float:
 
 def _parse_finite(digits: str) -> float:
     value = float(digits)
-    return value if math.isfinite(value) else _refuse_number(digits)
+    return value if abs(value) < 10.0**_LARGEST_DIGITS else _refuse_number(digits)
+
+
+def _parse_whole(digits: str) -> float:
+    return int(digits) if len(digits) < _LARGEST_DIGITS else _refuse_number(f"{digits[:20]}…")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -142,7 +143,7 @@ def named_path(words: str) -> Path:
 
 def existing_folder(words: str) -> Path:
     """A folder that is there."""
-    if not words or not Path(words).is_dir():
+    if not words or not os.path.isdir(words):
         raise _unclear("no_such_folder", path=words)
     return Path(words)
 

@@ -36,7 +36,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
 
 def _read_settings(arguments: argparse.Namespace) -> Settings | None:
     path: Path | None = getattr(arguments, "config", None)
-    if path is not None and not path.is_file():
+    if path is not None and not os.path.isfile(path):
         from advisor.messages.errors import UsageError
         from advisor.messages.message import Message
 
@@ -77,12 +77,12 @@ def found_settings(here: Path) -> Path | None:
     """
     home = Path(os.path.expanduser("~"))
     for folder in (here, *here.parents):
-        if (folder / SETTINGS_FILE).is_file():
+        if os.path.isfile(folder / SETTINGS_FILE):
             return folder / SETTINGS_FILE
         project = folder / PROJECT_FILE
-        if project.is_file() and _speaks_of_advisor(project):
+        if os.path.isfile(project) and _speaks_of_advisor(project):
             return project
-        if folder == home or (folder / ".git").exists():
+        if folder == home or os.path.exists(folder / ".git"):
             return None
     return None
 
@@ -128,7 +128,7 @@ def rule_folders(given: Sequence[Path]) -> list[Path]:
     from advisor.shipped_files import shipped_folder
 
     for folder in given:
-        if not folder.exists():
+        if not os.path.exists(folder):
             raise UsageError(Message("does_not_exist", path=folder), Message("give_rule_folder"))
     return list(given) or [shipped_folder("rules")]
 

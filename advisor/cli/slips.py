@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
             return
         known = tuple(map(str, action.choices))
         hint = _nearest_hint(str(value), known)
-        if action.nargs == argparse.PARSER and Path(str(value)).exists():  # a path without a command
+        if action.nargs == argparse.PARSER and os.path.exists(str(value)):  # a path without a command
             hint = _message("diagnose_it", path=str(value))
         what = _message("invalid_choice", given=repr(value), choices=", ".join(map(repr, known)))
         self.refuse(what, hint, action)

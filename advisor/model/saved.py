@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -27,8 +28,8 @@ _LARGEST_DIGITS = 100
 
 def is_saved(path: Path) -> bool:
     """Whether this names the .json of a diagnosis, not a capture; a timeline is .json too."""
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return path.suffix.lower() == ".json" and not path.exists()
+    if path.suffix.lower() != ".json" or not os.path.isfile(path):
+        return path.suffix.lower() == ".json" and not os.path.exists(path)
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -45,7 +46,7 @@ def is_comparison(path: Path) -> bool:
 def written_by_advisor(path: Path) -> str:
     """`diagnosis` or `comparison`, where this is the .json of one; else nothing."""
     try:
-        if not path.is_file():
+        if not os.path.isfile(path):
             return ""
         with path.open("rb") as file:
             found = _FORMAT.search(file.read(_HEAD_BYTES).split(b",", 1)[0])
@@ -116,7 +117,6 @@ def _model_of_json(text: bytes, model: type[Model]) -> Model:
         ValidationError: It holds something else.
         _NoNumber: It holds what no report can calculate with, and what JSON does not know.
     """
-    import json
 
     from pydantic import ValidationError
 

@@ -19,6 +19,7 @@ a run (`policy`, `budgets`, `suppressions`, `compare`) is described in `policy_f
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -234,4 +235,4 @@ class _Reader:
 def _project_of(path: Path) -> Path:
     """The top of the repository a file lies in, within which settings may be a link; outside of one its folder."""
     folder = path.absolute().parent
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
+    return next((one for one in (folder, *folder.parents) if os.path.exists(one / ".git")), folder)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _MOST_PARTS = 40
 """Of a recorded path, so many folders from the end are looked for."""
 _SHOWN_PARTS = 2
+_MOST_DIGITS = 9
+"""Of the number of a line."""
 _PART = 1 << 16
 """Bytes of a line that are read at once."""
 
@@ -44,7 +47,7 @@ class Sources(Struct, frozen=True):
         if not anchor:
             return cls(root)
         file, colon, line = anchor.rpartition(":")
-        if not (colon and file and line.isascii() and line.isdigit() and int(line) > 0):
+        if not (colon and file and line.isascii() and line.isdigit() and len(line) <= _MOST_DIGITS and int(line)):
             file, line = anchor, "1"
         return cls(root, Location(_from_root(file, root), int(line)))
 
@@ -109,8 +112,8 @@ def _has_line(path: Path, line: int) -> bool:
 def _from_root(file: str, root: Path) -> str:
     """A path as formats want it: `/` between its parts, relative to the root where it lies below it."""
     path = Path(file)
-    if not (root / path).exists() or path.is_absolute():
-        whole, top = path.resolve(), root.resolve()
+    if not os.path.exists(root / path) or path.is_absolute():
+        whole, top = Path(os.path.realpath(path)), Path(os.path.realpath(root))
         if whole.is_relative_to(top):
             return whole.relative_to(top).as_posix()
     return path.as_posix()

@@ -110,7 +110,7 @@ def _check_place(path: Path, sources: Sequence[Path]) -> None:
     try:
         kind = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        if not Path(os.path.realpath(path)).parent.is_dir():
+        if not os.path.isdir(Path(os.path.realpath(path)).parent):
             raise UsageError(Message("no_folder_for", path=path, folder=path.parent), Message("make_folder")) from None
         return
     except OSError as error:  # a name that is too long, a link to itself
@@ -138,7 +138,7 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
     Raises:
         UsageError: A file would lie in a capture.
     """
-    folders = {_identity(source / capture) for capture in captures if (source / capture).is_dir()}
+    folders = {_identity(source / capture) for capture in captures if os.path.isdir(source / capture)}
     for path in (output.path for output in outputs if not output.is_stdout):
         if any(_identity(folder) in folders for folder in Path(os.path.realpath(path)).parents):
             raise UsageError(Message("inside_capture", path=path), Message("give_file_outside"))

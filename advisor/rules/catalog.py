@@ -98,12 +98,12 @@ def rule_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
         RuleError: A directory does not exist, cannot be listed, or holds no rule.
     """
     for directory in directories:
-        if directory.is_dir():
+        if os.path.isdir(directory):
             found = _yaml_files(directory)
             if not found:
                 raise _wrong_folder(directory, Message("no_rules_in_folder"), Message("rules_are_yaml"))
             yield from ((path, directory) for path in found)
-        elif directory.exists():
+        elif os.path.exists(directory):
             yield directory, directory.parent.parent
         else:
             raise _wrong_folder(directory, Message("no_rule_directory"))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,7 @@ def _source_path(arguments: argparse.Namespace, catalog: Catalog) -> Path | None
     from advisor.messages.message import Message
 
     alone = arguments.profile is None and arguments.report is None
-    if alone and arguments.rule and arguments.rule not in catalog.by_id and Path(arguments.rule).exists():
+    if alone and arguments.rule and arguments.rule not in catalog.by_id and os.path.exists(arguments.rule):
         arguments.rule, arguments.profile = "", Path(arguments.rule)
     if arguments.profile is not None and arguments.report is not None:
         raise UsageError(Message("capture_and_report"), Message("give_one_of_two"))

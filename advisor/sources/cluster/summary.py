@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -47,13 +48,13 @@ class ClusterSummary:
 
     def __init__(self, folder: Path, name: str = "", aside: Sequence[LeftAside] = ()) -> None:
         self.folder, self.name, self.notes, self._aside = folder, name, Notes(), aside
-        self.files = {file: folder / file for file in CLUSTER_FILES if (folder / file).is_file()}
+        self.files = {file: folder / file for file in CLUSTER_FILES if os.path.isfile(folder / file)}
         database = folder / CLUSTER_DATABASE
         self._database = Folder(
             rank=0,
             root=folder,
             output=folder,
-            databases={"analysis": database} if database.is_file() else {},
+            databases={"analysis": database} if os.path.isfile(database) else {},
             notes=self.notes,
         )
         paths = (*self.files.values(), *self._database.databases.values())

@@ -91,7 +91,7 @@ def _unreadable_file(path: Path, notes: Notes, what: Message) -> Unreadable:
 def _log_size(path: Path) -> int:
     """Bytes of the write-ahead log beside a database; 0 where there is none, or none that counts."""
     log = path.with_name(path.name + "-wal")
-    return log.stat().st_size if log.is_file() and holds_transaction(log) else 0
+    return log.stat().st_size if os.path.isfile(log) and holds_transaction(log) else 0
 
 
 def _connect_file(path: Path, mode: str) -> sqlite3.Connection:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from advisor.report.charts.draw import Renderer, _spec_lines
+from advisor.report.charts.draw import Renderer
 
 
 class BlankCharts(Renderer):
@@ -36,23 +37,20 @@ class KeptCharts(Renderer):
 
     def begin(self, specs: Mapping[str, object]) -> None:
         """Only what is not in the folder is asked for."""
-        for line in set(_spec_lines(specs).values()) - self._asked:
-            kept = self._place(line)
-            if kept.exists():
-                self._asked.add(line)
-                self._drawn[line] = kept.read_text("utf-8")
-        super().begin(specs)
+        super().begin({name: spec for name, spec in specs.items() if not self._place(spec).exists()})
 
     def render(self, specs: Mapping[str, object]) -> dict[str, str]:
         """What was drawn, now or before."""
-        drawn = super().render(specs)
-        for name, line in _spec_lines(specs).items():
-            kept = self._place(line)
-            if name in drawn and not kept.exists():
-                part = kept.with_suffix(f".{os.getpid()}")
-                part.write_text(drawn[name], "utf-8")
-                part.replace(kept)
-        return drawn
+        there = {name: self._place(spec) for name, spec in specs.items() if self._place(spec).exists()}
+        drawn = super().render({name: spec for name, spec in specs.items() if name not in there})
+        for name, svg in drawn.items():
+            kept = self._place(specs[name])
+            part = kept.with_suffix(f".{os.getpid()}")
+            part.write_text(svg, "utf-8")
+            part.replace(kept)
+        drawn |= {name: kept.read_text("utf-8") for name, kept in there.items()}
+        return {name: drawn[name] for name in specs if name in drawn}
 
-    def _place(self, line: str) -> Path:
-        return self._folder / f"{hashlib.blake2b(line.encode(), digest_size=16).hexdigest()}.svg"
+    def _place(self, spec: object) -> Path:
+        said = json.dumps(spec, sort_keys=True).encode()
+        return self._folder / f"{hashlib.blake2b(said, digest_size=16).hexdigest()}.svg"

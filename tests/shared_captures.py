@@ -64,13 +64,13 @@ class SharedCaptures:
                     path.chmod(0o444)
             (self._folder / f"{folder.name}.stamps").write_text(json.dumps(_stamps(folder)), "utf-8")
 
-        self._make_once(folder.name, write)
+        self.make_once(folder.name, write)
         return folder
 
     def diagnosis(self, folder: Path) -> Diagnosis:
         """What is wrong with a capture that no test changes, with the shipped rules and without settings."""
         saved = self._folder / f"{_digest(str(folder))}.diagnosis.json"
-        self._make_once(saved.name, lambda: saved.write_text(advisor.diagnose(folder).to_json(), "utf-8"))
+        self.make_once(saved.name, lambda: saved.write_text(advisor.diagnose(folder).to_json(), "utf-8"))
         return self._read(saved)
 
     def diagnosed(self, case: str, seed: int = 0, **how: Any) -> Diagnosis:
@@ -92,7 +92,8 @@ class SharedCaptures:
         stamps = {path.with_suffix(""): path for path in self._folder.glob("*.stamps")}
         return [folder.name for folder, path in stamps.items() if _stamps(folder) != _read_stamps(path)]
 
-    def _make_once(self, name: str, make: Callable[[], object]) -> None:
+    def make_once(self, name: str, make: Callable[[], object]) -> None:
+        """Has something made by the first who asks; the others wait until it is there."""
         done = self._folder / f"{name}.done"
         if done.exists():
             return

@@ -7,8 +7,10 @@ import base64
 import hashlib
 import secrets
 from collections.abc import Collection, Mapping, Sequence
+from types import CodeType
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 from msgspec import Struct
 
@@ -20,6 +22,24 @@ from advisor.report.words import say
 from advisor.shipped_files import shipped_folder
 
 LOOK_OF_PAGE = HtmlBlocks()
+
+
+class CompiledTemplates(BytecodeCache):
+    """Each template compiled once in a process, which takes longer than to write a page with it."""
+
+    def __init__(self) -> None:
+        self._code: dict[tuple[str, str], CodeType | None] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Gives what was compiled of the same text."""
+        bucket.code = self._code.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keeps it."""
+        self._code[bucket.key, bucket.checksum] = bucket.code
+
+
+COMPILED = CompiledTemplates()
 
 
 class Figure(Struct, frozen=True):
@@ -72,6 +92,7 @@ def document_page(document: Document) -> str:
 def _page_environment(language: Language, known: Mapping[str, object]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(shipped_folder("templates")),
+        bytecode_cache=COMPILED,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
 import pytest
+from compared_samples import COMPARED
 from report_samples import SHAPES
 
+from advisor.messages.text import LANGUAGES
 from advisor.model.findings import Diagnosis
 from advisor.report.charts.draw import Renderer
+from advisor.report.charts.specs import exhibit_charts
+from advisor.report.comparison.figures import comparison_charts
+from advisor.report.comparison.page import ROWS
+from advisor.report.comparison.view import comparison_view
+from tests.charts_of_tests import KeptCharts
+from tests.shared_captures import SharedCaptures
 
 
 @pytest.fixture(params=sorted(SHAPES))
@@ -25,7 +34,24 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def renderer() -> Iterator[Renderer]:
-    """One for all tests: what is drawn once is not drawn again."""
-    with Renderer(start=False) as one:
+def renderer(shared: SharedCaptures) -> Iterator[Renderer]:
+    """One for all tests of this run: what is drawn once is not drawn again.
+
+    The samples are drawn together: to wake up takes the drawing process far longer than to draw.
+    """
+    with KeptCharts(shared.charts, start=False) as one:
+        shared.make_once("charts of samples", lambda: one.render(_sample_charts()))
         yield one
+
+
+def _sample_charts() -> Mapping[str, object]:
+    found = [
+        chart
+        for language in LANGUAGES
+        for charts in (
+            *(exhibit_charts(shape.exhibits, language) for shape in SHAPES.values()),
+            *(comparison_charts(shape, comparison_view(shape, language, ROWS)) for shape in COMPARED.values()),
+        )
+        for chart in charts
+    ]
+    return {json.dumps(chart.spec, sort_keys=True): chart.spec for chart in found}

@@ -165,8 +165,8 @@ def test_limits_of_github_are_kept() -> None:
     document = json.loads(written("sarif", Reported(SHAPES["rich"].model_copy(update={"findings": many}), "en")))
     (run,) = document["runs"]
     assert len(run["results"]) == MOST_RESULTS
-    results = {json.dumps({**result, "partialFingerprints": {}}): result for result in run["results"]}
-    sarif_validator().validate({**document, "runs": [{**run, "results": list(results.values())}]})
+    some = [*run["results"][:10], *run["results"][-10:]]  # they differ in their fingerprint alone
+    sarif_validator().validate({**document, "runs": [{**run, "results": some}]})
     assert any(
         "3 findings are left out" in note["message"]["text"]
         for note in run["invocations"][0]["toolExecutionNotifications"]

@@ -27,7 +27,7 @@ from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.rows_read import RowsRead
-from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, bound_steps, read_rows
+from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, bound_steps, count_rows, read_rows
 from advisor.sources.files.write_ahead_log import holds_transaction
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
@@ -290,7 +290,7 @@ def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[st
     found: dict[str, int] = {}
     for table in tables:
         with contextlib.suppress(*FAILURES):  # said when the table is read
-            found[table] = all_rows(connection, f"SELECT count(*) FROM {_quote_name(table)}")[0][0]  # noqa: S608
+            found[table] = count_rows(connection, _quote_name(table))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ FREE_STEPS = 10_000_000
 SMALLEST_ROW = 6
 """Bytes of a file that a row takes at least: https://www.sqlite.org/fileformat2.html#b_tree_pages"""
 FETCH_ROWS = 50_000
+COUNT_S = 2.0
+"""Seconds to count the rows of one table."""
 _STRIDE = 100_000
 
 
@@ -85,6 +88,21 @@ def _size_bytes(connection: sqlite3.Connection) -> int:
 def all_rows(connection: sqlite3.Connection, query: str, values: Sequence[object] = ()) -> list[Any]:
     """The same, all at once."""
     return [row for block in read_rows(connection, query, values) for row in block]
+
+
+def count_rows(connection: sqlite3.Connection, quoted_table: str) -> int:
+    """How many rows a table has. To SQLite that is one step, in which it goes through all pages: it has seconds for it.
+
+    Raises:
+        sqlite3.Error: They cannot be counted, or not in that time.
+    """
+    watch = Timer(COUNT_S, connection.interrupt)
+    watch.start()
+    try:
+        return int(all_rows(connection, f"SELECT count(*) FROM {quoted_table}")[0][0])  # noqa: S608 - a name of ours
+    finally:
+        watch.cancel()
+        watch.join()
 
 
 def ascending_rows(ids: Array, after: int) -> int:

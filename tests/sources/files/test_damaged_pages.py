@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.sources.files import database, statements
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import Database, open_readonly
 from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, read_rows
 
 PAGE = 512
-INTERIOR_TABLE = 5
+INTERIOR_TABLE, LEAF_TABLE = 5, 13
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 
 
@@ -51,6 +51,45 @@ def lead_back(path: Path) -> None:
         first_cell = at + struct.unpack_from(">H", content, at + 12)[0]
         content[at + 8 : at + 12] = content[first_cell : first_cell + 4]
     path.write_bytes(content)
+
+
+def fan_out(path: Path, levels: int = 6) -> None:
+    """Let the table be a tree whose pages all lead, sixty times each, to the one page below: 60 ** 6 leaves."""
+    content = bytearray(path.read_bytes())
+    leaf = next(at // PAGE + 1 for at in range(PAGE, len(content), PAGE) if content[at] == LEAF_TABLE)
+    root = next(interior_pages(content))
+    for level in range(levels):
+        content += page_leading_to(len(content) // PAGE if level else leaf)
+    content[root : root + PAGE] = page_leading_to(len(content) // PAGE)
+    content[28:32] = struct.pack(">I", len(content) // PAGE)
+    path.write_bytes(content)
+
+
+def page_leading_to(child: int, cells: int = 60) -> bytes:
+    """An interior page: https://www.sqlite.org/fileformat2.html#b_tree_pages"""
+    starts = [PAGE - 5 * number for number in range(1, cells + 1)]
+    head = struct.pack(">BHHHBI", INTERIOR_TABLE, 0, cells, starts[-1], 0, child) + struct.pack(f">{cells}H", *starts)
+    return head.ljust(starts[-1], b"\0") + struct.pack(">IB", child, 1) * cells
+
+
+def test_a_tree_that_fans_out_without_end_is_left_by_every_way_to_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BLOCK", 500)
+    monkeypatch.setattr(statements, "COUNT_S", 0.05)
+    monkeypatch.setattr(statements, "FREE_STEPS", 100_000)
+    fan_out(numbered_rows(tmp_path / "x.db", 2000))
+    found = opened(tmp_path / "x.db")
+    assert database.rows_there(found.connection, ["T"]) == {}
+    assert 0 < len(found.integers("T", {"x": ["x"]})["x"]) < 2000
+    for query in ("SELECT x FROM T", "SELECT x FROM T WHERE x < 0", "SELECT x, count(*) FROM T GROUP BY 1"):
+        with pytest.raises(Unreadable):
+            found.rows(query)
+
+
+def test_rows_are_counted_where_pages_are_sound(tmp_path: Path) -> None:
+    found = opened(numbered_rows(tmp_path / "x.db", 2000))
+    assert database.rows_there(found.connection, ["T", "none"]) == {"T": 1999}
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -37,7 +37,7 @@ class Roots:
             UsageError: One of them is no folder.
         """
         for folder in folders:
-            if not folder.is_dir():
+            if not os.path.isdir(folder):
                 raise UsageError(Message("is_no_folder", folder=folder), Message("give_root"))
         self.folders = tuple(folder.resolve() for folder in folders)
 

@@ -220,3 +220,28 @@ def test_a_full_temporary_folder_is_said(saved: Path, tmp_path: Path, monkeypatc
     monkeypatch.setattr("tempfile.tempdir", None)
     assert main(["render", "-"]) == 2
     assert os.listdir(tmp_path) == []
+
+
+HELLO = (
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05",'
+    '"capabilities":{},"clientInfo":{"name":"a","version":"1"}}}'
+)
+
+
+def test_an_assistant_that_hangs_up_is_the_end_and_a_full_answer_is_said(saved: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    (tmp_path / "hello").write_text(HELLO + "\n")
+    done = shell("advisor mcp <hello | true", saved, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = shell("advisor mcp <hello >/dev/full", saved, tmp_path)
+    assert done.returncode == 2
+    assert is_one_sentence(done.stderr), done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system limits the address space like this")
+def test_in_half_a_gigabyte_of_address_space_there_is_an_answer_or_a_sentence(saved: Path, tmp_path: Path) -> None:
+    for kilobytes in (150_000, 500_000):
+        done = shell(f"ulimit -v {kilobytes}; advisor diagnose {{capture}} -o r.md", saved, tmp_path)
+        assert "Traceback" not in done.stderr
+        assert done.returncode in {0, 4}, done.stderr[-500:]
+        assert (done.returncode == 4) == ("memory ran out" in done.stderr)

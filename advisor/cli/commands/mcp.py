@@ -46,8 +46,31 @@ def run(arguments: argparse.Namespace) -> int:
         raise _missing_mcp_error() from error
     settings = settings_of(arguments)
     opened = Opened(Roots(arguments.root or [_default_root()]), catalog_of(arguments.rules, settings), arguments.chip)
-    build_server(Tools(opened, settings, language_of(arguments.lang))).run("stdio")
+    server = build_server(Tools(opened, settings, language_of(arguments.lang)))
+    try:
+        server.run("stdio")
+    except ExceptionGroup as group:
+        _check_hung_up(group)
     return FINE
+
+
+def _check_hung_up(group: ExceptionGroup) -> None:
+    """Takes it for the end when the assistant no longer listens.
+
+    Raises:
+        UsageError: What was answered cannot be written.
+        ExceptionGroup: It is anything else.
+    """
+    from advisor.messages.errors import UsageError, reason_of_error
+    from advisor.messages.message import Message
+
+    error: Exception = group
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    if not isinstance(error, OSError) or group.split(OSError)[1] is not None:
+        raise group
+    if not isinstance(error, BrokenPipeError):
+        raise UsageError(Message("standard_output_lost", why=reason_of_error(error))) from error
 
 
 def _default_root() -> Path:

@@ -113,9 +113,9 @@ class Renderer:
                 self._drawn[lines[name]] = svg
 
     def _await_drawing(self) -> None:
-        work, self._work = self._work, None
-        if work is not None:
-            work.join()
+        if self._work is not None:
+            self._work.join()
+            self._work = None  # only now: who is interrupted here still has to wait before the process is reaped
 
     def _reap_process(self) -> None:
         """Leaves neither a zombie nor an open pipe."""

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from advisor.chips import agree_on_chip
 from advisor.facts.base import Fact
-from advisor.facts.derived import HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
+from advisor.facts.derived import Coverage, HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
@@ -46,7 +46,7 @@ F = TypeVar("F", bound=Fact)
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting)
+ALWAYS: tuple[type[Fact], ...] = (Coverage, Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting)
 """What a diagnosis says of every run, whatever tables the rules read."""
 
 HOST_CALLS = FirstRow(HostKind)

@@ -162,6 +162,20 @@ def of_other_ranks(files: Sequence[str], ranks: Sequence[int]) -> Text:
     )
 
 
+def of_ranks_with_lost_rows(tables: Sequence[str], ranks: Sequence[int]) -> Text:
+    """A rule that looked could not look at some ranks, because these tables of theirs lost rows."""
+    few, lacking = _few_ranks(ranks), words_for_names(tables)
+    return Text(
+        en=f"judged without rank {few}, of which these are incomplete: {lacking.en}; give the files whole",
+        zh=f"未检查 rank {few}：{lacking.zh}不完整，请提供完整文件",
+    )
+
+
+def of_several(reasons: Sequence[Text]) -> Text:
+    """Reasons behind each other."""
+    return _join_texts(reasons)
+
+
 def _few_ranks(ranks: Sequence[int]) -> str:
     return ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ranks a rule that looked could not look at, because a file that the others have was not given for them."""
+"""Which ranks a rule that looked could not look at: a file that others have was not given for them, or lost rows."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ import numpy as np
 from advisor.engine import reason
 from advisor.engine.vocabulary import FILES
 from advisor.facts.base import Fact
+from advisor.facts.derived import Coverage
 from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
 from advisor.model.findings import Outcome
 from advisor.model.run import Run
+
+TOLERATED = 0.05
+"""Part of the records that point into a table and may find nothing; in whole captures none does (capture/lost-rows)."""
 
 
 class Behind(Protocol):
@@ -24,9 +29,42 @@ class Behind(Protocol):
 
 
 def with_ranks_left_out(outcome: Outcome, facts: Iterable[type[Fact]], profile: Behind, run: Run) -> Outcome:
-    """The outcome of a rule that reads these facts, with the ranks it could not look at and why."""
+    """The outcome of a rule that reads these facts, with the ranks it could not look at and why.
+
+    A rule that found nothing in tables which lost rows was not checked there: found nothing is no sign of health.
+    """
     if outcome.outcome not in ("fired", "quiet"):
         return outcome
+    behind = {root.table for fact in facts for root in profile.observed_behind(fact)}
+    lost = _lost_rows(profile, behind) if outcome.outcome == "quiet" else {}
+    found = _ranks_without_files(facts, profile, run)
+    if lost and {*lost, *found} >= {*run.ranks}:
+        why = FactMissing([], incomplete=sorted(set[str]().union(*lost.values())))
+        return outcome.model_copy(update={"outcome": "skipped", "reason": reason.of_missing(why, run)})
+    if not lost and not found:
+        return outcome
+    said = [reason.of_other_ranks(sorted(set[str]().union(*found.values())), sorted(found))] if found else []
+    said += [reason.of_ranks_with_lost_rows(sorted(set[str]().union(*lost.values())), sorted(lost))] if lost else []
+    ranks = tuple(sorted({*found, *lost}))
+    return outcome.model_copy(update={"without_ranks": ranks, "reason": reason.of_several(said)})
+
+
+def _lost_rows(profile: Behind, tables: Collection[str]) -> dict[int, set[str]]:
+    """By rank: those of these tables that lost rows."""
+    try:
+        known = profile.table(Coverage)
+    except FactMissing:
+        return {}
+    lacking = known.take(known["found"] < (1 - TOLERATED) * known["needed"])
+    found: dict[int, set[str]] = {}
+    for rank, name in zip(lacking["rank"].tolist(), lacking.texts("of").values(), strict=True):
+        if name is not None and name in tables:
+            found.setdefault(rank, set()).add(name)
+    return found
+
+
+def _ranks_without_files(facts: Iterable[type[Fact]], profile: Behind, run: Run) -> dict[int, set[str]]:
+    """By rank: the files that others have and without which these facts hold nothing of it."""
     found: dict[int, set[str]] = {}
     for fact in facts:
         files = {FILES[root.table] for root in profile.observed_behind(fact) if root.table in FILES}
@@ -35,10 +73,7 @@ def with_ranks_left_out(outcome: Outcome, facts: Iterable[type[Fact]], profile: 
         for rank, lost in lost_by_rank.items():
             if rank not in there:
                 found.setdefault(rank, set()).update(lost)
-    if not found:
-        return outcome
-    why = reason.of_other_ranks(sorted(set[str]().union(*found.values())), sorted(found))
-    return outcome.model_copy(update={"without_ranks": tuple(sorted(found)), "reason": why})
+    return found
 
 
 def _lost_files(run: Run, files: Collection[str]) -> dict[int, set[str]]:

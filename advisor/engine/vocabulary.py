@@ -74,6 +74,7 @@ TABLES: Mapping[str, Text] = {
     "step_times": _t("the profiler's step times", "profiler 的 step 时间统计"),
     "step_windows": _t("marks of steps", "step 标记"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),
+    "coverage": _t("how much of each file is there", "各文件的完整程度"),
     "witnesses": _t("the profiler's own sums", "profiler 自己的统计"),
 }
 

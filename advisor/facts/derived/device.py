@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Name, Ns, Rank, Share, Stage, Step, Us
 
 
 class Overlap(Fact):
@@ -81,6 +81,22 @@ class Witness(Fact):
         float, Us("The same time of kernels and collectives; for `op_statistic` their durations added up.")
     ]
     whole_us: Annotated[float, Us("All the time the witness speaks of.")]
+
+
+class Coverage(Fact):
+    """How much of one table of a rank is there, by another table that needs its rows. Whole captures have all of it."""
+
+    table = "coverage"
+    observed = False
+
+    rank: Rank
+    of: Annotated[str, Key("Table that is looked at: `launches`, `host_calls`, `step_windows` or `step_times`.")]
+    by: Annotated[
+        str, Key("Table whose rows each need one of it: `kernels`, `launches`, `step_times`, `step_windows`.")
+    ]
+    needed: Annotated[float, Count("Rows that need one.")]
+    found: Annotated[float, Count("Of these, rows that have one.")]
+    file: Annotated[str, Name("File that holds the table, or table of the database.")]
 
 
 class Spending(Fact):

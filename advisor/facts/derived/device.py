@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Name, Ns, Rank, Share, Stage, Step, Us
+from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Stage, Step, Us
 
 
 class Overlap(Fact):
@@ -90,13 +90,15 @@ class Coverage(Fact):
     observed = False
 
     rank: Rank
-    of: Annotated[str, Key("Table that is looked at: `launches`, `host_calls`, `step_windows` or `step_times`.")]
+    of: Annotated[
+        str, Key("Table that is looked at: `launches`, `host_calls`, `device_tasks`, `step_windows` or `step_times`.")
+    ]
     by: Annotated[
         str, Key("Table whose rows each need one of it: `kernels`, `launches`, `step_times`, `step_windows`.")
     ]
     needed: Annotated[float, Count("Rows that need one.")]
     found: Annotated[float, Count("Of these, rows that have one.")]
-    file: Annotated[str, Name("File that holds the table, or table of the database.")]
+    file: Annotated[str, Key("File that holds the table, or table of the database.")]
 
 
 class Spending(Fact):

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows taken out of a file never make a problem look solved in silence: what was found stays found, or is told as not
+looked for, or the file is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor.model.findings import Diagnosis
+
+CASE = Path(__file__).parents[1] / "corpus" / "host-bound-2-ranks"
+Damage = Callable[[], object]
+
+
+def writable_copy(source: Path, to: Path) -> Path:
+    shutil.copytree(source, to, symlinks=False)
+    for path in [to, *to.rglob("*")]:
+        os.chmod(path, 0o755 if path.is_dir() else 0o644)
+    return to
+
+
+def outputs(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("ASCEND_PROFILER_OUTPUT"))
+
+
+def ways_to_cut_a_table(name: str) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    def keep(lines: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
+        def cut(folder: Path) -> None:
+            text = (folder / name).read_text("utf-8").splitlines(keepends=True)
+            (folder / name).write_text("".join([text[0], *lines(text[1:])]), "utf-8")
+
+        return cut
+
+    yield f"{name} without rows", keep(lambda rows: [])
+    yield f"{name} with its first half", keep(lambda rows: rows[: len(rows) // 2])
+    yield f"{name} with every second row", keep(lambda rows: rows[::2])
+
+
+def ways_to_cut_the_timeline(folder: Path) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    def without(gone: Callable[[dict[str, object], random.Random], bool]) -> Callable[[Path], None]:
+        def cut(folder: Path) -> None:
+            chance, path = random.Random(7), folder / "trace_view.json"  # noqa: S311
+            events = json.loads(path.read_text("utf-8"))
+            path.write_text(json.dumps([one for one in events if not gone(one, chance)]), "utf-8")
+
+        return cut
+
+    kinds = {
+        (str(one.get("ph")), str(one.get("cat", "")))
+        for one in json.loads((folder / "trace_view.json").read_text("utf-8"))
+        if one.get("ph") != "M"
+    }
+    for ph, cat in sorted(kinds):
+
+        def alike(one: dict[str, object], ph: str = ph, cat: str = cat) -> bool:
+            return (one.get("ph"), one.get("cat", "")) == (ph, cat)
+
+        yield f"no {ph} {cat}", without(lambda one, _, alike=alike: alike(one))
+        yield f"half of {ph} {cat}", without(lambda one, chance, alike=alike: alike(one) and chance.random() < 0.5)
+    yield "half of everything", without(lambda one, chance: one.get("ph") != "M" and chance.random() < 0.5)
+
+
+def fired(diagnosis: Diagnosis) -> set[str]:
+    return {one.rule for one in diagnosis.outcomes if one.outcome == "fired"}
+
+
+def told(diagnosis: Diagnosis) -> set[str]:
+    """What is said of the capture itself."""
+    return {one.rule for one in diagnosis.findings if one.rule.startswith("capture/")} | {
+        f"{one.file} {one.what}" for one in diagnosis.unread
+    }
+
+
+def assert_nothing_is_silently_fine(before: Diagnosis, after: Diagnosis, way: str) -> None:
+    outcomes = {one.rule: one for one in after.outcomes}
+    silent = {rule for rule in fired(before) if outcomes[rule].outcome == "quiet" and not outcomes[rule].without_ranks}
+    assert not silent or told(after) - told(before), (way, silent)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Diagnosis:
+    return advisor.diagnose(CASE)
+
+
+TEXT_WAYS = (
+    *(way for name in ("kernel_details.csv", "step_trace_time.csv") for way in ways_to_cut_a_table(name)),
+    *ways_to_cut_the_timeline(outputs(CASE)[0]),
+)
+
+
+@pytest.mark.parametrize(("way", "cut"), TEXT_WAYS, ids=[name for name, _ in TEXT_WAYS])
+def test_rows_lost_on_every_rank_are_never_taken_for_health(
+    way: str, cut: Callable[[Path], None], whole: Diagnosis, tmp_path: Path
+) -> None:
+    folder = writable_copy(CASE, tmp_path / "prof")
+    for one in outputs(folder):
+        cut(one)
+    assert_nothing_is_silently_fine(whole, advisor.diagnose(folder), way)
+
+
+def test_launches_lost_on_one_rank_are_named_with_file_and_rank(whole: Diagnosis, tmp_path: Path) -> None:
+    folder = writable_copy(CASE, tmp_path / "prof")
+    dict(ways_to_cut_the_timeline(outputs(folder)[0]))["no f HostToDevice"](outputs(folder)[1])
+    after = advisor.diagnose(folder)
+    (found,) = [one for one in after.findings if one.rule == "capture/lost-rows"]
+    assert (found.subject["file"], {place.rank for place in found.seen}) == ("trace_view.json", {1})
+    assert_nothing_is_silently_fine(whole, after, "one rank")
+
+
+def test_a_whole_capture_has_lost_nothing(whole: Diagnosis) -> None:
+    assert {one.rule: one.outcome for one in whole.outcomes}["capture/lost-rows"] == "quiet"
+
+
+def test_rows_lost_in_a_database_are_never_taken_for_health(real_data: Path, tmp_path: Path) -> None:
+    source = real_data / "msinsight_pytorch_matrix/db/level1"
+    before = advisor.diagnose(source)
+    for table in ("STEP_TIME", "StepTraceTime", "CANN_API", "TASK", "COMPUTE_TASK_INFO", "COMMUNICATION_OP"):
+        for statement in ("delete from {}", "drop table {}", "delete from {} where rowid % 2"):
+            folder = writable_copy(source, tmp_path / "prof")
+            for file in folder.rglob("*.db"):
+                with sqlite3.connect(file) as database:
+                    held = {name for (name,) in database.execute("select name from sqlite_master")}
+                    if table in held:
+                        database.execute(statement.format(table))
+                database.close()
+            assert_nothing_is_silently_fine(before, advisor.diagnose(folder), statement.format(table))
+            shutil.rmtree(folder)

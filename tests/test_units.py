@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.units import UNITS, show_value
+from advisor.units import FACTORS, UNITS, show_value
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,17 @@ def test_a_count_is_whole_from_ten_on_and_has_at_most_one_decimal_below(count: f
 def test_a_whole_number_that_no_float_can_hold_is_shown_without_end() -> None:
     assert {show_value(10**400, unit) for unit in UNITS} == {"∞"}
     assert show_value(-(10**400), "us") == "-∞"
+
+
+def test_every_unit_of_an_expression_is_worth_what_its_name_says() -> None:
+    assert FACTORS == {
+        "us": (1, "us"),
+        "ms": (1_000, "us"),
+        "s": (1_000_000, "us"),
+        "KiB": (1_024, "B"),
+        "MiB": (1_048_576, "B"),
+        "GiB": (1_073_741_824, "B"),
+        "KB": (1_000, "B"),
+        "MB": (1_000_000, "B"),
+        "GB": (1_000_000_000, "B"),
+    }

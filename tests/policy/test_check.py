@@ -109,7 +109,17 @@ def test_the_settings_of_this_folder_hold_and_the_command_line_wins_over_their_f
 
 
 @pytest.mark.parametrize(
-    ("fail_on", "code"), [("medium", 1), ("[new:low, high]", 0), ("[new:low, medium]", 1), ("none", 0), ("new:info", 0)]
+    ("fail_on", "code"),
+    [
+        ("medium", 1),
+        ("[medium, critical]", 1),
+        ("[critical, medium]", 1),
+        ("[high, critical]", 0),
+        ("[new:low, high]", 0),
+        ("[new:low, medium]", 1),
+        ("none", 0),
+        ("new:info", 0),
+    ],
 )
 def test_commands_without_a_baseline_go_by_the_entries_that_need_none(fail_on: str, code: int, folder: Path) -> None:
     write(f"fail_on: {fail_on}")

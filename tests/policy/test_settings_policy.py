@@ -326,6 +326,38 @@ def test_a_time_is_read_in_any_unit(value: float, unit: str, blank: str) -> None
     assert parse_amount(f"{value!r}{blank}{unit}", TIME) == (value * TIME.units[unit], "us")
 
 
+@pytest.mark.parametrize(
+    ("words", "microseconds"),
+    [("7us", 7.0), ("7µs", 7.0), ("7μs", 7.0), ("2.5 ms", 2500.0), ("3s", 3_000_000.0), (".5ms", 500.0)],
+)
+def test_a_time_is_worth_so_many_microseconds(words: str, microseconds: float) -> None:
+    assert parse_amount(words, TIME) == (microseconds, "us")
+
+
+@pytest.mark.parametrize(
+    ("words", "size"),
+    [
+        ("5B", 5),
+        ("5KiB", 5_120),
+        ("5MiB", 5_242_880),
+        ("64GiB", 68_719_476_736),
+        ("2TiB", 2_199_023_255_552),
+        ("5KB", 5_000),
+        ("5MB", 5_000_000),
+        ("64GB", 64_000_000_000),
+        ("64 GB", 64_000_000_000),
+        ("2TB", 2_000_000_000_000),
+    ],
+)
+def test_an_amount_of_memory_is_worth_so_many_bytes(words: str, size: int) -> None:
+    assert parse_amount(words, MEMORY) == (size, "B")
+
+
+def test_every_unit_that_may_be_written_has_its_value_above() -> None:
+    assert set(TIME.units) == {"us", "µs", "μs", "ms", "s"}
+    assert set(MEMORY.units) == {"B", "KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB"}
+
+
 @given(st.text(max_size=12))
 def test_any_words_give_an_amount_or_say_why_not(words: str) -> None:
     for measures in ((SHARE,), (TIME,), (MEMORY,), (SHARE, TIME)):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.collectives import COLLECTIVES
+from advisor.sources.ascend.collectives import COLLECTIVES, DTYPE_BYTES, DTYPES
 from advisor.sources.family import GroupMembers
 from tests.sources.traces import captured, event, lane, of, thread
 
@@ -110,3 +111,38 @@ def test_sends_and_receives_are_point_to_point(tmp_path: Path, op: str) -> None:
 def test_a_capture_without_any_of_the_files_has_no_collectives(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
         of(COLLECTIVES.ways["text"], captured(tmp_path))
+
+
+NUMBERS_OF_HCCL = {
+    0: "INT8",
+    1: "INT16",
+    2: "INT32",
+    3: "FP16",
+    4: "FP32",
+    5: "INT64",
+    6: "UINT64",
+    7: "UINT8",
+    8: "UINT16",
+    9: "UINT32",
+    10: "FP64",
+    11: "BFP16",
+    12: "INT128",
+    14: "HIF8",
+    15: "FP8E4M3",
+    16: "FP8E5M2",
+    17: "FP8E8M0",
+}
+
+
+def test_every_data_type_has_the_number_that_hccl_gives_it() -> None:
+    assert {number: name for number, name in DTYPES.items() if name != "-"} == NUMBERS_OF_HCCL
+
+
+@pytest.mark.parametrize("name", NUMBERS_OF_HCCL.values())
+def test_an_element_has_as_many_bytes_as_the_name_of_its_type_has_bits(name: str) -> None:
+    bits = int("".join(itertools.takewhile(str.isdigit, name.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ"))))
+    assert DTYPE_BYTES[name] * 8 == bits
+
+
+def test_no_other_data_type_has_a_size() -> None:
+    assert set(DTYPE_BYTES) == set(NUMBERS_OF_HCCL.values())

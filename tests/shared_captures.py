@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class SharedCaptures:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(exist_ok=True)
-        self._read = cache(lambda path: Diagnosis.model_validate_json(path.read_bytes()))
+        self._read = lru_cache(maxsize=16)(lambda path: Diagnosis.model_validate_json(path.read_bytes()))
 
     def written(
         self,
@@ -62,7 +62,9 @@ class SharedCaptures:
             for path in folder.rglob("*"):
                 if path.is_file():
                     path.chmod(0o444)
-            (self._folder / f"{folder.name}.stamps").write_text(json.dumps(_stamps(folder)), "utf-8")
+            part = self._folder / f"{folder.name}.part"
+            part.write_text(json.dumps(_stamps(folder)), "utf-8")
+            part.replace(part.with_suffix(".stamps"))  # whole, for a worker that looks at its end
 
         self.make_once(folder.name, write)
         return folder

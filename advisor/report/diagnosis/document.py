@@ -26,7 +26,6 @@ from advisor.report.blocks import (
     ListBlock,
     Paragraph,
     Quote,
-    SplitBlock,
     bullet_list,
     first_paragraph,
     led_by,
@@ -206,7 +205,7 @@ class _Maker:
         line = (plain_prose(shown.line),) if shown.line else ()
         yield from paragraph_of(*join_prose(" · ", (*name, *line)))
         yield from self.headline()
-        yield from self.split()
+        yield from shown.split
         yield from self.ranking()
         yield from self.notice()
         for card in shown.cards:
@@ -223,7 +222,7 @@ class _Maker:
     def overview(self) -> Iterator[Block]:
         shown = self.shown
         yield from self.headline(with_step=False)
-        yield from self.split()
+        yield from shown.split
         yield from self.ranking(titled=False)
         left = len(shown.short) + shown.left_out
         notes = [say("more_of_all", self.language, count=left)] if left else []
@@ -234,7 +233,7 @@ class _Maker:
     def short(self, top: int, is_written: bool) -> Iterator[Block]:
         shown = self.shown
         yield from self.headline_line()
-        yield from self.split()
+        yield from shown.split
         listed = [card for card in (*shown.cards, *shown.short) if not card.is_folded]
         yield from map(self.findings.short, listed[:top])
         more = len(listed) + shown.left_out - min(len(listed), top)
@@ -288,9 +287,6 @@ class _Maker:
     def in_a_row(self, *sentences: Prose) -> Prose:
         """Sentences behind each other, as the language does it."""
         return join_prose(" " if self.language == "en" else "", filter(None, sentences))
-
-    def split(self) -> Blocks:
-        return (SplitBlock(say("time_split", self.language), self.shown.parts),) if self.shown.parts else ()
 
     def ranking(self, *, titled: bool = True) -> Iterator[Block]:
         if not self.shown.cards:

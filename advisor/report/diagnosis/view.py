@@ -10,6 +10,7 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome, Severity
 from advisor.model.unread import SavedMessage
+from advisor.report.blocks import Blocks, SplitBlock
 from advisor.report.diagnosis.cards import Card, Maker, make_cards, open_title
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose
@@ -77,6 +78,11 @@ class ReportView(Struct, frozen=True):
     unread: tuple[UnreadInput, ...]
     more_unread: int
     version: str
+
+    @property
+    def split(self) -> Blocks:
+        """The time split, where it is known."""
+        return (SplitBlock(say("time_split", self.language), self.parts),) if self.parts else ()
 
     @property
     def ranking(self) -> tuple[Card, ...]:

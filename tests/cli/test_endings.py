@@ -180,12 +180,21 @@ def test_an_interruption_ends_as_shells_have_it(monkeypatch: pytest.MonkeyPatch)
     assert main(["rules", "list"]) == 130
 
 
+HEEDED = "import os, signal, sys; signal.signal(int(sys.argv[1]), signal.SIG_DFL); os.execv(sys.argv[2], sys.argv[2:])"
+"""Runs a command that heeds a signal, also where whoever runs the tests ignores it, as under nohup."""
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_no_temporary_file(number: int, saved: Path, tmp_path: Path) -> None:
     around = {**os.environ, "PYTHONPATH": str(TOP), "TMPDIR": str(tmp_path)}
     os.mkfifo(tmp_path / "r.md")  # who writes into a pipe waits for a reader
     command = [sys.executable, "-P", "-m", "advisor", "render", "-", "-q", "-o", str(tmp_path / "r.md")]
-    process = subprocess.Popen(command, env=around, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HEEDED, str(int(number)), *command],
+        env=around,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     assert process.stdin is not None
     process.stdin.write(saved.read_bytes())
     process.stdin.close()

@@ -42,7 +42,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "unfused-norm": "compute/unfused-norm",
         "unfused-rotary": "compute/unfused-rotary",
         "unfused-optimizer": "compute/unfused-optimizer",
-        "damaged-trace": "capture/damaged-input",
+        "damaged-trace": "capture/damaged-input capture/lost-rows",
         "killed-capture": "capture/profiler-not-stopped",
     }.items()
 }

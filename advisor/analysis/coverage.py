@@ -87,11 +87,10 @@ def _calls_by_launches(
     """Where calls into the device's software were recorded, it is one of these that holds a launch."""
     issued = launches.take(launches["host_start_ns"] != MISSING)
     rank, moment = issued["rank"], issued["host_start_ns"]
-    software = calls.take(calls.texts("kind").isin(DEVICE_SOFTWARE))
-    inside = _within_calls(calls, rank, moment)
-    below = np.isin(rank, software["rank"]) | np.isin(rank, _ranks_with_device_software(run, captures))
-    inside = np.where(below, _within_calls(software, rank, moment), inside)
-    return _count_covered(run, "host_calls", "launches", rank, inside)
+    software = calls.texts("kind").isin(DEVICE_SOFTWARE)
+    below = np.append(calls["rank"][software], _ranks_with_device_software(run, captures))
+    holding = calls.take(software | ~np.isin(calls["rank"], below))
+    return _count_covered(run, "host_calls", "launches", rank, _within_calls(holding, rank, moment))
 
 
 def _work_by_launches(
@@ -114,9 +113,7 @@ def _calls_by_queue(run: Run, calls: Table[HostCall]) -> Table[Coverage]:
     ranks = np.unique(np.concatenate(ends))
     counts = np.stack([np.bincount(row_of_key(ranks, end), minlength=len(ranks)) for end in ends])
     few, many = counts.min(axis=0), counts.max(axis=0)
-    rank = np.repeat(ranks, many)
-    place = np.arange(len(rank)) - np.repeat(np.cumsum(many) - many, many)
-    return _count_covered(run, "host_calls", "host_calls", rank, place < np.repeat(few, many))
+    return _build_rows(run, "host_calls", "host_calls", ranks, needed=many, found=few)
 
 
 def _steps_by_steps(
@@ -167,6 +164,12 @@ def _within_calls(calls: Table[HostCall], rank: Array, moment: Array) -> Array:
 def _count_covered(run: Run, of: str, by: str, rank: Array, covered: Array) -> Table[Coverage]:
     """One row for each rank that has rows which need the table."""
     ranks, place = np.unique(rank, return_inverse=True)
+    needed, found = (np.bincount(place, weights=some, minlength=len(ranks)) for some in (None, covered))
+    return _build_rows(run, of, by, ranks, needed=needed, found=found)
+
+
+def _build_rows(run: Run, of: str, by: str, ranks: Array, *, needed: Array, found: Array) -> Table[Coverage]:
+    """One row for each of these ranks, with the file or table of the database that holds what is looked at."""
     sources = {capture.rank: capture.source for capture in run.captures}
     text, database = _FILES[of]
     return Table.build(
@@ -174,7 +177,7 @@ def _count_covered(run: Run, of: str, by: str, rank: Array, covered: Array) -> T
         rank=ranks,
         of=of,
         by=by,
-        needed=np.bincount(place, minlength=len(ranks)),
-        found=np.bincount(place, weights=covered, minlength=len(ranks)),
+        needed=needed,
+        found=found,
         file=[database if sources.get(one) == "database" else text for one in ranks.tolist()],
     )

@@ -63,7 +63,7 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
                 zh=f"数据不完整：{lacking.zh}，请提供 profiler 写出的完整文件",
             )
         )
-    return _join_texts(said)
+    return join_reasons(said)
 
 
 def _whole_table(name: str) -> SoughtValue:
@@ -171,11 +171,6 @@ def of_ranks_with_lost_rows(tables: Sequence[str], ranks: Sequence[int]) -> Text
     )
 
 
-def of_several(reasons: Sequence[Text]) -> Text:
-    """Reasons behind each other."""
-    return _join_texts(reasons)
-
-
 def _few_ranks(ranks: Sequence[int]) -> str:
     return ", ".join(map(str, ranks[:_MOST_RANKS])) + (" …" if len(ranks) > _MOST_RANKS else "")
 
@@ -199,13 +194,13 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
         return _OTHER_VARIABLES
     values = [VALUES[name] for name in columns if name in VALUES]
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
-        return _join_texts(_distinct_hints(OF_COLUMN[fact.table, name] for name in columns))
+        return join_reasons(_distinct_hints(OF_COLUMN[fact.table, name] for name in columns))
     known = {**RUN, **(labels or {})}
     named = [name for name in others if name in known]
     asks = [Setting.record_with] if asked_variables(others) else []
     hints = _distinct_hints([*map(OF_RUN.get, others), *asks])
     if values:
-        return _join_texts([*_say_missing_values(values, run or Run(), partly=partly), *hints])
+        return join_reasons([*_say_missing_values(values, run or Run(), partly=partly), *hints])
     if not columns and named:
         held = words_for_names(named, known)
         head = Text(en=f"not recorded for this run: {held.en}", zh=f"本次采集未记录：{held.zh}")
@@ -213,14 +208,14 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
         held = words_for_names([fact.table])
         head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
     own = [fact.record_with] if columns and not hints and not _is_switched_on(fact.record_with, run or Run()) else []
-    return _join_texts([head, *hints, *_distinct_hints(own)])
+    return join_reasons([head, *hints, *_distinct_hints(own)])
 
 
 def of_unknown_run(names: Sequence[str]) -> Text:
     """It is not known whether the rule concerns this run."""
     words = words_for_names(names, RUN)
     head = Text(en=f"not known for this run: {words.en}", zh=f"本次采集未记录：{words.zh}")
-    return _join_texts([head, *_distinct_hints(map(OF_RUN.get, names))])
+    return join_reasons([head, *_distinct_hints(map(OF_RUN.get, names))])
 
 
 def of_condition(names: Iterable[str], run: Run) -> Text:
@@ -235,7 +230,7 @@ def of_condition(names: Iterable[str], run: Run) -> Text:
         en=f"does not concern this run{en and f' ({en})'}",
         zh=f"不适用于本次运行{zh and f'（{zh}）'}",
     )
-    return _join_texts([head, *hints])
+    return join_reasons([head, *hints])
 
 
 def _plain_text(value: object) -> str:
@@ -258,7 +253,8 @@ def _enumerate_texts(words: Iterable[Text]) -> Text:
     return Text(en=", ".join(one.en for one in each), zh="、".join(one.zh for one in each))
 
 
-def _join_texts(said: Sequence[Text]) -> Text:
+def join_reasons(said: Sequence[Text]) -> Text:
+    """Reasons behind each other; that nothing was recorded where there are none."""
     return Text(
         en="; ".join(one.en for one in said) or "not recorded", zh="；".join(one.zh for one in said) or "未采集"
     )

@@ -46,7 +46,7 @@ def with_ranks_left_out(outcome: Outcome, facts: Iterable[type[Fact]], profile: 
     said = [reason.of_other_ranks(sorted(set[str]().union(*found.values())), sorted(found))] if found else []
     said += [reason.of_ranks_with_lost_rows(sorted(set[str]().union(*lost.values())), sorted(lost))] if lost else []
     ranks = tuple(sorted({*found, *lost}))
-    return outcome.model_copy(update={"without_ranks": ranks, "reason": reason.of_several(said)})
+    return outcome.model_copy(update={"without_ranks": ranks, "reason": reason.join_reasons(said)})
 
 
 def _lost_rows(profile: Behind, tables: Collection[str]) -> dict[int, set[str]]:

@@ -32,6 +32,7 @@ LONGEST_URL = 300
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
     from advisor.bot.forges import FORGES
+    from advisor.bot.limits import REQUEST_S, RUN_S
 
     one.add_argument("path", type=named_path, help="a capture, or a .json written by diagnose")
     one.add_argument(
@@ -65,12 +66,16 @@ def words(one: argparse.ArgumentParser) -> None:
     limits.add_argument(
         "--time-limit",
         type=positive_number,
-        default=600,
+        default=RUN_S,
         metavar="S",
-        help="seconds for all requests and pauses together (default: 600)",
+        help=f"seconds for all requests and pauses together (default: {RUN_S:g})",
     )
     limits.add_argument(
-        "--request-limit", type=positive_number, default=60, metavar="S", help="seconds for one answer (default: 60)"
+        "--request-limit",
+        type=positive_number,
+        default=REQUEST_S,
+        metavar="S",
+        help=f"seconds for one answer (default: {REQUEST_S:g})",
     )
     rule_options(one)
     one.add_argument(

@@ -123,7 +123,7 @@ class _Maker:
             )
             rows = tuple(self.overview_row(word, item) for word, item in changed[:most])
             yield Grid(tuple(map(plain_prose, heads)), rows)
-        if left := len(changed) - most if len(changed) > most else 0:
+        if (left := len(changed) - most) > 0:
             yield Paragraph(_quiet(say("more_short", language, count=left)))
         yield from map(Paragraph, shown.notes)
 

@@ -13,11 +13,12 @@ from advisor.model.findings import CodeLine, Diagnosis, Finding, Rows, Scalar
 from advisor.model.run import Run
 from advisor.report.blocks import Block, Blocks, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.cards import Maker, describe_saving, open_text, open_title
+from advisor.report.diagnosis.cards import Maker, describe_saving
+from advisor.report.explanation.rule_document import introduce_rule, logic_rows
 from advisor.report.explanation.words import WORDS, say_explained
 from advisor.report.occurrence_times import worst_events
 from advisor.report.places import join_places
-from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose, strong
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.rule_text import rule_sentence
 from advisor.report.sources import named_line
 from advisor.report.words import CONFIDENCES, OUTCOMES, SEVERITIES, say, word_for
@@ -54,10 +55,7 @@ class _Maker:
 
     def blocks(self, most: int) -> Iterator[Block]:
         info, language, explanation = self.info, self.language, self.explanation
-        status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
-        yield Heading((*code_prose(info.id), *status), 1)
-        yield Paragraph(strong(open_title(info, language)))
-        yield from open_text(info.why, language)
+        yield from introduce_rule(info, language)
         if explanation.logic is not None:
             yield from self._input_blocks(explanation.logic)
             yield from self._clause_blocks(explanation.logic)
@@ -102,14 +100,7 @@ class _Maker:
         return doc if self.language == "en" else word_for(COLUMNS, name, self.language) or doc
 
     def _clause_blocks(self, logic: Logic) -> Blocks:
-        keys = [clause.key for clause in logic.clauses]
-        rows = tuple(
-            (
-                plain_prose("" if number and keys[number - 1] == clause.key else clause.key),
-                code_prose(clause.text, 4096),
-            )
-            for number, clause in enumerate(logic.clauses)
-        )
+        rows = logic_rows([(clause.key, clause.text) for clause in logic.clauses])
         pieces = TextPiece(self._join_names(logic.explains), code=True)
         causes = (self.told("may_cause", rules=pieces),) if logic.explains else ()
         grid = Grid(self.heads("key", "expression"), rows)

@@ -28,13 +28,10 @@ def rule_document(info: RuleInfo, language: Language, logic: Sequence[tuple[str,
 
 
 def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, str]]) -> Iterator[Block]:
-    status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
-    yield Heading((*code_prose(info.id), *status), 1)
-    yield Paragraph(strong(open_title(info, language)))
-    yield from open_text(info.why, language)
+    yield from introduce_rule(info, language)
     if logic:
         yield Heading(plain_prose(say("logic", language)))
-        yield Grid(((), ()), tuple(_logic_rows(logic)))
+        yield Grid(((), ()), logic_rows(logic))
     if info.params:
         yield Heading(plain_prose(say_explained("thresholds", language)))
         heads = tuple(plain_prose(say(name, language)) for name in ("threshold", "value", "basis"))
@@ -51,12 +48,21 @@ def _rule_blocks(info: RuleInfo, language: Language, logic: Sequence[tuple[str, 
         yield from bullet_list(linked)
 
 
-def _logic_rows(logic: Sequence[tuple[str, str]]) -> Iterator[tuple[Prose, ...]]:
+def introduce_rule(info: RuleInfo, language: Language) -> Iterator[Block]:
+    """Its id, what it finds, and why to care."""
+    status = () if info.status == "stable" else (TextPiece(f" ({say(info.status, language)})", tone="warn"),)
+    yield Heading((*code_prose(info.id), *status), 1)
+    yield Paragraph(strong(open_title(info, language)))
+    yield from open_text(info.why, language)
+
+
+def logic_rows(logic: Sequence[tuple[str, str]]) -> tuple[tuple[Prose, Prose], ...]:
     """Keys and expressions; a key is said once for all that stand under it."""
-    before = ""
-    for key, said in logic:
-        yield plain_prose("" if key == before else key), code_prose(said, LONGEST_EXPRESSION)
-        before = key
+    above = ("", *(key for key, _ in logic))
+    return tuple(
+        (plain_prose("" if key == before else key), code_prose(said, LONGEST_EXPRESSION))
+        for before, (key, said) in zip(above, logic, strict=False)
+    )
 
 
 def _param_row(param: Param, language: Language) -> tuple[Prose, ...]:

@@ -91,10 +91,10 @@ def _is_long(block: Block) -> bool:
 def written_lines(paths: Sequence[Path], language: Language) -> Iterator[Text]:
     """A line for each file that was written; the tables of a comparison, of which there are many, in one."""
     tables = [path for path in paths if path.suffix.lower() == ".csv"]
-    single = tables if len(tables) == 1 else []
-    for path in (path for path in paths if path not in tables or path in single):
+    together = tables if len(tables) > 1 else []
+    for path in (path for path in paths if path not in together):
         yield _written_line("written_to", clean_line(path, LONGEST_PATH), language)
-    if len(tables) > 1:
+    if together:
         said = say("comma", language).join(clean_line(path, LONGEST_PATH) for path in tables)
         yield _written_line("written_tables", said, language)
 

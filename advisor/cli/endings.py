@@ -50,8 +50,8 @@ def _spoken(error: Exception) -> AdvisorError:
         return error
     if _lacks_memory(error):
         return BrokenDown(Message("memory_ran_out"), Message("needs_less_memory"))
-    why = f"{type(error).__name__}: {reason_of_error(error)}"
-    return BrokenDown(Message("broke_down", place=_innermost_place(error), why=why), Message("report_bug"))
+    kind, why = type(error).__name__, reason_of_error(error)
+    return BrokenDown(Message("broke_down", place=_innermost_place(error), kind=kind, why=why), Message("report_bug"))
 
 
 def _exit_code(error: AdvisorError) -> int:

@@ -141,6 +141,16 @@ def test_what_nobody_expected_ends_with_four_and_one_sentence(
         assert hint in told
 
 
+def test_the_reason_of_a_breakdown_is_in_the_language_of_the_reader(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    break_down(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), monkeypatch)
+    assert main(["rules", "list", "--lang", "zh"]) == 4
+    told = capsys.readouterr().err
+    assert "UnicodeDecodeError：含有非 UTF-8 字节" in told
+    assert "bytes that" not in told
+
+
 def test_with_debug_the_traceback_is_shown_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,7 +64,7 @@ TEXTS: Mapping[str, Text] = {
     ),
     "folder_gone": Text("the folder that this was started in is no longer there", "当前工作目录已不存在"),
     "go_elsewhere": Text("change to another folder and start again", "请切换到其他目录后重试"),
-    "broke_down": Text("it broke down at {place}: {why}", "程序在 {place} 处异常退出：{why}"),
+    "broke_down": Text("it broke down at {place}: {kind}: {why}", "程序在 {place} 处异常退出：{kind}：{why}"),
     "report_bug": Text(
         "this is a mistake in advisor, not of yours: please report it with what --debug prints",
         "这是 advisor 自身的缺陷：请加 --debug 重新执行，并附上输出反馈给维护者",

@@ -26,6 +26,7 @@ TEXTS: Mapping[str, Text] = {
     "no_complete_json": Text("is no complete JSON ({why})", "不是完整的 JSON（{why}）"),
     "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),
     "lacks_key": Text("it has no {key}", "缺少 {key}"),
+    "is_utf16": Text("is written in UTF-16: save it as UTF-8", "编码为 UTF-16：请另存为 UTF-8"),
     "lacks_column": Text("has no column `{column}`", "缺少列 `{column}`"),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "ends_in_quotes": Text("ends inside a quoted cell", "文件在引号内结束"),

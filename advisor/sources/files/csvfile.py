@@ -33,6 +33,8 @@ BLOCK_BYTES = 1 << 20
 _LONGER = 16
 _SMALLEST_BLOCK = 1 << 12
 _LONGEST_HEADING = 1 << 18
+_UTF16_SHARE = 4
+"""Every other byte of UTF-16 is 0 where headings and numbers stand; a quarter is more than damage leaves."""
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
@@ -171,13 +173,16 @@ def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
     try:
         with io.TextIOWrapper(open_regular(path), newline="", encoding="utf-8-sig", errors="replace") as file:
-            rows = csv.reader(io.StringIO(file.read(_LONGEST_HEADING), newline=""))
-            cells = next(rows, [])
-            count = rows.line_num
+            start = file.read(_LONGEST_HEADING)
+        rows = csv.reader(io.StringIO(start, newline=""))
+        cells = next(rows, [])
+        count = rows.line_num
     except (OSError, csv.Error) as error:
         refuse_file(path, notes, Message("file_unreadable", why=reason_of_error(error)))
     if not cells:
         refuse_file(path, notes, Message("holds_nothing"))
+    if start.count("\0") * _UTF16_SHARE > len(start):
+        refuse_file(path, notes, Message("is_utf16"))
     return [parse_heading(cell) for cell in cells], count
 
 

@@ -57,6 +57,15 @@ def test_headings_are_found_in_any_case_and_spacing(file: Path) -> None:
     assert columns["allocated_ns"].tolist() == [2000]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_table_in_utf_16_is_told_by_its_encoding_alone(file: Path, encoding: str) -> None:
+    notes = Notes()
+    file.write_bytes("Name,Size(KB)\nx,1.5\n".encode(encoding))
+    with pytest.raises(Unreadable):
+        csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
+    assert [note.what for note in notes.all()] == [Message("is_utf16")]
+
+
 def test_brackets_that_are_no_unit_belong_to_the_name() -> None:
     found = csvfile.parse_heading("Communication(Not Overlapped)")
     assert (found.name, found.unit) == ("communication(not overlapped)", "")

@@ -118,9 +118,7 @@ def _host_start(
         timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream]
     )
     loose = _match_launches(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
-    at = np.where((exact >= 0) | (stream == MISSING), exact, -1)
-    at = np.where(at < 0, loose, at)
-    return np.append(timed["host_start_ns"], MISSING)[at]
+    return np.append(timed["host_start_ns"], MISSING)[np.where(exact < 0, loose, exact)]
 
 
 def _match_launches(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:

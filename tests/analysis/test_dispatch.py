@@ -30,6 +30,12 @@ def test_a_call_made_long_before_is_not_vertical():
     assert second["vertical"] is False
 
 
+def test_a_call_made_before_the_device_ran_dry_is_vertical_within_the_error_of_the_clocks():
+    _, within = one_after_another(idle_ns=100_000, lead_ns=100_000 + AT_ONCE_NS)
+    _, beyond = one_after_another(idle_ns=100_000, lead_ns=100_000 + AT_ONCE_NS + 1)
+    assert (within["vertical"], beyond["vertical"]) == (True, False)
+
+
 def test_a_task_that_the_device_held_up_itself_is_not_vertical():
     _, second = one_after_another(idle_ns=5_000_000, lead_ns=4_900_000)
     assert second["vertical"] is False

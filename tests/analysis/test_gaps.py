@@ -7,6 +7,7 @@ import timelines as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.dispatch import dispatches
 from advisor.analysis.gaps import CAUSES, HOST_CAUSES, gaps
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
@@ -154,6 +155,14 @@ def test_a_synchronising_call_that_was_waiting_when_the_device_ran_dry_is_blamed
     assert found["cause"] == "synchronise" and found["call"] == "aclrtSynchronizeStreamWithTimeout"
 
 
+def test_a_wait_that_ended_before_the_device_ran_dry_is_blamed_within_the_error_of_the_clocks():
+    def ended(at: int) -> str:
+        return HEAD + f"1 api aclrtSynchronizeStream 200000 {at} 7\n1 python train 0 9000000 -"
+
+    assert one_gap(ended(1_000_000 - AT_ONCE_NS))["cause"] == "synchronise"
+    assert one_gap(ended(1_000_000 - AT_ONCE_NS - 1))["cause"] == "python"
+
+
 def test_a_synchronising_call_made_after_the_device_ran_dry_waits_for_nothing():
     calls = HEAD + "1 api aclrtSynchronizeStream 1200000 1210000 7\n1 python train 0 9000000 -"
     assert one_gap(calls)["cause"] == "python"
@@ -173,6 +182,14 @@ def test_work_that_stood_in_the_queue_is_charged_to_the_thread_that_takes_it():
 def test_work_put_in_the_queue_late_is_not():
     calls = HEAD + "1 enqueue Enqueue 2800000 2810000 5\n2 dequeue Dequeue@B 2900000 3100000 5"
     assert one_gap(calls)["cause"] == "host_late"
+
+
+def test_work_put_in_the_queue_as_the_device_ran_dry_is_not_either_within_the_error_of_the_clocks():
+    def put(at: int) -> str:
+        return HEAD + f"1 enqueue Enqueue 100000 {at} 5\n2 dequeue Dequeue@B 2900000 3100000 5"
+
+    assert one_gap(put(1_000_000 - AT_ONCE_NS))["cause"] == "dequeue"
+    assert one_gap(put(1_000_000 - AT_ONCE_NS + 1))["cause"] == "host_late"
 
 
 def test_a_step_annotation_explains_nothing():
@@ -202,6 +219,11 @@ def test_a_copy_the_host_waits_for_is_blocking():
     assert one_gap(HEAD + sync, tasks=tasks)["cause"] == "blocking_copy"
     other_thread = sync.replace("1 api aclrtSync", "2 api aclrtSync")
     assert one_gap(HEAD + other_thread, tasks=tasks)["cause"] == "copy"
+
+
+def test_a_copy_that_carries_no_connection_is_charged_to_no_call():
+    tasks = "kind start_ns end_ns stream connection\ncopy 1010000 2900000 3 -"
+    assert one_gap(HEAD + "1 api aclrtMemcpy 900000 2950000 -", tasks=tasks)["cause"] == "copy"
 
 
 def test_a_queued_collective_that_starts_slowly_is_being_set_up():

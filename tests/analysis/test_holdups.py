@@ -87,6 +87,35 @@ def test_nested_calls_count_once_and_are_named_by_the_longest():
         assert row["idle_us"] == 20.0
 
 
+def rows_of(cause: str, calls: str, kernels: str = KERNELS, links: str = LINKS) -> list[dict[str, object]]:
+    found = holdups(
+        read_table(Kernel, kernels), host_calls(calls), links=read_table(Dispatch, links),
+        collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+    )  # fmt: skip
+    return [row for row in found.rows() if row["cause"] == cause]
+
+
+def test_the_longest_of_several_calls_is_one_of_them_and_not_their_sum():
+    calls = "thread kind name start_ns end_ns\n1 gc gc 30000 50000\n1 gc gc 60000 90000\n1 gc gc 160000 170000"
+    first, second = rows_of("gc", calls)
+    assert (first["calls"], first["longest_us"], first["host_us"]) == (2.0, 30.0, 50.0)
+    assert (second["calls"], second["longest_us"], second["host_us"]) == (1.0, 10.0, 10.0)
+
+
+def test_the_longest_pause_of_a_late_host_is_one_of_them_and_not_their_sum():
+    none = "thread kind name start_ns end_ns\n1 operator aten::mul 41000 42000"
+    assert [(row["longest_us"], row["idle_us"]) for row in rows_of("host", none)] == [(60.0, 60.0), (80.0, 140.0)]
+
+
+def test_pauses_too_short_to_be_waits_are_lost_all_the_same_but_blamed_on_no_call():
+    kernels = "step start_ns duration_us\n1 0 40\n1 44000 20\n2 164000 40\n2 300000 20"
+    links = "start_ns latency_us idle_before_us vertical\n0 0 - -\n44000 0 4 true\n164000 0 100 true\n300000 0 96 true"
+    calls = "thread kind name start_ns end_ns\n1 operator aten::mul 40000 44000"
+    first, second = sorted(rows_of("host", calls, kernels, links), key=lambda row: row["step"])
+    assert (first["call"], first["calls"], first["lost_us"]) == (None, 0.0, 4.0)
+    assert (second["calls"], second["lost_us"]) == (2.0, 196.0)
+
+
 def test_without_launches_a_kind_loses_the_idle_time_beside_it():
     calls = "thread kind name start_ns end_ns\n1 gc gc 30000 90000"
     assert lost(calls, links=None) == [(1, "gc", 50.0)]

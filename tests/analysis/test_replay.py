@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,3 +133,11 @@ def test_a_host_that_keeps_up_goes_on_after_a_wait_as_soon_as_it_usually_launche
     wait = spans((22, 30))
     found = gains_by_task(rank(work, wait), Relief(NONE, NONE, keeps_up=True), waits=wait)
     assert found.tolist() == [0, 0, 0, 50, 55]
+
+
+def test_a_pause_between_captures_is_not_won_by_a_host_that_keeps_up():
+    """As above, but of the 60 without work only the last 10 lie in a step."""
+    work = tasks((0, 0, 10), (10, 10, 20), (20, 20, 30), (90, 90, 95), (100, 100, 110))
+    wait = spans((22, 30))
+    one = msgspec.structs.replace(rank(work, wait), steps=spans((0, 30), (80, 120)))
+    assert gains_by_task(one, Relief(NONE, NONE, keeps_up=True), waits=wait).tolist() == [0, 0, 0, 10, 15]

@@ -347,6 +347,17 @@ def test_what_a_project_lives_with_is_folded_and_said_to_be() -> None:
         assert re.search(r"Communication is exposed.* — .*suppressed", folded)
 
 
+def test_what_a_project_does_not_want_to_hear_of_leads_neither_comment_nor_comparison() -> None:
+    diagnosis = with_findings(SLOW, IDLE)
+    unwanted = Ruling(rule=SLOW.rule, fingerprint=SLOW.fingerprint, severity=SLOW.severity, action="off")
+    for comparison in (None, compare(with_findings(), diagnosis)):
+        text = render_comment(diagnosis, comparison, Verdict(passed=True, rulings=(unwanted,)))
+        open_part, folded = text.split("<details>", 1)
+        assert "Communication is exposed" not in open_part
+        assert "Communication is exposed" in folded
+        assert "suppressed" not in text
+
+
 def test_every_shown_finding_is_named_where_people_do_not_see_it() -> None:
     diagnosis = with_findings(SLOW, IDLE)
     hidden = render_comment(diagnosis).split("<!-- advisor:findings\n")[1]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,28 @@ def test_what_is_saved_on_every_rank_is_what_the_then_last_one_saves(
     tmp_path: Path, slack: dict[int, float], us: float
 ) -> None:
     assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, slack).saving.us == us
+
+
+def test_a_rank_of_which_nobody_knows_how_long_it_waits_is_left_out_wherever_it_stands(tmp_path: Path) -> None:
+    known = {0: 0.0, 1: 100.0}
+    for slack in ({3: math.nan, **known}, {**known, 3: math.nan}, {3: math.inf, **known}):
+        assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, slack).saving.us == 350.0
+    assert merged(tmp_path, "step_us=1000 rank_count=5", "critical", LATE, {0: math.nan}).saving.us == 0.0
+
+
+@pytest.mark.parametrize("lost", [(200, 300), (300, 200)])
+def test_of_two_links_of_one_rank_the_larger_saving_counts_in_any_order(tmp_path: Path, lost: tuple[int, int]) -> None:
+    body = """\
+for_each: [source, target, link]
+in: link_uses
+when: max(deviation) > 1
+severity: low
+saving: {us: max(transit_us), assumes: {en: x, zh: 无}}
+"""
+    rows = f"source target link deviation transit_us\n3 4 HCCS 5 {lost[0]}\n3 5 HCCS 6 {lost[1]}"
+    tables = TablesAlone({LinkUse: read_table(LinkUse, rows)})
+    (found,) = merge(evaluate(made(tmp_path, body=body), tables, run_of("rank_count=8")))
+    assert found.saving.us == 300.0
 
 
 def test_without_knowing_who_waits_the_ranks_count_alike(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import HOST_CALLS
+from advisor.sources.ascend.reading import Folder
 from tests.sources.traces import Json, captured, event, lane, of
 
 SPELLED = [
@@ -51,3 +54,22 @@ def test_both_ends_of_the_task_queue_share_a_connection(tmp_path: Path) -> None:
     ]
     rows = of(HOST_CALLS.ways["text"], captured(tmp_path, trace))
     assert [row["connection"] for row in rows] == [8230, 8230]
+
+
+def test_what_has_no_connection_shares_none_even_with_what_has_none_either(tmp_path: Path) -> None:
+    path = tmp_path / "ascend_pytorch_profiler_3.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STRING_IDS(id INTEGER PRIMARY KEY, value TEXT);
+            INSERT INTO STRING_IDS VALUES (1, 'Enqueue'), (2, 'Dequeue@x');
+            CREATE TABLE CONNECTION_IDS(id INT, connectionId INT);
+            INSERT INTO CONNECTION_IDS VALUES (7, 8231), (NULL, 666), (7, 8230);
+            CREATE TABLE PYTORCH_API(startNs TEXT, endNs TEXT, globalTid INT, connectionId INT, name INT, type INT);
+            INSERT INTO PYTORCH_API VALUES (1, 2, 5, 7, 1, 50002), (3, 4, 6, 7, 2, 50002), (5, 6, 5, NULL, 1, 50002);
+        """)
+    rows = of(HOST_CALLS.ways["database"], Folder(rank=3, root=tmp_path, output=tmp_path, databases={"profiler": path}))
+    assert [(row["kind"], row["connection"]) for row in rows] == [
+        ("enqueue", 8230),
+        ("dequeue", 8230),
+        ("enqueue", None),
+    ]

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from advisor.sources.ascend.memory import MEMORY_USES
+from advisor.sources.ascend.memory import MEMORY_USES, MODULE_MEMORY
 from advisor.sources.ascend.reading import Folder
 from tests.sources.traces import of
 
@@ -26,3 +26,19 @@ def test_a_size_below_zero_in_a_database_is_not_known_and_told(tmp_path: Path) -
     assert [(row["allocated_bytes"], row["reserved_bytes"]) for row in seen] == [(0.0, 4096.0), (None, 8192.0)]
     (note,) = folder.notes.all()
     assert (note.file, note.rows, note.share) == (path.name, 1, 0.5)
+
+
+def test_memory_of_no_module_is_not_that_of_a_module_called_by_its_number(tmp_path: Path) -> None:
+    path = tmp_path / "ascend_pytorch_profiler_3.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE ENUM_MODULE(id INTEGER PRIMARY KEY, name TEXT);
+            INSERT INTO ENUM_MODULE VALUES (3, 'RUNTIME');
+            CREATE TABLE NPU_MODULE_MEM(moduleId INT, timestampNs INT, totalReserved INT, deviceId INT);
+            INSERT INTO NPU_MODULE_MEM VALUES (3, 100, 4096, 0), (NULL, 200, 8192, 0), (55, 300, 1024, 0);
+        """)
+    folder = Folder(rank=3, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    seen = of(MODULE_MEMORY.ways["database"], folder)
+    assert [(row["component"], row["reserved_bytes"]) for row in seen] == [
+        ("RUNTIME", 4096.0), (None, 8192.0), ("55", 1024.0),
+    ]  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
@@ -111,9 +111,12 @@ def test_ids_become_texts_and_what_was_not_collected_is_missing(tmp_path: Path) 
 
 
 @settings(max_examples=40)
-@given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 12) | st.just(MISSING)))
-def test_matching_finds_the_first_place_of_each_key(keys: list[int], wanted: list[int]) -> None:
-    expected = [keys.index(key) if key in keys else -1 for key in wanted]
+@given(st.lists(st.integers(0, 9) | st.just(MISSING)), st.lists(st.integers(0, 12) | st.just(MISSING)))
+@example([5, MISSING], [MISSING, 5])
+def test_matching_finds_the_first_place_of_each_key_and_null_matches_nothing(
+    keys: list[int], wanted: list[int]
+) -> None:
+    expected = [keys.index(key) if key in keys and key != MISSING else -1 for key in wanted]
     assert match_keys(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist() == expected
 
 

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a difference must exceed, as figures."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from comparison_samples import diagnosis
+
+from advisor.comparison.noise import Noise
+from advisor.model.comparison import Tolerance
+from advisor.model.findings import Diagnosis, Saving, Spent
+
+ALLOWED = Tolerance(floor=0.01, relative=0.2, spread=2.0, one_step=0.3)
+STEPS = (980.0, 1000.0, 1020.0)
+"""20 apart by the standard deviation of a sample."""
+
+
+def noise(before: Diagnosis | None = None, after: Diagnosis | None = None, allowed: Tolerance = ALLOWED) -> Noise:
+    return Noise(before or diagnosis(steps=STEPS), after or diagnosis(steps=STEPS), allowed)
+
+
+def test_a_step_must_change_by_twice_the_standard_deviation_of_a_sample() -> None:
+    assert noise().of_time("step_us", 1000, 1000) == pytest.approx(40)
+
+
+def test_of_two_captures_the_one_whose_steps_differ_more_tells_the_noise() -> None:
+    calm = diagnosis(steps=(999.0, 1000.0, 1001.0))
+    assert noise(before=calm).of_time("step_us", 1000, 1000) == pytest.approx(40)
+    assert noise(after=calm).of_time("step_us", 1000, 1000) == pytest.approx(40)
+
+
+def test_no_spread_allows_more_than_one_step_alone_would_of_the_larger_time() -> None:
+    wild = noise(diagnosis(steps=(1.0, 1000.0, 1999.0)))
+    assert wild.of_time("step_us", 500, 1000) == wild.of_time("step_us", 1000, 500) == pytest.approx(300)
+
+
+def test_no_difference_below_the_floor_counts_and_the_floor_is_of_the_longer_step() -> None:
+    even = diagnosis(steps=(1000.0,) * 3)
+    for pair in ((even, diagnosis(steps=(2000.0,) * 3)), (diagnosis(steps=(2000.0,) * 3), even)):
+        assert noise(*pair).floor_us == pytest.approx(20)
+        assert noise(*pair).of_time("step_us", 0, 0) == pytest.approx(20)
+
+
+def test_one_step_on_either_side_allows_what_is_guessed() -> None:
+    single = diagnosis(steps=(1000.0,))
+    for one in (noise(before=single), noise(after=single)):
+        assert one.single
+        assert one.of_time("step_us", 1000, 900) == pytest.approx(300)
+        assert one.relative == 0.3
+    assert not noise().single
+    assert noise().relative == 0.2
+    tight = Tolerance(floor=0.01, relative=0.2, spread=2.0, one_step=0.1)
+    assert noise(before=single, allowed=tight).relative == 0.2
+
+
+def test_two_steps_have_a_spread() -> None:
+    two = diagnosis(steps=(990.0, 1010.0))
+    assert not noise(two, two).single
+    assert noise(two, two).of_time("step_us", 1000, 1000) == pytest.approx(2 * math.sqrt(200))
+
+
+def test_an_entry_of_the_account_may_differ_by_the_larger_of_both_spreads() -> None:
+    calm, wild = (Spent(part="compute", name="x", us=1000.0, spread_us=us) for us in (1.0, 60.0))
+    for pair in ((calm, wild), (wild, calm), (None, wild), (wild, None)):
+        assert noise().of_entry(*pair) == pytest.approx(120)
+    assert noise().of_entry(calm, calm) == pytest.approx(10)  # the floor
+
+
+@pytest.mark.parametrize(("won_us", "alike"), [(240.0, True), (241.0, True), (251.0, False)])
+def test_savings_are_alike_within_their_own_noise_or_that_of_their_part_of_the_step(won_us: float, alike: bool) -> None:
+    """200 may differ by the larger of a fifth of the larger saving, 50, and what idle time may: 20."""
+    even = diagnosis(steps=(1000.0,) * 3)
+    less, more = (Saving(us=us, share=us / 1000) for us in (200.0, won_us))
+    assert noise(even, even).saved_alike("host/idle", less, more) is alike
+    assert noise(even, even).saved_alike("host/idle", more, less) is alike
+
+
+def test_small_savings_are_alike_within_the_noise_of_their_part_of_the_step() -> None:
+    less, more = Saving(us=1.0, share=0.001), Saving(us=36.0, share=0.036)
+    assert noise().saved_alike("compute/casts", less, more)  # compute differs by 40
+    even = diagnosis(steps=(1000.0,) * 3)
+    assert not noise(even, even).saved_alike("compute/casts", less, more)
+
+
+def test_values_of_a_metric_are_alike_up_to_the_part_that_may_differ_whatever_their_sign() -> None:
+    assert noise().alike(100, 125)
+    assert noise().alike(-100, -125)
+    assert not noise().alike(100, 125.1)
+    assert not noise().alike(10, -10)

@@ -69,11 +69,13 @@ def _copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
 def parse_floats(plain: CellArray, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
     """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
     try:
-        values = _copy_numbers(plain.cast(pa.float64()), np.float64) * factor
+        values = _copy_numbers(plain.cast(pa.float64()), np.float64)
         good = np.ones(len(values), bool)
     except pa.ArrowInvalid:  # some cell is no number: tell them apart, which takes three times as long
         cells, good = _matching_cells(plain, _NUMBER)
-        values = _scatter_values(_copy_numbers(cells.cast(pa.float64()), np.float64) * factor, good)
+        values = _scatter_values(_copy_numbers(cells.cast(pa.float64()), np.float64), good)
+    with np.errstate(over="ignore"):  # what has no room in a float is too large as well
+        values *= factor
     good &= np.abs(values) < LARGEST
     return values, good if signed else good & (values >= 0)
 

@@ -108,6 +108,13 @@ def test_an_impossible_size_is_missing_counted_and_placed(file: Path, cell: str)
     assert [(note.place, note.rows, note.share) for note in notes] == [(Message("at_row", n=3), 1, 1 / 3)]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_size_that_its_unit_makes_too_large_for_any_number_warns_nobody(file: Path) -> None:
+    columns, (note,) = read(file, "Name,Size(KB)\na,1e308\nb,2\n")
+    np.testing.assert_array_equal(columns["size_bytes"], [np.nan, 2048])
+    assert note.place == Message("at_row", n=2)
+
+
 def test_rows_with_too_few_or_too_many_cells_are_left_out_counted_and_placed(file: Path) -> None:
     columns, notes = read(file, "Name,Size(KB)\na,1\nb\nc,3\nd,4,5\n")
     assert columns["name"].values() == ["a", "c"]  # type: ignore[union-attr]

@@ -68,3 +68,58 @@ def literals(file: Path) -> Iterator[str]:
 def test_no_vendor_s_calls_or_settings_are_known_behind_the_sources(room: str):
     files = (Path(advisor.__file__).parent / room).rglob("*.py")
     assert [(file.name, text) for file in files for text in literals(file) if NAMES.search(text)] == []
+
+
+SAID = {
+    "synchronise": (
+        "aclrtSynchronizeStream",
+        "aclrtSynchronizeStreamWithTimeout",
+        "aclrtSynchronizeDevice",
+        "aclrtSynchronizeDeviceWithTimeout",
+        "aclrtSynchronizeEvent",
+        "StreamSynchronize",
+        "DeviceSynchronize",
+        "EventSynchronize",
+        "rtStreamSynchronize",
+    ),
+    "blocking_copy": ("aclrtMemcpy", "aclrtMemcpy2d", "MemcpySync", "rtMemcpy", "MemCopySync2d"),
+    "copy": ("aclrtMemcpyAsync", "aclrtMemcpy2dAsync", "rtMemcpyAsync", "rtMemCopyAsync"),
+    "dispatch": ("aclopCompileAndExecute", "aclopCompileAndExecuteV2"),
+    "build": ("opCompile", "OpCompile"),
+    "allocate": (
+        "aclMallocMemInner",
+        "aclrtMalloc",
+        "aclrtMallocPhysical",
+        "aclrtFree",
+        "aclrtFreePhysical",
+        "aclrtMapMem",
+        "aclrtUnmapMem",
+        "aclrtReleaseMemAddress",
+    ),
+    None: ("aclnnAdd", "aclrtLaunchKernel", "launch", "hcom_allReduce_", "aclrtRecordEvent", "ContextGetCurrent"),
+}
+"""Calls of captures of several versions, and of the interface of CANN, by what they do."""
+
+
+@pytest.mark.parametrize(("does", "name"), [(does, name) for does, names in SAID.items() for name in names])
+def test_each_call_into_cann_does_one_thing(does: str | None, name: str):
+    assert activities_of_calls(Texts.of([name]), [True], [False]).values() == [does]
+    in_totals = None if name.startswith("rt") else does
+    assert activities_in_totals(Texts.of([name])).values() == [in_totals]
+
+
+@pytest.mark.parametrize(
+    ("name", "does"),
+    [
+        ("aten::item", "read"),
+        ("aten::_local_scalar_dense", "read"),
+        ("aten::nonzero", "read"),
+        ("aten::copy_", "fetch"),
+        ("aten::_to_copy", "fetch"),
+        ("aten::to", "fetch"),
+        ("aten::add", None),
+        ("aten::clone", None),
+    ],
+)
+def test_operators_that_may_wait_for_a_value_are_told_apart(name: str, does: str | None):
+    assert activities_of_calls(Texts.of([name]), [False], [True]).values() == [does]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether what one table tells of is there in another: a file that lost rows is known by what its rows were needed for.
 
-Every kernel was launched, every launch happened inside of a host call and led to work on the device, what was put
-into the task queue was taken out of it, and the steps that the profiler summed up are those that it marked. In whole
-captures that holds of every row, at each level and in both exports.
+Every kernel is a task of the device and every task of a kernel is listed; every launch happened inside of a host call
+and led to work on the device; what operators of the framework led to was launched, and they were called; what was put
+into the task queue was taken out of it; totals counted what is listed; the steps that the profiler summed up are those
+that it marked. In whole captures that holds of every row, at each level and in both exports.
 """
 
 from __future__ import annotations
@@ -12,127 +13,253 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from advisor.analysis.grouping import row_at, row_of_key
+from advisor.analysis.counted import (
+    Counted,
+    Moments,
+    count_moments,
+    distinct_ranks,
+    moments_by_rank,
+    rows_of_counts,
+    running_at,
+    those_in,
+)
+from advisor.analysis.device import drive_collectives
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.analysis.host import DEVICE_SOFTWARE
-from advisor.analysis.intervals import axis_of_cells, span_at, union
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Coverage
-from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, RankCapture, StepTime, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.derived import RankCoverage
+from advisor.facts.observed import (
+    ApiTotal,
+    Collective,
+    DeviceTask,
+    HostCall,
+    Kernel,
+    Launch,
+    OperatorLink,
+    OperatorTotal,
+    RankCapture,
+    StepTime,
+    StepWindow,
+    Transfer,
+)
+from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 
-_FILES = {
-    "launches": ("trace_view.json", "CANN_API"),
-    "host_calls": ("trace_view.json", "CANN_API"),
-    "device_tasks": ("trace_view.json", "TASK"),
-    "step_windows": ("trace_view.json", "STEP_TIME"),
-    "step_times": ("step_trace_time.csv", "StepTraceTime"),
-}
-"""By table: what holds it in the text export, and in the database."""
-_EVER = np.iinfo(np.int64)
+LAYERS = {"acl": "api", "node": "launch", "model": "graph", "hccl": "communicate", "runtime": "runtime"}
+"""Kind of host calls by the level under which the totals of interfaces count them."""
+_ROUNDING_NS = 1000
+"""Starts of one collective in two files are this near; starts of 2023 have no digits below a µs."""
 _NOBODY = np.zeros(0, np.int64)
 
 
-def coverage(
+def rank_coverage(
     run: Run,
     *,
     kernels: Table[Kernel] | None,
     launches: Table[Launch] | None,
     calls: Table[HostCall] | None,
+    links: Table[OperatorLink] | None,
     collectives: Table[Collective] | None,
+    transfers: Table[Transfer] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
     steps: Table[StepTime] | None,
+    operators: Table[OperatorTotal] | None,
+    interfaces: Table[ApiTotal] | None,
     captures: Table[RankCapture] | None,
-) -> Table[Coverage]:
+) -> Table[RankCoverage]:
     """By rank and table: how many rows need one of it, and how many have one; nothing where none is needed.
-
-    Launches and marks of steps are looked for where calls of the host were recorded, for both come with them. Where
-    whole graphs were launched, kernels have no launch of their own.
 
     Raises:
         FactMissing: No table has rows that need another, so that nothing can be told.
     """
-    found: list[Table[Coverage]] = []
-    hosts = _NOBODY if calls is None else np.unique(calls["rank"])
-    if kernels is not None and calls is not None and (launches is not None or run.framework == "PyTorch"):
-        found.append(_launches_by_kernels(run, kernels, launches, calls))
-    if launches is not None and calls is not None:
-        found.append(_calls_by_launches(run, launches, calls, captures))
-    if launches is not None:
-        found.append(_work_by_launches(run, launches, (kernels, collectives, tasks)))
-    if calls is not None:
-        found.append(_calls_by_queue(run, calls))
-    found += _steps_by_steps(run, windows, steps, hosts)
-    if not any(map(len, found)):
+    told = _ranks_with_device_software(run, captures)
+    work = _moments_of_work(kernels, collectives, tasks)
+    counts = [
+        *_launches(kernels, launches, links, calls, work=work, told=told),
+        *_host_calls(launches, links, calls, interfaces, told),
+        *_tasks_and_kernels(kernels, launches, tasks, operators, work=work),
+        *_collectives_and_transfers(launches, collectives, transfers),
+        *_steps(windows, steps, _NOBODY if calls is None else distinct_ranks(calls["rank"])),
+    ]
+    table = rows_of_counts(run, counts)
+    if not len(table):
         raise FactMissing([HostCall.table])
-    return Table.concat(Coverage, found)
+    return table
 
 
-def _launches_by_kernels(
-    run: Run, kernels: Table[Kernel], launches: Table[Launch] | None, calls: Table[HostCall]
-) -> Table[Coverage]:
-    graphs = calls["rank"][calls.texts("kind").isin(["graph"])]
-    single = np.isin(kernels["rank"], calls["rank"]) & ~np.isin(kernels["rank"], graphs)
-    needing = kernels.take((kernels["start_ns"] != MISSING) & single)
-    known = Table.empty(Launch) if launches is None else launches
-    at = row_at(known["rank"], known["device_start_ns"], needing["rank"], needing["start_ns"])
-    return _count_covered(run, "launches", "kernels", needing["rank"], at >= 0)
+def _launches(
+    kernels: Table[Kernel] | None,
+    launches: Table[Launch] | None,
+    links: Table[OperatorLink] | None,
+    calls: Table[HostCall] | None,
+    *,
+    work: Moments,
+    told: Array,
+) -> Iterator[Counted]:
+    """Launches, by what operators led to; where no such link was drawn, by kernels, of ranks without graphs.
+
+    Kernels of a graph have no launch of their own; that there is none is known where calls into the device's software
+    are.
+    """
+    begun = {} if launches is None else moments_by_rank(launches["rank"], launches["device_start_ns"])
+    drawn = {} if links is None else moments_by_rank(links["rank"], links["device_start_ns"])
+    led = {rank: shared for rank, at in drawn.items() if len(shared := those_in(at, work.get(rank, _NOBODY)))}
+    yield count_moments("launches", "operator_links", led, begun)
+    if kernels is None or calls is None:
+        return
+    kinds = calls.texts("kind")
+    software = np.union1d(told, distinct_ranks(calls["rank"][kinds.isin(DEVICE_SOFTWARE)]))
+    single = np.setdiff1d(software, distinct_ranks(calls["rank"][kinds.isin(["graph"])]))
+    needing = moments_by_rank(kernels["rank"], kernels["start_ns"])
+    alone = {rank: needing[rank] for rank in single.tolist() if rank in needing and rank in begun and rank not in led}
+    yield count_moments("launches", "kernels", alone, begun)
 
 
-def _calls_by_launches(
-    run: Run, launches: Table[Launch], calls: Table[HostCall], captures: Table[RankCapture] | None
-) -> Table[Coverage]:
+def _host_calls(
+    launches: Table[Launch] | None,
+    links: Table[OperatorLink] | None,
+    calls: Table[HostCall] | None,
+    interfaces: Table[ApiTotal] | None,
+    told: Array,
+) -> Iterator[Counted]:
+    """Host calls, by launches, by what operators led to, by the ends of the task queue and by totals."""
+    if calls is None:
+        return
+    if launches is not None:
+        yield _calls_by_launches(calls, launches, told)
+    if links is not None:
+        yield _calls_by_links(calls, links)
+    yield _calls_by_queue(calls)
+    if interfaces is not None:
+        yield _calls_by_totals(calls, interfaces, told)
+
+
+def _calls_by_launches(calls: Table[HostCall], launches: Table[Launch], told: Array) -> Counted:
     """Where calls into the device's software were recorded, it is one of these that holds a launch."""
-    issued = launches.take(launches["host_start_ns"] != MISSING)
-    rank, moment = issued["rank"], issued["host_start_ns"]
     software = calls.texts("kind").isin(DEVICE_SOFTWARE)
-    below = np.append(calls["rank"][software], _ranks_with_device_software(run, captures))
-    holding = calls.take(software | ~np.isin(calls["rank"], below))
-    return _count_covered(run, "host_calls", "launches", rank, _within_calls(holding, rank, moment))
+    below = np.union1d(told, distinct_ranks(calls["rank"][software]))
+    timed = (calls["start_ns"] != MISSING) & (calls["end_ns"] >= calls["start_ns"])
+    holding = np.flatnonzero(timed & (software | ~np.isin(calls["rank"], below)))
+    begun, ended = (moments_by_rank(calls["rank"][holding], calls[end][holding]) for end in ("start_ns", "end_ns"))
+    issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
+    held = {rank: running_at(begun.get(rank, _NOBODY), ended.get(rank, _NOBODY), at) for rank, at in issued.items()}
+    return Counted.by_rank("host_calls", "launches", {rank: (len(issued[rank]), there) for rank, there in held.items()})
 
 
-def _work_by_launches(
-    run: Run,
-    launches: Table[Launch],
-    work: tuple[Table[Kernel] | None, Table[Collective] | None, Table[DeviceTask] | None],
-) -> Table[Coverage]:
-    known = [table for table in work if table is not None]
-    rank = np.concatenate([_NOBODY, *(table["rank"] for table in known)])
-    start = np.concatenate([_NOBODY, *(table["start_ns"] for table in known)])
-    led = launches.take(launches["device_start_ns"] != MISSING)
-    at = row_at(rank, start, led["rank"], led["device_start_ns"])
-    return _count_covered(run, "device_tasks", "launches", led["rank"], at >= 0)
+def _calls_by_links(calls: Table[HostCall], links: Table[OperatorLink]) -> Counted:
+    """Every link begins where an operator does; a link in the database whose operator is lost has no beginning."""
+    ranks = distinct_ranks(links["rank"])
+    needed = np.bincount(row_of_key(ranks, links["rank"]), minlength=len(ranks))
+    drawn = moments_by_rank(links["rank"], links["operator_start_ns"])
+    there = count_moments("", "", drawn, moments_by_rank(calls["rank"], calls["start_ns"]))
+    found = np.append(there.found, 0)[row_of_key(there.ranks, ranks)]
+    return Counted("host_calls", "operator_links", ranks, needed, found, held_in="operator_calls")
 
 
-def _calls_by_queue(run: Run, calls: Table[HostCall]) -> Table[Coverage]:
+def _calls_by_queue(calls: Table[HostCall]) -> Counted:
     """What one end of the task queue tells more than the other."""
     kind = calls.texts("kind")
     ends = [calls["rank"][kind.isin([name])] for name in ("enqueue", "dequeue")]
-    ranks = np.unique(np.concatenate(ends))
+    ranks = np.union1d(*map(distinct_ranks, ends))
     counts = np.stack([np.bincount(row_of_key(ranks, end), minlength=len(ranks)) for end in ends])
     few, many = counts.min(axis=0), counts.max(axis=0)
-    return _build_rows(run, "host_calls", "host_calls", ranks, needed=many, found=few)
+    return Counted("host_calls", "host_calls", ranks, many, few, held_in="operator_calls")
 
 
-def _steps_by_steps(
-    run: Run, windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hosts: Array
-) -> Iterator[Table[Coverage]]:
+def _calls_by_totals(calls: Table[HostCall], totals: Table[ApiTotal], told: Array) -> Counted:
+    """Calls into the device's software, by how many were counted; levels of which no call was written are left out."""
+    kind, level = calls.texts("kind"), totals.texts("level")
+    counts: dict[int, tuple[float, float]] = {}
+    for rank in np.intersect1d(told, totals["rank"]).tolist():
+        own, counted = calls["rank"] == rank, totals["rank"] == rank
+        pairs = [
+            (float(np.nansum(totals["calls"][counted & level.isin([name])])), int((own & kind.isin([one])).sum()))
+            for name, one in LAYERS.items()
+        ]
+        there = [(needed, min(needed, found)) for needed, found in pairs if found]
+        counts[rank] = (sum(needed for needed, _ in there), sum(found for _, found in there))
+    return Counted.by_rank("host_calls", "api_totals", counts)
+
+
+def _tasks_and_kernels(
+    kernels: Table[Kernel] | None,
+    launches: Table[Launch] | None,
+    tasks: Table[DeviceTask] | None,
+    operators: Table[OperatorTotal] | None,
+    *,
+    work: Moments,
+) -> Iterator[Counted]:
+    """Tasks of the device and kernels, by launches, by each other and by totals."""
+    if launches is not None:
+        led = moments_by_rank(launches["rank"], launches["device_start_ns"])
+        yield count_moments("device_tasks", "launches", led, work)
+    if kernels is not None and tasks is not None:
+        listed = moments_by_rank(kernels["rank"], kernels["start_ns"])
+        computing = tasks.take(tasks.texts("kind").isin(["kernel"]) & ~drive_collectives(tasks.texts("name")))
+        run = moments_by_rank(computing["rank"], computing["start_ns"])
+        drawn = {rank: moments for rank, moments in listed.items() if rank in run}
+        yield count_moments("device_tasks", "kernels", drawn, moments_by_rank(tasks["rank"], tasks["start_ns"]))
+        yield count_moments("kernels", "device_tasks", run, listed)
+    if kernels is not None and operators is not None:
+        yield _kernels_by_totals(kernels, operators)
+
+
+def _moments_of_work(
+    kernels: Table[Kernel] | None, collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None
+) -> Moments:
+    """When anything began on the device."""
+    known = [(t["rank"], t["start_ns"]) for t in (kernels, collectives, tasks) if t is not None]
+    return moments_by_rank(*(np.concatenate([_NOBODY, *part]) for part in zip(*known, strict=True))) if known else {}
+
+
+def _kernels_by_totals(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> Counted:
+    """Kernels, by how many were counted. Totals leave out whole cores in some captures, and may be fewer."""
+    totals = totals.take(~drive_collectives(totals.texts("op_type")))
+    counts: dict[int, tuple[float, float]] = {}
+    for rank in np.intersect1d(distinct_ranks(kernels["rank"]), totals["rank"]).tolist():
+        needed = float(np.nansum(totals["calls"][totals["rank"] == rank]))
+        counts[rank] = (needed, min(needed, float((kernels["rank"] == rank).sum())))
+    return Counted.by_rank("kernels", "operator_totals", counts)
+
+
+def _collectives_and_transfers(
+    launches: Table[Launch] | None, collectives: Table[Collective] | None, transfers: Table[Transfer] | None
+) -> Iterator[Counted]:
+    """Collectives, by launches and by what was moved; what was moved, by collectives alike of which some moved much."""
+    if launches is not None and collectives is not None:
+        whole = launches.take(launches["stream"] == MISSING)
+        begun = moments_by_rank(collectives["rank"], collectives["start_ns"])
+        issued = moments_by_rank(whole["rank"], whole["device_start_ns"])
+        asked = {rank: moments for rank, moments in issued.items() if rank in begun}
+        yield count_moments("collectives", "launches", asked, begun, _ROUNDING_NS)
+    if collectives is None or transfers is None:
+        return
+    rank, step = (np.concatenate([collectives[key], transfers[key]]) for key in ("rank", "step"))
+    of = group_by(rank, step, Texts.concat([collectives.texts("name"), transfers.texts("name")])).of
+    listed, moved = of[: len(collectives)], of[len(collectives) :]
+    first = np.unique(moved, return_index=True)[1]
+    yield Counted.by_row("collectives", "transfers", transfers["rank"][first], np.isin(moved[first], listed))
+    carrying = np.isin(listed, moved)
+    size = np.nan_to_num(collectives["size_bytes"], nan=0).astype(np.int64)
+    alike = group_by(collectives["rank"], collectives.texts("group"), collectives.texts("op"), size).of
+    moving = np.isin(alike, alike[carrying]) & (size > 0)
+    yield Counted.by_row("transfers", "collectives", collectives["rank"][moving], carrying[moving])
+
+
+def _steps(windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hosts: Array) -> Iterator[Counted]:
+    """Steps: those that were summed up were marked on ranks with calls of the host, and the other way round."""
     marked, summed = _numbered_steps(windows), _numbered_steps(steps)
-    read = np.isin(summed[0], hosts)
-    rank, step = summed[0][read], summed[1][read]
-    yield _count_covered(run, "step_windows", "step_times", rank, row_at(*marked, rank, step) >= 0)
+    read = {rank: numbers for rank, numbers in summed.items() if rank in hosts}
+    yield count_moments("step_windows", "step_times", read, marked)
     if steps is not None:
-        yield _count_covered(run, "step_times", "step_windows", marked[0], row_at(*summed, *marked) >= 0)
+        yield count_moments("step_times", "step_windows", marked, summed)
 
 
-def _numbered_steps(table: Table[StepWindow] | Table[StepTime] | None) -> tuple[Array, Array]:
-    """Rank and number of each step that has a number."""
-    if table is None:
-        return _NOBODY, _NOBODY
-    numbered = table["step"] != MISSING
-    return table["rank"][numbered], table["step"][numbered]
+def _numbered_steps(table: Table[StepWindow] | Table[StepTime] | None) -> Moments:
+    """By rank: the numbers of its steps."""
+    return {} if table is None else moments_by_rank(table["rank"], table["step"])
 
 
 def _ranks_with_device_software(run: Run, captures: Table[RankCapture] | None) -> Array:
@@ -142,42 +269,3 @@ def _ranks_with_device_software(run: Run, captures: Table[RankCapture] | None) -
     held = captures.texts("source").isin(["database"]) | (captures.floats("level_number") >= 1)
     ranks: Array = captures["rank"][held]
     return ranks
-
-
-def _within_calls(calls: Table[HostCall], rank: Array, moment: Array) -> Array:
-    """Per rank and moment: whether any of these calls was running, its last moment included."""
-    timed = calls.take((calls["start_ns"] != MISSING) & (calls["end_ns"] >= calls["start_ns"]))
-    ranks = np.unique(timed["rank"])
-    of, where = row_of_key(ranks, timed["rank"]), row_of_key(ranks, rank)
-    start, end = timed["start_ns"], timed["end_ns"] + 1
-    axis = axis_of_cells(of, start, end, len(ranks))
-    spans = union(start + axis.shift[of], end + axis.shift[of])
-    first, last = np.full(len(ranks) + 1, _EVER.max), np.full(len(ranks) + 1, _EVER.min)  # one more for other ranks
-    np.minimum.at(first, of, start)
-    np.maximum.at(last, of, end)
-    within = (moment >= first[where]) & (moment < last[where])
-    found = np.zeros(len(rank), bool)
-    found[within] = span_at(spans, moment[within] + axis.shift[where[within]]) >= 0
-    return found
-
-
-def _count_covered(run: Run, of: str, by: str, rank: Array, covered: Array) -> Table[Coverage]:
-    """One row for each rank that has rows which need the table."""
-    ranks, place = np.unique(rank, return_inverse=True)
-    needed, found = (np.bincount(place, weights=some, minlength=len(ranks)) for some in (None, covered))
-    return _build_rows(run, of, by, ranks, needed=needed, found=found)
-
-
-def _build_rows(run: Run, of: str, by: str, ranks: Array, *, needed: Array, found: Array) -> Table[Coverage]:
-    """One row for each of these ranks, with the file or table of the database that holds what is looked at."""
-    sources = {capture.rank: capture.source for capture in run.captures}
-    text, database = _FILES[of]
-    return Table.build(
-        Coverage,
-        rank=ranks,
-        of=of,
-        by=by,
-        needed=needed,
-        found=found,
-        file=[database if sources.get(one) == "database" else text for one in ranks.tolist()],
-    )

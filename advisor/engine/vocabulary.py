@@ -54,6 +54,7 @@ TABLES: Mapping[str, Text] = {
     "module_peaks": _t("device memory by component", "各组件显存"),
     "moves": _t("transfers within collectives", "集合通信中的传输"),
     "operator_calls": _t("operator calls of the framework", "框架算子调用"),
+    "operator_links": _t("links from framework operators to tasks", "框架算子到 device 任务的关联"),
     "operator_memory": _t("device memory by operator", "各算子显存"),
     "operator_shapes": _t("operators by shape", "按 shape 统计的算子"),
     "operator_totals": _t("sums over operator types", "算子类型汇总"),
@@ -75,6 +76,7 @@ TABLES: Mapping[str, Text] = {
     "step_windows": _t("marks of steps", "step 标记"),
     "transfers": _t("transfers by link and size", "按链路与大小统计的传输"),
     "coverage": _t("how much of each file is there", "各文件的完整程度"),
+    "rank_coverage": _t("how much of each file is there", "各文件的完整程度"),
     "witnesses": _t("the profiler's own sums", "profiler 自己的统计"),
 }
 

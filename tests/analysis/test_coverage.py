@@ -11,9 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.coverage import coverage
-from advisor.facts.derived import Coverage
-from advisor.facts.observed import HostCall, Kernel, Launch, RankCapture, StepTime, StepWindow
+from advisor.analysis.coverage import rank_coverage
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Coverage, RankCoverage
+from advisor.facts.observed import (
+    ApiTotal,
+    Collective,
+    DeviceTask,
+    HostCall,
+    Kernel,
+    Launch,
+    OperatorLink,
+    OperatorTotal,
+    RankCapture,
+    StepTime,
+    StepWindow,
+    Transfer,
+)
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
@@ -39,10 +53,17 @@ def calls_of(*rows: tuple[int, str, int, int]) -> Table[HostCall]:
     return Table.build(HostCall, rank=rank, kind=kind, start_ns=start, end_ns=end)
 
 
+def links_of(*rows: tuple[int, int, int]) -> Table[OperatorLink]:
+    rank, operator, device = zip(*rows, strict=True)
+    return Table.build(OperatorLink, rank=rank, operator_start_ns=operator, device_start_ns=device)
+
+
+TABLES = inspect.signature(rank_coverage).parameters.keys() - {"run"}
+
+
 def counted(run: Run = TORCH, **tables: object) -> dict[tuple[int, str, str], tuple[float, float]]:
-    given = dict.fromkeys(("kernels", "launches", "calls", "collectives", "tasks", "windows", "steps", "captures"))
     try:
-        table: Table[Coverage] = coverage(run, **{**given, **tables})  # type: ignore[arg-type]
+        table: Table[RankCoverage] = rank_coverage(run, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
     except FactMissing:
         return {}
     return {(row["rank"], row["of"], row["by"]): (row["needed"], row["found"]) for row in table.rows()}  # type: ignore[misc]
@@ -60,6 +81,7 @@ RANKS = st.sampled_from([0, 3])
 def test_every_row_that_needs_another_is_counted_once(kernels, launches, calls):
     calls = [(rank, kind, min(a, b), max(a, b)) for rank, kind, a, b in calls]
     hosts = {rank for rank, *_ in calls}
+    kinds = {call[:2] for call in calls}
     software = [call for call in calls if call[1] == "api"]
     found = counted(kernels=kernels_of(*kernels), launches=launches_of(*launches), calls=calls_of(*calls))
     for rank in (0, 3):
@@ -69,7 +91,9 @@ def test_every_row_that_needs_another_is_counted_once(kernels, launches, calls):
         issued = [host for at, host, _ in launches if at == rank]
         led = [device for at, _, device in launches if at == rank]
         expected = {
-            ("launches", "kernels"): (len(own), sum(start in begun for start in own)),
+            ("launches", "kernels"): (
+                (len(own), sum(start in begun for start in own)) if begun and (rank, "api") in kinds else (0, 0)
+            ),
             ("host_calls", "launches"): (len(issued), sum(any(a <= at <= b for _, _, a, b in held) for at in issued)),
             ("device_tasks", "launches"): (len(led), sum((rank, start) in kernels for start in led)),
         }
@@ -88,7 +112,7 @@ def test_the_two_ends_of_the_task_queue_tell_of_the_same_tasks(calls):
 
 def test_where_no_row_needs_another_nothing_is_said():
     with pytest.raises(FactMissing):
-        coverage(TORCH, **dict.fromkeys(inspect.signature(coverage).parameters.keys() - {"run"}))
+        rank_coverage(TORCH, **dict.fromkeys(TABLES))
 
 
 @given(st.sets(st.integers(1, 5)), st.sets(st.integers(1, 5)), st.booleans())
@@ -102,15 +126,104 @@ def test_the_steps_that_were_summed_up_are_those_that_were_marked(marked, summed
     assert found.get((0, "step_times", "step_windows")) == ((len(marked), both) if marked else None)
 
 
-def test_a_trace_without_launches_lacks_them_where_torch_wrote_it():
-    tables = {"kernels": kernels_of((0, 5)), "calls": calls_of((0, "python", 0, 9))}
-    assert counted(**tables) == {(0, "launches", "kernels"): (1, 0)}
-    assert counted(Run(framework="MindSpore"), **tables) == {}
+@given(
+    st.lists(st.tuples(RANKS, TIMES, TIMES), min_size=1, max_size=8),
+    st.lists(st.tuples(RANKS, TIMES, TIMES), max_size=8),
+    st.lists(st.tuples(RANKS, TIMES), min_size=1, max_size=8),
+    st.lists(st.tuples(RANKS, TIMES), min_size=1, max_size=6),
+)
+def test_what_operators_led_to_was_launched_and_they_were_called(links, launches, kernels, starts):
+    calls = calls_of(*((rank, "operator", at, at) for rank, at in starts))
+    found = counted(links=links_of(*links), launches=launches_of(*launches), calls=calls, kernels=kernels_of(*kernels))
+    begun = {(rank, device) for rank, _, device in launches}
+    for rank in (0, 3):
+        own = [(rank, device) for at, _, device in links if at == rank and (rank, device) in kernels]
+        called = [(rank, operator) for at, operator, _ in links if at == rank]
+        expected = (len(own), sum(one in begun for one in own)) if own else None
+        assert found.get((rank, "launches", "operator_links")) == expected
+        expected = (len(called), sum(one in starts for one in called)) if called else None
+        assert found.get((rank, "host_calls", "operator_links")) == expected
+
+
+def test_a_trace_without_launches_lacks_them_where_operators_led_to_work():
+    tables = {"kernels": kernels_of((0, 5)), "calls": calls_of((0, "operator", 0, 9))}
+    assert (0, "launches", "operator_links") not in counted(**tables)
+    assert counted(**tables, links=links_of((0, 0, 5)))[0, "launches", "operator_links"] == (1, 0)
+
+
+def test_a_trace_of_a_version_that_draws_no_links_lacks_nothing():
+    assert counted(kernels=kernels_of((0, 5)), calls=calls_of((0, "python", 0, 9))) == {}
+
+
+def test_an_operator_that_the_database_lost_is_missed_by_its_link():
+    tables = {"links": links_of((0, MISSING, 5), (0, 2, 6)), "calls": calls_of((0, "operator", 2, 9))}
+    assert counted(**tables)[0, "host_calls", "operator_links"] == (2, 1)
 
 
 def test_kernels_of_a_graph_need_no_launch_of_their_own():
-    tables = {"kernels": kernels_of((0, 5)), "calls": calls_of((0, "graph", 0, 9)), "launches": launches_of((0, 1, 5))}
-    assert (0, "launches", "kernels") not in counted(**tables)
+    tables = {"kernels": kernels_of((0, 5)), "launches": launches_of((0, 1, 7))}
+    for kinds in (("graph", "api"), ("python",)):  # without calls into the software below, a graph is not seen
+        calls = calls_of(*((0, kind, 0, 9) for kind in kinds))
+        assert (0, "launches", "kernels") not in counted(**tables, calls=calls)
+    assert counted(**tables, calls=calls_of((0, "api", 0, 9)))[0, "launches", "kernels"] == (1, 0)
+
+
+@given(
+    st.sets(st.tuples(RANKS, TIMES), min_size=1, max_size=6),
+    st.lists(st.tuples(RANKS, st.sampled_from(["kernel", "copy"]), TIMES), min_size=1, max_size=8),
+)
+def test_kernels_are_tasks_of_the_device_and_its_kernels_are_listed(kernels, tasks):
+    rank, kind, start = zip(*tasks, strict=True)
+    table = Table.build(DeviceTask, rank=rank, kind=kind, start_ns=start, name="task")
+    found = counted(kernels=kernels_of(*kernels), tasks=table)
+    for rank in (0, 3):
+        drawn = [start for at, kind, start in tasks if (at, kind) == (rank, "kernel")]
+        every = {start for at, _, start in tasks if at == rank}
+        own = [start for at, start in kernels if at == rank]
+        expected = (len(drawn), sum((rank, start) in kernels for start in drawn)) if drawn else None
+        assert found.get((rank, "kernels", "device_tasks")) == expected
+        expected = (len(own), sum(start in every for start in own)) if drawn and own else None
+        assert found.get((rank, "device_tasks", "kernels")) == expected
+
+
+def test_kernels_by_which_hccl_runs_a_collective_are_not_missed():
+    tasks = Table.build(DeviceTask, rank=0, kind="kernel", start_ns=[5, 6], name=["MatMul", "allreduceAicpuKernel"])
+    assert counted(kernels=kernels_of((0, 5)), tasks=tasks)[0, "kernels", "device_tasks"] == (1, 1)
+
+
+def test_totals_tell_how_many_kernels_there_were_and_may_leave_some_out():
+    def totals(calls: float) -> Table[OperatorTotal]:
+        return Table.build(OperatorTotal, rank=0, op_type=["MatMul", "allreduceAicpuKernel"], calls=[calls, 9])
+
+    kernels = kernels_of((0, 5), (0, 6))
+    assert counted(kernels=kernels, operators=totals(5))[0, "kernels", "operator_totals"] == (5, 2)
+    assert counted(kernels=kernels, operators=totals(1))[0, "kernels", "operator_totals"] == (1, 1)
+
+
+def test_totals_tell_how_many_calls_of_a_level_there_were_unless_none_of_it_was_written():
+    totals = Table.build(ApiTotal, rank=0, level=["acl", "runtime"], name=["a", "b"], calls=[3, 7])
+    captures = Table.build(RankCapture, rank=[0], source=["text"], level_number=[1.0])
+    tables = {"calls": calls_of((0, "api", 0, 9)), "interfaces": totals}
+    assert counted(**tables, captures=captures)[0, "host_calls", "api_totals"] == (3, 1)
+    assert counted(**tables) == {}  # nothing says that such calls were recorded
+
+
+def test_collectives_are_known_by_what_they_moved_and_by_their_launches():
+    tables = {
+        "collectives": Table.build(Collective, rank=0, step=1, name=["a", "b"], start_ns=[1000, 9000], size_bytes=8.0),
+        "transfers": Table.build(Transfer, rank=0, step=1, name=["a", "a", "c"]),
+        "launches": launches_of((0, 1, 1400), (0, 1, 20_000)),
+    }
+    found = counted(**tables)
+    assert found[0, "collectives", "transfers"] == (2, 1)
+    assert found[0, "collectives", "launches"] == (2, 1)
+    assert found[0, "transfers", "collectives"] == (2, 1)
+
+
+def test_collectives_of_another_size_may_have_moved_nothing():
+    collectives = Table.build(Collective, rank=0, step=1, name=["a", "b"], size_bytes=[8.0, 4.0])
+    transfers = Table.build(Transfer, rank=0, step=1, name=["a"])
+    assert counted(collectives=collectives, transfers=transfers)[0, "transfers", "collectives"] == (1, 1)
 
 
 def test_above_level0_a_launch_lies_in_a_call_into_the_software_of_the_device():
@@ -132,5 +245,5 @@ def test_no_row_of_a_real_capture_lacks_its_counterpart(real_data: Path):
     ]
     for folder in folders:
         table = open_profile(folder).table(Coverage)
-        assert len(table) >= 4
+        assert len(table) >= 7
         assert np.array_equal(table["found"], table["needed"]), folder

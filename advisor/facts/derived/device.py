@@ -83,18 +83,40 @@ class Witness(Fact):
     whole_us: Annotated[float, Us("All the time the witness speaks of.")]
 
 
-class Coverage(Fact):
-    """How much of one table of a rank is there, by another table that needs its rows. Whole captures have all of it."""
+class RankCoverage(Fact):
+    """How much of one table of a rank is there, by another table of it that needs its rows.
 
-    table = "coverage"
+    Whole captures have all of it. A table that no other needs rows of has no row here: what is gone of it is not known.
+    """
+
+    table = "rank_coverage"
     observed = False
 
     rank: Rank
     of: Annotated[
-        str, Key("Table that is looked at: `launches`, `host_calls`, `device_tasks`, `step_windows` or `step_times`.")
+        str,
+        Key(
+            "Table that is looked at: `launches`, `host_calls`, `device_tasks`, `kernels`, `collectives`, `transfers`, "
+            "`step_windows` or `step_times`."
+        ),
     ]
+    by: Annotated[str, Key("Table whose rows each need one of it, or that counted them.")]
+    needed: Annotated[float, Count("Rows that need one.")]
+    found: Annotated[float, Count("Of these, rows that have one.")]
+    file: Annotated[str, Key("File that holds the table, or table of the database.")]
+
+
+class Coverage(Fact):
+    """How much of one table of a rank is there, by other tables of it, and by the calls that other ranks recorded."""
+
+    table = "coverage"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    of: Annotated[str, Key("Table that is looked at, as in `rank_coverage`.")]
     by: Annotated[
-        str, Key("Table whose rows each need one of it: `kernels`, `launches`, `step_times`, `step_windows`.")
+        str, Key("Table whose rows each need one of it; `collectives` by `collectives` are those of other members.")
     ]
     needed: Annotated[float, Count("Rows that need one.")]
     found: Annotated[float, Count("Of these, rows that have one.")]

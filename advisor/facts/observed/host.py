@@ -60,6 +60,18 @@ class Launch(Fact):
     stream: Annotated[int, Volatile("Stream of the task; missing for collectives.")]
 
 
+class OperatorLink(Fact):
+    """One link from an operator of the framework to the device task it led to, as the profiler drew it."""
+
+    table = "operator_links"
+    heavy = True
+    record_with = BOTH
+
+    rank: Rank
+    operator_start_ns: Annotated[int, Ns("Start of the operator; missing where the database holds the link alone.")]
+    device_start_ns: Annotated[int, Ns("Start of the task on the device; missing where no task has its connection.")]
+
+
 class ApiTotal(Fact):
     """All calls of one CANN interface over the whole capture (api_statistic)."""
 

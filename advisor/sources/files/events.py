@@ -2,7 +2,7 @@
 """Chrome trace events as they are decoded, and a batch of them as columns.
 
 Only what the facts need is declared; the decoder passes over everything else. Counters other than the AI Core
-frequency and flows other than HostToDevice are dropped here.
+frequency are dropped here, and of flows all but HostToDevice and the beginnings of those from operators to tasks.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from advisor.sources.files.names import bounded_name
 
 FREQUENCY = "AI Core Freq"
 LINK = "HostToDevice"
+OPERATOR_LINK = "async_npu"
+"""Category of flows from an operator of the framework to the task it led to; their id is the start of the task, ns."""
 OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
 """Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
 PROCESS, THREAD = "process_name", "thread_name"
@@ -128,6 +130,7 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     _add_slices(piece, by_phase.get("X", []))
     starts, ends = ([e for e in by_phase.get(phase, []) if e.cat == LINK] for phase in "sf")
     _add_links(piece, starts, ends)
+    _add_operator_links(piece, [e for e in by_phase.get("s", []) if e.cat == OPERATOR_LINK])
     _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
     piece.names = [
         (e.name, e.pid, e.tid, bounded_name(str(e.args.name)))
@@ -222,6 +225,13 @@ def _add_links(piece: EventBatch, starts: list[Any], ends: list[Any]) -> None:
         "track": piece.code("links", TRACK, [(e.pid, e.tid) for e in events]),
         "time_ns": _times_ns(events),
         "end": np.arange(len(events)) >= len(starts),
+    }
+
+
+def _add_operator_links(piece: EventBatch, starts: list[Any]) -> None:
+    piece.parts["operator_links"] = {
+        "operator_ns": _times_ns(starts),
+        "device_ns": whole_numbers([e.id for e in starts]),
     }
 
 
@@ -325,9 +335,10 @@ def check_event(event: Event) -> Event | None:
     """
     phase = event.ph
     linked = phase in ("s", "f") and event.cat == LINK
-    if not (linked or phase in ("X", "M") or (phase == "C" and event.name == FREQUENCY)):
+    of_operator = phase == "s" and event.cat == OPERATOR_LINK
+    if not (linked or of_operator or phase in ("X", "M") or (phase == "C" and event.name == FREQUENCY)):
         return None
-    if not event.name:
+    if not (event.name or of_operator):
         raise Odd(Message("name_is_missing"))
     if phase == "X" and not 0 <= event.dur < _MAX_US:
         raise Odd(Message("duration_unusable"))

@@ -99,6 +99,13 @@ class LaunchArrows(Struct, frozen=True):
     end: Array
 
 
+class OperatorArrows(Struct, frozen=True):
+    """Arrows from operators of the framework to the tasks they led to: the moments at which both begin."""
+
+    operator_ns: Array
+    device_ns: Array
+
+
 class Frequencies(Struct, frozen=True):
     """The counter AI Core Freq."""
 
@@ -118,6 +125,7 @@ class TraceTimeline(Struct, frozen=True):
     copies: Copies
     payloads: Payloads
     links: LaunchArrows
+    operator_links: OperatorArrows
     frequencies: Frequencies
 
 
@@ -213,8 +221,9 @@ class _Collected:
         return self._codes.setdefault(("", TRACK) if column == TRACK else (part, column), {})
 
     def timeline(self) -> TraceTimeline:
-        slices, tasks, copies, payloads, links, frequencies = (
-            self._parts[part] for part in ("slices", "tasks", "copies", "payloads", "links", "frequencies")
+        slices, tasks, copies, payloads, links, operator_links, frequencies = (
+            self._parts[part]
+            for part in ("slices", "tasks", "copies", "payloads", "links", "operator_links", "frequencies")
         )
         return TraceTimeline(
             self._overlap_sums(),
@@ -236,6 +245,7 @@ class _Collected:
                 algorithm=self._texts_of_column("payloads", "algorithm"),
             ),
             LaunchArrows(links["high"], links["low"], links[TRACK], links["time_ns"], links["end"]),
+            OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
             Frequencies(frequencies["time_ns"], frequencies["mhz"]),
         )
 

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives that a rank lacks are those that other members of its group have, counted by a plain walk."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.analysis.attendance import coverage
+from advisor.facts.derived import CollectiveCall, RankCoverage
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Capture, Run
+
+Call = tuple[int, int, str, str]
+
+
+def run_of(source: str = "text") -> Run:
+    return Run(captures=tuple(Capture(rank=rank, path="", source=source) for rank in (0, 1, 2)))
+
+
+def lacking(calls: list[Call], source: str = "text", *, p2p: bool = False) -> dict[int, tuple[float, float]]:
+    rank, step, group, op = zip(*calls, strict=True)
+    table = Table.build(CollectiveCall, rank=rank, step=step, group=group, op=op, p2p=[int(p2p)] * len(calls))
+    try:
+        return {row["rank"]: (row["needed"], row["found"]) for row in coverage(run_of(source), None, table).rows()}  # type: ignore[misc]
+    except FactMissing:
+        return {}
+
+
+def plain_count(calls: list[Call]) -> dict[int, tuple[float, float]]:
+    ranks = {rank for rank, *_ in calls}
+    steps = sorted({step for _, step, *_ in calls if ranks == {rank for rank, other, *_ in calls if other == step}})
+    kept = [call for call in calls if call[1] in (steps[1:-1] if len(steps) > 2 else steps)]
+    made = Counter((group, op, rank) for rank, _, group, op in kept)
+    totals: dict[int, tuple[float, float]] = {}
+    shared = set()
+    for group, op in {(group, op) for group, op, _ in made}:
+        members = {rank for rank, _, other, _ in kept if other == group}
+        most = max(made[group, op, rank] for rank in members)
+        shared |= members if len(members) > 1 else set()
+        for rank in members:
+            own = made[group, op, rank] if most - made[group, op, rank] > 2 else most
+            needed, found = totals.get(rank, (0, 0))
+            totals[rank] = (needed + most, found + own)
+    return {rank: count for rank, count in totals.items() if rank in shared}
+
+
+CALLS = st.tuples(
+    st.integers(0, 2), st.integers(1, 4), st.sampled_from(["a", "b"]), st.sampled_from(["allReduce", "x"])
+)
+
+
+@given(st.lists(CALLS, min_size=1, max_size=60))
+def test_each_member_is_held_against_the_one_that_called_most(calls):
+    assert lacking(calls) == plain_count(calls)
+
+
+def test_a_rank_whose_calls_are_gone_in_part_lacks_them():
+    calls = [(rank, 1, "dp", "allReduce") for rank in (0, 1) for _ in range(10 if rank else 5)]
+    assert lacking(calls) == {0: (10, 5), 1: (10, 10)}
+
+
+def test_what_lies_at_the_border_of_a_step_is_not_missed():
+    assert lacking([(0, 1, "dp", "allReduce")] * 10 + [(1, 1, "dp", "allReduce")] * 8) == {0: (10, 10), 1: (10, 10)}
+
+
+def test_sends_and_receives_and_summaries_of_a_cluster_tell_nothing():
+    calls = [(0, 1, "pp", "send")] * 9 + [(1, 1, "pp", "send")]
+    assert lacking(calls, p2p=True) == {}
+    assert lacking(calls, "cluster") == {}
+
+
+def test_what_a_rank_tells_of_itself_stays():
+    own = Table.build(
+        RankCoverage, rank=[4], of=["launches"], by=["kernels"], needed=[5], found=[2], file=["trace_view.json"]
+    )
+    assert coverage(run_of(), own, None).rows() == own.rows()
+
+
+def test_where_nothing_is_known_nothing_is_said():
+    with pytest.raises(FactMissing):
+        coverage(run_of(), None, None)

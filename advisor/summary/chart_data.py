@@ -28,10 +28,9 @@ def make_exhibits(profile: Profile) -> tuple[Exhibit, ...]:
     made = []
     for kind, fact, draw in EXHIBITS:
         try:
-            table = profile.table(fact)
+            rows = draw(profile.table(fact), profile)
         except FactMissing:
-            continue  # the outcomes of the rules that read this fact say what to record
-        rows = draw(table, profile)
+            continue  # the outcomes of the rules that read this fact, or what is drawn with it, say what to record
         if rows.rows:
             made.append(Exhibit(kind=kind, rows=rows))
     return tuple(made)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that broke a promise, as small as they get, kept as files: `tests/test_fuzz_cases.py` tries each again.
 
-A case holds the files of its capture. Of a recorded capture it holds the mutations alone, and is tried where that
-capture is at hand.
+A case holds the files of its capture. Of a large capture, and of a recorded one, it holds the mutations alone; a
+recorded one is tried where it is at hand.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from benchmarks.fuzz.targets import RUNS, Plan, learn_facts
 from benchmarks.fuzz.workers import SECONDS, Failure, describe_break
 
 T = TypeVar("T")
+_LARGE = 40_000
+"""Bytes of a capture that is made again from its seed."""
 _LINES = 400
 """Files of more lines are not cut line by line."""
 
@@ -39,7 +41,7 @@ class Case:
     broken: str
     """Which promise, and where."""
     files: Files | None = None
-    """None where the seed is recorded."""
+    """None where the seed is recorded or large."""
 
     def try_again(self, folder: Path) -> None:
         """Do with it what was done.
@@ -125,6 +127,8 @@ def _smallest(failure: Failure) -> Case:
         return Case(target, plan, failure.broken)
     kept = remove_needless(sorted(files), lambda names: fails(plan, {name: files[name] for name in names}))
     files = {name: files[name] for name in kept}
+    if sum(len(content) for content in files.values()) > _LARGE:
+        return Case(target, plan, failure.broken)
     for name in kept:
         files = _with_fewer_lines(files, name, lambda fewer: fails(plan, fewer))
     return Case(target, plan, failure.broken, files)

@@ -95,11 +95,17 @@ def check_text(text: str | bytes) -> None:
             raise BrokenPromise("control character in a report", repr(text[max(0, text.index("\x1b") - 40) :][:80]))
 
 
-def check_nothing_is_silently_fine(before: Diagnosis, after: Diagnosis) -> None:
-    """What was found is found where rows are gone, or is told as not looked for, or the file is named."""
+def check_nothing_is_silently_fine(before: Diagnosis, after: Diagnosis, *, files_gone: bool) -> None:
+    """What was found is found where rows are gone, or is told as not looked for, or the file is named.
+
+    Of files that are gone it is enough that rules which need them say so. Of a capture that lacked rows before nothing
+    new has to be told.
+    """
+    if "capture/lost-rows" in _fired(before):
+        return
     outcomes = {one.rule: one for one in after.outcomes}
     silent = {rule for rule in _fired(before) if outcomes[rule].outcome == "quiet" and not outcomes[rule].without_ranks}
-    if silent and not _told(after) - _told(before):
+    if silent and not _told(after) - _told(before) and not (files_gone and _skipped(after) - _skipped(before)):
         raise BrokenPromise("silent change", ", ".join(sorted(silent)))
 
 
@@ -107,9 +113,13 @@ def _fired(diagnosis: Diagnosis) -> set[str]:
     return {one.rule for one in diagnosis.outcomes if one.outcome == "fired"}
 
 
+def _skipped(diagnosis: Diagnosis) -> set[str]:
+    return {one.rule for one in diagnosis.outcomes if one.outcome == "skipped"}
+
+
 def _told(diagnosis: Diagnosis) -> set[str]:
     """What is said of the capture itself."""
-    return {one.rule for one in diagnosis.findings if one.rule.startswith("capture/")} | {
+    return {f"{one.rule} {one.subject}" for one in diagnosis.findings if one.rule.startswith("capture/")} | {
         f"{one.file} {one.what}" for one in diagnosis.unread
     }
 

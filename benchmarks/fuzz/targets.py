@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import advisor
 from advisor.facts.base import Fact
-from advisor.facts.observed import OBSERVED
+from advisor.facts.observed import OBSERVED, Damage, RankCapture
 from advisor.facts.profile import Source
 from advisor.messages.errors import FactMissing, InputError
 from advisor.model.findings import Diagnosis
@@ -124,8 +124,8 @@ def read_directly(folder: Path, files: Files, touched: list[str], chance: Random
         readings=READINGS,
     )
     wanted = frozenset[type[Fact]]().union(*(facts_in(Path(name).name) for name in touched))
-    facts = sorted(wanted, key=lambda fact: fact.table)
-    _read_facts(opened, chance.sample(facts, min(_AT_ONCE, len(facts))))
+    facts = sorted(wanted - {Damage, RankCapture}, key=lambda fact: fact.table)  # every file gives those two
+    _read_facts(opened, [*chance.sample(facts, min(_AT_ONCE, len(facts))), Damage])
     opened.release()
 
 
@@ -214,7 +214,8 @@ def diagnose_capture(files: Files, mutations: Sequence[Mutation], way: str, fold
     writer = next(one for one in WRITERS if one.name == way)
     promises.check_text(writer.text(Reported(diagnosis, "zh" if drawn % 2 else "en")))
     if whole is not None:
-        promises.check_nothing_is_silently_fine(whole, diagnosis)
+        gone = any(one.kind == "files remove_file" for one in mutations)
+        promises.check_nothing_is_silently_fine(whole, diagnosis, files_gone=gone)
 
 
 Run = Callable[[Plan, Files, Path], None]

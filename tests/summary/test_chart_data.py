@@ -44,6 +44,11 @@ def drawn(kind: str, *tables: Table[Fact]) -> Rows:
     return next(exhibit.rows for exhibit in make_exhibits(Fixed(*tables)) if exhibit.kind == kind)
 
 
+def test_what_is_drawn_with_a_table_that_was_not_recorded_is_left_out() -> None:
+    gaps = read_table(Gap, "rank step start_ns duration_us cause\n0    1    0        4           python")
+    assert not make_exhibits(Fixed(idle_causes(gaps)))
+
+
 def test_the_split_is_the_mean_step_and_what_was_not_recorded_stays_out() -> None:
     split = time_split(read_table(Overlap, OVERLAPS))
     assert split is not None

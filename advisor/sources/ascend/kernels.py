@@ -12,6 +12,7 @@ from advisor.facts.base import MISSING, Column, Share
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams_of_slices, task_columns
 from advisor.sources.ascend.reading import Folder
@@ -214,6 +215,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         raise FactMissing([Kernel.table])
     info, task = database.integers("COMPUTE_TASK_INFO", _INFO), task_columns(database, folder.rank)
     place = match_keys(task["task"], info["task"])
+    _note_lost_tasks(folder, database, info["task"][place < 0], len(place))
     begins, ends = pick_values(task["start"], place), pick_values(task["end"], place)
     good = (begins != MISSING) & (ends >= begins)
     info, place = {name: values[good] for name, values in info.items()}, place[good]
@@ -233,6 +235,16 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     name = texts["op_name"]
     inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
     return _complete_kernels(table.take(~inner & (name.codes >= 0)))
+
+
+def _note_lost_tasks(folder: Folder, database: Database, missing: Array, count: int) -> None:
+    """Tells of kernels whose task is on no device at all: every kernel that is listed ran as one."""
+    if not len(missing):
+        return
+    every = database.integers("TASK", {"task": ["globalTaskId"]})["task"]
+    if lost := int(np.count_nonzero(match_keys(every, missing) < 0)):
+        what = Message("kernels_without_task")
+        folder.notes.add(database.file, "COMPUTE_TASK_INFO", what, rows=lost, share=lost / count)
 
 
 def _told_core(task_type: Texts) -> Texts:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.device_tasks import DEVICE_TASKS
 from advisor.sources.ascend.kernels import KERNELS, is_communication, type_of_name
 from advisor.sources.ascend.reading import Folder
@@ -127,6 +128,33 @@ def test_tasks_of_no_type_in_the_database_are_kernels_where_it_lists_them(tmp_pa
     folder = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
     assert [(row["op_type"], row["duration_us"]) for row in of(KERNELS.ways["database"], folder)] == [("Add", 2.0)]
     assert [row["kind"] for row in of(DEVICE_TASKS.ways["database"], folder)] == ["kernel", "mark"]
+
+
+def test_kernels_whose_task_is_gone_are_told_but_not_those_of_another_device(tmp_path: Path) -> None:
+    path = tmp_path / "profiler.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("""
+            CREATE TABLE STRING_IDS(id INT, value TEXT);
+            INSERT INTO STRING_IDS VALUES (1, 'Add_1');
+            CREATE TABLE RANK_DEVICE_MAP(rankId INT, deviceId INT);
+            INSERT INTO RANK_DEVICE_MAP VALUES (0, 0), (1, 1);
+            CREATE TABLE TASK(startNs INT, endNs INT, globalTaskId INT, deviceId INT);
+            INSERT INTO TASK VALUES (1000, 3000, 7, 0), (1000, 3000, 8, 1);
+            CREATE TABLE COMPUTE_TASK_INFO(name INT, globalTaskId INT);
+            INSERT INTO COMPUTE_TASK_INFO VALUES (1, 7), (1, 8);
+        """)
+    whole = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    assert len(of(KERNELS.ways["database"], whole)) == 1
+    assert not whole.notes.all()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO COMPUTE_TASK_INFO VALUES (1, 9), (1, 10)")
+        connection.commit()
+    damaged = Folder(rank=0, root=tmp_path, output=tmp_path, databases={"profiler": path})
+    assert len(of(KERNELS.ways["database"], damaged)) == 1
+    (note,) = damaged.notes.all()
+    assert (note.place, note.what, note.rows, note.share) == (
+        "COMPUTE_TASK_INFO", Message("kernels_without_task"), 2, 0.5
+    )  # fmt: skip
 
 
 def test_without_both_there_are_no_kernels(tmp_path: Path) -> None:

@@ -14,8 +14,15 @@ import pytest
 from tests.missing_tools import fail_for_a_missing_tool
 from tests.shared_captures import SharedCaptures
 
-hypothesis.settings.register_profile("unhurried", deadline=None)  # how busy the machine is tells nothing of the code
-hypothesis.settings.load_profile("unhurried")
+TIERS = {"landing": 0.4, "nightly": 20.0}
+"""How many of its examples each property is tried on. Those of a landing are the same each time; the nightly ones follow
+from the seed that is given."""
+TIER = os.environ.get("ADVISOR_TIER", "landing")
+hypothesis.settings.register_profile(  # how busy the machine is tells nothing of the code
+    "landing", deadline=None, derandomize=True, database=None
+)
+hypothesis.settings.register_profile("nightly", deadline=None, database=None, print_blob=True)
+hypothesis.settings.load_profile(TIER)
 gc.set_threshold(100_000)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
 
 
@@ -35,6 +42,15 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedCaptures]
     captures = SharedCaptures((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared")
     yield captures
     assert not captures.changed(), "a test has written into what all tests read"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives each property as many examples as the tier has of those that it asks for."""
+    tests = {id(test): test for test in (getattr(item, "obj", None) for item in items)}.values()
+    for test in (test for test in tests if hasattr(test, "_hypothesis_internal_use_settings")):
+        own = test._hypothesis_internal_use_settings
+        examples = max(1, round(own.max_examples * TIERS[TIER]))
+        test._hypothesis_internal_use_settings = hypothesis.settings(own, max_examples=examples)
 
 
 @pytest.hookimpl(wrapper=True)

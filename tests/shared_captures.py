@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,29 @@ from typing import Any
 import advisor
 import corpus
 from advisor.model.findings import Diagnosis
-from corpus.cases import setup_of
+from corpus.cases import Setup, setup_of
 from corpus.events import Cause
 
 Stamps = dict[str, tuple[int, int]]
+LAYERS = {"pipeline": 6}
+"""Of the small job of a workload that has many."""
+
+
+def small_setup(setup: Setup) -> Setup:
+    """The same job with two data parallel ranks, or one for each stage of a pipeline, or as many as share experts: what
+    strikes all ranks alike shows in two as in four."""
+    layout, layers = setup.layout, LAYERS.get(setup.name)
+    workload = replace(setup.workload, layers=layers) if layers else setup.workload  # type: ignore[call-arg]
+    dp = min(layout.dp, max(2 // layout.pp, layout.ep))
+    return replace(setup, layout=replace(layout, dp=dp), workload=workload)
 
 
 @lru_cache(maxsize=2)
-def _job(case: str, seed: int, workload: str | None, strength: float, without: tuple[str, ...]) -> corpus.Job:
-    return corpus.job(case, seed, workload=workload, strength=strength, without=without)
+def _job(
+    case: str, seed: int, *, workload: str | None, small: bool, strength: float, without: tuple[str, ...]
+) -> corpus.Job:
+    setup = small_setup(setup_of(case, workload)) if small else None
+    return corpus.job(case, seed, workload=workload, setup=setup, strength=strength, without=without)
 
 
 class SharedCaptures:
@@ -46,19 +61,22 @@ class SharedCaptures:
         workload: str | None = None,
         strength: float = 1.0,
         without: Collection[str] = (),
+        small: bool = False,
         export: str = "text",
         level: int = 1,
         **variants: Any,
     ) -> Path:
         """The folder of a generated capture, as `corpus.job` and `corpus.write` make it; for reading alone.
 
-        A copy to be changed leaves the modes behind: `shutil.copytree(…, copy_function=shutil.copyfile)`.
+        `small` takes the `small_setup` of the job. A copy to be changed leaves the modes behind:
+        `shutil.copytree(…, copy_function=shutil.copyfile)`.
         """
-        asked = (case, seed, workload or setup_of(case).name, strength, tuple(without), export, level, variants)
+        asked = (case, seed, workload or setup_of(case).name, strength, tuple(without), small, export, level, variants)
         folder = self._folder / f"{case}-{_digest(repr(asked))}"
 
         def write() -> None:
-            corpus.write(_job(case, seed, workload, strength, tuple(without)), folder, export, level, **variants)
+            job = _job(case, seed, workload=workload, small=small, strength=strength, without=tuple(without))
+            corpus.write(job, folder, export, level, **variants)
             for path in folder.rglob("*"):
                 if path.is_file():
                     path.chmod(0o444)

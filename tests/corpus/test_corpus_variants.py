@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,17 @@ import pytest
 
 import advisor
 import corpus
+from corpus.cases import setup_of
+from corpus.events import Layout
+from corpus.workloads import WORKLOADS
 
-CASES = {"host-bound-2-ranks": None, "slow-link": "dense", "cast-excess": "single"}
-"""With the workload each is shown in."""
+SETUPS = {
+    "host-bound-2-ranks": setup_of("host-bound-2-ranks"),
+    "slow-link": replace(WORKLOADS["dense"], layout=Layout(dp=3)),
+    "cast-excess": WORKLOADS["single"],
+}
+"""Each case in the fewest ranks that show it, and two steps of them."""
+CASES = {name: replace(one, workload=replace(one.workload, steps=2)) for name, one in SETUPS.items()}
 SPELLINGS: dict[str, dict[str, Any]] = {
     "device column": {"device_column": True},
     "later names": {"block_word": "Num"},
@@ -41,7 +50,7 @@ SWITCHED_OFF: dict[str, dict[str, Any]] = {
 
 @cache
 def _job(case: str) -> corpus.Job:
-    return corpus.job(case, 5, workload=CASES[case])
+    return corpus.job(case, 5, setup=CASES[case])
 
 
 _DIAGNOSED: dict[str, dict[str, tuple[str, Any]]] = {}

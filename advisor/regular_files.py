@@ -12,9 +12,9 @@ from advisor.messages.errors import SpokenError
 from advisor.messages.message import Message
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-_OF_THE_SYSTEM = (Path("/proc"), Path("/sys"), Path("/dev"))
+_OF_THE_SYSTEM = ("/proc/", "/sys/", "/dev/")
 """Where files are made up as they are read: settings and memory of other processes, devices."""
-_MEMORY_DISK = Path("/dev/shm")  # noqa: S108 - holds files as any disk does
+_MEMORY_DISK = "/dev/shm/"  # noqa: S108 - holds files as any disk does
 
 
 class NotRegularError(SpokenError, OSError):
@@ -57,5 +57,5 @@ def leads_out(path: Path, folder: Path) -> bool:
 
 def leads_to_system(path: Path) -> bool:
     """Whether a path leads, by way of links, to what the system makes up, such as the memory of a process."""
-    target = Path(os.path.realpath(path))
-    return any(map(target.is_relative_to, _OF_THE_SYSTEM)) and not target.is_relative_to(_MEMORY_DISK)
+    target = f"{os.path.realpath(path)}/"
+    return target.startswith(_OF_THE_SYSTEM) and not target.startswith(_MEMORY_DISK)

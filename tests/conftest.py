@@ -13,10 +13,11 @@ import pytest
 
 from tests.missing_tools import fail_for_a_missing_tool
 from tests.shared_captures import SharedCaptures
+from tests.warm_advisor import TOP, warm_advisor
 
 TIERS = {"landing": 0.4, "nightly": 20.0}
-"""How many of its examples each property is tried on. Those of a landing are the same each time; the nightly ones follow
-from the seed that is given."""
+"""How many of its examples each property is tried on: those of a landing are always the same, those of a night follow
+from a seed."""
 TIER = os.environ.get("ADVISOR_TIER", "landing")
 hypothesis.settings.register_profile(  # how busy the machine is tells nothing of the code
     "landing", deadline=None, derandomize=True, database=None
@@ -42,6 +43,23 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedCaptures]
     captures = SharedCaptures((own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared")
     yield captures
     assert not captures.changed(), "a test has written into what all tests read"
+
+
+@pytest.fixture(scope="session")
+def advisor_program(tmp_path_factory: pytest.TempPathFactory, shared: SharedCaptures) -> Iterator[str]:
+    """What stands for the command advisor, and does what it does."""
+    capture = TOP / "corpus" / "host-bound-2-ranks"
+    with warm_advisor(tmp_path_factory.mktemp("warm"), capture, shared.charts) as text:
+        yield text
+
+
+@pytest.fixture(scope="session")
+def advisor_command(tmp_path_factory: pytest.TempPathFactory, advisor_program: str) -> Path:
+    """Where it lies, to be called from a shell."""
+    path = tmp_path_factory.mktemp("programs") / "advisor"
+    path.write_text(advisor_program, "utf-8")
+    path.chmod(0o755)
+    return path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

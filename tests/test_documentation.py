@@ -86,9 +86,9 @@ def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def said(command: str, folder: Path) -> list[str]:
+def said(command: str, folder: Path, advisor: Path) -> list[str]:
     """What a command prints on a terminal of 100 columns; it may run `advisor` and `python -m corpus`."""
-    script = f'advisor() {{ "{sys.executable}" -m advisor "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; {command}'
+    script = f'advisor() {{ "{advisor}" "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; {command}'
     environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": str(TOP), "NO_COLOR": "1"}
     done = subprocess.run(
         ["bash", "-euc", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
@@ -97,11 +97,11 @@ def said(command: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gate.md", "docs/compare.md"])
-def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path) -> None:
+def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path, advisor_command: Path) -> None:
     (tmp_path / "corpus").symlink_to(TOP / "corpus")
     for block in blocks(page, "console"):
         for command, *shown in (part.splitlines() for part in block.split("$ ")[1:]):
-            printed = "\n".join(said(command, tmp_path))
+            printed = "\n".join(said(command, tmp_path, advisor_command))
             for passage in "\n".join(shown).split("…\n"):
                 assert passage.strip("\n…") in printed, command
 

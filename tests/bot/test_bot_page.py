@@ -31,13 +31,11 @@ def steps(workflow: Any) -> Iterator[dict[str, Any]]:
     return (step for job in workflow["jobs"].values() for step in job["steps"])
 
 
-def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
+def test_the_page_shows_what_its_commands_print(tmp_path: Path, advisor_command: Path) -> None:
     (tmp_path / "corpus").symlink_to(TOP / "corpus")
     (block,) = blocks("console")
     for command, *shown in (part.splitlines() for part in block.split("$ ")[1:]):
-        script = (
-            f'advisor() {{ "{sys.executable}" -m advisor "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; {command}'
-        )
+        script = f'advisor() {{ "{advisor_command}" "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; {command}'
         done = subprocess.run(
             ["bash", "-euc", script],
             cwd=tmp_path,

@@ -18,6 +18,6 @@ def capture(shared: SharedCaptures) -> Capture:
     """Where one job lies, written once: `capture("database", level=2)`. Tests do not change it."""
 
     def written(export: str, level: int = 1, case: str = "healthy-pipeline") -> Path:
-        return shared.written(case, small=True, export=export, level=level)
+        return shared.written(case, small=case == "healthy-pipeline", export=export, level=level)
 
     return written

@@ -23,11 +23,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_every_command_prints_what_the_page_shows(folder: Path) -> None:
+def test_every_command_prints_what_the_page_shows(folder: Path, advisor_command: Path) -> None:
     commands = [part for block in blocks(PAGE, "console") for part in block.split("$ ")[1:]]
     assert len(commands) >= len(FORMATS)
     for command, *shown in (part.splitlines() for part in commands):
-        printed = "\n".join(said(command, folder))
+        printed = "\n".join(said(command, folder, advisor_command))
         place = 0
         for passage in re.split(r"…\n?", "\n".join(shown)):
             found = printed.find(passage.strip("\n"), place)

@@ -66,6 +66,8 @@ def main(address: str, capture: str, charts: str) -> None:
 
 
 def _warm_up(capture: str, charts: Path) -> None:
+    import httpx2  # noqa: F401 - what the bot asks forges with takes longer to load than to ask
+
     import advisor.cli.outputs
     import advisor.report.charts.draw
     from advisor.cli.main import main as advise

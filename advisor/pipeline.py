@@ -108,7 +108,7 @@ def judge_profile(
     from advisor.engine.merge import merge
     from advisor.engine.needed_tables import wanted_by
     from advisor.engine.rank import rank_findings
-    from advisor.engine.unseen_ranks import with_ranks_left_out
+    from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
 
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
     run = measured_run(profile)
@@ -117,8 +117,8 @@ def judge_profile(
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
         result = evaluate(rule, profile, run)
-        outcomes.append(with_ranks_left_out(result.outcome, rule.facts, profile, run))
-        findings += merge(result, waited)
+        outcomes.append(with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss))
+        findings += with_upper_bounds(merge(result, waited), rule, profile, catalog.tolerated_loss)
         progress("rules", done, len(catalog.rules))
     return Diagnosis(
         version=VERSION,

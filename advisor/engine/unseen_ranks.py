@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,11 +14,8 @@ from advisor.facts.base import Fact
 from advisor.facts.derived import Coverage
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.model.findings import Outcome
+from advisor.model.findings import Finding, Outcome
 from advisor.model.run import Run
-
-TOLERATED = 0.05
-"""Part of the records that point into a table and may find nothing; in whole captures none does (capture/lost-rows)."""
 
 
 class Behind(Protocol):
@@ -28,16 +25,28 @@ class Behind(Protocol):
     def observed_behind(self, fact: type[Fact]) -> Collection[type[Fact]]: ...
 
 
-def with_ranks_left_out(outcome: Outcome, facts: Iterable[type[Fact]], profile: Behind, run: Run) -> Outcome:
-    """The outcome of a rule that reads these facts, with the ranks it could not look at and why.
+class ReadingRule(Protocol):
+    """A rule, as far as what it reads is concerned."""
 
-    A rule that found nothing in tables which lost rows was not checked there: found nothing is no sign of health.
+    @property
+    def facts(self) -> tuple[type[Fact], ...]: ...
+    @property
+    def coverage(self) -> Mapping[str, float]: ...
+
+
+def with_ranks_left_out(
+    outcome: Outcome, rule: ReadingRule, profile: Behind, run: Run, tolerated_loss: float
+) -> Outcome:
+    """The outcome of a rule, with the ranks it could not look at and why.
+
+    A rule that found nothing in tables which lost rows was not checked there: found nothing is no sign of health. So
+    much of a table may be gone, unless the rule itself says how much of it there has to be.
     """
     if outcome.outcome not in ("fired", "quiet"):
         return outcome
-    behind = {root.table for fact in facts for root in profile.observed_behind(fact)}
-    lost = _lost_rows(profile, behind) if outcome.outcome == "quiet" else {}
-    found = _ranks_without_files(facts, profile, run)
+    behind = {root.table: 1 - tolerated_loss for fact in rule.facts for root in profile.observed_behind(fact)}
+    lost = _lost_rows(profile, behind | dict(rule.coverage)) if outcome.outcome == "quiet" else {}
+    found = _ranks_without_files(rule.facts, profile, run)
     if lost and {*lost, *found} >= {*run.ranks}:
         why = FactMissing([], incomplete=sorted(set[str]().union(*lost.values())))
         return outcome.model_copy(update={"outcome": "skipped", "reason": reason.of_missing(why, run)})
@@ -49,17 +58,36 @@ def with_ranks_left_out(outcome: Outcome, facts: Iterable[type[Fact]], profile: 
     return outcome.model_copy(update={"without_ranks": ranks, "reason": reason.join_reasons(said)})
 
 
-def _lost_rows(profile: Behind, tables: Collection[str]) -> dict[int, set[str]]:
-    """By rank: those of these tables that lost rows."""
+def with_upper_bounds(
+    findings: Iterable[Finding], rule: ReadingRule, profile: Behind, tolerated_loss: float
+) -> tuple[Finding, ...]:
+    """The findings of a rule; savings on ranks where a table that it can do without lost rows are upper bounds.
+
+    What was to bound them is gone.
+    """
+    found = tuple(findings)
+    spared = {table: 1 - tolerated_loss for table, part in rule.coverage.items() if part < 1 - tolerated_loss}
+    lost = _lost_rows(profile, spared) if spared and found else {}
+    if not lost:
+        return found
+    return tuple(
+        one.model_copy(update={"at_most": True}) if any(place.rank in lost for place in one.seen) else one
+        for one in found
+    )
+
+
+def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[str]]:
+    """By rank: the tables of which less is there than this part."""
     try:
         known = profile.table(Coverage)
     except FactMissing:
         return {}
-    lacking = known.take(known["found"] < (1 - TOLERATED) * known["needed"])
+    tables = known.texts("of")
+    parts = np.array([*(needed.get(name, 0.0) for name in tables.names), 0.0])[tables.codes]
+    lacking = known.take(known["found"] < parts * known["needed"])
     found: dict[int, set[str]] = {}
     for rank, name in zip(lacking["rank"].tolist(), lacking.texts("of").values(), strict=True):
-        if name is not None and name in tables:
-            found.setdefault(rank, set()).add(name)
+        found.setdefault(rank, set()).add(str(name))
     return found
 
 

@@ -146,6 +146,8 @@ class Finding(_Model):
     severity: SeverityName
     confidence: ConfidenceName
     saving: Saving = Saving()
+    at_most: bool = False
+    """Whether the saving is an upper bound here, because rows that bound it were lost."""
     restated: Saving | None = None
     """Of a symptom: the time it says again without a reason, on the rank where it is most. None of a cause."""
     subject: dict[str, Scalar] = {}

@@ -117,6 +117,7 @@ class _Binder:
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
             symptom=self.symptom(scope),
+            coverage=self.coverage(),
             doubts=tuple(w.doubts) if isinstance(w.doubts, list) else ("*",) if w.doubts else (),
             since=w.since,
             status=w.status,
@@ -247,6 +248,15 @@ class _Binder:
             if key in fact.columns() and columns.get(key) != fact.columns()[key].store:
                 self.wrong(("rows", "in"), Message("has_no_key", table=name, name=key), suggest_known(key, columns))
         return other
+
+    def coverage(self) -> dict[str, float]:
+        """How much of which observed table the rule needs."""
+        observed = {name for name, fact in FACTS.items() if fact.observed}
+        for name in self.written.coverage:
+            if name not in observed:
+                hint = suggest_known(name, observed)
+                self.wrong(("coverage", name), Message("unknown_table", name=name), hint, key=True)
+        return dict(self.written.coverage)
 
     def symptom(self, scope: Scope) -> Compiled | None:
         """The time that a finding of the rule only says again; None for a rule that names a cause."""

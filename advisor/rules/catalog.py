@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
@@ -23,6 +23,8 @@ from advisor.shipped_files import shipped_folder
 __all__ = ["Catalog", "gather_rules", "lint_rules", "new_rule", "read_rule", "unknown_rule"]
 
 
+LOST_ROWS = "capture/lost-rows"
+"""The rule that says which part of a table may be gone, by its parameter `tolerated`."""
 MOST_ENTRIES = 100_000
 """Files and folders that are looked at below a directory of rules."""
 
@@ -44,6 +46,9 @@ class Catalog:
     """Rules, ordered by id."""
 
     rules: tuple[Rule, ...]
+    tolerated_loss: float = 0.0
+    """Part of a table that may be gone before nothing found in it stops to count: what `capture/lost-rows` tolerates,
+    whether it is asked for or not; nothing may where no rule says so."""
 
     @classmethod
     def load(cls, directories: Iterable[Path], settings: Adjustment | None = None) -> Catalog:
@@ -57,7 +62,8 @@ class Catalog:
             mistakes += settings.check({rule.id: rule for rule in rules})
         if mistakes:
             raise RuleError(mistakes)
-        return cls(tuple(rules if settings is None else settings.applied(rules)))
+        applied = tuple(rules if settings is None else settings.applied(rules))
+        return cls(applied, _tolerated_loss((*rules, *applied)))
 
     def facts(self) -> set[type[Fact]]:
         """Every table some rule wants."""
@@ -66,7 +72,9 @@ class Catalog:
     def select(self, patterns: Iterable[str]) -> Catalog:
         """The rules whose id matches one of the patterns, such as `host/*`."""
         wanted = tuple(patterns)
-        return Catalog(tuple(r for r in self.rules if any(fnmatchcase(r.id, pattern) for pattern in wanted)))
+        return replace(
+            self, rules=tuple(r for r in self.rules if any(fnmatchcase(r.id, pattern) for pattern in wanted))
+        )
 
     @cached_property
     def by_id(self) -> Mapping[str, Rule]:
@@ -83,6 +91,12 @@ class Catalog:
         if rule_id in self.by_id:
             return self.by_id[rule_id]
         raise unknown_rule(rule_id, self.by_id)
+
+
+def _tolerated_loss(rules: Iterable[Rule]) -> float:
+    """What the last of these rules that tells of lost rows tolerates."""
+    told = [rule.params["tolerated"].value for rule in rules if rule.id == LOST_ROWS and "tolerated" in rule.params]
+    return told[-1] if told else 0.0
 
 
 def unknown_rule(rule_id: str, known: Collection[str]) -> UsageError:

@@ -22,6 +22,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "why": "Why to care; not what to do.",
         "applies_when": "A condition over the run, such as `rank_count > 1`. False gives: not applicable.",
         "requires": "Further tables that must have been recorded.",
+        "coverage": "Part of an observed table behind its own that has to be there for nothing found to count, such as "
+        "`{launches: 0}`; left out, all but what `capture/lost-rows` tolerates. 0 where no verdict rests on it.",
         "params": "Thresholds by name, each with its basis.",
         "for_each": "Columns to group by; `[]` is the whole run. One judgement for each group.",
         "in": "The one table it reads.",
@@ -97,6 +99,7 @@ def json_schema() -> dict[str, Any]:
     facts = (*OBSERVED, *DERIVED)
     schema["properties"]["in"] |= _table_choices(facts)
     schema["properties"]["requires"]["items"] = _table_choices(facts)
+    schema["properties"]["coverage"]["propertyNames"] = _table_choices(OBSERVED)
     schema["allOf"] = [_schema_for_table(fact) for fact in facts]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 

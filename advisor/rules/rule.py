@@ -98,6 +98,8 @@ class Rule:
     explains: tuple[str, ...]
     symptom: Compiled | None
     """The time per step, µs, that a finding says again and does not explain; None for a cause."""
+    coverage: Mapping[str, float]
+    """By observed table: the part that has to be there for nothing found to count, where the rule says so itself."""
     doubts: tuple[str, ...]
     """Patterns of rules whose findings on the same ranks are less certain."""
     since: str
@@ -194,6 +196,7 @@ class Rule:
             ("for_each", ", ".join(self.for_each)),
             ("in", self.fact.table),
             ("requires", ", ".join(fact.table for fact in self.requires)),
+            *(("coverage", f"{table}: {part:g}") for table, part in self.coverage.items()),
             ("where", self.where.source if self.where else ""),
             *(("let", f"{name}: {value.source}") for name, value in self.let.items()),
             ("when", self.when.source),

@@ -150,6 +150,7 @@ class RuleFile(_Part):
     why: Words
     applies_when: Expression = "true"
     requires: list[str] = []
+    coverage: dict[str, Annotated[float, Field(ge=0, le=1)]] = {}
     params: dict[str, ParamFile] = {}
     for_each: list[str]
     in_: str = Field(alias="in")

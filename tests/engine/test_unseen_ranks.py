@@ -3,14 +3,26 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import Struct
 
 import advisor
 import corpus
-from advisor.model.findings import Diagnosis, Outcome
+from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
+from advisor.facts.base import Fact
+from advisor.facts.derived import Coverage, OperatorShape, OperatorShare
+from advisor.facts.observed import Kernel, Launch
+from advisor.facts.table import Table
+from advisor.model.findings import Confidence, Diagnosis, Finding, Outcome, Place, Severity
+from advisor.model.run import Run
+from advisor.pipeline import open_profile
+from advisor.rules.catalog import LOST_ROWS, Catalog
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +65,119 @@ def test_it_is_said_once_among_what_was_not_checked(half_given: Diagnosis) -> No
 def test_a_whole_run_has_no_such_ranks() -> None:
     whole = advisor.diagnose(Path(corpus.__file__).parent / "host-bound-2-ranks")
     assert not [one.rule for one in whole.outcomes if one.without_ranks]
+
+
+class ProfileOf(Struct):
+    """A profile that lost these tables on rank 1, of rules that read what rests on all of them."""
+
+    lost: dict[str, float]
+
+    def table(self, fact: type[Any]) -> Table[Any]:
+        assert fact is Coverage
+        found = list(self.lost.values())
+        return Table.build(Coverage, rank=[1] * len(found), of=list(self.lost), needed=100.0, found=found)
+
+    def observed_behind(self, fact: type[Fact]) -> Collection[type[Fact]]:
+        return (Kernel, Launch)
+
+
+class RuleOf(Struct):
+    coverage: dict[str, float]
+    facts: tuple[type[Fact], ...] = (OperatorShape,)
+
+
+RUN = Run(ranks=(0, 1))
+QUIET = Outcome(rule="acme/slow", outcome="quiet")
+NEED = 0.05
+
+
+@pytest.mark.parametrize(
+    ("coverage", "lost", "unseen"),
+    [
+        ({}, {"launches": 94}, (1,)),
+        ({}, {"launches": 95}, ()),
+        ({}, {"host_calls": 0}, ()),
+        ({"launches": 0}, {"launches": 0}, ()),
+        ({"launches": 0}, {"launches": 0, "kernels": 94}, (1,)),
+        ({"launches": 0.5}, {"launches": 49}, (1,)),
+        ({"launches": 0.5}, {"launches": 50}, ()),
+        ({"kernels": 1}, {"kernels": 99}, (1,)),
+    ],
+)
+def test_a_rule_says_how_much_of_a_table_it_needs(
+    coverage: dict[str, float], lost: dict[str, float], unseen: tuple[int, ...]
+) -> None:
+    said = with_ranks_left_out(QUIET, RuleOf(coverage), ProfileOf(lost), RUN, NEED)
+    assert (said.outcome, said.without_ranks) == ("quiet", unseen)
+
+
+def test_a_rule_that_lacks_its_rows_on_every_rank_was_not_checked() -> None:
+    said = with_ranks_left_out(QUIET, RuleOf({}), ProfileOf({"kernels": 10}), Run(ranks=(1,)), NEED)
+    assert said.outcome == "skipped"
+    assert said.reason is not None
+    assert "incomplete: kernels" in said.reason.en
+
+
+def test_a_saving_is_an_upper_bound_where_rows_are_lost_that_would_bound_it() -> None:
+    findings = [
+        Finding(
+            rule="acme/slow",
+            fingerprint=str(rank),
+            severity=Severity.low,
+            confidence=Confidence.low,
+            seen=(Place(rank=rank),),
+        )
+        for rank in (0, 1)
+    ]
+
+    def bounded(coverage: dict[str, float], lost: float) -> list[bool]:
+        profile = ProfileOf({"launches": lost})
+        return [one.at_most for one in with_upper_bounds(findings, RuleOf(coverage), profile, NEED)]
+
+    assert bounded({"launches": 0}, 10) == [False, True]
+    assert bounded({"launches": 0}, 96) == [False, False]
+    assert bounded({}, 10) == [False, False]
+
+
+def test_what_may_be_lost_is_said_by_the_rule_that_tells_of_it_and_holds_for_all() -> None:
+    shipped = advisor.load_rules()
+    assert shipped.tolerated_loss == shipped.named(LOST_ROWS).params["tolerated"].value
+    assert shipped.select(["host/*"]).tolerated_loss == shipped.tolerated_loss
+    assert Catalog(shipped.rules).tolerated_loss == 0
+
+
+def test_settings_move_what_may_be_lost(tmp_path: Path) -> None:
+    settings = tmp_path / "advisor.yaml"
+    settings.write_text("rules: {capture/lost-rows: {params: {tolerated: 0.2}}}", "utf-8")
+    assert advisor.load_rules(settings=settings).tolerated_loss == 0.2
+    settings.write_text("rules: {capture/lost-rows: off}", "utf-8")
+    assert advisor.load_rules(settings=settings).tolerated_loss == advisor.load_rules().tolerated_loss
+
+
+JUDGED_BY_REPLAY = {"instant_us", "removed_us", "steady_us"}
+
+
+def test_a_rule_that_can_do_without_launches_judges_by_no_column_that_a_replay_gives() -> None:
+    every = advisor.load_rules().rules
+    spared = [rule for rule in every if rule.coverage.get("launches") == 0]
+    assert spared
+    for rule in spared:
+        names, todo = set[str](), [name for test in (rule.where, rule.when) if test for name in test.names]
+        while todo:
+            name = todo.pop()
+            if name not in names:
+                names.add(name)
+                todo += rule.let[name].names if name in rule.let else ()
+        assert not names & JUDGED_BY_REPLAY, rule.id
+
+
+def test_without_launches_nothing_changes_but_what_a_replay_gives(tmp_path: Path) -> None:
+    folder = tmp_path / "job"
+    shutil.copytree(Path(corpus.__file__).parent / "host-bound-2-ranks", folder)
+    for trace in folder.rglob("trace_view.json"):
+        events = json.loads(trace.read_text("utf-8"))
+        trace.write_text(json.dumps([one for one in events if one.get("ph") not in ("s", "f")]), "utf-8")
+    before, after = (open_profile(path) for path in (Path(corpus.__file__).parent / "host-bound-2-ranks", folder))
+    for fact in (OperatorShape, OperatorShare):
+        kept = [name for name in fact.columns() if name not in JUDGED_BY_REPLAY]
+        assert list(before.table(fact).cells(kept)) == list(after.table(fact).cells(kept))

@@ -210,7 +210,7 @@ class Maker:
         info = self.rule(finding)
         holes = self.holes(finding)
         name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
-        bounded = restates or info.at_most
+        bounded = restates or info.at_most or finding.at_most
         phrase, time, share = describe_saving(
             finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=bounded
         )

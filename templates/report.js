@@ -66,10 +66,10 @@
   const controls = one("#controls");
   if (!controls) return;
   controls.hidden = false;
-  all(".keys").forEach((part) => { part.hidden = false; });
+  root.classList.add("scripted");
   const search = one("#search"), severity = one("#by-severity"), category = one("#by-category");
-  const findings = all(".ranking li").map((line) => {
-    const card = document.getElementById(line.dataset.card);
+  const findings = all(".ranking a").map((link) => {
+    const line = link.parentElement, card = document.getElementById(link.dataset.card);
     return { line, card, text: `${line.textContent} ${card.textContent}`.toLowerCase() };
   });
   const filter = () => {
@@ -77,8 +77,8 @@
     let shown = 0;
     for (const { line, card, text } of findings) {
       const match = words.every((word) => text.includes(word))
-        && (!severity.value || line.dataset.severity === severity.value)
-        && (!category.value || line.dataset.category === category.value);
+        && (!severity.value || card.dataset.severity === severity.value)
+        && (!category.value || card.dataset.category === category.value);
       line.hidden = card.hidden = !match;
       shown += match;
     }

@@ -18,9 +18,8 @@ import corpus
 from advisor.bot.comment import render_comment
 from advisor.messages.text import LANGUAGES, Language
 from advisor.model.findings import Diagnosis, Finding, Scalar
-from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
+from advisor.report.diagnosis.document import DiagnosisBlocks, diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.page import diagnosis_page
-from advisor.report.diagnosis.view import diagnosis_view
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.units import show_value
@@ -75,7 +74,7 @@ def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
     assert_each_call_has_one_spelling(diagnosis)
     for language in LANGUAGES:
         step = step_of(diagnosis)
-        head = diagnosis_view(diagnosis, language).headline
+        head = DiagnosisBlocks(diagnosis, language).headline
         for name, said in outputs(diagnosis, language):
             assert not step or flat(head.time) in flat(said), (name, head.time)
             over = [part[0] for part in PER_CENT.finditer(said) if float(part[1].replace(",", "")) > 100]
@@ -89,10 +88,10 @@ def assert_one_set_of_numbers(diagnosis: Diagnosis) -> None:
 
 def told(diagnosis: Diagnosis, language: Language) -> Iterator[str]:
     """What a report says of this run, apart from why thresholds are what they are."""
-    shown = diagnosis_view(diagnosis, language)
+    shown = DiagnosisBlocks(diagnosis, language)
     yield shown.headline.time
     yield shown.headline.says
-    for card in (*shown.cards, *shown.short):
+    for card in shown.made:
         prose = [card.title, card.assumes, *(measure.label for measure in card.measures)]
         yield from ("".join(piece.text for piece in pieces) for pieces in prose)
         yield card.saving
@@ -113,9 +112,9 @@ def assert_split_adds_up(diagnosis: Diagnosis) -> None:
         return
     assert split.step_us == pytest.approx(diagnosis.run.step_us)
     assert split.compute_us + split.exposed_comm_us + split.free_us == pytest.approx(split.step_us, rel=0.01)
-    parts = diagnosis_view(diagnosis, "en").parts
+    parts = DiagnosisBlocks(diagnosis, "en").parts
     assert sum(part.percent for part in parts) == pytest.approx(100, abs=0.5)
-    assert f"{show_value(split.step_us, 'us')}" in diagnosis_view(diagnosis, "en").headline.time
+    assert f"{show_value(split.step_us, 'us')}" in DiagnosisBlocks(diagnosis, "en").headline.time
     if diagnosis.account is not None:
         assert sum(spent.us for spent in diagnosis.account.spent) == pytest.approx(split.step_us, rel=0.01)
 
@@ -170,7 +169,7 @@ def assert_shares_are_of_the_step_that_is_named(diagnosis: Diagnosis) -> None:
                 assert measured[share] == pytest.approx(us / own, rel=0.01), (finding.rule, share)
         named = bool(shares) and abs(own - mean) > UNEVEN * mean
         for language in LANGUAGES:
-            card = next(c for c in diagnosis_view(diagnosis, language).cards if c.fingerprint == finding.fingerprint)
+            card = next(c for c in DiagnosisBlocks(diagnosis, language).cards if c.fingerprint == finding.fingerprint)
             said = "".join(piece.text for piece in card.title)
             assert (show_value(own, "us") in said) >= named, said
 

@@ -6,13 +6,14 @@ A module makes one kind of document out of what is to be said; `renderers` write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from advisor.messages.text import Language
-from advisor.report.prose import Prose, TextPiece, flat_text
+from advisor.report.prose import Prose, TextPiece, flat_text, join_prose
 from advisor.report.time_split import TimePart
 
 
@@ -29,6 +30,17 @@ class Paragraph(Struct, frozen=True):
     said: Prose
     begins: bool = False
     """Whether something else begins with it: where lines stand close, it stands apart from what is above."""
+
+
+class FactLine(Struct, frozen=True):
+    """A few short facts beside each other."""
+
+    facts: tuple[Prose, ...]
+
+    @property
+    def said(self) -> Prose:
+        """All of them in a sentence."""
+        return join_prose(" · ", self.facts)
 
 
 class ListBlock(Struct, frozen=True):
@@ -62,11 +74,23 @@ class Grid(Struct, frozen=True):
     numeric: tuple[bool, ...] = ()
     subject: int | None = None
     """The column that says what a row is about. Where a line is short, what follows that column stands below it."""
+    below: int | None = None
+    """The column that a page shows small below the first."""
+    over: tuple[str, ...] = ()
+    """What stands over each head; neighbours that share it stand under one."""
 
     @property
     def right(self) -> tuple[bool, ...]:
         """Of each column whether it stands to the right."""
         return (*self.numeric, *[False] * (len(self.heads) - len(self.numeric)))
+
+    @property
+    def titles(self) -> tuple[Prose, ...]:
+        """The head of each column with what stands over it."""
+        if not self.over:
+            return self.heads
+        pairs = zip(self.over, self.heads, strict=True)
+        return tuple(join_prose(" ", filter(None, ((TextPiece(over),), head))) for over, head in pairs)
 
 
 class Quote(Struct, frozen=True):
@@ -80,6 +104,61 @@ class Fold(Struct, frozen=True):
 
     said: Prose
     blocks: Blocks
+    is_open: bool = False
+    """Whether a page shows it unfolded at first."""
+
+
+class Section(Struct, frozen=True):
+    """Blocks that belong together: on a page an element with a look and an anchor of its own, in text only they."""
+
+    blocks: Blocks
+    look: str = ""
+    anchor: str = ""
+    element: Literal["div", "section", "article", "header", "a"] = "div"
+    listed: str = ""
+    """What it is called in the contents of the page."""
+    data: Mapping[str, str] = {}
+    """What the script of the page asks for."""
+    link: str = ""
+    """The anchor that a click on it leads to."""
+
+
+class Figure(Struct, frozen=True):
+    """A chart by its name among the drawings of a page, and its numbers in words."""
+
+    name: str
+    title: str
+    note: str
+    numbers: Fold
+    wide: bool = False
+
+
+class Meter(Struct, frozen=True):
+    """A part of the whole, in per cent, as a bar: what text says in a number beside it."""
+
+    percent: float
+
+
+class TimeBar(Struct, frozen=True):
+    """A time as a bar of its parts: each by the name of its colour, all in per cent of the longest bar."""
+
+    name: str
+    amount: str
+    percent: float
+    parts: tuple[tuple[str, float], ...]
+
+
+class BarPair(Struct, frozen=True):
+    """Times to be compared, drawn to one scale."""
+
+    bars: tuple[TimeBar, ...]
+
+
+class SearchForm(Struct, frozen=True):
+    """What findings can be narrowed by: severities and categories, by name and in words."""
+
+    severities: tuple[tuple[str, str], ...]
+    categories: tuple[tuple[str, str], ...]
 
 
 class SplitBlock(Struct, frozen=True):
@@ -89,7 +168,11 @@ class SplitBlock(Struct, frozen=True):
     parts: tuple[TimePart, ...]
 
 
-Block = Heading | Paragraph | ListBlock | Code | Grid | Quote | Fold | SplitBlock
+TextBlock = Heading | Paragraph | FactLine | ListBlock | Code | Grid | Quote | Fold | SplitBlock
+"""What every format shows."""
+PageBlock = Section | Figure | Meter | BarPair | SearchForm
+"""What only a page shows; in text stands what a section holds."""
+Block = TextBlock | PageBlock
 Blocks = tuple[Block, ...]
 
 
@@ -100,11 +183,25 @@ class Document(Struct, frozen=True):
     blocks: Blocks
     version: str = ""
     """Of the advisor that found it."""
+    brand: Prose = ()
+    """What stands at the top of its page: which capture it is about."""
+    name: str = ""
 
     @property
     def title(self) -> str:
-        """What it is called: its first heading."""
+        """What it is called: its name, or its first heading."""
+        if self.name:
+            return self.name
         return next((flat_text(block.said) for block in self.blocks if isinstance(block, Heading)), "")
+
+
+def text_blocks(blocks: Blocks) -> Iterator[TextBlock]:
+    """The blocks as they stand in text."""
+    for block in blocks:
+        if isinstance(block, Section):
+            yield from text_blocks(block.blocks)
+        elif isinstance(block, TextBlock):
+            yield block
 
 
 def paragraph_of(*pieces: TextPiece) -> Blocks:
@@ -139,15 +236,17 @@ def followed_by(blocks: Blocks, words: Prose) -> Blocks:
 
 def with_prose(blocks: Blocks, change: Callable[[Prose], Prose]) -> Blocks:
     """The blocks with all that is said in them changed."""
-    return tuple(_with_prose(block, change) for block in blocks)
+    return tuple(_with_prose(block, change) for block in text_blocks(blocks))
 
 
-def _with_prose(block: Block, change: Callable[[Prose], Prose]) -> Block:
+def _with_prose(block: TextBlock, change: Callable[[Prose], Prose]) -> Block:
     match block:
         case Heading() | Paragraph():
             return replace(block, said=change(block.said))
+        case FactLine():
+            return FactLine(tuple(map(change, block.facts)))
         case Fold():
-            return Fold(change(block.said), with_prose(block.blocks, change))
+            return replace(block, said=change(block.said), blocks=with_prose(block.blocks, change))
         case ListBlock():
             return replace(block, items=tuple(with_prose(item, change) for item in block.items))
         case Grid():
@@ -171,9 +270,9 @@ def plain_text(blocks: Blocks) -> str:
 
 def plain_lines(blocks: Blocks) -> Iterator[str]:
     """Every paragraph, line of code and row of a table as a line; what stands in a list is marked and set back."""
-    for block in blocks:
+    for block in text_blocks(blocks):
         match block:
-            case Heading() | Paragraph():
+            case Heading() | Paragraph() | FactLine():
                 yield flat_text(block.said)
             case ListBlock():
                 for number, item in block.numbered():
@@ -183,7 +282,7 @@ def plain_lines(blocks: Blocks) -> Iterator[str]:
             case Code():
                 yield from block.text.splitlines()
             case Grid():
-                yield from (" | ".join(map(flat_text, row)) for row in (block.heads, *block.rows))
+                yield from (" | ".join(map(flat_text, row)) for row in (block.titles, *block.rows))
             case Quote():
                 yield from plain_lines(block.blocks)
             case Fold():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
@@ -80,7 +80,12 @@ class _InPlace(HtmlBlocks):
         )
 
     def with_tone(self, shown: Markup, tone: str) -> Markup:
-        return _square(tone) + shown if tone in COLOURS else super().with_tone(shown, tone)
+        if tone in COLOURS:
+            return _square(tone) + shown
+        return Markup('<span style="{}">{}</span>').format(LOOK[tone], shown) if tone in LOOK else shown
+
+    def code(self, text: str) -> Markup:
+        return self._element("pre", self._element("code", escape(text)))
 
 
 def _square(key: str) -> Markup:
@@ -90,7 +95,7 @@ def _square(key: str) -> Markup:
     ).format(COLOURS[key])
 
 
-IN_PLACE = _InPlace(LOOK)
+IN_PLACE = _InPlace(styles=LOOK)
 
 
 def document_html(document: Document) -> str:

@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every HTML page shares: the template with its look, its one script, and charts that are put in last."""
+"""Documents as HTML pages: one file that needs nothing else, in which nothing from a profile is markup."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType
 
 from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from markupsafe import Markup
-from msgspec import Struct
 
 from advisor.messages.text import Language
-from advisor.report.blocks import Document
+from advisor.report.blocks import Block, Blocks, Document, Figure, Fold, Grid, Paragraph, Section
+from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart
-from advisor.report.renderers.html import HtmlBlocks, tie_units, unbroken_code
+from advisor.report.prose import TextPiece, plain_prose
+from advisor.report.renderers.html import HtmlBlocks
 from advisor.report.words import say
 from advisor.shipped_files import shipped_folder
 
-LOOK_OF_PAGE = HtmlBlocks()
+LARGEST_BYTES = 1_500_000
+"""A page stays below this, so that it opens at once: beyond it, less is shown with all it holds."""
+
+Drawings = Mapping[str, str]
+"""Charts as SVG, by their kind."""
 
 
 class CompiledTemplates(BytecodeCache):
@@ -42,54 +46,71 @@ class CompiledTemplates(BytecodeCache):
 COMPILED = CompiledTemplates()
 
 
-class Figure(Struct, frozen=True):
-    """A chart and its drawing."""
-
-    chart: Chart
-    svg: Markup
+def chart_specs(charts: Iterable[Chart]) -> dict[str, object]:
+    """What is drawn, by the kind of chart."""
+    return {chart.kind: chart.spec for chart in charts}
 
 
-class Page:
-    """A page with a mark in the place of each chart. The mark is a secret, so that no name can look like one."""
+def bounded_page(
+    charts: Sequence[Chart], most: Sequence[int], make: Callable[[int, Drawings], Document], renderer: Renderer
+) -> str:
+    """The first page that is not too large: of documents made with fewer and fewer of what they list.
 
-    def __init__(self, template: str, language: Language, asked: Sequence[Chart], **known: object) -> None:
-        self._asked = asked
-        self._secret = secrets.token_hex(16)
-        self._template = _page_environment(language, known).get_template(template)
-        script = shipped_folder("templates").joinpath("report.js").read_text("utf-8")
-        self._script, self._script_hash = Markup(script), _hash_script(script)  # noqa: S704 - our own file
+    Charts that cannot be drawn are missing from what `make` is given.
+    """
+    drawn = renderer.render(chart_specs(charts)) if charts else {}
+    text = ""
+    for count in most:
+        text = document_page(make(count, drawn), drawn)
+        if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
+            break
+    return text
 
-    def text(self, kinds: Collection[str], **values: object) -> str:
-        """The page with the charts of these kinds; the others are named as missing."""
-        html: str = self._template.render(
-            figures=[
-                Figure(chart, Markup(self._chart_mark(chart.kind)))  # noqa: S704 - put in last
-                for chart in self._asked
-                if chart.kind in kinds
-            ],
-            missing=[chart.title for chart in self._asked if chart.kind not in kinds],
-            script=self._script,
-            script_hash=self._script_hash,
-            **values,
+
+def document_page(document: Document, drawn: Drawings | None = None) -> str:
+    """A document as one HTML file, with the drawings of its charts by name."""
+    html: str = (
+        _page_environment(document.language)
+        .get_template("page.html.j2")
+        .render(
+            document=document,
+            listed=tuple(_listed_sections(document.blocks)),
+            html=HtmlBlocks(document.language, drawn),
         )
-        return html
-
-    def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
-        """The page with its charts. The drawing process let only the elements of a chart through."""
-        for kind, svg in drawn.items():
-            text = text.replace(self._chart_mark(kind), svg)
-        return text
-
-    def _chart_mark(self, kind: str) -> str:
-        return f"<!--{self._secret} {kind}-->"
+    )
+    return html
 
 
-def document_page(document: Document) -> str:
-    """A document that has no page of its own as one HTML file."""
-    return Page("document.html.j2", document.language, ()).text((), view=document)
+def page_part(name: str, blocks: Iterable[Block], listed: str = "") -> Iterator[Section]:
+    """A part of a page, where there is anything in it; `listed` is what the contents call it."""
+    if made := tuple(blocks):
+        yield Section(made, anchor=name, element="section", listed=listed)
 
 
-def _page_environment(language: Language, known: Mapping[str, object]) -> Environment:
+def figure_blocks(charts: Iterable[Chart], drawn: Drawings, language: Language) -> Iterator[Block]:
+    """The charts that were drawn, beside each other, below the names of those that were not."""
+    if missing := [chart.title for chart in charts if chart.kind not in drawn]:
+        said = say("chart_missing", language, names=say("comma", language).join(missing))
+        yield Section((Paragraph(plain_prose(said)),), "notice")
+    if figures := tuple(_figure_of(chart, language) for chart in charts if chart.kind in drawn):
+        yield Section(figures, "figures")
+
+
+def _figure_of(chart: Chart, language: Language) -> Figure:
+    """A chart and its numbers in words."""
+    cut = say("rows_of", language, shown=len(chart.numbers), total=chart.total)
+    note = (TextPiece(" "), TextPiece(cut, tone="quiet")) if chart.total > len(chart.numbers) else ()
+    heads, rows = (tuple(map(plain_prose, chart.heads)), [tuple(map(plain_prose, row)) for row in chart.numbers])
+    numbers = Fold((TextPiece(say("numbers", language)), *note), (Grid(heads, tuple(rows)),))
+    return Figure(chart.kind, chart.title, chart.note, numbers, chart.wide)
+
+
+def _listed_sections(blocks: Blocks) -> Iterator[Section]:
+    """What the contents of a page list."""
+    return (block for block in blocks if isinstance(block, Section) and block.listed)
+
+
+def _page_environment(language: Language) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(shipped_folder("templates")),
         bytecode_cache=COMPILED,
@@ -99,15 +120,10 @@ def _page_environment(language: Language, known: Mapping[str, object]) -> Enviro
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["tied"] = tie_units
-    environment.filters["unbroken"] = unbroken_code
-    environment.filters["words"] = LOOK_OF_PAGE.words
-    environment.filters["blocks"] = LOOK_OF_PAGE.blocks
-    environment.filters["item"] = LOOK_OF_PAGE.item
+    script = shipped_folder("templates").joinpath("report.js").read_text("utf-8")
+    environment.globals["script"] = Markup(script)  # noqa: S704 - our own file
+    environment.globals["script_hash"] = _hash_script(script)
     environment.globals["say"] = lambda name, **values: say(name, language, **values)
-    environment.globals["colon"] = say("colon", language)
-    environment.globals["language"] = language
-    environment.globals.update(known)
     return environment
 
 

@@ -34,8 +34,14 @@ _COMMAND = re.compile(
 _BREAKS = re.compile(r"[\t\n\x0b\f\r]+")
 
 
-Tone = Literal["", "good", "warn", "bad", "quiet", "subject", "critical", "high", "medium", "low", "info"]
-"""How something is meant, a grade of severity among them: formats have colours for it."""
+Meaning = Literal["", "good", "warn", "bad", "quiet", "subject", "label", "note", "keys"]
+Grade = Literal["critical", "high", "medium", "low", "info"]
+StepPart = Literal["compute", "comm", "idle"]
+Tone = Meaning | Grade | StepPart
+"""How something is meant, a grade of severity or a part of a step: formats have colours for it.
+
+A `label` names what follows it, a `note` stands small below, `keys` are of use where a page has a script.
+"""
 
 
 class TextPiece(Struct, frozen=True):

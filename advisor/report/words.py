@@ -149,7 +149,6 @@ WORDS: Mapping[str, Text] = {
     "copy": _t("Copy", "复制"),
     "copied": _t("Copied", "已复制"),
     "copy_of": _t("Copy the command", "复制命令"),
-    "permalink": _t("Link to this finding", "此问题的链接"),
     # charts
     "charts": _t("Charts", "图表"),
     "chart_missing": _t(
@@ -230,7 +229,6 @@ WORDS: Mapping[str, Text] = {
     ),
     # controls
     "search": _t("Search findings", "搜索问题"),
-    "all": _t("All", "全部"),
     "no_match": _t("No finding matches.", "没有匹配的问题。"),
     "theme": _t("Light or dark", "切换深浅色"),
     "keys": _t("search, next and previous finding", "搜索、下一个与上一个问题"),

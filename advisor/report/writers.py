@@ -85,9 +85,9 @@ def check_outputs(
     checked = tuple(check_output(words, writers) for words in outputs)
     _check_apart(checked)
     if any(output.writer.name == "xlsx" for output in checked):
-        from advisor.report.comparison.workbook import check_library
+        from advisor.report.spreadsheet import spreadsheet_library
 
-        check_library()
+        spreadsheet_library()
     for output in checked:
         if not output.is_stdout:
             _check_place(output.path, sources)

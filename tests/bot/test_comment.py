@@ -22,7 +22,7 @@ from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.comparison import Comparison, Metric, Moved, Shift
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
-from advisor.report.diagnosis.view import diagnosis_view
+from advisor.report.diagnosis.document import DiagnosisBlocks
 from tests.shared_captures import SharedCaptures
 
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -274,7 +274,7 @@ def test_a_single_step_is_said_to_be_little() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_comment_puts_first_what_the_report_puts_first(language: Language) -> None:
     for diagnosis in SHAPES.values():
-        answer = diagnosis_view(diagnosis, language).headline
+        answer = DiagnosisBlocks(diagnosis, language).headline
         text = render_comment(diagnosis, language=language)
         headings = [line for line in text.splitlines() if re.fullmatch(r"\*\*[^*]+\*\*", line)]
         assert headings[:1] == ([f"**{answer.label}**"] if answer.first else [])

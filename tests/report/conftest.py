@@ -14,9 +14,8 @@ from advisor.messages.text import LANGUAGES
 from advisor.model.findings import Diagnosis
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import exhibit_charts
+from advisor.report.comparison.account import account_entries
 from advisor.report.comparison.figures import comparison_charts
-from advisor.report.comparison.page import ROWS
-from advisor.report.comparison.view import comparison_view
 from tests.charts_of_tests import KeptCharts
 from tests.shared_captures import SharedCaptures
 
@@ -50,7 +49,7 @@ def _sample_charts() -> Mapping[str, object]:
         for language in LANGUAGES
         for charts in (
             *(exhibit_charts(shape.exhibits, language) for shape in SHAPES.values()),
-            *(comparison_charts(shape, comparison_view(shape, language, ROWS)) for shape in COMPARED.values()),
+            *(comparison_charts(shape, account_entries(shape, language), language) for shape in COMPARED.values()),
         )
         for chart in charts
     ]

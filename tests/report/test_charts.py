@@ -17,7 +17,7 @@ from advisor.report.charts.draw import Renderer
 from advisor.report.charts.drawing import MOST_COLUMNS
 from advisor.report.charts.process import sanitize_svg
 from advisor.report.charts.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, exhibit_charts
-from advisor.report.diagnosis.page import LARGEST_BYTES
+from advisor.report.pages import LARGEST_BYTES
 
 
 def chart(kind: str, rows: object, language: Language = "en") -> Chart:

@@ -35,7 +35,7 @@ def test_the_console_is_quiet_and_nothing_hostile_runs(opened: Any) -> None:
 
 
 def test_the_first_screen_holds_verdict_both_bars_and_the_parts(opened: Any) -> None:
-    for selector in ("h1", ".lead", ".compared", ".times tbody tr:last-child", "#moved-title"):
+    for selector in ("h1", ".lead", ".compared", ".times tbody tr:last-child", "#moved h2"):
         one = shown(opened, selector)[0]
         assert one.rect["y"] + one.rect["height"] <= 800, selector
 

@@ -26,14 +26,15 @@ from advisor.messages.text import Language, Text
 from advisor.model.comparison import Comparison
 from advisor.report.charts.draw import Renderer
 from advisor.report.comparison import words
-from advisor.report.comparison.document import comparison_document, comparison_summary
+from advisor.report.comparison.account import account_entries
+from advisor.report.comparison.document import ComparisonBlocks, comparison_document, comparison_summary
 from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.lists import csv_files
 from advisor.report.comparison.page import comparison_page
-from advisor.report.comparison.view import comparison_view
 from advisor.report.comparison.workbook import comparison_workbook
-from advisor.report.diagnosis.page import LARGEST_BYTES
 from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS
+from advisor.report.pages import LARGEST_BYTES
+from advisor.report.prose import flat_text
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.writer_input import Reported
@@ -69,7 +70,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -> None:
-    verdict = comparison_view(compared(), "en", 0).verdict
+    verdict = ComparisonBlocks(compared(), "en", 0).verdict
     assert verdict.says == "A step takes 131 ms, 14.0 ms longer than before (117 ms, +12 %)."
     assert "".join(piece.text for piece in verdict.mainly).startswith("Mainly <img src=x onerror=alert(1)> +7.00 ms")
     assert verdict.findings == "Findings: 10 new, 1 worse, 1 the same, 1 better."
@@ -88,24 +89,25 @@ def test_the_verdict_says_how_much_slower_through_what_and_how_many_findings() -
     ],
 )
 def test_every_kind_of_outcome_has_its_sentence(shape: str, en: str, zh: str) -> None:
-    assert en in comparison_view(COMPARED[shape], "en", 0).verdict.says
-    assert zh in comparison_view(COMPARED[shape], "zh", 0).verdict.says
+    assert en in ComparisonBlocks(COMPARED[shape], "en", 0).verdict.says
+    assert zh in ComparisonBlocks(COMPARED[shape], "zh", 0).verdict.says
 
 
 def test_a_window_and_a_step_are_not_subtracted() -> None:
-    shown = comparison_view(COMPARED["window beside step"], "en", 0)
-    assert {time.status for time in shown.times} == {"not-comparable"}
+    shown = ComparisonBlocks(COMPARED["window beside step"], "en", 0)
+    (times,) = shown.times()
+    assert {flat_text(row[-1]) for row in times.rows} == {"cannot be told"}
     assert shown.entries == ()
-    assert comparison_charts(COMPARED["window beside step"], shown) == ()
+    assert comparison_charts(COMPARED["window beside step"], shown.entries, "en") == ()
 
 
 def test_a_single_step_is_named_as_the_reason_of_low_confidence() -> None:
-    assert "holds a single step" in comparison_view(COMPARED["one step"], "en", 0).verdict.sure
-    assert "只有一个 step" in comparison_view(COMPARED["one step"], "zh", 0).verdict.sure
+    assert "holds a single step" in ComparisonBlocks(COMPARED["one step"], "en", 0).verdict.sure
+    assert "只有一个 step" in ComparisonBlocks(COMPARED["one step"], "zh", 0).verdict.sure
 
 
 def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) -> None:
-    entries = comparison_view(comparison, "en", 0).entries
+    entries = ComparisonBlocks(comparison, "en", 0).entries
     if entries:
         *parts, total = entries
         assert sum(one.us for one in parts) == pytest.approx(total.us, abs=1e-6)
@@ -114,7 +116,7 @@ def test_entries_add_up_to_the_difference_of_the_step(comparison: Comparison) ->
 
 def test_many_entries_end_in_one_line_for_all_others() -> None:
     made = large()
-    entries = comparison_view(made, "en", 0).entries
+    entries = ComparisonBlocks(made, "en", 0).entries
     assert len(entries) == 14
     assert "all other" in entries[-2].name[0].text
     sizes = [abs(one.us) for one in entries[:-2]]
@@ -122,7 +124,7 @@ def test_many_entries_end_in_one_line_for_all_others() -> None:
 
 
 def test_every_change_is_in_exactly_one_group(comparison: Comparison) -> None:
-    groups = comparison_view(comparison, "en", 0).groups
+    groups = ComparisonBlocks(comparison, "en", 0).groups
     assert sum(group.count for group in groups) == len(comparison.changes)
     assert sum(len(group.items) + group.left_out for group in groups) == len(comparison.changes)
 
@@ -270,8 +272,8 @@ def test_the_largest_comparison_still_opens_at_once(renderer: Renderer) -> None:
 
 
 def test_bars_of_the_chart_hang_together() -> None:
-    shown = comparison_view(compared(), "en", 0)
-    spec = comparison_charts(compared(), shown)[0].spec
+    shown = ComparisonBlocks(compared(), "en", 0)
+    spec = comparison_charts(compared(), shown.entries, "en")[0].spec
     values: Any = spec["data"]
     bars = values["values"]
     for one, other in pairwise(bars[:-1]):
@@ -281,7 +283,7 @@ def test_bars_of_the_chart_hang_together() -> None:
 
 
 def test_marks_of_a_comparison_say_their_values_where_one_points_at_them(renderer: Renderer) -> None:
-    made = comparison_charts(compared(), comparison_view(compared(), "en", 0))
+    made = comparison_charts(compared(), account_entries(compared(), "en"), "en")
     drawn = renderer.render({one.kind: one.spec for one in made})
     for kind, svg in drawn.items():
         said = re.findall("<title>([^<]*)</title>", svg)
@@ -383,6 +385,6 @@ def test_no_cell_of_a_csv_is_a_formula() -> None:
 
 def test_a_saved_comparison_of_the_same_has_nothing_that_moved() -> None:
     made = COMPARED["the same"]
-    assert {one.us for one in comparison_view(made, "en", 0).entries} == {0}
+    assert {one.us for one in ComparisonBlocks(made, "en", 0).entries} == {0}
     assert "Why it moved" not in printed(made, "en")
     assert before().run.name in printed(made, "en")

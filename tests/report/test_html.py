@@ -63,7 +63,7 @@ def test_every_anchor_leads_somewhere(diagnosis: Diagnosis, renderer: Renderer) 
 def test_nothing_from_a_profile_becomes_an_element_or_attribute(names: tuple[str, ...]) -> None:
     def shape(diagnosis: Diagnosis) -> list[tuple[str, list[str]]]:
         reader = Reader(diagnosis_page(diagnosis.model_copy(update={"exhibits": ()}), "en"))
-        return [(tag, sorted(attrs)) for tag, attrs in reader.elements if tag != "code"]
+        return [(tag, sorted(attrs)) for tag, attrs in reader.elements if tag not in ("code", "wbr")]
 
     assert shape(rich(names)) == shape(rich(("a", "b")))
 

@@ -9,7 +9,7 @@ from advisor.messages.text import Text
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.run import Run
 from advisor.report import write_report
-from advisor.report.diagnosis.view import not_checked
+from advisor.report.diagnosis.outcomes import not_checked
 
 
 def test_what_no_capture_holds_comes_last_whatever_it_blinds() -> None:

@@ -14,7 +14,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import CodeLine, Diagnosis, Evidence, Severity
 from advisor.report import WRITERS, check_suffix, write_report
 from advisor.report.charts.draw import Renderer
-from advisor.report.diagnosis.page import LARGEST_BYTES
+from advisor.report.pages import LARGEST_BYTES
 
 SUFFIXES = [writer.suffix for writer in WRITERS]
 

@@ -2,7 +2,7 @@
 """A comparison as a document: the verdict, the step and its parts, what moved it, what became of the findings.
 
 `comparison_document` says all of it, `comparison_summary` what fits on a terminal, `comparison_overview` what stands
-in the cell of a notebook.
+in the cell of a notebook. Its page is made of the same parts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from advisor.messages.text import Language
-from advisor.model.comparison import Comparison
+from advisor.model.comparison import Comparison, Shift
 from advisor.report.blocks import (
     Block,
     Blocks,
@@ -21,197 +21,241 @@ from advisor.report.blocks import (
     ListBlock,
     Paragraph,
     Quote,
+    Section,
     bullet_list,
     led_by,
     paragraph_of,
 )
-from advisor.report.comparison.amounts import signed_amount
-from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, values_line
-from advisor.report.comparison.tables import DifferenceSheet
-from advisor.report.comparison.view import AccountEntry, ComparisonView, TimeChange, comparison_view
-from advisor.report.comparison.words import say, say_column
-from advisor.report.diagnosis.document import ARROW
-from advisor.report.prose import Prose, TextPiece, Tone, code_prose, join_prose, plain_prose, strong, toned
+from advisor.report.comparison.account import COLOURS, AccountEntry, account_entries, is_mixed
+from advisor.report.comparison.amounts import percent_change, signed_amount
+from advisor.report.comparison.answer import compare_verdict
+from advisor.report.comparison.items import FindingGroup, Item, WatchedValue, change_groups, values_line
+from advisor.report.comparison.tables import difference_fold
+from advisor.report.comparison.words import JUDGEMENTS, say, say_column
+from advisor.report.diagnosis.finding import ARROW
+from advisor.report.prose import (
+    Prose,
+    TextPiece,
+    Tone,
+    clean_line,
+    code_prose,
+    join_prose,
+    parse_prose,
+    plain_prose,
+    strong,
+    toned,
+)
+from advisor.report.run_summary import run_facts, run_line
+from advisor.units import show_value
 
 ROWS = 15
 """Rows of each table: enough for a comment; spreadsheets hold the others."""
-_TONES: dict[str, Tone] = {
-    "worse": "bad",
-    "slower": "bad",
-    "new": "bad",
-    "better": "good",
-    "faster": "good",
-    "gone": "good",
-}
+TIMES = {"communication": "comm", "free": "idle"}
+"""What the parts of a step are called, where they have another name."""
+TONES: dict[str, Tone] = {"worse": "bad", "new": "bad", "better": "good", "gone": "good"}
+"""How what became of a time or a finding is meant."""
 _ASIDE = ("rest", "step")
 """Entries of the account that stand for others."""
 
 
 def comparison_document(comparison: Comparison, language: Language) -> Document:
     """Everything that a report says."""
-    return _document_of(_Maker(comparison_view(comparison, language, ROWS)).whole(), comparison, language)
+    return _document_of(ComparisonBlocks(comparison, language, ROWS).whole(), comparison, language)
 
 
 def comparison_summary(comparison: Comparison, language: Language, top: int = 5) -> Document:
     """The answer, with at most `top` entries of the account and `top` findings of each kind."""
-    return _document_of(_Maker(comparison_view(comparison, language, 0)).short(max(top, 1)), comparison, language)
+    return _document_of(ComparisonBlocks(comparison, language, 0).short(max(top, 1)), comparison, language)
 
 
 def comparison_overview(comparison: Comparison, language: Language, most: int) -> Document:
     """The answer, and at most so many findings that changed as a table."""
-    return _document_of(_Maker(comparison_view(comparison, language, 0)).overview(most), comparison, language)
+    return _document_of(ComparisonBlocks(comparison, language, 0).overview(most), comparison, language)
 
 
 def _document_of(blocks: Iterable[Block], comparison: Comparison, language: Language) -> Document:
     return Document(language, tuple(blocks), comparison.after.version)
 
 
-class _Maker:
-    def __init__(self, shown: ComparisonView) -> None:
-        self.shown, self.language = shown, shown.language
-        self.colon, self.semicolon = say("colon", shown.language), say("semicolon", shown.language)
+class ComparisonBlocks:
+    """Makes the blocks of one comparison; `rows` of each table."""
+
+    def __init__(self, comparison: Comparison, language: Language, rows: int) -> None:
+        self.comparison, self.language, self.rows = comparison, language, rows
+        self.verdict = compare_verdict(comparison, language)
+        self.entries = account_entries(comparison, language)
+        self.groups = change_groups(comparison, language)
+        self.notes = [parse_prose(clean_line(note.say(language), 2000)) for note in comparison.notes]
+        self.version = clean_line(comparison.after.version, 40)
+        self.colon, self.semicolon = say("colon", language), say("semicolon", language)
+
+    @property
+    def sides(self) -> Iterator[tuple[str, str, str]]:
+        """Of both captures when they were made, their name, and the run in a few words."""
+        for when, diagnosis in (("before", self.comparison.before), ("after", self.comparison.after)):
+            name = clean_line(diagnosis.run.name, 80) or say(when, self.language)
+            yield say(when.title(), self.language), name, run_line(diagnosis.run, self.language)
 
     def whole(self) -> Iterator[Block]:
-        shown = self.shown
+        """Everything."""
         yield self.heading("report", 1)
-        for side in shown.sides:
-            line = (plain_prose(side.line),) if side.line else ()
-            yield Paragraph((TextPiece(side.word + self.colon), *join_prose(" · ", (code_prose(side.name), *line))))
-        yield from self.verdict()
-        if shown.times:
-            yield self.times()
+        for word, name, line in self.sides:
+            known = (code_prose(name), *([plain_prose(line)] if line else []))
+            yield Paragraph((TextPiece(word + self.colon), *join_prose(" · ", known)))
+        yield from self.answer()
+        yield from self.times()
         yield from self.account()
-        if shown.groups:
-            yield self.heading("changes")
-            for group in shown.groups:
-                yield from self.group(group)
-        yield from self.sheets()
-        if shown.notes:
-            yield self.heading("notes")
-            yield from bullet_list(shown.notes)
-        yield self.runs()
-        yield Paragraph(plain_prose(say("made_by", self.language, version=shown.version)))
+        yield from self.changes()
+        yield from self.tables()
+        yield from self.noted()
+        yield Fold(plain_prose(say("runs", self.language)), (self.runs(),))
+        yield Paragraph(plain_prose(say("made_by", self.language, version=self.version)))
 
     def short(self, top: int) -> Iterator[Block]:
-        shown = self.shown
+        """What fits on a terminal."""
         yield Grid(
-            ((), (), ()),
-            tuple((_quiet(side.word), plain_prose(side.name), _quiet(side.line)) for side in shown.sides),
+            ((), (), ()), tuple((_quiet(word), plain_prose(name), _quiet(line)) for word, name, line in self.sides)
         )
-        yield from self.verdict()
-        if shown.times:
-            yield self.times()
-        if any(one.us for one in shown.entries):
+        yield from self.answer()
+        yield from self.times()
+        if any(one.us for one in self.entries):
             yield self.heading("moved")
             yield Grid(((), (), ()), tuple(self.account_rows(top)), (True,))
-        for group in shown.groups:
+        for group in self.groups:
             yield from self.group_briefly(group, top)
-        if shown.notes:
-            yield self.heading("notes")
-            yield from bullet_list(shown.notes)
+        yield from self.noted()
 
     def overview(self, most: int) -> Iterator[Block]:
-        shown, language = self.shown, self.language
-        yield from self.verdict()
-        if shown.times:
-            yield self.times()
-        changed = [(group.word, item) for group in shown.groups if not group.folded for item in group.items]
+        """What stands in the cell of a notebook."""
+        yield from self.answer()
+        yield from self.times()
+        changed = [(group.word, item) for group in self.groups if not group.folded for item in group.items]
         if changed:
-            heads = (
-                say_column("status", language),
-                *(say(name, language) for name in ("finding", "saving", "severity")),
-            )
-            rows = tuple(self.overview_row(word, item) for word, item in changed[:most])
-            yield Grid(tuple(map(plain_prose, heads)), rows)
+            heads = (plain_prose(say_column("status", self.language)), *self.heads("finding", "saving", "severity"))
+            yield Grid(heads, tuple(self.overview_row(word, item) for word, item in changed[:most]))
         if (left := len(changed) - most) > 0:
-            yield Paragraph(_quiet(say("more_short", language, count=left)))
-        yield from map(Paragraph, shown.notes)
+            yield Paragraph(_quiet(say("more_short", self.language, count=left)))
+        yield from map(Paragraph, self.notes)
+
+    def summary(self) -> Iterator[Block]:
+        """The first sheet of a spreadsheet."""
+        yield Heading(plain_prose(self.verdict.says), 1)
+        yield from map(Paragraph, filter(None, (self.verdict.mainly, plain_prose(self.verdict.findings))))
+        yield Paragraph(plain_prose(self.verdict.sure))
+        yield Grid(((), (), ()), tuple(tuple(map(plain_prose, side)) for side in self.sides))
+        yield from self.times()
+        yield from map(Paragraph, self.notes)
 
     def heading(self, name: str, level: int = 2) -> Heading:
+        """The title of a part."""
         return Heading(plain_prose(say(name, self.language)), level)
 
     def heads(self, *names: str) -> tuple[Prose, ...]:
+        """The heads of a table."""
         return tuple(plain_prose(say(name, self.language)) for name in names)
 
     def aside(self, words: str) -> str:
+        """Words in brackets."""
         return say("aside", self.language, words=words)
 
-    def verdict(self) -> Iterator[Block]:
-        verdict = self.shown.verdict
+    def answer(self) -> Iterator[Block]:
+        """Whether it got slower, through what, and how sure that is."""
         between = " " if self.language == "en" else ""
-        mainly = (TextPiece(between), *verdict.mainly) if verdict.mainly else ()
-        yield Paragraph((TextPiece(verdict.says, strong=True), *mainly))
-        yield Paragraph(plain_prose(verdict.findings))
-        yield Paragraph(_quiet(verdict.sure))
+        mainly = (TextPiece(between), *self.verdict.mainly) if self.verdict.mainly else ()
+        yield Paragraph((TextPiece(self.verdict.says, strong=True), *mainly))
+        yield Paragraph(plain_prose(self.verdict.findings))
+        yield Paragraph(_quiet(self.verdict.sure))
 
-    def times(self) -> Grid:
-        heads = self.heads("part", "Before", "After", "Delta", "Noise", "judged")
-        return Grid(heads, tuple(map(self.time_row, self.shown.times)), (False, True, True, True, True, False))
+    def times(self) -> Iterator[Grid]:
+        """The step and its parts on both sides, where they are known."""
+        if self.comparison.shifts:
+            heads = self.heads("part", "Before", "After", "Delta", "Noise", "judged")
+            rows = tuple(map(self.time_row, self.comparison.shifts))
+            yield Grid(heads, rows, (False, True, True, True, True, False))
 
-    def time_row(self, one: TimeChange) -> tuple[Prose, ...]:
-        tone = _TONES.get(one.status, "")
-        delta = f"{one.delta} ({one.percent})" if one.percent else one.delta
+    def time_row(self, shift: Shift) -> tuple[Prose, ...]:
+        """One time: before, after, by how much it differs, by how much it may, and what that means."""
+        run = self.comparison.before.run.steps or self.comparison.after.run.steps
+        status = "not comparable" if is_mixed(self.comparison) else shift.status
+        name = "window" if shift.name == "step" and not run else TIMES.get(shift.name, shift.name)
+        percent = percent_change(shift.before_us, shift.after_us) if shift.delta_us else ""
+        delta, tone = signed_amount(shift.delta_us), TONES.get(status, "")
         return (
-            (TextPiece(one.name, strong=one.key == "step"),),
-            plain_prose(one.before),
-            plain_prose(one.after),
-            (TextPiece(delta, tone=tone),),
-            _quiet(one.noise),
-            (TextPiece(one.judged, tone=tone),),
+            (TextPiece(say(name, self.language), strong=shift.name == "step", tone=COLOURS.get(shift.name, "")),),
+            plain_prose(show_value(shift.before_us, "us")),
+            plain_prose(show_value(shift.after_us, "us")),
+            (TextPiece(f"{delta} ({percent})" if percent else delta, tone=tone),),
+            _quiet(f"±{show_value(shift.noise_us, 'us')}"),
+            (TextPiece(JUDGEMENTS[status].say(self.language), tone=tone),),
         )
 
     def account(self) -> Iterator[Block]:
         """Why the step moved: each entry, and their sum."""
         yield self.heading("moved")
-        if not self.shown.entries:
+        if not self.entries:
             yield Paragraph(plain_prose(say("no_account", self.language)))
             return
         heads = self.heads("Delta", "where", "what", "Before", "After", "count_column")
-        rows = tuple(map(self.account_row, self.shown.entries))
-        yield Grid(heads, rows, (True, False, False, True, True, True))
-        yield Paragraph(plain_prose(say("moved_note_text", self.language)))
+        yield Grid(heads, tuple(map(self.account_row, self.entries)), (True, False, False, True, True, True))
+        yield Paragraph(plain_prose(say("moved_note", self.language)))
 
     def account_row(self, one: AccountEntry) -> tuple[Prose, ...]:
-        cells = (one.delta, one.part, one.before, one.after, one.count)
-        delta, part, before, after, count = map(plain_prose, cells)
+        """One entry; what lies within noise is pale."""
+        before, after, count = map(plain_prose, (one.before, one.after, one.count))
         if one.key == "step":
-            return strong(delta), (), strong(one.name), strong(before), strong(after), ()
+            total = plain_prose(one.delta) if one.noisy else self.moved_by(one)
+            return strong(total), (), strong(one.name), strong(before), strong(after), ()
         noisy = plain_prose(self.aside(say("within_noise", self.language))) if one.noisy and one.part else ()
-        return delta, part, (*one.name, *noisy), before, after, count
+        part = (TextPiece(one.part, tone=COLOURS.get(one.key, "")),)
+        row = (self.moved_by(one), part, (*one.name, *noisy), before, after, count)
+        return (row[0], part, *(toned(cell, "quiet") for cell in row[2:])) if one.noisy else row
+
+    def moved_by(self, one: AccountEntry) -> Prose:
+        """By how much it moved the step, and which way."""
+        return (TextPiece(one.delta, tone="quiet" if one.noisy else "bad" if one.us > 0 else "good"),)
 
     def account_rows(self, top: int) -> Iterator[tuple[Prose, ...]]:
         """The largest entries; the others and the sum as one line each, so that they add up."""
-        entries = self.shown.entries
-        own = [one for one in entries if one.key not in _ASIDE]
+        own = [one for one in self.entries if one.key not in _ASIDE]
         for one in own[:top]:
-            tone: Tone = "quiet" if one.noisy else "bad" if one.us > 0 else "good"
             noisy = self.aside(say("within_noise", self.language)) if one.noisy else ""
             count = f"  {one.count}" if "→" in one.count else ""
-            yield (TextPiece(one.delta, tone=tone),), plain_prose(one.part), (*one.name, *_quiet(count + noisy))
-        if len(own) > top or any(one.key == "rest" for one in entries):
-            rest = signed_amount(round(entries[-1].us - sum(one.us for one in own[:top]), 6))
+            yield self.moved_by(one), plain_prose(one.part), (*one.name, *_quiet(count + noisy))
+        total = self.entries[-1]
+        if len(own) > top or any(one.key == "rest" for one in self.entries):
+            rest = signed_amount(round(total.us - sum(one.us for one in own[:top]), 6))
             yield _quiet(rest), (), _quiet(say("others", self.language))
-        yield strong(plain_prose(entries[-1].delta)), (), strong(entries[-1].name)
+        yield strong(plain_prose(total.delta)), (), strong(total.name)
 
-    def group(self, group: FindingGroup) -> Blocks:
+    def changes(self) -> Iterator[Block]:
+        """What became of the findings."""
+        if self.groups:
+            yield self.heading("changes")
+            for group in self.groups:
+                yield self.group(group)
+
+    def group(self, group: FindingGroup) -> Block:
         """The findings of one kind of change."""
-        name = plain_prose(f"{group.word} ({group.count})")
+        name = (TextPiece(group.word, tone=TONES.get(group.status, "quiet")), TextPiece(f" ({group.count})"))
         items = [tuple(self.item(item, folded=group.folded)) for item in group.items]
-        left = paragraph_of(*self.more(group.left_out)) if group.left_out else ()
-        listed = (ListBlock((*items, *([left] if left else []))),)
-        return (Fold(name, listed),) if group.folded else (Heading(name, 3), *listed)
+        left = [paragraph_of(*self.more(group.left_out))] if group.left_out else []
+        listed = ListBlock((*items, *left))
+        blocks: Blocks = (Fold(name, (listed,)),) if group.folded else (Heading(name, 3), listed)
+        return Section(blocks, f"group {group.status}")
 
     def more(self, count: int) -> Prose:
+        """How many are left out."""
         return plain_prose(say("more_of_them", self.language, count=count))
 
     def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
+        """What became of one finding, its values, and what to do about it."""
         said = (plain_prose(item.severity_words), code_prose(item.rule), plain_prose(item.saving))
         about = join_prose(" · ", (part for part in said if part[0].text))
         yield Paragraph((*strong(item.title), TextPiece(" — "), *about))
         below: list[Blocks] = [paragraph_of(*item.reason)] if item.reason else []
         below += [paragraph_of(*self.value(one)) for one in (() if folded else item.values)]
-        if item.status in ("new", "worse") and item.card and item.card.actions:
-            below.append(led_by(plain_prose(say("fix", self.language) + self.colon), item.card.actions[0].do))
+        if actions := item.actions:
+            below.append(led_by(plain_prose(say("fix", self.language) + self.colon), actions[0].do))
         if below:
             yield ListBlock(tuple(below))
 
@@ -220,10 +264,12 @@ class _Maker:
         after = self.aside(one.change) if one.change else ""
         if one.threshold:
             after += f"{self.semicolon}{say('threshold', self.language)}{self.colon}{one.threshold}"
-        return (*one.label, TextPiece(self.colon), *one.before, TextPiece(" → "), *one.after, *plain_prose(after))
+        label = toned((*one.label, TextPiece(self.colon)), "quiet")
+        return (*label, *one.before, TextPiece(" → "), *one.after, *_quiet(after))
 
     def group_briefly(self, group: FindingGroup, top: int) -> Iterator[Block]:
-        name = (TextPiece(group.word, strong=True, tone=_TONES.get(group.status, "")), TextPiece(f" ({group.count})"))
+        """The first findings of one kind of change."""
+        name = (TextPiece(group.word, strong=True, tone=TONES.get(group.status, "")), TextPiece(f" ({group.count})"))
         if group.folded:
             names = say("comma", self.language).join(dict.fromkeys(item.rule for item in group.items[:top]))
             yield Paragraph((*name, *_quiet(f"  {names}{' …' if group.count > top else ''}")), begins=True)
@@ -237,41 +283,46 @@ class _Maker:
             yield Quote(paragraph_of(*_quiet(say("more_short", self.language, count=group.count - top))))
 
     def item_briefly(self, item: Item) -> Iterator[Block]:
+        """What became of one finding, its first value, and the first step of its remedy."""
         yield Paragraph(strong(item.title))
         parts = (item.severity_words, item.saving, values_line(item.values[:1], self.language))
         below: list[Block] = [Paragraph((TextPiece("  ".join(filter(None, parts))), *_quiet(f"  {item.rule}")))]
-        if item.status in ("new", "worse") and item.card and item.card.actions:
-            below.append(ListBlock((item.card.actions[0].do,), mark=ARROW))
+        if actions := item.actions:
+            below.append(ListBlock((actions[0].do,), mark=ARROW))
         yield Quote(tuple(below))
 
     def overview_row(self, word: str, item: Item) -> tuple[Prose, ...]:
+        """What became of one finding, in a line."""
         title = (*item.title, TextPiece(" — "), *code_prose(item.rule))
         return plain_prose(word), title, plain_prose(item.saving), plain_prose(item.severity_words)
 
-    def sheets(self) -> Iterator[Block]:
-        if not self.shown.sheets:
-            return
-        yield self.heading("tables")
-        yield Paragraph(plain_prose(say("tables_note", self.language)))
-        yield from map(self.sheet, self.shown.sheets)
+    def tables(self) -> Iterator[Block]:
+        """Every table of differences with its first rows."""
+        if self.comparison.tables:
+            yield self.heading("tables")
+            yield Paragraph(plain_prose(say("tables_note", self.language)))
+            for table in self.comparison.tables:
+                yield Section((difference_fold(table, self.language, self.rows),), "sheet")
 
-    def sheet(self, one: DifferenceSheet) -> Fold:
-        heads = (
-            f"{column.label} {say(column.when, self.language)}" if column.when else column.label
-            for column in one.columns
-        )
-        rows = tuple(tuple(cell.says for cell in row) for row in one.rows)
-        grid = Grid(tuple(map(plain_prose, heads)), rows, tuple(column.numeric for column in one.columns))
-        more = paragraph_of(*plain_prose(say("more_rows", self.language))) if one.cut else ()
-        return Fold(plain_prose(f"{one.title} ({one.note})"), (grid, *more))
+    def noted(self) -> Iterator[Block]:
+        """What stands between the two captures."""
+        if self.notes:
+            yield self.heading("notes")
+            yield from bullet_list(self.notes)
 
-    def runs(self) -> Fold:
-        dash = plain_prose("–")
-        rows = ((plain_prose(one.label), one.before or dash, one.after or dash) for one in self.shown.facts)
-        return Fold(
-            plain_prose(say("runs", self.language)),
-            (Grid(((), *self.heads("Before", "After")), tuple(rows)),),
-        )
+    def runs(self) -> Grid:
+        """Both runs beside each other."""
+        sides = [
+            {fact.label: fact.value for fact in run_facts(diagnosis.run, self.language)}
+            for diagnosis in (self.comparison.before, self.comparison.after)
+        ]
+        labels = dict.fromkeys([*sides[0], *sides[1]])
+        rows = (self.run_row(label, *(side.get(label, ()) for side in sides)) for label in labels)
+        return Grid(((), *self.heads("Before", "After")), tuple(rows))
+
+    def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:
+        """One fact about both runs."""
+        return plain_prose(label), before or plain_prose("–"), after or plain_prose("–")
 
 
 def _quiet(words: str) -> Prose:

@@ -10,8 +10,8 @@ from advisor.model.comparison import Comparison
 from advisor.model.findings import StepSplit
 from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, tooltip_text
 from advisor.report.charts.specs import AMOUNT, LABEL, LONGEST_SAID, Chart, chart_of, short_label
+from advisor.report.comparison.account import AccountEntry
 from advisor.report.comparison.amounts import signed_amount
-from advisor.report.comparison.view import AccountEntry, ComparisonView
 from advisor.report.comparison.words import AXES, CHARTS, say
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.words import say_axis
@@ -22,13 +22,9 @@ _FEW = 2
 _COLOURS = {"slower": "var(--critical)", "faster": "var(--compute)", "sum": "var(--idle)"}
 
 
-def comparison_charts(comparison: Comparison, shown: ComparisonView) -> tuple[Chart, ...]:
+def comparison_charts(comparison: Comparison, entries: Sequence[AccountEntry], language: Language) -> tuple[Chart, ...]:
     """The charts that have something to show."""
-    language = shown.language
-    drawings = {
-        "moved": _waterfall_drawing(shown.entries),
-        "steps": _steps_drawing(comparison, len(shown.entries), language),
-    }
+    drawings = {"moved": _waterfall_drawing(entries), "steps": _steps_drawing(comparison, len(entries), language)}
     return tuple(chart_of(kind, CHARTS[kind].say(language), one) for kind, one in drawings.items() if one is not None)
 
 

@@ -12,8 +12,7 @@ from advisor.model.comparison import Change, Comparison, Moved
 from advisor.model.findings import Head, Saving, Scalar
 from advisor.report.comparison.items import FindingGroup, change_groups
 from advisor.report.prose import clean_line, flat_text
-
-LONGEST_CELL = 2000
+from advisor.report.spreadsheet import LONGEST_CELL
 
 
 class ComparisonGrid(Struct, frozen=True):

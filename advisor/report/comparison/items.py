@@ -13,7 +13,7 @@ from advisor.model.findings import Diagnosis, RuleInfo, Saving, number_or_none
 from advisor.report.comparison.amounts import percent_change
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.comparison.words import say
-from advisor.report.diagnosis.cards import Card, Maker, open_title
+from advisor.report.diagnosis.cards import Card, CardStep, Maker, open_title
 from advisor.report.prose import Prose, clean_line, flat_text, parse_prose
 from advisor.report.words import CATEGORIES, CONFIDENCES, SEVERITIES, word_for
 from advisor.units import show_value
@@ -56,6 +56,11 @@ class Item(Struct, frozen=True):
     """Only where it is another than that of the comparison as a whole."""
     card: Card | None
     """All that is known of it where it was found last."""
+
+    @property
+    def actions(self) -> tuple[CardStep, ...]:
+        """What to do about it; nothing where it came no worse."""
+        return self.card.actions if self.card and self.status in ("new", "worse") else ()
 
 
 class FindingGroup(Struct, frozen=True):

@@ -1,16 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison as an HTML page, in the look of the report."""
+"""A comparison as a page: the parts of its document, laid out to be folded and looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import cast
+
 from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
+from advisor.report.blocks import (
+    BarPair,
+    Block,
+    Document,
+    FactLine,
+    Fold,
+    Heading,
+    Paragraph,
+    Quote,
+    Section,
+    TimeBar,
+    bullet_list,
+    paragraph_of,
+)
 from advisor.report.charts.draw import Renderer
+from advisor.report.charts.specs import Chart
+from advisor.report.comparison.account import COLOURS
+from advisor.report.comparison.document import ComparisonBlocks
 from advisor.report.comparison.figures import comparison_charts
-from advisor.report.comparison.view import comparison_view
+from advisor.report.comparison.items import Item
 from advisor.report.comparison.words import say
-from advisor.report.diagnosis.page import LARGEST_BYTES
-from advisor.report.pages import Page
+from advisor.report.diagnosis.finding import remedy_list
+from advisor.report.pages import Drawings, bounded_page, figure_blocks, page_part
+from advisor.report.prose import Prose, TextPiece, Tone, code_prose, plain_prose, strong, toned
+from advisor.units import show_value
 
 ROWS = 30
 """Rows of each table; spreadsheets hold the others."""
@@ -18,22 +40,98 @@ ROWS = 30
 
 def comparison_page(comparison: Comparison, language: Language, renderer: Renderer | None = None) -> str:
     """The comparison as one HTML document. Charts that cannot be drawn are named as missing."""
+    shown = _PageBlocks(comparison, language, ROWS)
     with Renderer(start=False) as own:
-        return _draw_page(comparison, language, renderer or own)
+        return bounded_page(shown.charts, (ROWS, 10, 0), shown.page, renderer or own)
 
 
-def _draw_page(comparison: Comparison, language: Language, renderer: Renderer) -> str:
-    shown = comparison_view(comparison, language, ROWS)
-    asked = comparison_charts(comparison, shown)
-    drawn = renderer.render({chart.kind: chart.spec for chart in asked}) if asked else {}
+class _PageBlocks(ComparisonBlocks):
+    """The parts of a comparison, each as a section of a page."""
 
-    def words(name: str, **values: object) -> str:
-        return say(name, language, **values)
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """What is drawn of it."""
+        return comparison_charts(self.comparison, self.entries, self.language)
 
-    sheet = Page("comparison.html.j2", language, asked, say=words)
-    text = sheet.with_charts(sheet.text(drawn, view=shown), drawn)
-    for fewer in (10, 0):
-        if len(text.encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
-            break
-        text = sheet.with_charts(sheet.text(drawn, view=comparison_view(comparison, language, fewer)), drawn)
-    return text
+    def page(self, rows: int, drawn: Drawings) -> Document:
+        """The page with so many rows of each table, and the charts that could be drawn."""
+        self.rows = rows
+        (_, before, _), (_, after, _) = self.sides
+        brand = (*code_prose(before), TextPiece(" → "), *code_prose(after))
+        name = f"{before} → {after} · {say('report', self.language)}"
+        return Document(self.language, tuple(self.sections(drawn)), self.version, brand, name)
+
+    def sections(self, drawn: Drawings) -> Iterator[Block]:
+        """The page from top to bottom."""
+        yield Section(tuple(self.seen_first()), f"verdict verdict-{self.verdict.kind}", element="section")
+        title, *account = self.account()
+        figures = figure_blocks(self.charts, drawn, self.language)
+        yield from page_part("moved", (title, *figures, *account), say("moved", self.language))
+        yield from page_part("changes", self.changes(), say("findings", self.language))
+        yield from page_part("tables", self.tables(), say("tables", self.language))
+        notes = (
+            [Quote((Heading(plain_prose(say("notes", self.language)), 4), *bullet_list(self.notes)))]
+            if self.notes
+            else []
+        )
+        yield from page_part("runs", (self.heading("runs"), *notes, self.runs()), say("runs", self.language))
+
+    def seen_first(self) -> Iterator[Block]:
+        """The answer, and both steps drawn to one scale."""
+        said = self.verdict
+        yield Heading(plain_prose(said.says), 1)
+        between = (TextPiece(" "),) if said.mainly and self.language == "en" else ()
+        yield Section(paragraph_of(*said.mainly, *between, TextPiece(said.findings)), "lead")
+        yield Paragraph((TextPiece(said.sure, tone="warn" if said.confidence == "low" else "quiet"),))
+        for times in self.times():
+            yield self.bars()
+            yield Section((times,), "times")
+            yield Paragraph((TextPiece(say("split_note", self.language), tone="quiet"),))
+
+    def bars(self) -> BarPair:
+        """The step on both sides, each made of its parts."""
+        (step, *parts) = self.comparison.shifts
+        longest = max(step.before_us, step.after_us)
+        sides = (
+            ("Before", step.before_us, [(COLOURS[one.name], one.before_us) for one in parts]),
+            ("After", step.after_us, [(COLOURS[one.name], one.after_us) for one in parts]),
+        )
+        return BarPair(
+            tuple(
+                TimeBar(
+                    say(name, self.language),
+                    show_value(us, "us"),
+                    _percent(us, longest),
+                    tuple((key, _percent(part, longest)) for key, part in split),
+                )
+                for name, us, split in sides
+            )
+        )
+
+    def item(self, item: Item, *, folded: bool) -> Iterator[Block]:
+        worth = [paragraph_of(TextPiece(item.saving, tone="quiet"))] if item.saving else []
+        title = Section((Paragraph(strong(item.title)), *(block for one in worth for block in one)), "line")
+        severity = (TextPiece(item.severity_words, tone=cast("Tone", item.severity)),)
+        sure = [plain_prose(say("confidence", self.language) + self.colon + item.confidence)] if item.confidence else []
+        about = FactLine((severity, plain_prose(item.category), *sure, code_prose(item.rule)))
+        reason = paragraph_of(*toned(item.reason, "quiet"))
+        values = () if folded else bullet_list(map(self.value, item.values))
+        fix = (
+            (Section(item.card.why, "why"), Section(remedy_list(item.actions, self.language), "fix"))
+            if item.card
+            else ()
+        )
+        help_fold = (
+            (Fold(plain_prose(say("how_to_fix", self.language)), fix),)
+            if item.status in ("new", "worse") and fix
+            else ()
+        )
+        yield Section((title, about, *reason, *values, *help_fold), "change", item.anchor)
+
+    def run_row(self, label: str, before: Prose, after: Prose) -> tuple[Prose, ...]:
+        row = super().run_row(label, before, after)
+        return row if before == after else (row[0], *map(strong, row[1:]))
+
+
+def _percent(us: float, longest: float) -> float:
+    return round(min(max(us, 0.0) / longest, 1.0) * 100, 2) if longest > 0 else 0.0

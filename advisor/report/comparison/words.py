@@ -102,15 +102,10 @@ WORDS: Mapping[str, Text] = {
     ),
     # why it moved
     "moved": _t("Why it moved", "变化从何而来"),
-    "moved_note_text": _t(
+    "moved_note": _t(
         "Every difference of the two accounts; together they are the difference of the step. Where several kernels run "
         "at once, the time counts for the one that began first.",
         "两次单步账目逐项相减，合计即单步差值。多个算子同时执行时，时间计入先开始的一个。",
-    ),
-    "moved_note": _t(
-        "Every difference of the two accounts; together they are the difference of the step. Paler ones lie within "
-        "noise. Where several kernels run at once, the time counts for the one that began first.",
-        "两次单步账目逐项相减，合计即单步差值；浅色表示在正常波动范围内。多个算子同时执行时，时间计入先开始的一个。",
     ),
     "no_account": _t(
         "Why it moved is not known: one of the two does not tell what a step is spent on. Compare the captures "

@@ -48,7 +48,7 @@ class CardMeasure(Struct, frozen=True):
     value: Prose
     threshold: str = ""
     basis: Prose = ()
-    overridden: bool = False
+    """Why this threshold, and whether the project set it."""
 
 
 class CardRows(Struct, frozen=True):
@@ -105,7 +105,6 @@ class Card(Struct, frozen=True):
     confidence_word: str
     title: Prose
     why: Blocks
-    subject: tuple[tuple[Prose, Prose], ...]
     saving: str
     saving_time: str
     share: str
@@ -230,7 +229,6 @@ class Maker:
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=self.title(finding),
             why=rule_text(info.why.say(self.language, stepped=self.stepped), holes),
-            subject=tuple((self.label(key, info), self.cell(value, key, "")) for key, value in finding.subject.items()),
             saving=phrase,
             saving_time=time,
             share=share,
@@ -325,8 +323,7 @@ class Maker:
             label=self.label(item.name, info),
             value=self.cell(item.value, item.name, unit),
             threshold="" if item.threshold is None else self.number(item.threshold, unit),
-            basis=rule_sentence(param.basis.say(self.language)) if param else (),
-            overridden=bool(param and param.overridden),
+            basis=self.basis(param) if param else (),
         )
 
     def thresholds(self, info: RuleInfo, finding: Finding) -> tuple[CardMeasure, ...]:
@@ -335,12 +332,16 @@ class Maker:
             CardMeasure(
                 label=self.label(param.name, info),
                 value=plain_prose(self.number(param.value, param.unit)),
-                basis=rule_sentence(param.basis.say(self.language)),
-                overridden=param.overridden,
+                basis=self.basis(param),
             )
             for param in info.params
             if param.name not in shown
         )
+
+    def basis(self, param: Param) -> Prose:
+        """Why this threshold, and whether the project set it."""
+        own = plain_prose(f" ({say('overridden', self.language)})") if param.overridden else ()
+        return (*rule_sentence(param.basis.say(self.language)), *own)
 
     def excerpt(self, table: Table, info: RuleInfo, most: int = MOST_ROWS) -> CardRows:
         columns = table.columns[:MOST_COLUMNS]
@@ -391,6 +392,14 @@ class Maker:
         care = rule_text(step.care.say(self.language, stepped=self.stepped), holes) if step.care else ()
         run, code = (clean_block(command, _shell_values(finding)) for command in (step.run, step.code))
         return CardStep(rule_text(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
+
+
+def worst_place(card: Card, language: Language) -> str:
+    """The worst place, and how many more; empty for the run as a whole."""
+    place = card.places[0].place if card.places else ""
+    if not place or place == say("whole_run", language):
+        return ""
+    return f"{place} {say('more_places', language, count=card.more_places)}" if card.more_places else place
 
 
 def finding_anchor(finding: Finding, number: int) -> str:

@@ -1,19 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML report: one file that needs nothing else, in which nothing from a profile is markup."""
+"""A diagnosis as a page: the parts of its document, laid out to be searched, folded and looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from advisor.messages.text import Language
-from advisor.model.findings import Diagnosis
+from advisor.model.findings import Diagnosis, Severity
+from advisor.report.blocks import (
+    Block,
+    Code,
+    Document,
+    FactLine,
+    Fold,
+    Grid,
+    Heading,
+    ListBlock,
+    Meter,
+    Paragraph,
+    SearchForm,
+    Section,
+    bullet_list,
+    led_by,
+)
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
-from advisor.report.diagnosis.view import FULL_CARDS, diagnosis_view
-from advisor.report.pages import Page
-
-LARGEST_BYTES = 1_500_000
-"""A report stays below this, so that it opens at once: beyond it, fewer findings show all they hold."""
+from advisor.report.diagnosis.cards import Card, CardLink
+from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
+from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severity_piece
+from advisor.report.pages import Drawings, bounded_page, chart_specs, figure_blocks, page_part
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, strong, toned
+from advisor.report.run_summary import run_line
+from advisor.report.words import say
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("time_split", "links"),
@@ -24,41 +44,225 @@ CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "io": ("idle_causes",),
 }
 """The charts worth a look beside a finding of a category."""
+_MEASURED = (False, True, True)
+"""Of the columns of what was measured, those that stand to the right."""
 
 
 def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
+    charts = exhibit_charts(diagnosis.exhibits, language)
     with Renderer(start=False) as own:
-        return _draw_page(diagnosis, language, renderer or own)
+        draws = renderer or own
+        draws.begin(chart_specs(charts))
+        shown = _PageBlocks(diagnosis, language, charts)  # made while the charts are drawn
+        return bounded_page(charts, (FULL_CARDS, FULL_CARDS // 3, 5, 0), shown.page, draws)
 
 
-def _draw_page(diagnosis: Diagnosis, language: Language, renderer: Renderer) -> str:
-    asked = exhibit_charts(diagnosis.exhibits, language)
-    specs = {chart.kind: chart.spec for chart in asked}
-    renderer.begin(specs)
-    draft = _Draft(diagnosis, language, asked)
-    text = draft.text(FULL_CARDS, specs)  # written while the charts are drawn
-    drawn = renderer.render(specs) if specs else {}
-    if len(drawn) < len(asked):
-        text = draft.text(FULL_CARDS, drawn)
-    for fewer in (FULL_CARDS // 3, 5, 0):
-        if len(draft.with_charts(text, drawn).encode("utf-8", "backslashreplace")) < LARGEST_BYTES:
-            break
-        text = draft.text(fewer, drawn)
-    return draft.with_charts(text, drawn)
+class _FindingArticle(FindingBlocks):
+    """A finding on a page: what to do beside its evidence, with links to other findings and to charts."""
+
+    def __init__(self, language: Language, charts: Sequence[Chart]) -> None:
+        super().__init__(language)
+        self.charts = charts
+
+    def article(self, card: Card) -> Section:
+        """The whole finding."""
+        won = TextPiece(card.saving, strong=True) if card.saving_time else TextPiece(card.saving, tone="quiet")
+        assumes = toned((TextPiece("  "), *self.label("assumes"), *card.assumes), "quiet") if card.assumes else ()
+        number = TextPiece(f"{card.number} ", tone="quiet")
+        title = (Heading((number, *card.title), 3), FactLine(tuple(self.about(card))), Paragraph((won, *assumes)))
+        fix = (Heading(plain_prose(say("fix", self.language)), 4), *remedy_list(card.actions, self.language))
+        columns = (*([Section(fix, "fix")] if card.actions else []), Section(tuple(self.proof(card)), "proof"))
+        return Section(
+            (
+                Section(title, element="header"),
+                Section(card.why, "why"),
+                *self.links(card),
+                Section(columns, "columns"),
+                *self.moments(card),
+                *self.rows(card),
+                *self.chart_links(card),
+                *self.references(card),
+            ),
+            look="finding folded" if card.is_folded else "finding",
+            anchor=card.anchor,
+            element="article",
+            data={"severity": card.severity, "category": card.category},
+        )
+
+    def about(self, card: Card) -> Iterator[Prose]:
+        yield from super().about(card)
+        if card.status:
+            yield plain_prose(card.status)
+        yield (TextPiece("#", url=f"#{card.anchor}"),)
+
+    def linked(self, link: CardLink) -> Prose:
+        return link_prose(link.title, link.anchor)
+
+    def proof(self, card: Card) -> Iterator[Block]:
+        """What was measured, where, and what else was held against thresholds."""
+        if card.measures:
+            worst = (TextPiece(f" {say('evidence_at', self.language)}", tone="quiet"),) if len(card.places) > 1 else ()
+            yield Heading((TextPiece(say("evidence", self.language)), *worst), 4)
+            yield replace(self.measures(card.measures), numeric=_MEASURED, below=3)
+        if card.places:
+            yield Heading(plain_prose(say("seen_at", self.language)), 4)
+            yield Section(bullet_list(self.places(card)), "places")
+        yield from map(Paragraph, self.called_from(card))
+        if card.thresholds:
+            rows = ((*one.label, *toned(one.basis, "note")) for one in card.thresholds)
+            grid = Grid(((), ()), tuple(zip(rows, (one.value for one in card.thresholds), strict=True)), (False, True))
+            yield Fold(plain_prose(say("thresholds", self.language)), (grid,))
+
+    def moments(self, card: Card) -> Iterator[Fold]:
+        """The worst events, to look at in a timeline."""
+        if not card.moments:
+            return
+        heads = self.heads("event_name", "seen_at", "after_step", "lasts", "in_timeline", "recorded_start")
+        rows = (
+            (one.name, *map(plain_prose, (one.place, one.since_step, one.lasts, one.span, one.start_ns)))
+            for one in card.moments
+        )
+        grid = Grid(heads, tuple(rows), (False, False, True, True, True, True))
+        title = TextPiece(say("occurrences", self.language) + " ")
+        yield Fold((title, *toned(card.moments[0].line, "quiet")), (grid,))
+
+    def chart_links(self, card: Card) -> Iterator[Paragraph]:
+        """The charts that are worth a look beside it."""
+        wanted = CATEGORY_CHARTS.get(card.category, ())
+        beside = [link_prose(plain_prose(one.title), f"chart-{one.kind}") for one in self.charts if one.kind in wanted]
+        if beside:
+            yield Paragraph((*self.label("charts"), *join_prose(self.semicolon, beside)))
 
 
-class _Draft:
-    """The page before its charts are drawn."""
+class _PageBlocks(DiagnosisBlocks):
+    """The parts of a diagnosis, each as a section of a page."""
 
-    def __init__(self, diagnosis: Diagnosis, language: Language, asked: Sequence[Chart]) -> None:
-        self._diagnosis, self._language = diagnosis, language
-        self._page = Page("report.html.j2", language, asked, category_charts=CATEGORY_CHARTS)
+    def __init__(self, diagnosis: Diagnosis, language: Language, charts: Sequence[Chart]) -> None:
+        super().__init__(diagnosis, language)
+        self.charts = charts
 
-    def text(self, full: int, kinds: Collection[str]) -> str:
-        """The page with this many full cards and the charts of these kinds; the others are named as missing."""
-        return self._page.text(kinds, view=diagnosis_view(self._diagnosis, self._language, full))
+    def page(self, full: int, drawn: Drawings) -> Document:
+        """The page with so many whole findings, and the charts that could be drawn."""
+        self.full = full
+        self.articles = _FindingArticle(self.language, [chart for chart in self.charts if chart.kind in drawn])
+        name, version = clean_line(self.diagnosis.run.name, 80), clean_line(self.diagnosis.version, 40)
+        line = TextPiece(f"  {run_line(self.diagnosis.run, self.language)}", tone="quiet")
+        return Document(
+            self.language,
+            tuple(self.sections(drawn)),
+            version,
+            (*(code_prose(name) if name else ()), line),
+            " · ".join(filter(None, (name, say("report", self.language)))),
+        )
 
-    def with_charts(self, text: str, drawn: Mapping[str, str]) -> str:
-        """The page with its charts."""
-        return self._page.with_charts(text, drawn)
+    def sections(self, drawn: Drawings) -> Iterator[Block]:
+        """The page from top to bottom."""
+        yield Section(tuple(self.verdict()), f"verdict verdict-{self.headline.kind}", element="section")
+        yield from page_part("findings", self.ranking(), say("findings", self.language))
+        yield from self.notice()
+        yield from page_part("details", self.details())
+        yield from page_part("more", self.others())
+        figures = tuple(figure_blocks(self.charts, drawn, self.language))
+        yield from page_part(
+            "charts", (self.heading("charts"), *figures) if figures else (), say("charts", self.language)
+        )
+        yield from page_part("run", self.run(), say("run", self.language))
+        yield from page_part("unchecked", self.not_checked(), say("unchecked_short", self.language))
+        yield from page_part("checked", self.checked(titled=True), say("rules_short", self.language))
+        yield from page_part("unread", self.unread())
+
+    def verdict(self) -> Iterator[Block]:
+        """The answer, to be seen first."""
+        said = self.headline
+        yield Heading(plain_prose(said.time or said.says or say("title", self.language)), 1)
+        if said.first:
+            won = (TextPiece(f" {said.won}", tone="quiet"),) if said.won else ()
+            title = link_prose(strong(said.first.title), said.first.anchor)
+            yield Section((Paragraph((TextPiece(f"{said.label} ", tone="label"), *title, *won)),), "lead")
+            yield from self.first_step(said.first)
+        elif said.time:
+            yield Section((Paragraph(plain_prose(said.says)),), "lead")
+        if said.beyond:
+            yield Paragraph(toned(said.beyond, "quiet"))
+        yield from self.split()
+        if not self.parts and self.diagnosis.outcomes:
+            yield Paragraph((TextPiece(say("no_split", self.language), tone="quiet"),))
+
+    def first_step(self, card: Card) -> Iterator[Section]:
+        """What to do first, with its command."""
+        for first in card.actions[:1]:
+            label = (TextPiece(say("next_step", self.language) + " ", tone="label"),)
+            command = first.run or first.code
+            yield Section((*led_by(label, first.do), *([Code(command)] if command else [])), "first-step")
+
+    def ranking(self, *, titled: bool = True) -> Iterator[Block]:
+        if not self.cards:
+            return
+        severities = {card.severity: card.severity_word for card in self.cards}
+        search = SearchForm(
+            tuple((level.name, severities[level.name]) for level in reversed(Severity) if level.name in severities),
+            tuple({card.category: card.category_word for card in self.cards}.items()),
+        )
+        yield Section((self.heading("findings"), search), "heading")
+        yield Section((ListBlock(tuple((self.ranked(card),) for card in self.in_order()), start=1),), "ranking")
+        keys = (
+            TextPiece(" "),
+            *(TextPiece(key, code=True) for key in "/jk"),
+            TextPiece(f" {say('keys', self.language)}"),
+        )
+        yield Paragraph(
+            (TextPiece(say("rank_by", self.language), tone="quiet"), *toned(keys, "keys")),
+        )
+
+    def in_order(self) -> Iterator[Card]:
+        """The cards as a list of what to do: symptoms stand right under the cause they are folded under."""
+        by_anchor = {card.anchor: card for card in self.cards}
+        folds = {
+            card.anchor: [by_anchor[link.anchor] for link in card.folds if link.anchor in by_anchor]
+            for card in self.cards
+        }
+        placed = {card.anchor for below in folds.values() for card in below}
+        return (one for card in self.cards if card.anchor not in placed for one in (card, *folds[card.anchor]))
+
+    def ranked(self, card: Card) -> Section:
+        """A finding in the ranking: a line that leads to it, with what it wins drawn beside it."""
+        same = (TextPiece(say("same_time", self.language) + self.colon, tone="quiet"),) if card.is_folded else ()
+        place = [plain_prose(card.places[0].place + (" …" if len(card.places) > 1 else ""))] if card.places else []
+        about = FactLine(((severity_piece(card),), plain_prose(card.category_word), *place))
+        what = Section((Paragraph((*same, *strong(card.title))), about), "what")
+        number = Paragraph((TextPiece(str(card.number), tone="quiet"),))
+        return Section(
+            (number, what, Section(tuple(_saving_blocks(card)), "saving")),
+            "folded" if card.is_folded else "",
+            element="a",
+            data={"card": card.anchor},
+            link=f"#{card.anchor}",
+        )
+
+    def linked_notice(self) -> Prose:
+        return link_prose(super().linked_notice(), "unchecked")
+
+    def details(self) -> Iterator[Block]:
+        """Every finding with all it holds."""
+        if self.cards:
+            yield self.heading("details")
+            yield from map(self.articles.article, self.cards)
+
+    def finding_line(self, card: Card) -> Block:
+        return Section((super().finding_line(card),), anchor=card.anchor)
+
+
+def _saving_blocks(card: Card) -> Iterator[Block]:
+    """What fixing it wins, in words and as a part of the step."""
+    if not card.saving_time:
+        yield Paragraph((TextPiece(card.saving, tone="quiet"),))
+        return
+    amount = (TextPiece(f"{card.bound} ", tone="quiet"), TextPiece(card.saving_time, strong=True))
+    yield FactLine((amount, *([plain_prose(card.share)] if card.share else [])))
+    yield Meter(card.percent)
+
+
+def link_prose(said: Prose, anchor: str) -> Prose:
+    """Words that lead to another part of the page."""
+    return tuple(replace(piece, url=f"#{anchor}") for piece in said)

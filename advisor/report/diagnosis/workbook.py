@@ -3,34 +3,21 @@
 
 from __future__ import annotations
 
-import io
-import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from advisor.messages.text import Language, Text
 from advisor.report.blocks import one_line
 from advisor.report.columns import COLUMNS
-from advisor.report.comparison.grids import LONGEST_CELL
 from advisor.report.comparison.words import PARTS
-from advisor.report.comparison.workbook import MADE, column_width, spreadsheet_library
 from advisor.report.diagnosis.cards import Card, make_cards
-from advisor.report.diagnosis.view import not_checked
+from advisor.report.diagnosis.outcomes import not_checked
 from advisor.report.prose import clean_line, flat_text
+from advisor.report.spreadsheet import Sheet, workbook_bytes
 from advisor.report.words import CAUSES, say, word_for
 
 if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis, Finding, Head, Scalar
-
-
-class WorkbookSheet(Struct, frozen=True):
-    """One table: its name, the words over its columns, and rows of numbers and words."""
-
-    name: Text
-    heads: tuple[str, ...]
-    rows: tuple[tuple[Scalar, ...], ...]
 
 
 _FINDINGS = Text(en="Findings", zh="问题")
@@ -54,22 +41,16 @@ def diagnosis_workbook(diagnosis: Diagnosis, language: Language) -> bytes:
     Raises:
         UsageError: The library that writes spreadsheets is not installed.
     """
-    out = io.BytesIO()
-    with spreadsheet_library().Workbook(out, {"in_memory": True}) as book:
-        book.set_properties({"created": MADE, "title": clean_line(diagnosis.run.name, 200)})
-        bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top", "bottom": 1})
-        for one in diagnosis_sheets(diagnosis, language):
-            _write_sheet(book.add_worksheet(one.name.say(language)), one, bold)
-    return out.getvalue()
+    return workbook_bytes(clean_line(diagnosis.run.name, 200), diagnosis_sheets(diagnosis, language))
 
 
-def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[WorkbookSheet, ...]:
+def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, ...]:
     """What stands on each sheet."""
     shown = list(zip(make_cards(diagnosis, language), diagnosis.findings, strict=True))
     return (
-        WorkbookSheet(_FINDINGS, _finding_heads(language), tuple(_finding_row(card, one) for card, one in shown)),
-        WorkbookSheet(
-            _EVIDENCE,
+        Sheet(_FINDINGS.say(language), _finding_heads(language), tuple(_finding_row(card, one) for card, one in shown)),
+        Sheet(
+            _EVIDENCE.say(language),
             (
                 "#",
                 *_say_words(("finding", "measure", "value"), language),
@@ -78,14 +59,14 @@ def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Workbook
             ),
             tuple(row for card, one in shown for row in _evidence_rows(card, one)),
         ),
-        WorkbookSheet(_ROWS, (), tuple(row for card, one in shown for row in _excerpt_rows(card, one, language))),
-        WorkbookSheet(
-            _ACCOUNT,
+        Sheet(_ROWS.say(language), (), tuple(row for card, one in shown for row in _excerpt_rows(card, one, language))),
+        Sheet(
+            _ACCOUNT.say(language),
             tuple(text.say(language) for text in (_WHERE, _WHAT, _US, _SHARE, _COUNT)),
             _account_rows(diagnosis, language),
         ),
-        WorkbookSheet(
-            _UNCHECKED,
+        Sheet(
+            _UNCHECKED.say(language),
             (_REASON.say(language), _RULES.say(language)),
             tuple((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis, language)),
         ),
@@ -154,31 +135,3 @@ def _account_rows(diagnosis: Diagnosis, language: Language) -> tuple[tuple[Scala
         )
         for one in diagnosis.account.spent
     )
-
-
-def _write_sheet(sheet: Any, one: WorkbookSheet, bold: Any) -> None:
-    """The heads, frozen and with filters, and the rows below them."""
-    first = 1 if one.heads else 0
-    for at, head in enumerate(one.heads):
-        sheet.write_string(0, at, head, bold)
-    for line, row in enumerate(one.rows, first):
-        for at, cell in enumerate(row):
-            _write_cell(sheet, line, at, cell)
-    if one.heads:
-        sheet.freeze_panes(1, 0)
-        sheet.autofilter(0, 0, max(len(one.rows), 1), len(one.heads) - 1)
-    for at in range(max(map(len, (one.heads, *one.rows)), default=0)):
-        head = one.heads[at] if one.heads else ""
-        sheet.set_column(at, at, column_width(head, [row[at] for row in one.rows if at < len(row)]))
-
-
-def _write_cell(sheet: Any, line: int, at: int, cell: Scalar) -> None:
-    """Text as text: nothing from a profile is a formula or a link."""
-    if cell is None or (isinstance(cell, float) and not math.isfinite(cell)):
-        return
-    if isinstance(cell, bool):
-        sheet.write_boolean(line, at, cell)
-    elif isinstance(cell, str):
-        sheet.write_string(line, at, cell[:LONGEST_CELL])
-    else:
-        sheet.write_number(line, at, cell)

@@ -12,7 +12,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Param, RuleInfo
 from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph, bullet_list
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
-from advisor.report.diagnosis.document import remedy_list
+from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.explanation.words import say_explained
 from advisor.report.prose import Prose, TextPiece, code_prose, parse_prose, plain_prose, strong
 from advisor.report.rule_text import rule_sentence

@@ -12,7 +12,7 @@ from advisor.messages.text import Language, Text
 from advisor.model.findings import Finding, RuleInfo
 from advisor.report.blocks import Block, Document, Paragraph, bullet_list, plain_text
 from advisor.report.diagnosis.cards import open_step, open_text, open_title
-from advisor.report.diagnosis.document import remedy_list
+from advisor.report.diagnosis.finding import remedy_list
 from advisor.report.prose import TextPiece, clean_block, clean_line, flat_text, plain_prose
 from advisor.report.renderers.markdown import document_text
 from advisor.report.words import say

@@ -3,14 +3,36 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from advisor.report.blocks import Block, Blocks, Code, Fold, Grid, Heading, ListBlock, Paragraph, Quote, SplitBlock
-from advisor.report.prose import Prose, TextPiece
+from advisor.messages.text import Language
+from advisor.report.blocks import (
+    BarPair,
+    Block,
+    Blocks,
+    Code,
+    FactLine,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    ListBlock,
+    Meter,
+    Paragraph,
+    Quote,
+    SearchForm,
+    Section,
+    SplitBlock,
+    TextBlock,
+    TimeBar,
+)
+from advisor.report.prose import Prose, TextPiece, flat_text, toned
+from advisor.report.words import say
 
 LONGEST_WHOLE = 44
 """Characters of code that fit on the line of a phone; a longer word has to break somewhere."""
@@ -18,20 +40,70 @@ WIDE_PERCENT = 5
 """From here on a part of a bar is wide enough to hold its share."""
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 _BLANKS = re.compile(r"(\s+)")
+_TONES: Mapping[str, Markup] = {
+    **dict.fromkeys(("critical", "high", "medium", "low", "info"), Markup('<span class="severity {}">{}</span>')),
+    **dict.fromkeys(("compute", "comm", "idle"), Markup('<i class="{}"></i>{}')),
+    "note": Markup("<small>{1}</small>"),
+}
+_TONE = Markup('<span class="tone-{}">{}</span>')
+_METER = Markup(
+    '<svg class="meter" width="100%" height="6" aria-hidden="true"><rect class="room" width="100%" height="6" rx="3"/>'
+    '<rect class="won" width="{}%" height="6" rx="3"/></svg>'
+)
+_PAIR = Markup('<div class="compared" aria-hidden="true">{}</div>')
+_BAR = Markup('<span>{}</span><div><div class="bar" style="width:{}%">{}</div></div><b>{}</b>')
+_PART = Markup('<span class="{}" style="flex-grow:{}"></span>')
+_COPYABLE = Markup(
+    '<div class="copyable"><pre tabindex="0"><code>{}</code></pre>'
+    '<button type="button" class="copy" hidden aria-label="{}" data-done="{}">{}</button></div>'
+)
+_FIGURE = Markup(
+    '<figure id="chart-{name}"{wide}><figcaption><h3>{title}</h3>{note}</figcaption>'
+    '<div class="chart" role="img" aria-label="{title}">{drawing}</div>{numbers}</figure>'
+)
+_SEARCH = Markup(
+    '<form id="controls" role="search" hidden><input type="search" id="search" placeholder="{search}" '
+    'aria-label="{search}" autocomplete="off" spellcheck="false">{selects}</form>'
+    '<p id="no-match" class="tone-quiet" role="status" hidden>{none}</p>'
+)
+_OPTION = Markup('<option value="{}">{}</option>')
+_SELECT = Markup('<select id="by-{0}" aria-label="{1}"><option value="">{1}</option>{2}</select>')
 
 
 class HtmlBlocks:
-    """Writes blocks as HTML, in the look of a page; `styles` by element where no style sheet is at hand."""
+    """Writes blocks as HTML, in the look of a page.
 
-    def __init__(self, styles: Mapping[str, str] | None = None) -> None:
+    `drawings` are those of its charts by name; `styles` by element where no style sheet is at hand.
+    """
+
+    def __init__(
+        self,
+        language: Language = "en",
+        drawings: Mapping[str, str] | None = None,
+        styles: Mapping[str, str] | None = None,
+    ) -> None:
+        self._language = language
+        self._drawings = drawings or {}
         self._styles = styles
 
     def words(self, pieces: Prose) -> Markup:
-        """Pieces of text: words, code, emphasis and links."""
+        """Pieces of text: words, code, emphasis and links; neighbours meant in one way stand in one element."""
         return join_markup(
-            self._with_link(join_markup(map(self._piece_html, linked)), url)
+            self._with_link(join_markup(self._toned_html(linked)), url)
             for url, linked in groupby(pieces, key=lambda piece: piece.url)
         )
+
+    def _toned_html(self, pieces: Iterable[TextPiece]) -> Iterator[Markup]:
+        for tone, alike in groupby(pieces, key=lambda piece: piece.tone):
+            shown = join_markup(self._marked_html(alike))
+            yield self.with_tone(shown, tone) if tone else shown
+
+    def _marked_html(self, pieces: Iterable[TextPiece]) -> Iterator[Markup]:
+        for marks, alike in groupby(pieces, key=lambda piece: ("em" * piece.emphasis, "strong" * piece.strong)):
+            shown = join_markup(map(self._piece_html, alike))
+            for name in filter(None, marks):
+                shown = self._element(name, shown)
+            yield shown
 
     def blocks(self, blocks: Blocks) -> Markup:
         """Every block as an element of its own."""
@@ -45,30 +117,52 @@ class HtmlBlocks:
 
     def _block_html(self, block: Block) -> Markup:
         match block:
+            case Section():
+                return self._section_html(block)
+            case Figure():
+                return self._figure_html(block)
+            case Meter():
+                return _METER.format(block.percent)
+            case BarPair():
+                return _PAIR.format(join_markup(map(_bar_html, block.bars)))
+            case SearchForm():
+                return self._search_html(block)
+            case _:
+                return self._text_block_html(block)
+
+    def _text_block_html(self, block: TextBlock) -> Markup:
+        match block:
             case Heading():
-                return self._wrap_element(f"h{block.level}", self.words(block.said))
+                return self._element(f"h{block.level}", self.words(block.said))
             case Paragraph():
-                return self._wrap_element("p", self.words(block.said))
+                return self._element("p", self.words(block.said))
+            case FactLine():
+                facts = join_markup(self._element("span", self.words(fact)) for fact in block.facts)
+                return self._element("p", facts, {"class": "meta"})
             case ListBlock():
-                items = join_markup(self._wrap_element("li", self.item(item)) for item in block.items)
-                if block.start is None:
-                    return self._wrap_element("ul", items)
-                return self._wrap_element(
-                    "ol", items, Markup(' start="{}"').format(block.start) if block.start != 1 else ""
-                )
+                return self._list_html(block)
             case Code():
-                return self._wrap_element(
-                    "pre", self._wrap_element("code", self._code_html(block.text)), ' tabindex="0"'
-                )
+                return self.code(block.text)
             case Grid():
                 return self._grid_html(block)
             case Quote():
-                return self._wrap_element("blockquote", self.blocks(block.blocks))
+                return self._element("blockquote", self.blocks(block.blocks))
             case Fold():
-                summary = self._wrap_element("summary", self.words(block.said))
-                return self._wrap_element("details", summary + self.blocks(block.blocks))
+                inner = self._element("summary", self.words(block.said)) + self.blocks(block.blocks)
+                return self._element("details", inner, {"open": ""} if block.is_open else {})
             case SplitBlock():
                 return self.split(block)
+
+    def _list_html(self, block: ListBlock) -> Markup:
+        items = join_markup(self._element("li", self.item(item)) for item in block.items)
+        if block.start is None:
+            return self._element("ul", items)
+        return self._element("ol", items, {"start": str(block.start)} if block.start != 1 else {})
+
+    def code(self, text: str) -> Markup:
+        """Commands and code, with a button that copies them."""
+        said = (say(name, self._language) for name in ("copy_of", "copied", "copy"))
+        return _COPYABLE.format(unbroken_code(text), *said)
 
     def split(self, split: SplitBlock) -> Markup:
         """A bar above a legend, in the colours of the page."""
@@ -93,50 +187,129 @@ class HtmlBlocks:
             bar, split.name, legend
         )
 
-    def _grid_html(self, grid: Grid) -> Markup:
-        heads = self._row_html("th", grid.heads, grid.right, ' scope="col"')
-        rows = join_markup(self._row_html("td", row, grid.right) for row in grid.rows)
-        inner = self._wrap_element("thead", heads) + self._wrap_element("tbody", rows)
-        return Markup('<div class="scroll">{}</div>').format(self._wrap_element("table", inner))
+    def _section_html(self, section: Section) -> Markup:
+        """An element with what a link, the style sheet, the script and a reader of screens ask for."""
+        titled = next(filter(None, map(_title_of, section.blocks)), "") if section.anchor else ""
+        known = {
+            "class": section.look,
+            "id": section.anchor,
+            "href": section.link,
+            "tabindex": "-1" if section.element == "article" else "",
+            "aria-label": titled,
+            **{f"data-{name}": value for name, value in section.data.items()},
+        }
+        attributes = {name: value for name, value in known.items() if value}
+        return self._element(section.element, self.blocks(section.blocks), attributes)
 
-    def _row_html(self, name: str, cells: Iterable[Prose], right: Iterable[bool], attributes: str = "") -> Markup:
+    def _figure_html(self, figure: Figure) -> Markup:
+        """A chart; nothing where it was not drawn."""
+        if figure.name not in self._drawings:
+            return Markup()
+        return _FIGURE.format(
+            name=figure.name,
+            wide=Markup(' class="wide"') if figure.wide else "",
+            title=figure.title,
+            note=self._element("p", self.words((TextPiece(figure.note, tone="quiet"),))) if figure.note else "",
+            drawing=Markup(self._drawings[figure.name]),  # noqa: S704 - only elements of a chart were let through
+            numbers=self._block_html(figure.numbers),
+        )
+
+    def _search_html(self, form: SearchForm) -> Markup:
+        selects = join_markup(
+            _SELECT.format(name, say(name, self._language), join_markup(itertools.starmap(_OPTION.format, options)))
+            for name, options in (("severity", form.severities), ("category", form.categories))
+        )
+        words = {"search": say("search", self._language), "none": say("no_match", self._language)}
+        return _SEARCH.format(selects=selects, **words)
+
+    def _grid_html(self, grid: Grid) -> Markup:
+        right = [at_right for at, at_right in enumerate(grid.right) if at != grid.below]
+        heads = self._row_html(
+            "th", [head for at, head in enumerate(grid.heads) if at != grid.below], right, {"scope": "col"}
+        )
+        rows = join_markup(self._row_html("td", _shown_cells(grid, row), right) for row in grid.rows)
+        inner = self._element("thead", self._over_html(grid) + heads) if any(grid.heads) else Markup()
+        table = self._element("table", inner + self._element("tbody", rows))
+        return self._element("div", table, {"class": "scroll"})
+
+    def _over_html(self, grid: Grid) -> Markup:
+        """What stands over the heads: once for neighbours that share it."""
+        if not grid.over:
+            return Markup()
+        spans = [(name, len(list(same))) for name, same in groupby(grid.over)]
+        return self._element(
+            "tr",
+            join_markup(
+                self._element("th", escape(name), {"scope": "colgroup", "colspan": str(count)}) for name, count in spans
+            ),
+        )
+
+    def _row_html(
+        self, name: str, cells: Iterable[Prose], right: Iterable[bool], attributes: Mapping[str, str] | None = None
+    ) -> Markup:
         made = (
-            self._wrap_element(name, self.words(cell), attributes + ' class="n"' * at_right, " right" * at_right)
+            self._element(
+                name,
+                self.words(cell),
+                {**(attributes or {}), **({"class": "n"} if at_right else {})},
+                " right" * at_right,
+            )
             for cell, at_right in zip(cells, right, strict=False)
         )
-        return self._wrap_element("tr", join_markup(made))
+        return self._element("tr", join_markup(made))
 
     def _piece_html(self, piece: TextPiece) -> Markup:
-        if piece.code:
-            width = "unbroken" if len(piece.text) <= LONGEST_WHOLE else "long"
-            shown = self._wrap_element("code", escape(piece.text), Markup(' class="{}"').format(width))
-        else:
-            shown = escape(tie_units(piece.text))
-        for name, asked in (("em", piece.emphasis), ("strong", piece.strong)):
-            shown = self._wrap_element(name, shown) if asked else shown
-        return self.with_tone(shown, piece.tone) if piece.tone else shown
+        if not piece.code:
+            return escape(tie_units(piece.text))
+        width = "unbroken" if len(piece.text) <= LONGEST_WHOLE else "long"
+        return self._element("code", _breakable(piece.text), {"class": width})
 
     def with_tone(self, shown: Markup, tone: str) -> Markup:
         """Words that are meant in some way."""
-        if self._styles is None:
-            return Markup('<span class="tone-{}">{}</span>').format(tone, shown)
-        style = self._styles.get(tone)
-        return Markup('<span style="{}">{}</span>').format(style, shown) if style else shown
+        return _TONES.get(tone, _TONE).format(tone, shown)
 
     def _with_link(self, text: Markup, url: str) -> Markup:
+        if url.startswith("#"):
+            return self._element("a", text, {"href": url})
         if not url:
             return text
         return Markup('<a href="{}" rel="noopener noreferrer nofollow" target="_blank">{}</a>').format(url, text)
 
-    def _code_html(self, text: str) -> Markup:
-        return unbroken_code(text) if self._styles is None else escape(text)
-
-    def _wrap_element(self, name: str, inner: Markup, attributes: str = "", look: str = "") -> Markup:
+    def _element(self, name: str, inner: Markup, attributes: Mapping[str, str] | None = None, look: str = "") -> Markup:
         """An element; where there is no style sheet its look stands in place."""
+        known = attributes or {}
         if self._styles is not None:
-            style = self._styles.get(name + look)
-            attributes = Markup(' style="{}"').format(style) if style else ""
-        return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), Markup(attributes), inner)  # noqa: S704 - our own
+            known = {"style": self._styles[name + look]} if name + look in self._styles else {}
+        said = join_markup(Markup(' {}="{}"').format(key, value) for key, value in known.items())
+        return Markup("<{0}{1}>{2}</{0}>").format(name, said, inner)
+
+
+def _shown_cells(grid: Grid, row: Sequence[Prose]) -> Sequence[Prose]:
+    """The cells of a row; below the first stands what has no column of its own on a page."""
+    if grid.below is None:
+        return row
+    first, *others = (cell for at, cell in enumerate(row) if at != grid.below)
+    return ((*first, *toned(row[grid.below], "note")), *others)
+
+
+def _bar_html(bar: TimeBar) -> Markup:
+    parts = join_markup(itertools.starmap(_PART.format, bar.parts))
+    return _BAR.format(bar.name, bar.percent, parts, tie_units(bar.amount))
+
+
+def _title_of(block: Block) -> str:
+    """The first heading of a part."""
+    match block:
+        case Heading():
+            return flat_text(block.said)
+        case Section():
+            return next(filter(None, map(_title_of, block.blocks)), "")
+    return ""
+
+
+def _breakable(code: str) -> Markup:
+    """A name that may break behind a semicolon, as lists of shapes do."""
+    return Markup(";<wbr>").join(code.split(";"))
 
 
 def tie_units(text: str) -> str:

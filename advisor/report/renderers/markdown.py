@@ -14,10 +14,10 @@ from itertools import groupby
 from markupsafe import escape
 
 from advisor.report.blocks import (
-    Block,
     Blocks,
     Code,
     Document,
+    FactLine,
     Fold,
     Grid,
     Heading,
@@ -25,6 +25,8 @@ from advisor.report.blocks import (
     Paragraph,
     Quote,
     SplitBlock,
+    TextBlock,
+    text_blocks,
 )
 from advisor.report.prose import Prose, TextPiece, flat_text, plain_prose
 
@@ -94,16 +96,16 @@ def document_text(document: Document) -> str:
 
 def block_lines(blocks: Blocks) -> Iterator[str]:
     """Every line of some blocks, each block with an empty line behind it."""
-    for block in blocks:
+    for block in text_blocks(blocks):
         yield from _lines_of_block(block)
         yield ""
 
 
-def _lines_of_block(block: Block) -> Iterable[str]:
+def _lines_of_block(block: TextBlock) -> Iterable[str]:
     match block:
         case Heading():
             return (f"{'#' * block.level} {markdown_prose(block.said)}",)
-        case Paragraph():
+        case Paragraph() | FactLine():
             return (markdown_prose(block.said),)
         case ListBlock():
             return _list_lines(block)
@@ -140,7 +142,8 @@ def indent_lines(lines: Iterable[str], indent: int) -> Iterator[str]:
 
 def _lines_in_item(item: Blocks) -> Iterator[str]:
     """The lines of what stands in an item: a list right below a paragraph belongs to it."""
-    for block, below in zip(item, (*item[1:], None), strict=True):
+    said = tuple(text_blocks(item))
+    for block, below in zip(said, (*said[1:], None), strict=True):
         yield from _lines_of_block(block)
         if not (isinstance(block, Paragraph) and isinstance(below, ListBlock) and not below.loose):
             yield ""
@@ -168,7 +171,7 @@ def _trim_empty_end(lines: Iterable[str]) -> list[str]:
 
 
 def _grid_lines(grid: Grid) -> Iterator[str]:
-    yield _row_line(markdown_prose(head, in_table=True) for head in grid.heads)
+    yield _row_line(markdown_prose(head, in_table=True) for head in grid.titles)
     yield _row_line("---:" if right else "---" for right in grid.right)
     yield from (_row_line(markdown_prose(cell, in_table=True) for cell in row) for row in grid.rows)
 

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from advisor.messages.text import Language
 from advisor.report.blocks import (
-    Block,
     Blocks,
     Code,
     Document,
+    FactLine,
     Fold,
     Grid,
     Heading,
@@ -25,6 +25,8 @@ from advisor.report.blocks import (
     Paragraph,
     Quote,
     SplitBlock,
+    TextBlock,
+    text_blocks,
 )
 from advisor.report.console import terminal_console
 from advisor.report.line_breaks import Flow, HangingText
@@ -58,9 +60,9 @@ def print_document(
 ) -> None:
     """Prints a document and the files that were written; what stands under the heading of a part is `inset`."""
     out = console or terminal_console()
-    above: Block | None = None
+    above: TextBlock | None = None
     below = 0
-    for block in document.blocks:
+    for block in text_blocks(document.blocks):
         is_part = isinstance(block, Heading) and block.level > 1
         apart = not below and _stands_apart(block, above)
         for number, one in enumerate(block_renderables((block,), 0 if is_part else below)):
@@ -74,7 +76,7 @@ def print_document(
         out.print(line, highlight=False, crop=False)
 
 
-def _stands_apart(block: Block, above: Block | None) -> bool:
+def _stands_apart(block: TextBlock, above: TextBlock | None) -> bool:
     """Whether an empty line parts it from what is above: tables and lists, but for notes on what was said last."""
     if above is None or (isinstance(above, Heading) and above.level > 1) or isinstance(block, Heading):
         return False
@@ -83,7 +85,7 @@ def _stands_apart(block: Block, above: Block | None) -> bool:
     return isinstance(block, Grid | SplitBlock) or _is_long(block) or not isinstance(above, Paragraph)
 
 
-def _is_long(block: Block) -> bool:
+def _is_long(block: TextBlock) -> bool:
     """Whether it is a list of which an item is more than a sentence."""
     return isinstance(block, ListBlock) and any(len(item) > 1 for item in block.items)
 
@@ -105,12 +107,12 @@ def _written_line(name: str, said: str, language: Language) -> Text:
 
 def block_renderables(blocks: Blocks, indent: int = 0) -> Iterator[RenderableType]:
     """Each block, and each item of a list, as something to print, set back by `indent`."""
-    for block in blocks:
+    for block in text_blocks(blocks):
         match block:
             case Heading():
                 said = HangingText(styled_prose(block.said, "bold"), indent)
                 yield said if block.level == 1 else Group(Text(), said)
-            case Paragraph():
+            case Paragraph() | FactLine():
                 yield HangingText(styled_prose(block.said), indent)
             case ListBlock():
                 yield from (Group(*_item_renderables(mark, item, indent)) for mark, item in _marked_items(block))
@@ -135,12 +137,14 @@ def _set_back(one: RenderableType, indent: int) -> RenderableType:
 def _marked_items(block: ListBlock) -> Iterator[tuple[Text, Blocks]]:
     """Each item behind what stands before it."""
     dot = styled_prose((block.mark or TextPiece("·"), TextPiece(" ")))
-    return ((dot if number is None else Text(f"{number}. "), item) for number, item in block.numbered())
+    return (
+        (dot if number is None else Text(f"{number}. "), tuple(text_blocks(item))) for number, item in block.numbered()
+    )
 
 
 def _item_renderables(mark: Text, item: Blocks, indent: int) -> Iterator[RenderableType]:
     """All its lines begin below the words, not below the mark."""
-    first = item[0].said if item and isinstance(item[0], Paragraph) else ()
+    first = item[0].said if item and isinstance(item[0], Paragraph | FactLine) else ()
     yield HangingText(styled_prose(first), indent, mark)
     yield from block_renderables(item[1:] if first else item, indent + mark.cell_len)
 
@@ -178,9 +182,9 @@ class SplitBar:
 
 def grid_table(grid: Grid) -> Table:
     """A table whose columns stand apart, without lines."""
-    titled = any(map(flat_text, grid.heads))
+    titled = any(map(flat_text, grid.titles))
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_header=titled)
-    for head, right in zip(grid.heads, grid.right, strict=True):
+    for head, right in zip(grid.titles, grid.right, strict=True):
         table.add_column(styled_prose(head), justify="right" if right else "left")
     for row in grid.rows:
         table.add_row(*(Flow(styled_prose(cell)) for cell in row))

@@ -29,7 +29,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
-from advisor.report.diagnosis.cards import Card, make_cards
+from advisor.report.diagnosis.cards import Card, make_cards, worst_place
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value
@@ -149,20 +149,13 @@ class _Maker:
         if card.causes:
             yield (TextPiece(f"{say('caused_by', self.language)}{self.colon}"), *card.causes[0].title)
         by = say("because", self.language, by=clean_line(ruling.by))
-        where = "".join(f"{place}  " for place in self.where(card))
+        place = worst_place(card, self.language)
+        where = f"{place}  " if place else ""
         yield (_quiet_piece(where), *self.rule(card, ruling.fingerprint), _quiet_piece(f"  {by}"))
 
     def rule(self, card: Card, fingerprint: str = "") -> Prose:
         said = " ".join(filter(None, (card.rule, clean_line(fingerprint))))
         return (TextPiece(said, code=True, tone="quiet"),)
-
-    def where(self, card: Card) -> tuple[str, ...]:
-        """The worst place, and how many more; nothing for the run as a whole."""
-        place = card.places[0].place if card.places else ""
-        if not place or place == say("whole_run", self.language):
-            return ()
-        more = f" {say('more_places', self.language, count=card.more_places)}" if card.more_places else ""
-        return (place + more,)
 
     def facts(self, entry: _Entry) -> Prose:
         """Severity, new or worse, and saving."""

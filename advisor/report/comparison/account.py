@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a step moved: the entries of both accounts that differ, in words, and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.comparison import Comparison, Moved
+from advisor.report.comparison.amounts import signed_amount
+from advisor.report.comparison.words import PARTS, say
+from advisor.report.prose import Prose, Tone, code_prose, plain_prose
+from advisor.report.words import CAUSES, word_for
+from advisor.units import show_value
+
+MOST_MOVED = 12
+COLOURS: dict[str, Tone] = {"compute": "compute", "communication": "comm", "free": "idle"}
+"""The colours of the parts of a step."""
+
+
+class AccountEntry(Struct, frozen=True):
+    """One entry of both accounts."""
+
+    key: str
+    """The part of the step; `rest` or `step` for what is not an entry itself."""
+    part: str
+    name: Prose
+    before: str
+    after: str
+    delta: str
+    count: str
+    noisy: bool
+    us: float
+
+
+def is_mixed(comparison: Comparison) -> bool:
+    """Whether one of the two has no steps marked, so that its whole window stands beside a step."""
+    return bool(comparison.before.run.steps) != bool(comparison.after.run.steps)
+
+
+def account_entries(comparison: Comparison, language: Language) -> tuple[AccountEntry, ...]:
+    """The entries that explain the difference, largest first, all others as one, and their sum.
+
+    None where a window stands beside a step: their accounts cannot be subtracted.
+    """
+    if not comparison.moved or is_mixed(comparison):
+        return ()
+    shown = [one for one in comparison.moved[:MOST_MOVED] if one.delta_us != 0]
+    rest = comparison.moved[len(shown) :]
+    total = _sum_entry("step", say("total", language), comparison.moved)
+    return (*(_make_entry(one, language) for one in shown), *(_rest_entry(rest, language)), total)
+
+
+def _make_entry(one: Moved, language: Language) -> AccountEntry:
+    return AccountEntry(
+        key=one.part,
+        part=PARTS[one.part].say(language),
+        name=entry_name(one, language),
+        before=show_value(one.before_us, "us"),
+        after=show_value(one.after_us, "us"),
+        delta=signed_amount(one.delta_us),
+        count=_count_change(one),
+        noisy=not one.beyond_noise,
+        us=one.delta_us,
+    )
+
+
+def entry_name(one: Moved, language: Language) -> Prose:
+    """What the time went into, in words where the name is none of the profile's own."""
+    if not one.name:
+        return plain_prose(say(f"unnamed_{one.part}", language))
+    word = word_for(CAUSES, one.name, language) if one.part == "free" else None
+    return plain_prose(word) if word else code_prose(one.name, 60)
+
+
+def _count_change(one: Moved) -> str:
+    if one.count_before is None or one.count_after is None:
+        return ""
+    before, after = (show_value(_round_count(count), "count") for count in (one.count_before, one.count_after))
+    return before if before == after else f"{before} → {after}"
+
+
+def _round_count(count: float | None) -> float | None:
+    return None if count is None else round(count, 1)
+
+
+def _rest_entry(others: Sequence[Moved], language: Language) -> Iterable[AccountEntry]:
+    if others:
+        name = "one_other" if len(others) == 1 else "all_others"
+        yield _sum_entry("rest", say(name, language, count=len(others)), others)
+
+
+def _sum_entry(key: str, name: str, of: Sequence[Moved]) -> AccountEntry:
+    before, after = sum(one.before_us for one in of), sum(one.after_us for one in of)
+    delta = sum(one.delta_us for one in of)
+    shown = (show_value(before, "us"), show_value(after, "us"), signed_amount(round(delta, 6)))
+    return AccountEntry(key, "", plain_prose(name), *shown, "", not any(one.beyond_noise for one in of), delta)

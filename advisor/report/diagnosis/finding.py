@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finding as blocks: what it means, its evidence, where it was seen, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from msgspec.structs import replace
+
+from advisor.messages.text import Language
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    FactLine,
+    Fold,
+    Grid,
+    Heading,
+    ListBlock,
+    Paragraph,
+    Section,
+    bullet_list,
+    led_by,
+)
+from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
+from advisor.report.occurrence_times import When
+from advisor.report.prose import Prose, TextPiece, Tone, code_prose, join_prose, plain_prose, strong, toned
+from advisor.report.words import say
+
+MOST_MOMENTS = 3
+ARROW = TextPiece("→", tone="good")
+
+
+def remedy_list(steps: Iterable[CardStep], language: Language, run: str = "sh", code: str = "") -> Blocks:
+    """The steps of a remedy, each with its commands; `run` and `code` name the languages of these."""
+    care = (TextPiece(say("care", language) + say("colon", language), tone="warn"),)
+    items = (
+        (
+            *step.do,
+            *([Code(step.run, run)] if step.run else []),
+            *([Code(step.code, code)] if step.code else []),
+            *([Section(led_by(care, step.care), "care")] if step.care else ()),
+        )
+        for step in steps
+    )
+    made = tuple(items)
+    return (ListBlock(made, start=1, loose=True),) if made else ()
+
+
+class FindingBlocks:
+    """Makes blocks of findings in one language."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.colon, self.semicolon = say("colon", language), say("semicolon", language)
+
+    def whole(self, card: Card, *, numbered: bool = True) -> Iterator[Block]:
+        """Title, what it means, evidence, rows, remedy, and where to read more."""
+        yield Heading((*plain_prose(f"{card.number} · " if numbered else ""), *card.title))
+        yield FactLine((*self.about(card), plain_prose(card.saving)))
+        yield from card.why
+        yield from self.links(card)
+        if card.measures:
+            yield self.measures(card.measures)
+        worst = join_prose(self.semicolon, map(_moment_prose, card.moments[:MOST_MOMENTS]))
+        moments = [(*self.label("worst"), *worst)] if card.moments else []
+        yield from bullet_list([*self.places(card), *moments, *self.called_from(card)])
+        yield from self.rows(card)
+        if card.actions:
+            yield Paragraph((TextPiece(say("fix", self.language), strong=True),))
+            yield from remedy_list(card.actions, self.language)
+        if card.assumes:
+            yield Paragraph((*self.label("assumes"), *card.assumes))
+        yield from self.references(card)
+
+    def short(self, card: Card) -> ListBlock:
+        """Title, saving, where, and what to do first: lines below each other, behind the number."""
+        return ListBlock((tuple(self._short_lines(card)),), mark=TextPiece(f"{card.number:>2} ", strong=True))
+
+    def label(self, name: str) -> Prose:
+        """A word before what it names."""
+        return (TextPiece(say(name, self.language) + self.colon, tone="label"),)
+
+    def titles(self, links: Iterable[CardLink]) -> Prose:
+        """The titles of other findings in one line."""
+        return join_prose(self.semicolon, map(self.linked, links))
+
+    def linked(self, link: CardLink) -> Prose:
+        """The title of another finding."""
+        return link.title
+
+    def about(self, card: Card) -> Iterator[Prose]:
+        """How grave it is, of which kind, how sure, and by which rule."""
+        yield (severity_piece(card),)
+        yield plain_prose(card.category_word)
+        yield plain_prose(say("confidence", self.language) + self.colon + card.confidence_word)
+        yield code_prose(card.rule)
+
+    def links(self, card: Card) -> Iterator[Paragraph]:
+        """What it has to do with other findings, a line for each kind."""
+        for name, links in (
+            ("caused_by", card.causes),
+            ("same_time", card.folds),
+            ("explains", card.other_symptoms),
+            ("doubted_by", card.doubts),
+        ):
+            if links:
+                yield Paragraph((*self.label(name), *self.titles(links)))
+
+    def measures(self, measures: Iterable[CardMeasure]) -> Grid:
+        """What was measured, and what it was held against."""
+        return Grid(self.heads("measure", "value", "threshold", "basis"), tuple(map(_measure_row, measures)))
+
+    def heads(self, *names: str) -> tuple[Prose, ...]:
+        """The heads of a table."""
+        return tuple(plain_prose(say(name, self.language)) for name in names)
+
+    def places(self, card: Card) -> Iterator[Prose]:
+        """Where it was seen, and what it costs there."""
+        for where in card.places:
+            cost = (TextPiece(self.colon), TextPiece(where.saving, tone="quiet")) if where.saving else ()
+            yield (TextPiece(where.place), *cost)
+        if card.more_places:
+            yield plain_prose(say("more_places", self.language, count=card.more_places))
+
+    def called_from(self, card: Card) -> Iterator[Prose]:
+        """The user's line behind it, where it is known."""
+        if card.line:
+            yield (*self.label("called_from"), *card.line)
+
+    def rows(self, card: Card) -> Iterator[Fold]:
+        """The rows behind it, folded away."""
+        rows = card.excerpt
+        if rows is not None:
+            note = (TextPiece(f" ({rows.note})", tone="quiet"),) if rows.note else ()
+            since = (Paragraph(plain_prose(say("since_start", self.language))),) if rows.timed else ()
+            yield Fold((TextPiece(say("excerpt", self.language)), *note), (rows.grid, *since), is_open=True)
+
+    def references(self, card: Card) -> Iterator[Paragraph]:
+        """Where to read more."""
+        if card.references:
+            sources = (tuple(replace(piece, url=one.url) for piece in one.title) for one in card.references)
+            yield Paragraph((*self.label("references"), *join_prose(self.semicolon, sources)))
+
+    def _short_lines(self, card: Card) -> Iterator[Block]:
+        yield Paragraph(strong(card.title))
+        yield Paragraph(
+            (severity_piece(card), TextPiece(f"  {card.saving}"), TextPiece(f"  {card.category_word}", tone="quiet"))
+        )
+        if place := worst_place(card, self.language):
+            yield quiet_line(plain_prose(place))
+        for name, links in (("same_time", card.folds), ("doubted_by", card.doubts)):
+            if links:
+                yield quiet_line((*self.label(name), *self.titles(links)))
+        if card.line:
+            yield quiet_line((*self.label("called_from"), *card.line))
+        if card.moments:
+            yield quiet_line((*self.label("worst"), *card.moments[0].line))
+        if card.actions:
+            first = card.actions[0]
+            yield ListBlock((first.do,), mark=ARROW)
+            if first.run or first.code:
+                yield Code(first.run or first.code)
+
+
+def severity_piece(card: Card) -> TextPiece:
+    """How grave it is, in its colour."""
+    return TextPiece(card.severity_word, tone=cast("Tone", card.severity))
+
+
+def quiet_line(said: Prose, *, begins: bool = False) -> Paragraph:
+    """A sentence beside what matters."""
+    return Paragraph(toned(said, "quiet"), begins)
+
+
+def _measure_row(item: CardMeasure) -> tuple[Prose, ...]:
+    return (item.label, item.value, plain_prose(item.threshold or "–"), item.basis)
+
+
+def _moment_prose(one: When) -> Prose:
+    return (TextPiece(f"{one.brief} ("), *one.name, TextPiece(")")) if one.brief else one.name

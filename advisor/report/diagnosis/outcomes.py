@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of the rules, and what of the input could not be read, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.findings import Diagnosis, Outcome
+from advisor.model.unread import SavedMessage, Unread
+from advisor.report.diagnosis.cards import Maker, open_title
+from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, toned
+from advisor.report.words import OUTCOMES, say, say_rule_count, word_for
+
+_TONES: dict[str, Tone] = {"failed": "bad", "skipped": "warn", "quiet": "good", "not applicable": "quiet"}
+_UNHELD = (("memory_peaks.capacity_bytes",),)
+"""What rules may need and no capture holds."""
+
+
+class Unchecked(Struct, frozen=True):
+    """Rules that could not look, for one and the same reason."""
+
+    reason: Prose
+    rules: tuple[str, ...]
+    count: str
+    unheld: bool = False
+    """Whether it is about what no capture holds, so that recording again does not help."""
+
+
+def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ...]:
+    """Rules that could not look, or not at all ranks, by their reason.
+
+    What blinds most rules comes first, what no capture holds last.
+    """
+    groups: dict[str, list[str]] = {}
+    for outcome in diagnosis.outcomes:
+        if outcome.outcome in ("skipped", "failed") or outcome.without_ranks:
+            groups.setdefault(_reason_text(outcome, language), []).append(clean_line(outcome.rule))
+    unheld = {_reason_text(outcome, language) for outcome in diagnosis.outcomes if outcome.needs in _UNHELD}
+    ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
+    return tuple(
+        Unchecked(parse_prose(reason), tuple(names), say_rule_count(len(names), language), reason in unheld)
+        for reason, names in ordered
+    )
+
+
+def _reason_text(outcome: Outcome, language: Language) -> str:
+    if outcome.reason is not None:
+        return outcome.reason.say(language)
+    if outcome.needs:
+        return say("needs", language, tables=say("comma", language).join(f"`{name}`" for name in outcome.needs))
+    return say("no_reason", language)
+
+
+def say_outcome_counts(diagnosis: Diagnosis, language: Language) -> str:
+    """How many rules there were, and what became of how many."""
+    counted = Counter(outcome.outcome for outcome in diagnosis.outcomes)
+    return say(
+        "counts",
+        language,
+        total=len(diagnosis.outcomes),
+        fired=counted["fired"],
+        quiet=counted["quiet"],
+        na=counted["not applicable"],
+        blind=counted["skipped"] + counted["failed"],
+    )
+
+
+def checked_rows(diagnosis: Diagnosis, maker: Maker, *, titled: bool) -> Iterator[tuple[Prose, Prose, Prose]]:
+    """Each rule, `titled` with what it finds below its id, what became of it, and why."""
+    for outcome in diagnosis.outcomes:
+        info = maker.rules.get(outcome.rule) if titled else None
+        title = toned(open_title(info, maker.language), "note") if info else ()
+        word = word_for(OUTCOMES, outcome.outcome, maker.language) or outcome.outcome
+        said = TextPiece(word, strong=titled and outcome.outcome == "fired", tone=_TONES.get(outcome.outcome, ""))
+        yield (*code_prose(outcome.rule), *title), (said,), _checked_reason(outcome, maker)
+
+
+def _checked_reason(outcome: Outcome, maker: Maker) -> Prose:
+    if outcome.outcome == "quiet" and outcome.reason is None:
+        return _nearest_measure(outcome, maker)
+    return parse_prose(_reason_text(outcome, maker.language) if outcome.reason or outcome.needs else "")
+
+
+def _nearest_measure(outcome: Outcome, maker: Maker) -> Prose:
+    """What a quiet rule measured where it came nearest, beside the threshold; nothing where it measures nothing."""
+    info = maker.rules.get(outcome.rule)
+    held = [item for item in outcome.measures[0].evidence if item.threshold is not None] if outcome.measures else []
+    if info is None or not held or held[0].value is None:
+        return ()
+    item = maker.measure(held[0], info)
+    threshold = say("short_of", maker.language, threshold=item.threshold)
+    return (*item.label, TextPiece(say("colon", maker.language)), *item.value, TextPiece(threshold))
+
+
+def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, Prose]:
+    """File, place, what was wrong, and how many rows were left out."""
+    return (
+        code_prose(item.file),
+        _said_or_quoted(item.place_message, item.place, language) if item.place else (),
+        _said_or_quoted(item.what_message, item.what, language),
+        plain_prose(f"{item.rows:,}" if item.rows else "–"),
+    )
+
+
+def _said_or_quoted(message: SavedMessage | None, words: str, language: Language) -> Prose:
+    """A message in the language of the report; words that are none of ours, or none any more, as they are."""
+    said = message.say(language) if message else None
+    return parse_prose(clean_line(said)) if said else code_prose(words)

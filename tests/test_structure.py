@@ -94,7 +94,7 @@ def test_a_function_says_what_it_does_to_what():
 
 SERIES = {
     "facts": {"communication", "device", "host"},  # what is observed of each, and what is derived
-    "report": {"document", "page", "view", "words", "workbook", "writers"},  # of one document
+    "report": {"document", "page", "words", "workbook"},  # of one document
     "sources": {"detect", "opening", "reading"},  # of one family, and of any
 }
 """By room: the stems that stand in several of its folders, where the folder says of what the module is."""

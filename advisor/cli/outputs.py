@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.report import Output
     from advisor.report.charts.draw import Renderer
+    from advisor.report.output_formats import Told
     from advisor.report.sources import Sources
-    from advisor.report.writer_input import Told
 
 
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:

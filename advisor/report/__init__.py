@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.report.output_formats import WRITERS, Writer
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import WRITERS, Reported, Writer
     from advisor.report.writers import Output, check_output, check_outputs, check_suffix, outside_captures, write_report
 
 __all__ = [

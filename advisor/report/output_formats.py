@@ -6,14 +6,39 @@ What writes a format is imported when it is written: the command line names the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.report.writer_input import Reported, Told
-
 if TYPE_CHECKING:
+    from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
+    from advisor.model.findings import Diagnosis
+    from advisor.model.verdict import Verdict
+    from advisor.report.blocks import Document
+    from advisor.report.charts.draw import Renderer
+    from advisor.report.sources import Location
+
+
+class Reported(NamedTuple):
+    """What is written out: a diagnosis, and what else is known of it."""
+
+    diagnosis: Diagnosis
+    language: Language
+    comparison: Comparison | None = None
+    """Against the baseline, where there is one; its `after` is the diagnosis."""
+    verdict: Verdict | None = None
+    locations: Mapping[str, Location] = {}
+    """By fingerprint: where in the source code a finding belongs."""
+    renderer: Renderer | None = None
+
+
+class Told(NamedTuple):
+    """What is written out of all that is one document and has a form for programs."""
+
+    document: Document
+    to_json: Callable[[], str]
 
 
 class Writer(NamedTuple):
@@ -29,6 +54,8 @@ class Writer(NamedTuple):
     """What is said of it in the help of a command."""
     placed: bool = False
     """Whether its readers show findings at lines of the source code, and little of those without one."""
+    tables: Callable[[Reported, Path], Iterable[tuple[Path, str]]] | None = None
+    """What writes it as several files, one to a table."""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -36,132 +63,91 @@ class Writer(NamedTuple):
         return (self.suffix, *self.also)
 
 
-def _report_html(reported: Reported) -> str:
-    from advisor.report.diagnosis.page import diagnosis_page
-
-    return diagnosis_page(reported.diagnosis, reported.language, reported.renderer)
-
-
-def _report_markdown(reported: Reported) -> str:
-    from advisor.report.diagnosis.document import diagnosis_document
-    from advisor.report.renderers.markdown import document_text
-
-    return document_text(diagnosis_document(reported.diagnosis, reported.language))
+def _call(place: str, *given: object) -> Any:
+    """What the function at `module:name` gives; its module is imported when it is called."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"advisor.report.{module}"), name)(*given)
 
 
-def _report_xlsx(reported: Reported) -> bytes:
-    from advisor.report.diagnosis.workbook import diagnosis_workbook
-
-    return diagnosis_workbook(reported.diagnosis, reported.language)
+def _diagnosed(reported: Reported) -> tuple[Diagnosis, Language]:
+    return reported.diagnosis, reported.language
 
 
-def _report_json(reported: Reported) -> str:
-    return reported.diagnosis.to_json()
+def _compared(reported: Reported) -> tuple[Comparison, Language]:
+    if reported.comparison is None:
+        raise ValueError("a comparison is written, and there is none")
+    return reported.comparison, reported.language
 
 
-def _lazy_format(module: str) -> Callable[[Reported], str]:
-    """The format of this module, imported when it is written."""
+Taken = Callable[[Reported], tuple[Any, Any]]
+"""What of all that is known a writer is given: a diagnosis or a comparison, and the language."""
 
-    def text(reported: Reported) -> str:
-        from importlib import import_module
 
-        written: str = import_module(f"advisor.report.formats.{module}").text(reported)
-        return written
+def _document_formats(page: str, document: str, workbook: str, take: Taken) -> tuple[Writer, ...]:
+    """What people read, and the form that can be read again."""
+    return (
+        Writer(".html", "html", lambda reported: _call(page, *take(reported), reported.renderer)),
+        Writer(".md", "markdown", lambda reported: _markdown_text(_call(document, *take(reported)))),
+        Writer(".json", "json", lambda reported: take(reported)[0].to_json()),
+        Writer(".xlsx", "xlsx", lambda reported: _call(workbook, *take(reported))),
+    )
 
+
+def _markdown_text(document: Document) -> str:
+    text: str = _call("renderers.markdown:document_text", document)
     return text
 
 
+def _program_format(suffix: str, name: str, module: str, also: tuple[str, ...] = (), *, placed: bool = False) -> Writer:
+    """What other programs read: a module of `advisor.report.formats`."""
+    return Writer(suffix, name, lambda reported: _call(f"formats.{module}:text", reported), also, placed=placed)
+
+
 FOR_PROGRAMS: tuple[Writer, ...] = (
-    Writer(".sarif", "sarif", _lazy_format("sarif"), also=(".sarif.json",), placed=True),
-    Writer(".junit.xml", "junit", _lazy_format("junit")),
-    Writer(
-        ".codequality.json",
-        "codequality",
-        _lazy_format("codequality"),
-        also=("gl-code-quality-report.json",),
-        placed=True,
-    ),
-    Writer(".rdjson", "rdjson", _lazy_format("rdjson"), also=(".rdjson.json",), placed=True),
-    Writer(".jsonl", "jsonl", _lazy_format("lines"), also=(".ndjson",)),
-    Writer(".csv", "csv", _lazy_format("table")),
-    Writer(".github.txt", "github", _lazy_format("annotations")),
-    Writer(".trace.json", "trace", _lazy_format("trace")),
+    _program_format(".sarif", "sarif", "sarif", (".sarif.json",), placed=True),
+    _program_format(".junit.xml", "junit", "junit"),
+    _program_format(".codequality.json", "codequality", "codequality", ("gl-code-quality-report.json",), placed=True),
+    _program_format(".rdjson", "rdjson", "rdjson", (".rdjson.json",), placed=True),
+    _program_format(".jsonl", "jsonl", "lines", (".ndjson",)),
+    _program_format(".csv", "csv", "table"),
+    _program_format(".github.txt", "github", "annotations"),
+    _program_format(".trace.json", "trace", "trace"),
 )
-"""What other programs read: `advisor.report.formats`."""
 WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", _report_html),
-    Writer(".md", "markdown", _report_markdown),
-    Writer(".json", "json", _report_json),
-    Writer(".xlsx", "xlsx", _report_xlsx),
+    *_document_formats(
+        "diagnosis.page:diagnosis_page",
+        "diagnosis.document:diagnosis_document",
+        "diagnosis.workbook:diagnosis_workbook",
+        _diagnosed,
+    ),
     *FOR_PROGRAMS,
 )
-
-
 VERDICT = Writer(".verdict.json", "verdict", lambda said: said.verdict.to_json() if said.verdict else "")
 """What a check says, beside the formats of a diagnosis."""
 
 
-def _compared_html(reported: Reported) -> str:
-    from advisor.report.comparison.page import comparison_page
-
-    return comparison_page(_comparison_of(reported), reported.language, reported.renderer)
-
-
-def _compared_markdown(reported: Reported) -> str:
-    from advisor.report.comparison.document import comparison_document
-    from advisor.report.renderers.markdown import document_text
-
-    return document_text(comparison_document(_comparison_of(reported), reported.language))
+def _table_files(reported: Reported, path: Path) -> tuple[tuple[Path, str], ...]:
+    files: tuple[tuple[Path, str], ...] = _call(
+        "comparison.lists:csv_files", reported.comparison, path, reported.language
+    )
+    return files
 
 
-def _compared_json(reported: Reported) -> str:
-    return _comparison_of(reported).to_json()
-
-
-def _compared_xlsx(reported: Reported) -> bytes:
-    from advisor.report.comparison.workbook import comparison_workbook
-
-    return comparison_workbook(_comparison_of(reported), reported.language)
-
-
-def _compared_csv(reported: Reported) -> str:
-    from advisor.report.comparison.lists import csv_files
-
-    return csv_files(_comparison_of(reported), Path("-"), reported.language)[0][1]
-
-
-def _comparison_of(reported: Reported) -> Comparison:
-    if reported.comparison is None:
-        raise ValueError("a comparison is written, and there is none")
-    return reported.comparison
-
-
-COMPARED_CSV = Writer(".csv", "csv", _compared_csv, note="one file per table")
 COMPARED_WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", _compared_html),
-    Writer(".md", "markdown", _compared_markdown),
-    Writer(".json", "json", _compared_json),
-    Writer(".xlsx", "xlsx", _compared_xlsx),
-    COMPARED_CSV,
-    *(writer for writer in FOR_PROGRAMS if writer.name != COMPARED_CSV.name),
+    *_document_formats(
+        "comparison.page:comparison_page",
+        "comparison.document:comparison_document",
+        "comparison.workbook:comparison_workbook",
+        _compared,
+    ),
+    Writer(
+        ".csv", "csv", lambda said: _table_files(said, Path("-"))[0][1], note="one file per table", tables=_table_files
+    ),
+    *(writer for writer in FOR_PROGRAMS if writer.name != "csv"),
 )
-
-
-def _document_html(told: Told) -> str:
-    from advisor.report.pages import document_page
-
-    return document_page(told.document)
-
-
-def _document_markdown(told: Told) -> str:
-    from advisor.report.renderers.markdown import document_text
-
-    return document_text(told.document)
-
-
 DOCUMENT_WRITERS: tuple[Writer, ...] = (
-    Writer(".html", "html", _document_html),
-    Writer(".md", "markdown", _document_markdown),
+    Writer(".html", "html", lambda told: _call("pages:document_page", told.document)),
+    Writer(".md", "markdown", lambda told: _markdown_text(told.document)),
     Writer(".json", "json", lambda told: told.to_json()),
 )
 """What every document can be written as."""

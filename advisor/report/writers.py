@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,8 @@ from msgspec import Struct
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.report.output_files import cannot_be_written, write_file
-from advisor.report.output_formats import WRITERS, Writer
+from advisor.report.output_formats import WRITERS, Reported, Writer
 from advisor.report.sources import NOWHERE, Sources
-from advisor.report.writer_input import Reported
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
@@ -161,7 +160,20 @@ def write_report(
     """
     to = check_output(output) if isinstance(output, Path) else output
     locations = sources.locations(diagnosis)
-    return write_output(to.writer.text(Reported(diagnosis, language, comparison, verdict, locations, renderer)), to)
+    return tuple(write_files(Reported(diagnosis, language, comparison, verdict, locations, renderer), to))
+
+
+def write_files(reported: Reported, to: Output) -> Iterator[Path]:
+    """Writes what is known, and gives each file once it is there: some formats are one file per table.
+
+    Raises:
+        UsageError: A file cannot be written.
+    """
+    if to.writer.tables is None or to.is_stdout:
+        yield from write_output(to.writer.text(reported), to)
+        return
+    for path, text in to.writer.tables(reported, to.path):
+        yield from write_output(text, Output(path, to.writer))
 
 
 def write_output(text: str | bytes, to: Output) -> tuple[Path, ...]:

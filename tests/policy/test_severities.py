@@ -18,8 +18,8 @@ from advisor.model.findings import Severity
 from advisor.policy.gate import judge_by_policy
 from advisor.policy.policy import FailCondition, Policy
 from advisor.report.formats import annotations, codequality, junit, rdjson, sarif
+from advisor.report.output_formats import Reported
 from advisor.report.words import CONFIDENCES, SEVERITIES
-from advisor.report.writer_input import Reported
 from advisor.shipped_files import shipped_folder
 
 WORST_FIRST = ("critical", "high", "medium", "low", "info")

@@ -32,12 +32,11 @@ from advisor.report.comparison.figures import comparison_charts
 from advisor.report.comparison.lists import csv_files
 from advisor.report.comparison.page import comparison_page
 from advisor.report.comparison.workbook import comparison_workbook
-from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS
+from advisor.report.output_formats import COMPARED_WRITERS, FOR_PROGRAMS, Reported
 from advisor.report.pages import LARGEST_BYTES
 from advisor.report.prose import flat_text
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
-from advisor.report.writer_input import Reported
 
 openpyxl: Any = pytest.importorskip("openpyxl")
 PARSER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

@@ -19,6 +19,7 @@ from advisor.report import WRITERS
 from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.document import diagnosis_summary
+from advisor.report.output_formats import Reported
 from advisor.report.renderers.terminal import print_document
 from advisor.report.words import (
     AXES,
@@ -32,7 +33,6 @@ from advisor.report.words import (
     SEVERITIES,
     WORDS,
 )
-from advisor.report.writer_input import Reported
 
 TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, DAMAGE_KINDS, CHARTS, AXES, COLUMNS)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")

@@ -22,7 +22,7 @@ from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip
 from advisor.cli.outputs import chart_renderer, console_beside, files_written, sources_of
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.report.output_formats import COMPARED_WRITERS
+from advisor.report.output_formats import COMPARED_WRITERS, Reported
 
 if TYPE_CHECKING:
     from advisor.facts.profile import Profile
@@ -87,13 +87,15 @@ def run(arguments: argparse.Namespace) -> int:
 def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.document import comparison_summary
-    from advisor.report.comparison.writers import write_comparison
     from advisor.report.renderers.terminal import print_document
+    from advisor.report.writers import write_files
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
+    locations = sources.locations(comparison.after)
+    reported = Reported(comparison.after, language, comparison, None, locations, charts)
     with files_written(language) as written:
         for output in outputs:
-            for path in write_comparison(comparison, output, language, charts, sources):
+            for path in write_files(reported, output):
                 written.append(path)  # one by one: the next may fail
     if arguments.quiet:
         return FINE

@@ -19,8 +19,7 @@ from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import diagnose_capture, is_saved, saved_diagnosis
 from advisor.cli.outputs import console_beside, write_document
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
-from advisor.report.output_formats import DOCUMENT_WRITERS
-from advisor.report.writer_input import Told
+from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
 if TYPE_CHECKING:
     import argparse

@@ -10,8 +10,7 @@ from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis
 from advisor.cli.outputs import console_beside, write_document
 from advisor.cli.settings_in_force import language_of, settings_of
-from advisor.report.output_formats import DOCUMENT_WRITERS
-from advisor.report.writer_input import Told
+from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
 if TYPE_CHECKING:
     import argparse

@@ -14,7 +14,7 @@ from advisor.report.formats.nothing_checked import nothing_checked, nothing_foun
 from advisor.report.formats.results import ResultLevel, open_results
 
 if TYPE_CHECKING:
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 _COMMANDS: Mapping[ResultLevel, str] = {"error": "error", "warning": "warning", "note": "notice"}
 

@@ -17,8 +17,8 @@ from advisor.report.formats.results import ResultLevel, ToolResult, open_results
 from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
+    from advisor.report.output_formats import Reported
     from advisor.report.sources import Location
-    from advisor.report.writer_input import Reported
 
 _SEVERITIES: Mapping[Severity, str] = {
     Severity.critical: "blocker",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.findings import Outcome, RuleInfo
     from advisor.model.verdict import Budget
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 """What XML 1.0 allows in no form, not even escaped."""

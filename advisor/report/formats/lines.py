@@ -14,7 +14,7 @@ from advisor.report.formats.results import ToolResult, reported_results
 
 if TYPE_CHECKING:
     from advisor.model.findings import Outcome
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 
 def text(reported: Reported) -> str:

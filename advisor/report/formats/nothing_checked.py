@@ -9,7 +9,7 @@ from advisor.report.diagnosis.headline import nothing_to_fix
 from advisor.report.words import say
 
 if TYPE_CHECKING:
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 RULE = "advisor/nothing-checked"
 """Stands for a rule in formats that hold nothing but findings."""

@@ -16,7 +16,7 @@ from advisor.report.formats.nothing_checked import RULE, nothing_checked
 from advisor.report.formats.results import ResultLevel, ToolResult, open_results, stand_in
 
 if TYPE_CHECKING:
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 _SEVERITIES: Mapping[ResultLevel, str] = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.comparison import Change
     from advisor.model.verdict import Ruling, Suppression
+    from advisor.report.output_formats import Reported
     from advisor.report.sources import Location
-    from advisor.report.writer_input import Reported
 
 ResultLevel = Literal["error", "warning", "note"]
 

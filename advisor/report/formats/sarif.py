@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from advisor.model.comparison import Status
     from advisor.model.findings import Diagnosis, Outcome, RuleInfo
     from advisor.model.unread import Unread
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "advisorFinding/v1"

@@ -19,7 +19,7 @@ from advisor.report.prose import clean_line
 
 if TYPE_CHECKING:
     from advisor.messages.text import Language
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 MARK = "\ufeff"
 CellValue = str | int | float | None

@@ -19,7 +19,7 @@ from advisor.report.words import say
 
 if TYPE_CHECKING:
     from advisor.model.findings import Occurrence
-    from advisor.report.writer_input import Reported
+    from advisor.report.output_formats import Reported
 
 FIRST_PROCESS = 2_000_000_000
 """Process number of rank 0: above the numbers of processes and of Kineto's devices, and below 2^31. What msprof gives

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import math
+from itertools import accumulate
+
 import pytest
 import timelines as tl
 from hypothesis import given, settings
@@ -100,6 +103,75 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
     left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
     assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)
     assert sum(bare) <= sum(left) + 1e-9
+
+
+TIMES = st.sampled_from([0.0, 10.0, 30.0, math.nan])
+PAUSES_NS = st.sampled_from([0, 1_000, 50_000, 50_001, 200_000])
+"""On both sides of the pause that ends a train, and on it."""
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(PAUSES_NS, TIMES), min_size=1, max_size=5),
+    st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["HCCS", "RDMA"]), TIMES), max_size=8),
+    st.lists(st.tuples(st.integers(0, 500_000), st.integers(0, 60_000)), max_size=4),
+)
+def test_what_moving_costs_agrees_with_plain_python(calls, packets, kernels):
+    """Calls of 40 µs in a row; packets of calls that were not seen, and times of zero, are among them."""
+    start = list(accumulate([40_000 + pause for pause, _ in calls], initial=0))[:-1]
+    names = [f"call{number}" for number in range(len(calls))]
+    named = Table.build(
+        Collective, rank=0, step=1, name=names, op="allReduce", group="g", p2p=0, start_ns=start, elapse_us=40.0,
+        transit_us=[took for _, took in calls], wait_us=[1.0] * len(calls), idle_us=[0.0] * len(calls),
+    )  # fmt: skip
+    work = Table.build(
+        Kernel, rank=0, step=1, start_ns=[at for at, _ in kernels], duration_us=[ns / 1e3 for _, ns in kernels]
+    )
+    found = collective_calls(Run(), named, work)
+    moved = Table.build(
+        Transfer,
+        rank=[0] * len(packets), step=[1] * len(packets), group=["g"] * len(packets),
+        name=[f"call{call}" for call, _, _ in packets], link=[link for _, link, _ in packets],
+        packet_bytes=[100.0] * len(packets), packets=[3.0] * len(packets), transit_us=[us for _, _, us in packets],
+    )  # fmt: skip
+    rows, bare = moves(moved, found, None).rows(), found["exposed_us"].tolist()
+    walls = plain_walls(packets, [row["transit_us"] for row in found.rows()])
+    trains = plain_trains([pause for pause, _ in calls])
+    for row, wall, (call, link, us) in zip(rows, walls, packets, strict=True):
+        assert row["rate_gbps"] == (pytest.approx(300 / (us * 1e3)) if us > 0 else None)
+        assert row["wall_us"] == (None if wall is None else pytest.approx(wall))
+        if wall is None:
+            assert row["bare_us"] is None
+            continue
+        own = next(train for train in trains if call in train)
+        beside = sum(
+            other or 0.0 for other, (of, over, _) in zip(walls, packets, strict=True) if of in own and over == link
+        )
+        part = min(sum(bare[of] for of in own) / beside, 1) if beside else math.nan
+        assert row["bare_us"] == (None if math.isnan(part) else pytest.approx(wall * part))
+
+
+def plain_walls(packets, transit):
+    """The transit of each call, shared among its packets by the time they took; none where that is not known."""
+    found = []
+    for call, _, us in packets:
+        if call >= len(transit) or math.isnan(us):
+            found.append(None)
+            continue
+        total = sum(other for of, _, other in packets if of == call and not math.isnan(other))
+        took = transit[call] if transit[call] else min(total, 40.0)
+        found.append(us / total * took if us > 0 else 0.0)
+    return found
+
+
+def plain_trains(pauses):
+    """The calls of each train, by the pauses after them; the last of it is a train of its own."""
+    trains = [[0]]
+    for call, pause in enumerate(pauses[:-1], 1):
+        if pause > 50_000:
+            trains.append([])
+        trains[-1].append(call)
+    return [part for train in trains for part in (train[:-1], train[-1:]) if part]
 
 
 def test_packets_of_whole_lines_are_told_from_others():

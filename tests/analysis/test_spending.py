@@ -101,7 +101,8 @@ def test_many_names_are_bounded_and_nothing_is_lost() -> None:
     assert sum(entry.us for entry in made.spent) == pytest.approx(102.5)
 
 
-spans = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 60)), max_size=12)
+spans = st.lists(st.tuples(st.integers(0, 200) | st.sampled_from([0, 50]), st.integers(0, 60)), max_size=12)
+"""Some begin at the same moment, some where another ends, some last no time."""
 
 
 @settings(max_examples=200)
@@ -116,6 +117,25 @@ def test_charges_add_up_to_the_union_of_what_is_not_hidden(
     assert own.sum() == subtract(union(start, end), hidden).total
     assert (own >= 0).all()
     assert (own <= end - start).all()
+
+
+@settings(max_examples=100)
+@given(spans, spans)
+def test_charges_agree_with_moments_given_out_one_by_one(
+    rows: list[tuple[int, int]], over: list[tuple[int, int]]
+) -> None:
+    """To what began first, of those to the one that lasts longest, of those to the first row."""
+    ways = [range(begin, begin + length) for begin, length in rows]
+    owner: dict[int, int] = {}
+    for row in sorted(range(len(rows)), key=lambda row: (rows[row][0], -rows[row][1], row)):
+        for moment in ways[row]:
+            owner.setdefault(moment, row)
+    taken = {moment for begin, length in over for moment in range(begin, begin + length)}
+    expected = [sum(owner[moment] == row and moment not in taken for moment in way) for row, way in enumerate(ways)]
+    start = np.array([begin for begin, _ in rows], np.int64)
+    end = start + np.array([length for _, length in rows], np.int64)
+    hidden = union(np.array([b for b, _ in over], np.int64), np.array([b + n for b, n in over], np.int64))
+    assert charged_ns(start, end, hidden).tolist() == expected
 
 
 @settings(max_examples=60)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.collective_calls import collective_calls
-from advisor.analysis.transit import split_times
+from advisor.analysis.transit import link_times, split_times
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
@@ -84,3 +84,28 @@ def plainly(transit: float, wait: float, took: float) -> list[float]:
     if wait == 0:
         return [moved, math.nan, math.nan]
     return [moved, wait, max(50 - transit - wait - moved, 0) if not math.isnan(moved) else math.nan]
+
+
+LINK_NAMES = st.sampled_from(["HCCS", "RDMA"])
+CALL_NAMES = st.sampled_from(["a", "b", "unseen"])
+
+
+@settings(max_examples=80)
+@given(st.lists(st.tuples(CALL_NAMES, LINK_NAMES, TIME), max_size=6), st.integers(0, 3))
+def test_packets_take_their_time_over_the_links_that_work_side_by_side(rows, peers):
+    """A card serves its peers in turn; a time of zero is a time, a missing one is none, an unseen call has no row."""
+    calls = Table.build(Collective, rank=0, step=1, name=["a", "b"], op="allReduce", group="g", start_ns=[0, 9])
+    packets = Table.build(
+        Transfer,
+        rank=[0] * len(rows), step=[1] * len(rows), group=["g"] * len(rows),
+        name=[name for name, _, _ in rows], link=[link for _, link, _ in rows], transit_us=[us for _, _, us in rows],
+    )  # fmt: skip
+    ways = [(link, 1 + peer) for link in ("HCCS", "RDMA") for peer in range(peers)]
+    links = Table.build(
+        Link,
+        rank=[0] * len(ways), step=[1] * len(ways), group=["g"] * len(ways),
+        link=[link for link, _ in ways], source=[0] * len(ways), target=[target for _, target in ways],
+    )  # fmt: skip
+    for name, found in zip(("a", "b"), link_times(packets, links, calls).tolist(), strict=True):
+        parts = [us / (max(peers, 1) if link == "HCCS" else 1) for call, link, us in rows if call == name and us >= 0]
+        assert math.isnan(found) if not parts else math.isclose(found, sum(parts), abs_tol=1e-9)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,13 +17,27 @@ from advisor.sources.ascend.call_words import activities_of_calls
 
 RANKS = st.integers(0, 1)
 STEPS = st.sampled_from([None, 1, 2, 4])
-MOMENTS = st.integers(0, 120)
-LENGTHS = st.integers(-2, 25)
+MOMENTS = st.integers(0, 120) | st.sampled_from([0, 20, 40, 60, 200])
+"""Few enough of them that some are equal, begin where another ends, or lie far apart."""
+LENGTHS = st.integers(-2, 25) | st.sampled_from([0, 20])
 INTERVALS = st.lists(st.tuples(MOMENTS, LENGTHS).map(lambda pair: (pair[0], pair[0] + pair[1])), max_size=12)
 
-KERNELS = st.lists(st.tuples(RANKS, STEPS, MOMENTS, LENGTHS, st.sampled_from(["MatMul", "Cast", None])), max_size=14)
+_TYPES = st.sampled_from(["MatMul", "Cast", None])
+_KERNEL = st.tuples(RANKS, STEPS, MOMENTS, LENGTHS, _TYPES)
+_SHORT = st.tuples(st.just(0), st.just(1), st.integers(0, 200), st.integers(0, 5), _TYPES)
+KERNELS = st.lists(_KERNEL, max_size=14) | st.lists(_SHORT, max_size=6)
+"""Close together in several steps, or a few short ones with much free time between them."""
 COLLECTIVES = st.lists(st.tuples(RANKS, STEPS, MOMENTS, LENGTHS, st.booleans()), max_size=6)
-TASKS = st.lists(st.tuples(RANKS, MOMENTS, LENGTHS, st.sampled_from(["copy", "wait", "mark", "kernel"])), max_size=10)
+_TASK = st.tuples(RANKS, MOMENTS, LENGTHS, st.sampled_from(["copy", "wait", "mark", "kernel"]))
+
+
+def _copy_over_wait(rank: int, start: int, length: int, later: int) -> list[tuple[int, int, int, str]]:
+    return [(rank, start, length, "wait"), (rank, start + later, length, "copy")]
+
+
+_PAIR = st.builds(_copy_over_wait, RANKS, st.integers(0, 150), st.integers(10, 60), st.integers(0, 30))
+TASKS = st.lists(_TASK.map(lambda task: [task]) | _PAIR, max_size=8).map(lambda parts: list(chain(*parts)))
+"""Copies and waits apart and over each other, in free time too."""
 CALLS = st.lists(
     st.tuples(
         RANKS,

@@ -82,7 +82,7 @@ def info(texts: Texts, blocks: Mapping[str, object], core: str = "AI_CORE", **mo
         "globalTaskId": 1,
         **blocks,
         "taskType": texts[core],
-        "opType": texts["MatMulV3"],
+        "opType": texts["BatchMatMulV2"],
         "inputFormats": texts["ND;FRACTAL_NZ"],
         "inputDataTypes": texts["DT_BF16;FLOAT"],
         "inputShapes": texts['"4096,1024;4096,512"'],
@@ -111,7 +111,7 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "step": None,
         "stream": 2,
         "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
-        "op_type": "MatMulV3",
+        "op_type": "BatchMatMulV2",
         "core": "AI_CORE",
         "op_state": None if schema == "1.0.0" else "static",
         "start_ns": 1000,
@@ -241,7 +241,7 @@ def test_totals_of_operators_are_those_of_their_tasks(tmp_path: Path) -> None:
     kernels = [info(texts, {"blockDim": 1}), info(texts, {"blockDim": 1}, globalTaskId=2)]
     tasks = [task(1, texts["K"]), task(2, texts["K"], endNs=2_500)]
     (row,) = rows_of(OPERATOR_TOTALS, database(tmp_path, texts, COMPUTE_TASK_INFO=kernels, TASK=tasks))
-    assert [row[name] for name in ("op_type", "core", "calls")] == ["MatMulV3", "AI_CORE", 2.0]
+    assert [row[name] for name in ("op_type", "core", "calls")] == ["BatchMatMulV2", "AI_CORE", 2.0]
     assert [row[name] for name in ("total_us", "min_us", "max_us")] == [2.0, 0.5, 1.5]
 
 

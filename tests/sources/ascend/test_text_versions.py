@@ -31,7 +31,7 @@ MATMUL = {
     "step": 13,
     "stream": 2,
     "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
-    "op_type": "MatMulV3",
+    "op_type": "BatchMatMulV2",
     "core": "AI_CORE",
     "start_ns": 1764246877079027200,
     "duration_us": 170.4,
@@ -42,7 +42,7 @@ MATMUL = {
     "input_formats": "ND;FRACTAL_NZ",
     "output_shapes": "4096,64",
 }
-"""What each version says of one and the same kernel."""
+"""What each version says of one and the same kernel; its type is not the one its name ends in."""
 MOMENT = "1764246877079027.200\t"
 INPUTS = '"4096,1024;4096,512"', "DT_BF16;FLOAT", "ND;FRACTAL_NZ", '"4096,64"', "DT_BF16", "NCHW"
 COUNTERS = (
@@ -99,7 +99,7 @@ def kernel(columns: str, *, step: str, block: str, title: str = "", op: str = "T
     cells: dict[str, object] = {
         "Stream ID": "2",
         "Op Name" if core == "Task Type" else "Name": MATMUL["op_name"],
-        op: "MatMulV3",
+        op: "BatchMatMulV2",
         core: "AI_CORE",
         f"{task}Start Time{unit}": MOMENT,
         f"{task}Duration(us)": "170.400",

@@ -227,7 +227,8 @@ def _kernels_by_totals(kernels: Table[Kernel], totals: Table[OperatorTotal]) -> 
 def _collectives_and_transfers(
     launches: Table[Launch] | None, collectives: Table[Collective] | None, transfers: Table[Transfer] | None
 ) -> Iterator[Counted]:
-    """Collectives, by launches and by what was moved; what was moved, by collectives alike of which some moved much."""
+    """Collectives, by launches and by what was moved; what was moved, by collectives that took time to move it, and by
+    those like others that moved much."""
     if launches is not None and collectives is not None:
         whole = launches.take(launches["stream"] == MISSING)
         begun = moments_by_rank(collectives["rank"], collectives["start_ns"])
@@ -242,9 +243,10 @@ def _collectives_and_transfers(
     first = np.unique(moved, return_index=True)[1]
     yield Counted.by_row("collectives", "transfers", transfers["rank"][first], np.isin(moved[first], listed))
     carrying = np.isin(listed, moved)
-    size = np.nan_to_num(collectives["size_bytes"], nan=0).astype(np.int64)
-    alike = group_by(collectives["rank"], collectives.texts("group"), collectives.texts("op"), size).of
-    moving = np.isin(alike, alike[carrying]) & (size > 0)
+    size = np.nan_to_num(collectives["size_bytes"], nan=0)
+    sizes = np.unique(size, return_inverse=True)[1]
+    alike = group_by(collectives["rank"], collectives.texts("group"), collectives.texts("op"), sizes).of
+    moving = (np.isin(alike, alike[carrying]) & (size > 0)) | (collectives.floats("transit_us") > 0)
     yield Counted.by_row("transfers", "collectives", collectives["rank"][moving], carrying[moving])
 
 

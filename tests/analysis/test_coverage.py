@@ -220,6 +220,19 @@ def test_collectives_are_known_by_what_they_moved_and_by_their_launches():
     assert found[0, "transfers", "collectives"] == (2, 1)
 
 
+def test_a_collective_that_took_time_to_move_data_moved_some():
+    collectives = Table.build(Collective, rank=0, step=1, name=["a", "b", "c"], transit_us=[5.0, 0.0, np.nan])
+    none = Table.empty(Transfer)
+    assert counted(collectives=collectives, transfers=none)[0, "transfers", "collectives"] == (1, 0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_collectives_of_a_size_that_no_integer_holds_are_counted():
+    collectives = Table.build(Collective, rank=0, step=1, name=["a", "b"], size_bytes=9e29)
+    transfers = Table.build(Transfer, rank=0, step=1, name=["a"])
+    assert counted(collectives=collectives, transfers=transfers)[0, "transfers", "collectives"] == (2, 1)
+
+
 def test_collectives_of_another_size_may_have_moved_nothing():
     collectives = Table.build(Collective, rank=0, step=1, name=["a", "b"], size_bytes=[8.0, 4.0])
     transfers = Table.build(Transfer, rank=0, step=1, name=["a"])

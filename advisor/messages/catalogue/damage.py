@@ -40,6 +40,9 @@ TEXTS: Mapping[str, Text] = {
     "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
     "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
     "kernels_without_task": Text("kernels whose task is not in TASK", "TASK 中没有这些 kernel 的任务"),
+    "names_no_operator": Text(
+        "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"
+    ),
     "no_elapse_time": Text("operators without an elapse time", "算子没有耗时"),
     "entry_no_object": Text("an entry is no object", "条目不是对象"),
     "event_no_json": Text("event is no valid JSON", "事件不是合法的 JSON"),

@@ -20,6 +20,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.communication import (
     CommunicationEntry,
@@ -164,7 +165,10 @@ def _collectives_from_text(folder: Folder) -> Table[Collective]:
         calls = _of_entries(told)
     else:
         raise FactMissing([Collective.table])
-    return _collective_table(folder, _with_payloads(_with_splits(calls, told or ()), timeline))
+    table = _collective_table(folder, _with_payloads(_with_splits(calls, told or ()), timeline))
+    if told is not None and not told and len(table):
+        folder.notes.add(COMMUNICATION, "", Message("names_no_operator"), rows=len(table))
+    return table
 
 
 def _read_or_none(read: Callable[[], T]) -> T | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.collectives import COLLECTIVES, DTYPE_BYTES, DTYPES
 from advisor.sources.family import GroupMembers
 from tests.sources.traces import captured, event, lane, of, thread
@@ -73,6 +74,19 @@ def test_one_operator_is_put_together_from_three_files(tmp_path: Path, core: str
             "algorithm": "MESH-RING",
         }
     ]
+
+
+def test_a_file_that_names_no_operator_is_told_where_there_are_collectives(tmp_path: Path) -> None:
+    folder = captured(
+        tmp_path, kernel_details=DETAILS.format(core="HCCL"), communication='{"step50": {"collective": {}}}'
+    )
+    assert len(of(COLLECTIVES.ways["text"], folder)) == 1
+    (note,) = folder.notes.all()
+    assert (note.file, note.what) == ("communication.json", Message("names_no_operator"))
+    (tmp_path / "alone").mkdir()
+    alone = captured(tmp_path / "alone", communication='{"step50": {}}')
+    assert not of(COLLECTIVES.ways["text"], alone)
+    assert not alone.notes.all()
 
 
 def test_at_level0_the_group_is_the_one_of_the_run_that_ends_in_the_digits_of_the_name(tmp_path: Path) -> None:

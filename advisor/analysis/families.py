@@ -50,12 +50,38 @@ _PATTERNS = (
 )
 _FAMILIES = tuple((family, re.compile(pattern)) for family, pattern in _PATTERNS)
 
+_LIBRARY = re.compile(r"\w+::|(volta|turing|ampere|hopper|maxwell|sm\d+)_|cudnn|cublas|nvjet|Cijk_")
+_OF_LIBRARIES = (
+    ("attention", r"attention|flash|fmha|(?<![a-z])mha"),
+    ("convolution", r"conv(?!ert)|[dw]grad|fprop|scudnn|winograd"),
+    ("matmul", r"(?<!fb)gemm|matmul|cijk_|cutlass::kernel|nvjet|::(addmm|baddbmm|bmm|mm|mv|dot|linear|einsum)$"),
+    ("optimizer", r"_foreach_|fused_(adam|sgd)|multi_tensor_apply|adagrad"),
+    ("reduction", r"norm|(?<![a-z])bn_|softmax|pool|loss|mean|sum|reduce|sort|topk|scan|arg(max|min)|welford"),
+    (
+        "movement",
+        r"copy|::_?cat|catarray|memset|fill|zero|transpose|permute|gather|scatter|index|(?<!rotary_)embedding|nchw|nhwc|pad(?![a-z])|"
+        r"stack|split|slice|_to_copy|store_cache",
+    ),
+    (
+        "elementwise",
+        r"elementwise|::_?(add|sub|mul|div|pow|neg|abs|exp|log|sqrt|rsqrt|where|eq|ne|lt|gt|le|ge|addcmul|addcdiv)"
+        r"(?![a-z])|threshold|clamp|relu|silu|swiglu|gelu|sigmoid|tanh|dropout|rotary|quantize|bernoulli|masked",
+    ),
+)
+"""What PyTorch's operators and the kernels of libraries for GPUs do, by what is in their names in small letters: those
+have a library before ::, or begin as its kernels do. Kernels that somebody wrote stay `custom`.
+"""
+_IN_LIBRARIES = tuple((family, re.compile(pattern)) for family, pattern in _OF_LIBRARIES)
+
 FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
 """Every family there is."""
 
 
 def family_of(op_type: str) -> str:
     """The family of one operator type."""
+    if _LIBRARY.match(op_type):
+        plain = op_type.lower()
+        return next((family for family, pattern in _IN_LIBRARIES if pattern.search(plain)), OTHER)
     return next((family for family, pattern in _FAMILIES if pattern.match(op_type)), OTHER)
 
 

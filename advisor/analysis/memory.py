@@ -9,13 +9,16 @@ from advisor.analysis.grouping import group_by
 from advisor.chips import memory_bytes
 from advisor.facts.base import MISSING
 from advisor.facts.derived import MemoryPeak, ModulePeak
-from advisor.facts.observed import MemoryUse, ModuleMemory
-from advisor.facts.table import Table
+from advisor.facts.observed import Device, MemoryUse, ModuleMemory
+from advisor.facts.table import Array, Table
 from advisor.model.run import Run
 
 
-def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:
-    """One row per rank and component, at its first moment of most reserved (else allocated) memory."""
+def memory_peaks(run: Run, uses: Table[MemoryUse], devices: Table[Device] | None) -> Table[MemoryPeak]:
+    """One row per rank and component, at its first moment of most reserved (else allocated) memory.
+
+    What a device holds is what its capture says, else what the name of the chip tells.
+    """
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
     uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
@@ -30,9 +33,16 @@ def memory_peaks(run: Run, uses: Table[MemoryUse]) -> Table[MemoryPeak]:
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
         largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
-        capacity_bytes=np.full(len(peak), memory_bytes(run.chip)),
+        capacity_bytes=_capacities(uses["rank"][peak], memory_bytes(run.chip), devices),
         time_ns=uses["time_ns"][peak],
     )
+
+
+def _capacities(ranks: Array, by_name: float, devices: Table[Device] | None) -> Array:
+    """The memory of the device of each rank."""
+    known = {} if devices is None else dict(zip(devices["rank"], devices["memory_bytes"], strict=True))
+    said = np.array([known.get(rank, np.nan) for rank in ranks], np.float64)
+    return np.where(np.isnan(said), by_name, said)
 
 
 def module_peaks(uses: Table[ModuleMemory]) -> Table[ModulePeak]:

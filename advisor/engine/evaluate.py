@@ -73,7 +73,7 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
         applies = _single_truth(rule.applies_when, _with_names(Frame(None), named))
         if applies == UNKNOWN:
             unknown = [name for name in sorted(rule.applies_when.names) if named.get(name) is None]
-            return _result_of_rule(rule, "skipped", reason.of_unknown_run(unknown))
+            return _result_of_rule(rule, "skipped", reason.of_unknown_run(unknown, run))
         if applies != TRUE:
             return _result_of_rule(rule, "not applicable", reason.of_condition(rule.applies_when.names, run))
     table, *_ = [profile.table(fact) for fact in rule.facts]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from advisor.engine import gpu_hints
 from advisor.engine.vocabulary import FILES, RUN, VALUES, SoughtValue, words_for_names
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked_variables
@@ -90,13 +91,35 @@ def _say_missing_values(sought: Iterable[SoughtValue], run: Run, *, partly: bool
     lost = _files_not_given(left, run)
     said = [_say_absent(file, ranks) for file, (_, ranks) in lost.items()]
     left = [value for value in left if not any(value in values for values, _ in lost.values())]
-    asked = [value for value in left if not _is_switched_on(value.record_with, run)]
+    asked = [value for value in left if not _was_recorded(value, run)]
     there = [value for value in left if value not in asked]
     for values, (en, zh) in ((asked, _IN_PART if partly else _NOT), (there, _IN_PART if partly else _NOT_HERE)):
         if values:
             held = _enumerate_texts(value.words for value in values)
             said.append(Text(en=en + held.en, zh=zh + held.zh))
-    return [*said, *_distinct_hints(value.record_with for value in asked)]
+    return [*said, *_distinct_hints(how_to_record(value, run) for value in asked)]
+
+
+def how_to_record(value: SoughtValue, run: Run) -> Text | None:
+    """How to have a value next time, with the profiler of this device; None where nothing is known to help."""
+    if run.device_family != "gpu":
+        return value.record_with
+    column = next((name for name, sought in VALUES.items() if sought is value), "")
+    told = gpu_hints.OF_COLUMN.get(column) or gpu_hints.OF_SOURCE.get(value.source)
+    if told is not None or value.record_with is None:
+        return told
+    return gpu_hints.OF_SWITCH.get(value.record_with, gpu_hints.NOT_RECORDED)
+
+
+def _was_recorded(value: SoughtValue, run: Run) -> bool:
+    """Whether every capture says that the profiler was told to record a value, and it is one that it can record."""
+    return how_to_record(value, run) is not gpu_hints.NOT_RECORDED and _is_switched_on(value.record_with, run)
+
+
+def _how_to_know(names: Iterable[str], run: Run) -> list[Text]:
+    """How to have what is known of a run, by its name in rules."""
+    known = gpu_hints.OF_RUN if run.device_family == "gpu" else OF_RUN
+    return _distinct_hints(map(known.get, names))
 
 
 def _is_switched_on(record_with: Text | None, run: Run) -> bool:
@@ -133,7 +156,7 @@ def _was_switched_on(record_with: Text | None, capture: Capture) -> bool:
     activities = {*(capture.activities or ())}
     on: Mapping[Text, bool] = {
         NPU: capture.device_recorded,
-        BOTH: activities >= {"CPU", "NPU"},
+        BOTH: "CPU" in activities and capture.device_recorded,
         LEVEL1: capture.level in ("Level1", "Level2"),
         MEMORY: capture.profile_memory is True,
         OperatorCall.record_with: "CPU" in activities,
@@ -193,12 +216,14 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     if variables:
         return _OTHER_VARIABLES
     values = [VALUES[name] for name in columns if name in VALUES]
+    on_gpu = run is not None and run.device_family == "gpu"
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
-        return join_reasons(_distinct_hints(OF_COLUMN[fact.table, name] for name in columns))
+        how = [gpu_hints.OF_COLUMN[name] if on_gpu else OF_COLUMN[fact.table, name] for name in columns]
+        return join_reasons(_distinct_hints(how))
     known = {**RUN, **(labels or {})}
     named = [name for name in others if name in known]
-    asks = [Setting.record_with] if asked_variables(others) else []
-    hints = _distinct_hints([*map(OF_RUN.get, others), *asks])
+    asks = [gpu_hints.NOT_RECORDED if on_gpu else Setting.record_with] if asked_variables(others) else []
+    hints = _distinct_hints([*_how_to_know(others, run or Run()), *asks])
     if values:
         return join_reasons([*_say_missing_values(values, run or Run(), partly=partly), *hints])
     if not columns and named:
@@ -207,15 +232,16 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     else:
         held = words_for_names([fact.table])
         head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
-    own = [fact.record_with] if columns and not hints and not _is_switched_on(fact.record_with, run or Run()) else []
+    asked = columns and not hints and not _is_switched_on(fact.record_with, run or Run())
+    own = [how_to_record(_whole_table(fact.table), run or Run())] if asked else []
     return join_reasons([head, *hints, *_distinct_hints(own)])
 
 
-def of_unknown_run(names: Sequence[str]) -> Text:
+def of_unknown_run(names: Sequence[str], run: Run) -> Text:
     """It is not known whether the rule concerns this run."""
     words = words_for_names(names, RUN)
     head = Text(en=f"not known for this run: {words.en}", zh=f"本次采集未记录：{words.zh}")
-    return join_reasons([head, *_distinct_hints(map(OF_RUN.get, names))])
+    return join_reasons([head, *_how_to_know(names, run)])
 
 
 def of_condition(names: Iterable[str], run: Run) -> Text:
@@ -223,7 +249,7 @@ def of_condition(names: Iterable[str], run: Run) -> Text:
     values = run_values(run) | {"level": run.level or None}
     values["device_family"] = None if run.device_family == "npu" else run.device_family  # an npu rules nothing out
     here = [(RUN[name], values[name]) for name in sorted(names) if name in RUN and values.get(name) is not None]
-    hints = [LEVEL1] if "level" in names else []
+    hints = [LEVEL1] if "level" in names and run.device_family == "npu" else []
     en = ", ".join(f"{word.en}: {_plain_text(value)}" for word, value in here)
     zh = "，".join(f"{word.zh} {_plain_text(value)}" for word, value in here)
     head = Text(

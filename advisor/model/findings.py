@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Annotated, Any, Literal
@@ -247,11 +248,21 @@ class RemedyStep(_Model):
     care: Text | None = None
 
 
+_FOR_ASCEND = re.compile(
+    r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|gitcode\.com/ascend|support\.huaweicloud\.com)/", re.I
+)
+"""Where people read about Ascend and nothing else."""
+
+
 class Reference(_Model):
     """Where to read more."""
 
     title: str
     url: str
+
+    def concerns(self, device_family: str) -> bool:
+        """Whether it says anything to those whose devices are of this family."""
+        return device_family == "npu" or _FOR_ASCEND.match(self.url) is None
 
 
 class Label(_Model):

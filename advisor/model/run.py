@@ -39,7 +39,7 @@ class Capture(_Model):
     path: str
     """Folder name as found, relative to the input."""
     source: str
-    """`text`, `database`, `text+database` or `cluster` (a cluster_analysis_output)."""
+    """`text`, `database`, `text+database`, `trace` (of a GPU) or `cluster` (a cluster_analysis_output)."""
     level: str | None = None
     """`Level_none`, `Level0`, `Level1` or `Level2`."""
     activities: tuple[str, ...] | None = None
@@ -57,7 +57,7 @@ class Capture(_Model):
     def device_recorded(self) -> bool:
         """Whether the device was recorded: the profiler says so, or it wrote totals of what the device ran."""
         if self.activities is not None:
-            return "NPU" in self.activities
+            return "NPU" in self.activities or "GPU" in self.activities
         return self.source.startswith("text") and "op_statistic.csv" not in self.absent
 
     @property

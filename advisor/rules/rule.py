@@ -172,8 +172,8 @@ class Rule:
         """
         return cases_of_document(source.read_document(self.path))[0]
 
-    def info(self) -> RuleInfo:
-        """What a report says about the rule."""
+    def info(self, device_family: str = "npu") -> RuleInfo:
+        """What a report says about the rule to those whose devices are of this family."""
         return RuleInfo(
             id=self.id,
             status=self.status,
@@ -184,7 +184,7 @@ class Rule:
             fix=self.fix,
             assumes=self.saving.assumes if self.saving else None,
             at_most=self.saving is not None and self.saving.at_most,
-            references=self.references,
+            references=tuple(one for one in self.references if one.concerns(device_family)),
             formerly=self.formerly,
             symptom=self.symptom is not None,
         )

@@ -6,5 +6,6 @@ from __future__ import annotations
 from advisor.sources.ascend import ASCEND
 from advisor.sources.cluster import CLUSTER
 from advisor.sources.family import Family
+from advisor.sources.kineto import KINETO
 
-FAMILIES: tuple[Family, ...] = (CLUSTER, ASCEND)
+FAMILIES: tuple[Family, ...] = (CLUSTER, ASCEND, KINETO)

@@ -12,11 +12,8 @@ from advisor.messages.message import Message
 from advisor.messages.text import Text
 from advisor.sources.detect import DEPTH
 from advisor.sources.family import Family, Inventory
-from advisor.sources.files.heads import file_head, is_gpu_trace, is_trace
+from advisor.sources.files.heads import file_head
 from advisor.sources.listing import MOST_NAMES, first_names, show_name
-
-TRACES_TRIED = 40
-"""Files that may be traces, and are looked into to say what they are."""
 
 
 def _wanted_input(families: Sequence[Family]) -> Text:
@@ -60,9 +57,6 @@ def no_capture_error(path: Path, found: Inventory, families: Sequence[Family]) -
     known = next((why for family in families if (why := family.refuse(path, found))), None)
     if known:
         return known
-    starts = map(file_head, found.json[:TRACES_TRIED])
-    if any(is_trace(start) and is_gpu_trace(start) for start in starts):
-        return _gpu_trace_error(path, _wanted_input(families))
     return (
         InputError(*_texts_on_folder(path, found, families))
         if path.is_dir()
@@ -76,13 +70,6 @@ def mixed_profilers_error(path: Path, families: Sequence[Family]) -> InputError:
     return InputError(
         Message("mixes_profilers", path=show_name(path), names=names),
         Message("give_one_job"),
-    )
-
-
-def _gpu_trace_error(path: Path, wanted: Text) -> InputError:
-    return InputError(
-        Message("gpu_trace", path=show_name(path)),
-        Message("give_ascend_profile", what=wanted),
     )
 
 
@@ -103,5 +90,5 @@ def _texts_on_folder(path: Path, found: Inventory, families: Sequence[Family]) -
         nothing = Message("folder_is_empty", path=show_name(path), levels=DEPTH)
         return nothing, Message("give", what=_wanted_input(families))
     holds = first_names(path)
-    other = Message("no_ascend_profile", path=show_name(path), names=holds)
+    other = Message("no_profile", path=show_name(path), names=holds)
     return other, Message("give", what=_wanted_input(families))

@@ -15,13 +15,13 @@ from advisor.model.run import Capture, Run
 
 @pytest.mark.parametrize("name", ["chip", "world_size", "level", "torch_npu_version"])
 def test_what_is_not_known_of_a_run_comes_with_how_to_have_it(name: str) -> None:
-    for said in (reason.of_unknown_run([name]), reason.of_missing_values(MemoryPeak, (), [name])):
+    for said in (reason.of_unknown_run([name], Run()), reason.of_missing_values(MemoryPeak, (), [name])):
         assert reason.OF_RUN[name].en in said.en
         assert reason.OF_RUN[name].zh in said.zh
 
 
 def test_the_chip_is_asked_for_where_it_can_be_had() -> None:
-    said = reason.of_unknown_run(["chip"])
+    said = reason.of_unknown_run(["chip"], Run())
     assert all("PROF_*" in words and "ExportType.Db" in words for words in (said.en, said.zh))
 
 
@@ -32,7 +32,7 @@ def test_a_column_that_no_capture_holds_says_so() -> None:
 
 
 def test_several_names_with_one_remedy_hear_it_once() -> None:
-    said = reason.of_unknown_run(["pp", "tp"])
+    said = reason.of_unknown_run(["pp", "tp"], Run())
     assert said.en.count("parallel_group_info") == 1
 
 

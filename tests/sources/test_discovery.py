@@ -235,15 +235,6 @@ def test_old_mindspore_output_is_recognised(tmp_path: Path) -> None:
     assert "MindSpore Insight" in refusal(tmp_path).what.en
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_a_gpu_trace_is_recognised_alone_and_in_a_folder(tmp_path: Path, packed: bool) -> None:
-    trace = json.dumps({"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{"ph": "X"}]}).encode()
-    path = tmp_path / ("a.pt.trace.json.gz" if packed else "a.pt.trace.json")
-    path.write_bytes(gzip.compress(trace) if packed else trace)
-    for given in (path, tmp_path):
-        assert "Kineto" in refusal(given).what.en
-
-
 def test_a_packed_timeline_is_refused_with_how_to_unpack_it(tmp_path: Path) -> None:
     trace = gzip.compress(
         json.dumps([{"ph": "M", "name": "process_name", "args": {"name": "Ascend Hardware"}}]).encode()
@@ -343,7 +334,10 @@ def test_clock_and_cores_are_those_of_the_device_of_the_rank(tmp_path: Path) -> 
         about = {"aic_frequency": mhz, "ai_core_num": 24, "aiv_num": 48}
         path.write_text(json.dumps({"platform_version": "5", "rank_id": rank, "DeviceInfo": [about]}))
     (row,) = open_input(folder)[1][0].read(Device).rows()
-    assert row == {"rank": 0, "chip": "Ascend910B", "cube_cores": 24, "vector_cores": 48, "nominal_mhz": 1800}
+    assert row == {
+        **{"rank": 0, "chip": "Ascend910B", "cube_cores": 24, "vector_cores": 48, "nominal_mhz": 1800},
+        "memory_bytes": None,
+    }
 
 
 @pytest.mark.parametrize("content", ['{"DeviceInfo": "none"}', "[]", '{"DeviceInfo": [{"aic_frequency": "-1"}]}', "{"])

@@ -84,7 +84,7 @@ def test_a_family_that_is_one_more_line_of_the_table_is_diagnosed(listed: Path) 
 
 
 def test_without_its_line_nobody_knows_it(listed: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no Ascend profile; it holds kernels\.json"):
+    with pytest.raises(InputError, match=r"holds no profile that can be read; it holds kernels\.json"):
         open_input(listed)
 
 

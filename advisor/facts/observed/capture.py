@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Mhz, Name, Number, Rank, Share
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Name, Number, Rank, Share
 from advisor.messages.text import Text
 
 
@@ -39,6 +39,7 @@ class Device(Fact):
     cube_cores: Annotated[float, Count("AI Cores, which hold the cube units.")]
     vector_cores: Annotated[float, Count("Vector cores; 0 or missing where they are part of the AI Cores.")]
     nominal_mhz: Annotated[float, Mhz("Clock of the AI Cores that the driver names (aic_frequency of info.json).")]
+    memory_bytes: Annotated[float, Bytes("Memory of the device, where the capture says it: traces of GPUs do.")]
 
 
 class RankCapture(Fact):
@@ -47,7 +48,7 @@ class RankCapture(Fact):
     table = "rank_captures"
 
     rank: Rank
-    source: Annotated[str, Key("text, database, text+database or cluster.")]
+    source: Annotated[str, Key("text, database, text+database, trace or cluster.")]
     level: Annotated[str, Key("Level_none, Level0, Level1, Level2; missing when not recorded.")]
     level_number: Annotated[float, Number("-1 for Level_none, 0 to 2 otherwise.")]
     complete: Annotated[bool, Flag("The profiler was stopped properly.")]

@@ -27,6 +27,10 @@ TEXTS: Mapping[str, Text] = {
     "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),
     "lacks_key": Text("it has no {key}", "缺少 {key}"),
     "is_utf16": Text("is written in UTF-16: save it as UTF-8", "编码为 UTF-16：请另存为 UTF-8"),
+    "holds_too_much": Text(
+        "holds more than {size} bytes once unpacked, more than a trace of its size does",
+        "解压后超过 {size} 字节，远超同等大小 trace 的正常范围",
+    ),
     "lacks_column": Text("has no column `{column}`", "缺少列 `{column}`"),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "ends_in_quotes": Text("ends inside a quoted cell", "文件在引号内结束"),

@@ -68,15 +68,23 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds output of msprof, and every file of it is empty (0 bytes)",
         "{path} 是 msprof 的输出，且所有文件都为空（0 字节）",
     ),
-    "no_ascend_profile": Text(
-        "{path} holds no Ascend profile; it holds {names}", "{path} 中没有昇腾 profiling 数据，只有 {names}"
+    "no_profile": Text(
+        "{path} holds no profile that can be read; it holds {names}",
+        "{path} 中没有可读取的 profiling 数据，只有 {names}",
     ),
     "neither_folder_nor_file": Text("{path} is neither a folder nor a file", "{path} 既不是目录也不是文件"),
-    "gpu_trace": Text(
-        "{path} is a trace of the PyTorch profiler on a GPU or CPU (Kineto), which is not readable yet",
-        "{path} 是 PyTorch profiler 在 GPU 或 CPU 上采集的 trace（Kineto），暂不支持",
+    "trace_without_device": Text(
+        "{path} holds traces of the PyTorch profiler without anything that ran on a device",
+        "{path} 中的 PyTorch profiler trace 不含任何设备侧任务",
     ),
-    "no_profile_file": Text("{path} is no file of an Ascend profile", "{path} 不是昇腾 profiling 数据文件"),
+    "record_device_activity": Text(
+        "record with ProfilerActivity.CUDA beside ProfilerActivity.CPU",
+        "采集时除 ProfilerActivity.CPU 外再加入 ProfilerActivity.CUDA",
+    ),
+    "trace_unreadable": Text("{path} cannot be read: {why}", "{path} 无法读取：{why}"),
+    "no_profile_file": Text(
+        "{path} is no file of a profile that can be read", "{path} 不是可读取的 profiling 数据文件"
+    ),
     "folder_is_empty": Text(
         "{path} is empty: no file in it or in {levels} levels of folders below",
         "{path} 为空：该目录及其下 {levels} 层子目录中没有文件",
@@ -96,7 +104,6 @@ TEXTS: Mapping[str, Text] = {
     "run_cluster_again": Text("run the cluster analysis again", "请重新执行集群分析"),
     "mixes_profilers": Text("{path} mixes captures of {names}", "{path} 中混有 {names} 的采集数据"),
     "give": Text("give {what}", "请给出{what}"),
-    "give_ascend_profile": Text("give an Ascend profile: {what}", "请给出昇腾 profiling 数据：{what}"),
     "one_empty_file": Text(
         "{name} holds nothing: its one file of results is empty (0 bytes)",
         "{name} 没有数据：1 个结果文件均为空（0 字节）",

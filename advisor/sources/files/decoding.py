@@ -7,6 +7,7 @@ import gc
 import json
 from collections import deque
 from collections.abc import Iterator
+from functools import cache
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,8 @@ from advisor.regular_files import open_regular
 from advisor.sources.files import chunks
 from advisor.sources.files.chunks import ArrayLayout, Span
 from advisor.sources.files.damage_notes import Notes, Odd
-from advisor.sources.files.events import (
-    Event,
-    EventBatch,
-    NumberEvent,
-    check_event,
-    columns_of_events,
-    usable_event,
-)
+from advisor.sources.files.events import EventBatch, EventFormat
+from advisor.sources.files.packed import TraceFile
 from advisor.sources.files.worker import end_with_parent
 
 if TYPE_CHECKING:
@@ -39,19 +34,20 @@ _IN_FLIGHT = 3
 
 
 class _Quick:
-    """Decodes whole chunks; remembers whether the file writes times as text or as numbers."""
+    """Decodes whole chunks; remembers which of its types the events of the file are."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: EventFormat) -> None:
+        self._columns = events.columns
         self._decoders: list[msgspec.json.Decoder[Any]] = [
-            msgspec.json.Decoder(list[Event]),
-            msgspec.json.Decoder(list[NumberEvent]),
+            msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
+            for kind in events.types
         ]
 
     def __call__(self, text: bytearray) -> EventBatch | None:
         """The columns of a chunk, None when something in it is wrong."""
         for decoder in tuple(self._decoders):
             try:
-                piece = columns_of_events(decoder.decode(text))
+                piece = self._columns(decoder.decode(text))
             except msgspec.ValidationError:
                 continue
             except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
@@ -61,19 +57,23 @@ class _Quick:
         return None
 
 
-_EVENT: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+class _Careful:
+    """Decodes single events of a chunk that has damage in it."""
 
+    def __init__(self, events: EventFormat) -> None:
+        self._events = events
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(events.types[0])
 
-def _decode_event(text: bytes) -> Event | None:
-    """One event of a chunk that has damage in it; None when its kind is not kept.
+    def __call__(self, text: bytes) -> Any:
+        """One event; None when its kind is not kept.
 
-    Raises:
-        ValueError: It is damaged.
-    """
-    try:
-        return check_event(_EVENT.decode(text))
-    except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
-        return usable_event(_decode_leniently(text))
+        Raises:
+            Odd: It is damaged.
+        """
+        try:
+            return self._events.check(self._decoder.decode(text))
+        except (msgspec.DecodeError, Odd, RecursionError, UnicodeError):
+            return self._events.from_json(_decode_leniently(text))
 
 
 def _decode_leniently(text: bytes) -> object:
@@ -86,19 +86,19 @@ def _decode_leniently(text: bytes) -> object:
 class EventBatches:
     """The pieces of one file in order, damage left out; remembers what was left out and whether the end was there."""
 
-    def __init__(self, path: Path, layout: ArrayLayout, chunk: int) -> None:
-        self.path, self.layout, self.chunk = path, layout, chunk
+    def __init__(self, trace: TraceFile, events: EventFormat, layout: ArrayLayout, chunk: int) -> None:
+        self.trace, self.events, self.layout, self.chunk = trace, events, layout, chunk
         self.bad: dict[Message, tuple[int, int]] = {}
         """Per kind of damage: where it was met first, and how often."""
         self.cut_at: int | None = None
-        self._quick = _Quick()
+        self._quick, self._careful = _Quick(events), _Careful(events)
 
     def __call__(self, jobs: int) -> Iterator[tuple[Span, EventBatch]]:
         pending: int | None = None
-        with open_regular(self.path) as file:
+        with self.trace.open() as file:
             spans = list(chunks.cut_spans(file, self.layout, self.chunk))
-            many = jobs > 1 and self.layout.end >= PARALLEL_FROM and _can_fork()
-            decoded = _decode_in_parallel(self.path, spans, jobs) if many else ((span, None) for span in spans)
+            many = jobs > 1 and self.layout.end >= PARALLEL_FROM and not self.trace.packed and _can_fork()
+            decoded = self._decode_in_parallel(spans, jobs) if many else ((span, None) for span in spans)
             for span, piece in decoded:
                 if piece is not None and pending is None:
                     yield span, piece
@@ -107,6 +107,30 @@ class EventBatches:
                 found, pending = self._read_piece(file, whole)
                 yield span, found
 
+    def _decode_in_parallel(self, spans: list[Span], jobs: int) -> Iterator[tuple[Span, EventBatch | None]]:
+        """Each span with its columns, None where it needs care; decoding is spread over processes."""
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        waiting: deque[tuple[Span, Future[EventBatch | None]]] = deque()
+        with ProcessPoolExecutor(jobs, get_context("fork"), initializer=end_with_parent) as pool:
+            for span in spans:
+                waiting.append((span, self._submit_span(pool, span)))
+                if len(waiting) > jobs * _IN_FLIGHT:
+                    yield _take_result(waiting)
+            while waiting:
+                yield _take_result(waiting)
+
+    def _submit_span(self, pool: ProcessPoolExecutor, span: Span) -> Future[EventBatch | None]:
+        from concurrent.futures import Future, process
+
+        try:
+            return pool.submit(_decode_span, self.trace.path, self.events, span)
+        except process.BrokenProcessPool:  # a process was killed: whoever collects reads the rest alone
+            done: Future[EventBatch | None] = Future()
+            done.set_result(None)
+            return done
+
     def _read_piece(self, file: BufferedReader, span: Span) -> tuple[EventBatch, int | None]:
         """The columns of a span, and where its unfinished end begins."""
         if span.end - span.start > chunks.LONGEST_SPAN:
@@ -114,25 +138,25 @@ class EventBatches:
         piece = self._quick(chunks.read_bracketed(file, span))
         if piece is not None:
             return piece, None
-        saved = chunks.salvage_objects(chunks.read_span(file, span), span, self.layout, _decode_event)
+        saved = chunks.salvage_objects(chunks.read_span(file, span), span, self.layout, self._careful)
         for at, what in saved.bad:
             self._count_bad(span.start + at, what)
         unfinished = span.start + saved.used
         if span.last and not saved.ended:
             self.cut_at = unfinished
-        return columns_of_events(saved.found), None if span.last else unfinished
+        return self.events.columns(saved.found), None if span.last else unfinished
 
     def _read_beginning(self, file: BufferedReader, span: Span) -> EventBatch:
         """The events before the damage of a span that is too long: what follows is never held in memory."""
         head = Span(span.start, span.start + self.chunk + chunks.PATIENCE, last=False)
-        saved = chunks.salvage_objects(chunks.read_span(file, head), head, self.layout, _decode_event)
+        saved = chunks.salvage_objects(chunks.read_span(file, head), head, self.layout, self._careful)
         for at, what in saved.bad:
             self._count_bad(span.start + at, what)
         damaged = span.start + saved.used
         self._count_bad(damaged, Message("event_no_json"))
         if span.last:
             self.cut_at = damaged
-        return columns_of_events(saved.found)
+        return self.events.columns(saved.found)
 
     def _count_bad(self, at: int, what: Message) -> None:
         first, times = self.bad.get(what, (at, 0))
@@ -142,36 +166,10 @@ class EventBatches:
         """Note what was left out, as a share of all events that were met."""
         total = kept + sum(times for _, times in self.bad.values())
         for what, (first, times) in self.bad.items():
-            notes.add(self.path.name, Message("at_byte", n=first), what, rows=times, share=times / total)
+            notes.add(self.trace.path.name, Message("at_byte", n=first), what, rows=times, share=times / total)
         if self.cut_at is not None:
             place = Message("at_byte", n=self.cut_at)
-            notes.add(self.path.name, place, Message("ends_early"), kind="truncated", rows=1)
-
-
-def _decode_in_parallel(path: Path, spans: list[Span], jobs: int) -> Iterator[tuple[Span, EventBatch | None]]:
-    """Each span with its columns, None where it needs care; decoding is spread over processes."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    waiting: deque[tuple[Span, Future[EventBatch | None]]] = deque()
-    with ProcessPoolExecutor(jobs, get_context("fork"), initializer=end_with_parent) as pool:
-        for span in spans:
-            waiting.append((span, _submit_span(pool, path, span)))
-            if len(waiting) > jobs * _IN_FLIGHT:
-                yield _take_result(waiting)
-        while waiting:
-            yield _take_result(waiting)
-
-
-def _submit_span(pool: ProcessPoolExecutor, path: Path, span: Span) -> Future[EventBatch | None]:
-    from concurrent.futures import Future, process
-
-    try:
-        return pool.submit(_decode_span, path, span)
-    except process.BrokenProcessPool:  # a process was killed: whoever collects reads the rest alone
-        done: Future[EventBatch | None] = Future()
-        done.set_result(None)
-        return done
+            notes.add(self.trace.path.name, place, Message("ends_early"), kind="truncated", rows=1)
 
 
 def _take_result(waiting: deque[tuple[Span, Future[EventBatch | None]]]) -> tuple[Span, EventBatch | None]:
@@ -190,12 +188,12 @@ def _can_fork() -> bool:
     return "fork" in get_all_start_methods()
 
 
-_QUICK = _Quick()
+_quick_of_format = cache(_Quick)
 
 
-def _decode_span(path: Path, span: Span) -> EventBatch | None:
+def _decode_span(path: Path, events: EventFormat, span: Span) -> EventBatch | None:
     gc.disable()
     if span.end - span.start > chunks.LONGEST_SPAN:
         return None
     with open_regular(path) as file:
-        return _QUICK(chunks.read_bracketed(file, span))
+        return _quick_of_format(events)(chunks.read_bracketed(file, span))

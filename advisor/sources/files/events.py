@@ -8,7 +8,7 @@ frequency are dropped here, and of flows all but HostToDevice and the beginnings
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -31,7 +31,7 @@ OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped
 PROCESS, THREAD = "process_name", "thread_name"
 
 EventValue = int | str | float | None
-_MAX_US = 1e15
+LONGEST_US = 1e15
 """No event lasts 31 years: longer durations are damage, and would overflow int64 ns."""
 _INT64 = range(-(2**63) + 1, 2**63)
 
@@ -108,6 +108,19 @@ class EventBatch(Struct):
         return found
 
 
+class EventFormat(Struct, frozen=True):
+    """How one profiler writes its events, and what of them is kept."""
+
+    types: tuple[type[Any], ...]
+    """What an event may be decoded to, tried in turn."""
+    columns: Callable[[Sequence[Any]], EventBatch]
+    """The columns of a batch; raises Odd where one of its events is unusable."""
+    from_json: Callable[[object], Any]
+    """An event of freely decoded JSON, numbers with a point as text; None where nothing of its kind is kept."""
+    check: Callable[[Any], Any]
+    """An event that can be used, None where nothing of its kind is kept; raises Odd where it is unusable."""
+
+
 class _Codes(dict[Any, int]):
     def __missing__(self, value: Any) -> int:
         code = self[value] = len(self)
@@ -146,8 +159,8 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
         events = [e for e in events if e.name not in OVERLAP or e.cat is not None]
     _add_overlap(piece, drawn)
     args = [e.args or _NO_ARGS for e in events]
-    starts = _times_ns(events)
-    us = _durations_us(events)
+    starts = times_ns(events)
+    us = durations_us(events)
     part = "slices"
     piece.parts[part] = {
         "name": piece.code(part, "name", [e.name for e in events]),
@@ -155,9 +168,7 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
         "track": piece.code(part, TRACK, [(e.pid, e.tid) for e in events]),
         "start_ns": starts,
         "end_ns": starts + np.rint(us * 1000).astype(np.int64),
-        "link": _fill_missing(
-            whole_numbers([a.connection for a in args]), whole_numbers([a.correlation for a in args])
-        ),
+        "link": fill_missing(whole_numbers([a.connection for a in args]), whole_numbers([a.correlation for a in args])),
     }
     if "" in piece.distinct[part, "name"]:
         raise Odd(Message("name_is_missing"))
@@ -168,16 +179,21 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
 
 def _add_overlap(piece: EventBatch, events: list[Any]) -> None:
     """The length of all slices of each name together; not in whose lane they are, which no slice says."""
-    us = _durations_us(events)
+    us = durations_us(events)
     codes = piece.code("overlap", "name", [e.name for e in events])
     named = len(piece.distinct["overlap", "name"])
     sums = np.bincount(codes, weights=us, minlength=named).astype(np.float64)
     piece.parts["overlap"] = {"name": np.arange(named), "us": sums}
 
 
-def _durations_us(events: list[Any]) -> Array:
+def durations_us(events: Sequence[Any]) -> Array:
+    """How long each event lasts.
+
+    Raises:
+        Odd: One lasts no time that can be.
+    """
     us = np.fromiter([e.dur for e in events], np.float64, len(events))
-    if not ((us >= 0) & (us < _MAX_US)).all():
+    if not ((us >= 0) & (us < LONGEST_US)).all():
         raise Odd(Message("duration_unusable"))
     return us
 
@@ -188,7 +204,7 @@ def _add_tasks(piece: EventBatch, args: list[Args]) -> None:
     piece.parts["tasks"] = {
         "row": np.array(rows, np.int64),
         "task_type": piece.code("tasks", "task_type", [a.task_type for a in chosen]),
-        "stream": _fill_missing(
+        "stream": fill_missing(
             whole_numbers([a.physical_stream for a in chosen]), whole_numbers([a.stream for a in chosen])
         ),
     }
@@ -197,7 +213,7 @@ def _add_tasks(piece: EventBatch, args: list[Args]) -> None:
 def _add_copies(piece: EventBatch, args: list[Args]) -> None:
     rows = [i for i, a in enumerate(args) if a.size is not None or a.size_newer is not None]
     chosen = [args[i] for i in rows]
-    directions = [_scalar_text(a.direction_newer if a.direction is None else a.direction) for a in chosen]
+    directions = [scalar_text(a.direction_newer if a.direction is None else a.direction) for a in chosen]
     piece.parts["copies"] = {
         "row": np.array(rows, np.int64),
         "size_bytes": finite_numbers([a.size_newer if a.size is None else a.size for a in chosen]),
@@ -211,8 +227,8 @@ def _add_payloads(piece: EventBatch, args: list[Args]) -> None:
     piece.parts["payloads"] = {
         "row": np.array(rows, np.int64),
         "count": finite_numbers([a.count for a in chosen]),
-        "dtype": piece.code("payloads", "dtype", [_scalar_text(a.dtype) for a in chosen]),
-        "algorithm": piece.code("payloads", "algorithm", [_scalar_text(a.algorithm) for a in chosen]),
+        "dtype": piece.code("payloads", "dtype", [scalar_text(a.dtype) for a in chosen]),
+        "algorithm": piece.code("payloads", "algorithm", [scalar_text(a.algorithm) for a in chosen]),
     }
 
 
@@ -223,35 +239,42 @@ def _add_links(piece: EventBatch, starts: list[Any], ends: list[Any]) -> None:
         "high": high,
         "low": low,
         "track": piece.code("links", TRACK, [(e.pid, e.tid) for e in events]),
-        "time_ns": _times_ns(events),
+        "time_ns": times_ns(events),
         "end": np.arange(len(events)) >= len(starts),
     }
 
 
 def _add_operator_links(piece: EventBatch, starts: list[Any]) -> None:
     piece.parts["operator_links"] = {
-        "operator_ns": _times_ns(starts),
+        "operator_ns": times_ns(starts),
         "device_ns": whole_numbers([e.id for e in starts]),
     }
 
 
 def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:
     values = [(e.args or _NO_ARGS).mhz for e in events]
-    piece.parts["frequencies"] = {"time_ns": _times_ns(events), "mhz": finite_numbers(values)}
+    piece.parts["frequencies"] = {"time_ns": times_ns(events), "mhz": finite_numbers(values)}
 
 
-def _times_ns(events: list[Any]) -> Array:
+def times_ns(events: Sequence[Any]) -> Array:
+    """When each event begins, as its `ts` says.
+
+    Raises:
+        Odd: One says no time.
+    """
     texts = [e.ts for e in events]
     if texts and isinstance(texts[0], Raw):
         texts = [bytes(text).decode("ascii", "replace").strip('"') for text in texts]
     return exact_ns(texts)
 
 
-def _scalar_text(value: EventValue) -> str | None:
+def scalar_text(value: EventValue) -> str | None:
+    """A value as text."""
     return value if value is None or isinstance(value, str) else str(value)
 
 
-def _fill_missing(first: Array, second: Array) -> Array:
+def fill_missing(first: Array, second: Array) -> Array:
+    """The first number of each row, else the second."""
     return np.where(first == MISSING, second, first)
 
 
@@ -273,10 +296,11 @@ def _whole_number(value: EventValue) -> int:
 
 def finite_numbers(values: Iterable[EventValue]) -> Array:
     """Numbers as float64; what is none, or not finite, is missing."""
-    return np.array([_finite_number(value) for value in values], np.float64)
+    return np.array([finite_number(value) for value in values], np.float64)
 
 
-def _finite_number(value: EventValue) -> float:
+def finite_number(value: EventValue) -> float:
+    """A value as a number; what is none, or not finite, is NaN."""
     try:
         found = float(value) if value is not None else math.nan
     except (ValueError, OverflowError):
@@ -315,12 +339,12 @@ def usable_event(found: object) -> Event | None:
     return check_event(
         Event(
             phase,
-            _clean_text(name) if isinstance(name, str) else "",
-            _clean_text(category) if isinstance(category, str) else None,
-            _pid_or_tid(found.get("pid")),
-            _pid_or_tid(found.get("tid")),
+            clean_text(name) if isinstance(name, str) else "",
+            clean_text(category) if isinstance(category, str) else None,
+            pid_or_tid(found.get("pid")),
+            pid_or_tid(found.get("tid")),
             str(found.get("ts", "")),
-            _finite_number(duration) if isinstance(duration, int | float | str) else math.nan,
+            finite_number(duration) if isinstance(duration, int | float | str) else math.nan,
             identity if isinstance(identity, int | str) else None,
             _kept_arguments(args) if isinstance(args, dict) else None,
         )
@@ -340,7 +364,7 @@ def check_event(event: Event) -> Event | None:
         return None
     if not (event.name or of_operator):
         raise Odd(Message("name_is_missing"))
-    if phase == "X" and not 0 <= event.dur < _MAX_US:
+    if phase == "X" and not 0 <= event.dur < LONGEST_US:
         raise Odd(Message("duration_unusable"))
     if linked:
         wide_ids([event.id])
@@ -351,12 +375,13 @@ def check_event(event: Event) -> Event | None:
     return event
 
 
-def _clean_text(text: str) -> str:
+def clean_text(text: str) -> str:
     """Text without lone surrogates, which no file could be written with."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _pid_or_tid(value: object) -> int | str | None:
+def pid_or_tid(value: object) -> int | str | None:
+    """A process or thread, whatever it was written as."""
     return value if value is None or type(value) is int else str(value)
 
 
@@ -369,5 +394,9 @@ def _kept_arguments(found: dict[str, Any]) -> Args:
 
 def _clean_argument(name: str, value: object) -> Any:
     if name == "task_type":
-        return _clean_text(value) if isinstance(value, str) else None
-    return _clean_text(value) if isinstance(value, str) else value if type(value) in (int, float) else None
+        return clean_text(value) if isinstance(value, str) else None
+    return clean_text(value) if isinstance(value, str) else value if type(value) in (int, float) else None
+
+
+ASCEND_EVENTS = EventFormat((Event, NumberEvent), columns_of_events, usable_event, check_event)
+"""The timeline as torch_npu and msprof write it."""

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces as they lie on the disk: plain, or packed with gzip, which is unpacked once into a file without a name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import IO
+
+from advisor.messages.message import Message
+from advisor.regular_files import open_regular
+from advisor.sources.files.damage_notes import Notes, Odd
+from advisor.sources.files.heads import is_packed
+
+_BLOCK = 1 << 20
+_GZIP_BITS = 31
+"""The window of zlib, and that gzip's header is around it."""
+FREE_BYTES = 1 << 30
+"""So much may come out of any packed file; beyond, `MOST_RATIO` holds."""
+MOST_RATIO = 200
+"""How many times as large as the file what is in it may be: traces shrink to a tenth or a thirtieth."""
+
+
+class TooMuchInside(Odd):
+    """A packed file holds more than any trace of its size."""
+
+
+class TraceFile:
+    """A trace that can be opened as often as is asked; what was unpacked goes away with it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._plain: IO[bytes] | None = None
+
+    @property
+    def packed(self) -> bool:
+        """Whether what `open` gives is a copy."""
+        return self._plain is not None
+
+    @classmethod
+    def unpacked(cls, path: Path, notes: Notes) -> TraceFile:
+        """A trace that is packed; what is lost of it is noted.
+
+        Raises:
+            TooMuchInside: It holds more than any trace.
+            OSError: It cannot be read, or there is no room for what is in it.
+        """
+        found = cls(path)
+        found._plain = _unpack_file(path, notes)
+        return found
+
+    def open(self) -> BufferedReader:
+        """The bytes of the trace, from the first. Two that are open at once must not be of one packed file.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        if self._plain is None:
+            return open_regular(self.path)
+        file = os.fdopen(os.dup(self._plain.fileno()), "rb")
+        file.seek(0)
+        return file
+
+    def close(self) -> None:
+        """Let go of what was unpacked."""
+        if self._plain is not None:
+            self._plain.close()
+
+
+def _unpack_file(path: Path, notes: Notes) -> IO[bytes]:
+    with contextlib.ExitStack() as undo:
+        plain = undo.enter_context(tempfile.TemporaryFile())
+        with open_regular(path) as file:
+            most = max(FREE_BYTES, os.fstat(file.fileno()).st_size * MOST_RATIO)
+            try:
+                for block in _inflate_blocks(file):
+                    plain.write(block)
+                    if plain.tell() > most:
+                        raise TooMuchInside(Message("holds_too_much", size=most))
+            except (EOFError, zlib.error):  # cut off or damaged: what came before it is whole
+                place = Message("at_byte", n=plain.tell())
+                notes.add(path.name, place, Message("ends_early"), kind="truncated", rows=1)
+        plain.flush()
+        undo.pop_all()
+    return plain
+
+
+def _inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
+    """What is packed, in pieces of bounded size, as far as it goes: gzip's own reader loses the last of a file cut off.
+
+    Raises:
+        EOFError: The file ends before what is packed in it.
+        zlib.error: It is damaged.
+    """
+    packed = file.read(_BLOCK)
+    while packed:
+        member = zlib.decompressobj(wbits=_GZIP_BITS)
+        while not member.eof:
+            yield member.decompress(packed, _BLOCK)
+            packed = member.unconsumed_tail or (b"" if member.eof else file.read(_BLOCK))
+            if not packed and not member.eof:
+                yield member.flush()
+                raise EOFError
+        packed = (member.unused_data or file.read(_BLOCK)).lstrip(b"\0")
+
+
+def open_trace(path: Path, notes: Notes) -> TraceFile:
+    """A trace, unpacked where it is packed.
+
+    Raises:
+        TooMuchInside: It is packed and holds more than any trace.
+        OSError: It cannot be read, or there is no room for what is in it.
+    """
+    return TraceFile.unpacked(path, notes) if is_packed(path) else TraceFile(path)

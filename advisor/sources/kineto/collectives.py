@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collective and Group: the kernels of NCCL and RCCL, and the process groups that the header lists."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from advisor.facts.observed import Collective, Group
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
+from advisor.sources.kineto.kernel_names import function_name, is_communication
+from advisor.sources.kineto.kernels import operators_behind
+from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
+from advisor.sources.kineto.steps import steps_of_work
+from advisor.sources.reading import Reading
+
+OPS = (
+    ("allReduce", re.compile(r"_?all_?reduce")),
+    ("reduceScatter", re.compile(r"_?reduce_?scatter")),
+    ("allGather", re.compile(r"_?all_?gather")),
+    ("allToAllV", re.compile(r"_?all_?to_?all")),
+    ("broadcast", re.compile(r"_?broadcast")),
+    ("send", re.compile(r"i?send($|_|\s)")),
+    ("receive", re.compile(r"i?recv")),
+    ("batchSendRecv", re.compile(r"send_?recv|coalesced")),
+    ("reduce", re.compile(r"reduce")),
+    ("scatter", re.compile(r"scatter")),
+    ("gather", re.compile(r"gather")),
+)
+"""Kinds of collectives, by how PyTorch, NCCL and operators spell them in small letters; the first that fits."""
+_P2P = ("send", "receive", "batchSendRecv")
+_KERNEL = re.compile(r"(?:nccl|rccl)(?:Dev)?Kernel_?([A-Za-z]+)")
+_OPERATOR = re.compile(r"(?:c10d|nccl|record_param_comms)[:_]*(\w*)")
+
+DTYPE_BYTES = {
+    "Float": 4,
+    "Double": 8,
+    "Half": 2,
+    "BFloat16": 2,
+    "Int": 4,
+    "Long": 8,
+    "Short": 2,
+    "Byte": 1,
+    "Char": 1,
+    "Bool": 1,
+}
+"""Bytes of one element, by the name that PyTorch gives its type."""
+_DTYPE_NAMES = {"Float": "FP32", "Double": "FP64", "Half": "FP16", "BFloat16": "BFP16", "Int": "INT32", "Long": "INT64"}
+
+
+def op_of(name: str) -> str:
+    """The kind of a collective by one of its names; empty where none of them is known."""
+    plain = name.strip().lower()
+    return next((op for op, words in OPS if words.match(plain)), "")
+
+
+def _op_of_kernel(name: str) -> str:
+    found = _KERNEL.match(function_name(name))
+    return op_of(found[1]) if found else ""
+
+
+def _op_of_operator(name: str) -> str:
+    found = _OPERATOR.match(name)
+    return op_of(found[1]) if found else ""
+
+
+def _collectives_of_trace(trace: Trace) -> Table[Collective]:
+    content = trace.content()
+    slices = content.slices
+    inner = slices.name.hits(is_communication(name) for name in slices.name.names)
+    rows = slices.of("kernel", "Kernel")
+    rows = rows_or_missing(rows[inner[rows]], Collective)
+    payload = content.collectives
+    place = np.searchsorted(payload.row, rows)
+    place = np.where(np.append(payload.row, -1)[place] == rows, place, -1)
+    group, dtype = (_taken(texts, place) for texts in (payload.group, payload.dtype))
+    op = _ops_of_calls(trace, rows, _taken(payload.op, place))
+    bytes_each = np.array([*(DTYPE_BYTES.get(name, np.nan) for name in dtype.names), np.nan])[dtype.codes]
+    return Table.build(
+        Collective,
+        rank=trace.rank,
+        step=steps_of_work(trace, rows),
+        name=slices.name.take(rows),
+        op=op,
+        group=group,
+        group_kind=_kinds_of_groups(trace, group),
+        p2p=op.isin(_P2P).astype(np.int8),
+        start_ns=slices.start_ns[rows],
+        elapse_us=(slices.end_ns[rows] - slices.start_ns[rows]) / 1000,
+        size_bytes=np.append(payload.elements, np.nan)[place] * bytes_each,
+        dtype=Texts(dtype.codes, tuple(_DTYPE_NAMES.get(name, name) for name in dtype.names)),
+    ).sorted_by("start_ns")
+
+
+def _ops_of_calls(trace: Trace, rows: Array, told: Texts) -> Texts:
+    """What each call is: as its arguments say, else the operator that asked for it, else the kernel's name."""
+    slices = trace.content().slices
+    operator = operators_behind(trace, rows)
+    names = (op for op, _ in OPS)
+    number = {op: code for code, op in enumerate(names)}
+    said = np.array([*(number.get(op_of(n), -1) for n in told.names), -1], np.int32)[told.codes]
+    asked, own = (
+        np.array([*(number.get(told_by(n), -1) for n in slices.name.names), -1], np.int32)
+        for told_by in (_op_of_operator, _op_of_kernel)
+    )
+    codes = np.where(said >= 0, said, asked[np.append(slices.name.codes, -1)[operator]])
+    codes = np.where(codes >= 0, codes, own[slices.name.codes[rows]])
+    return Texts(codes.astype(np.int32), tuple(number))
+
+
+def _kinds_of_groups(trace: Trace, group: Texts) -> Texts:
+    kinds = [trace.groups[name].kind if name in trace.groups else "" for name in group.names]
+    index: dict[str, int] = {}
+    codes = [index.setdefault(kind, len(index)) if kind else -1 for kind in kinds]
+    return Texts(np.array([*codes, -1], np.int32)[group.codes], tuple(index))
+
+
+def _taken(texts: Texts, place: Array) -> Texts:
+    codes = np.where(place >= 0, np.append(texts.codes, -1)[place], -1)
+    return Texts(codes.astype(np.int32), texts.names)
+
+
+def _groups_of_trace(trace: Trace) -> Table[Group]:
+    members = [
+        (name, group.kind or None, rank, position)
+        for name, group in trace.groups.items()
+        for position, rank in enumerate(group.ranks)
+    ]
+    if not members or not trace.carries_groups:
+        raise FactMissing([Group.table])
+    names, kinds, ranks, positions = zip(*members, strict=True)
+    return Table.build(Group, group=names, group_kind=kinds, rank=ranks, position=positions)
+
+
+COLLECTIVES = Reading(Collective, {EXPORT: _collectives_of_trace})
+GROUPS = Reading(Group, {EXPORT: _groups_of_trace})

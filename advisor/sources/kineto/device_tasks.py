@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DeviceTask: kernels, collectives and copies as they ran on the device."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from advisor.facts.observed import DeviceTask
+from advisor.facts.table import Table, Texts
+from advisor.sources.kineto.kernel_names import is_communication
+from advisor.sources.kineto.kernels import sizes_of_work, streams_of_work
+from advisor.sources.kineto.reading import EXPORT, WORK, Trace, rows_or_missing
+from advisor.sources.reading import Reading
+
+_COPIES = ("gpu_memcpy", "Memcpy")
+_KINDS = ("kernel", "copy", "comm")
+_DIRECTION = re.compile(r"Memcpy (HtoD|DtoH|DtoD|PtoP)")
+_DIRECTIONS = ("h2d", "d2h", "d2d")
+_CODES = {"HtoD": 0, "DtoH": 1, "DtoD": 2}
+
+
+def _tasks_of_trace(trace: Trace) -> Table[DeviceTask]:
+    slices = trace.content().slices
+    rows = rows_or_missing(slices.of(*WORK), DeviceTask)
+    inner = slices.name.hits(is_communication(name) for name in slices.name.names)[rows]
+    copy = slices.category.isin(_COPIES)[rows]
+    directions = [_CODES.get(found[1], -1) if (found := _DIRECTION.match(n)) else -1 for n in slices.name.names]
+    direction = np.array([*directions, -1], np.int32)[slices.name.codes[rows]]
+    return Table.build(
+        DeviceTask,
+        rank=trace.rank,
+        stream=streams_of_work(trace, rows),
+        name=slices.name.take(rows),
+        kind=Texts(np.where(copy, 1, np.where(inner, 2, 0)).astype(np.int32), _KINDS),
+        task_type=slices.category.take(rows),
+        start_ns=slices.start_ns[rows],
+        end_ns=slices.end_ns[rows],
+        connection=slices.correlation[rows],
+        size_bytes=np.where(copy, sizes_of_work(trace, rows), np.nan),
+        direction=Texts(np.where(copy, direction, -1).astype(np.int32), _DIRECTIONS),
+    ).sorted_by("start_ns", "end_ns", "stream")
+
+
+DEVICE_TASKS = Reading(DeviceTask, {EXPORT: _tasks_of_trace})

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace says of itself before and after its events, and what a quick look finds among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from io import BufferedReader
+
+from msgspec import Struct
+
+from advisor.sources.family import GroupMembers
+from advisor.sources.files import chunks
+from advisor.sources.files.collected_events import KEY
+from advisor.sources.files.jsonfile import as_integer, as_integers, as_mapping, as_text, parse_json, value_at
+
+_TAIL_BYTES = 1 << 20
+_PART = 1 << 22
+_END = re.compile(rb"[}\]]\s*\]\s*,(?=\s*\")")
+_ENDS_TRIED = 64
+"""Ends of arrays that are tried, from the last on: behind that of the events stand few."""
+_MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
+_LONGEST_MARK = 40
+_OF_GPU = (b'"kernel"', b'"Kernel"', b'"gpu_memcpy"', b'"Memcpy"')
+_OF_CPU = (b'"cpu_op"', b'"Operator"', b'"cuda_runtime"', b'"Runtime"')
+_LAST_KEY = re.compile(rb',?\s*"%s"\s*:\s*\[\s*$' % KEY.encode())
+_LATEST_BASE = 1 << 62
+
+
+class TraceHeader(Struct, frozen=True):
+    """What is known of a trace without decoding it."""
+
+    values: Mapping[str, object]
+    """What stands before the events."""
+    base_ns: int
+    steps: tuple[int, ...]
+    """Numbers of the steps it marks, ascending."""
+    activities: tuple[str, ...]
+
+    @property
+    def rank(self) -> int | None:
+        """The rank as the process group names it."""
+        found = as_integer(value_at(self.values, "distributedInfo", "rank"))
+        return found if found is not None and found >= 0 else None
+
+    @property
+    def world_size(self) -> int:
+        """How many ranks the job has; 0 where it does not say."""
+        return max(as_integer(value_at(self.values, "distributedInfo", "world_size")) or 0, 0)
+
+    @property
+    def chips(self) -> tuple[str, ...]:
+        """The name of each device of the host, in order; empty where one has none."""
+        listed = self.values.get("deviceProperties")
+        return tuple(as_text(as_mapping(one).get("name")) for one in listed) if isinstance(listed, list) else ()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of each device of the host; 0 where they differ, or it is not said."""
+        listed = self.values.get("deviceProperties")
+        devices = listed if isinstance(listed, list) else []
+        sizes = {as_integer(value_at(one, "totalGlobalMem")) or 0 for one in devices}
+        return max(sizes.pop(), 0) if len(sizes) == 1 else 0
+
+    def switch(self, name: str) -> bool | None:
+        """A switch of the profiler, such as `with_stack`; newer versions write those that were on."""
+        found = self.values.get(name)
+        return bool(found) if found in (0, 1) else None
+
+    def groups(self) -> dict[str, GroupMembers]:
+        """The process groups by name."""
+        listed = value_at(self.values, "distributedInfo", "pg_config")
+        found = {}
+        for entry in listed if isinstance(listed, list) else []:
+            name, ranks = as_text(value_at(entry, "pg_name")), as_integers(value_at(entry, "ranks"))
+            if name and ranks:
+                found[name] = GroupMembers(self._kind_of_group(as_text(value_at(entry, "pg_desc")), ranks), ranks)
+        return found
+
+    def _kind_of_group(self, told: str, ranks: tuple[int, ...]) -> str:
+        """What a group is for, by its description; the group of all ranks is the world's."""
+        words = re.split(r"[^a-z]+", told.lower())
+        known = next((kind for kind in ("tp", "pp", "dp", "cp", "ep") if kind in words), "")
+        return known or ("world" if len(ranks) == self.world_size or "default" in words else "")
+
+
+def read_header(file: BufferedReader) -> TraceHeader:
+    """What is known of a trace without decoding it. What is damaged is not known."""
+    steps, found = set[int](), set[bytes]()
+    end = b""
+    file.seek(0)
+    while part := file.read(_PART):
+        text = end + part
+        steps.update(map(int, _MARK.findall(text)))
+        found.update(mark for mark in (*_OF_GPU, *_OF_CPU) if mark not in found and mark in text)
+        end = text[-_LONGEST_MARK:]
+    activities = [name for name, marks in (("CPU", _OF_CPU), ("GPU", _OF_GPU)) if found.intersection(marks)]
+    values = {**_values_after_events(file), **_values_before_events(file)}
+    base = as_integer(values.get("baseTimeNanoseconds")) or 0
+    return TraceHeader(values, base if 0 <= base < _LATEST_BASE else 0, tuple(sorted(steps)), tuple(activities))
+
+
+def _values_before_events(file: BufferedReader) -> Mapping[str, object]:
+    try:
+        layout = chunks.find_array(file, KEY)
+    except chunks.NoEvents:
+        return {}
+    file.seek(0)
+    return _parse_object(_LAST_KEY.sub(b"", file.read(layout.start)) + b"}")
+
+
+def _values_after_events(file: BufferedReader) -> Mapping[str, object]:
+    """What follows the array of events: from the first end of an array on behind which all is one object."""
+    size = file.seek(0, 2)
+    file.seek(max(size - _TAIL_BYTES, 0))
+    tail = file.read(_TAIL_BYTES)
+    found: Mapping[str, object] = {}
+    for place in [end.end() for end in _END.finditer(tail)][: -_ENDS_TRIED - 1 : -1]:
+        found = _parse_object(b"{" + tail[place:]) or found
+    return found
+
+
+def _parse_object(text: bytes) -> Mapping[str, object]:
+    try:
+        return as_mapping(parse_json(text.decode("utf-8-sig", "replace")))
+    except ValueError:
+        return {}

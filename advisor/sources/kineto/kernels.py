@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel: computation on the device, with the framework operator that launched it and that operator's inputs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from advisor.facts.base import MISSING
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Array, Table, Texts
+from advisor.sources.files.database import match_keys, pick_values
+from advisor.sources.kineto.kernel_names import function_name, is_communication
+from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
+from advisor.sources.kineto.steps import steps_of_work
+from advisor.sources.reading import Reading
+
+COMPUTE = ("kernel", "Kernel", "gpu_memset", "Memset")
+OPERATORS = ("cpu_op", "Operator")
+_MEMSET = ("gpu_memset", "Memset")
+_DTYPES = {
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "c10::Half": "FLOAT16",
+    "c10::BFloat16": "DT_BF16",
+    "int": "INT32",
+    "long": "INT64",
+    "long int": "INT64",
+    "bool": "BOOL",
+    "unsigned char": "UINT8",
+}
+"""Types of elements as the framework spells them, in the spelling of the fact; others stay as they are."""
+
+
+def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
+    content = trace.content()
+    slices = content.slices
+    rows = slices.of(*COMPUTE)
+    inner = slices.name.hits(is_communication(name) for name in slices.name.names)
+    rows = rows_or_missing(rows[~inner[rows]], Kernel)
+    operator = operators_behind(trace, rows)
+    shape = _place_of(content.shapes.row, operator)
+    start = slices.start_ns[rows]
+    return Table.build(
+        Kernel,
+        rank=trace.rank,
+        step=steps_of_work(trace, rows),
+        stream=streams_of_work(trace, rows),
+        op_name=_renamed(slices.name.take(rows), function_name),
+        op_type=_types_of_kernels(trace, rows, operator),
+        start_ns=start,
+        duration_us=(slices.end_ns[rows] - start) / 1000,
+        blocks=_of_work(trace, rows, content.work.blocks),
+        input_shapes=_renamed(_taken(content.shapes.dims, shape), shapes_as_text),
+        input_dtypes=_renamed(_taken(content.shapes.types, shape), types_as_text),
+    ).sorted_by("start_ns", "stream")
+
+
+def operators_behind(trace: Trace, rows: Array) -> Array:
+    """For each of these slices on the device the slice of the framework operator that asked for it, -1 without one.
+
+    Work that names no operator itself has the one of the call that launched it.
+    """
+    slices = trace.content().slices
+    external = slices.external[rows]
+    through_call = pick_values(slices.external, trace.launching_calls(rows))
+    external = np.where(external == MISSING, through_call, external)
+    operators = slices.of(*OPERATORS)
+    place = match_keys(slices.external[operators], external)
+    return np.where(place >= 0, np.append(operators, -1)[place], -1)
+
+
+def streams_of_work(trace: Trace, rows: Array) -> Array:
+    """The stream of each of these slices on the device."""
+    work = trace.content().work
+    return pick_values(work.stream, _place_of(work.row, rows))
+
+
+def sizes_of_work(trace: Trace, rows: Array) -> Array:
+    """The bytes that each of these slices moves; NaN where that is not recorded."""
+    return _of_work(trace, rows, trace.content().work.size_bytes)
+
+
+def _of_work(trace: Trace, rows: Array, values: Array) -> Array:
+    return pick_values(values, _place_of(trace.content().work.row, rows), np.nan)
+
+
+def _place_of(listed: Array, rows: Array) -> Array:
+    """Where these rows stand in an ascending list of some, -1 where they do not."""
+    place = np.searchsorted(listed, rows)
+    return np.where(np.append(listed, -1)[place] == rows, place, -1)
+
+
+def _taken(texts: Texts, place: Array) -> Texts:
+    codes = np.where(place >= 0, np.append(texts.codes, -1)[place], -1)
+    return Texts(codes.astype(np.int32), texts.names)
+
+
+def _types_of_kernels(trace: Trace, rows: Array, operator: Array) -> Texts:
+    """The operator that asked for each kernel; without one, the function that ran, or that memory was set."""
+    slices = trace.content().slices
+    index: dict[str, int] = {}
+    own = np.array([*(index.setdefault(function_name(n), len(index)) for n in slices.name.names), -1], np.int32)
+    asked = np.array([*(index.setdefault(n, len(index)) for n in slices.name.names), -1], np.int32)
+    memset = index.setdefault("Memset", len(index))
+    codes = own[slices.name.codes[rows]]
+    codes = np.where(slices.category.isin(_MEMSET)[rows], memset, codes)
+    codes = np.where(operator >= 0, asked[np.append(slices.name.codes, -1)[operator]], codes)
+    return Texts(codes.astype(np.int32), tuple(index)).in_use()
+
+
+def _renamed(texts: Texts, rename: Callable[[str], str | None]) -> Texts:
+    """Texts under other names; what has none is missing."""
+    used = texts.in_use()
+    index: dict[str, int] = {}
+    codes = [-1 if (new := rename(old)) is None else index.setdefault(new, len(index)) for old in used.names]
+    return Texts(np.array([*codes, -1], np.int32)[used.codes], tuple(index))
+
+
+def shapes_as_text(dims: str) -> str | None:
+    """Shapes out of JSON as the fact writes them: `,` between dimensions, `;` between tensors."""
+    found = _list_of_json(dims)
+    tensors = [shape for shape in found if isinstance(shape, list) and all(type(size) is int for size in shape)]
+    texts = [",".join(map(str, shape)) for shape in tensors]
+    while texts and not texts[-1]:  # numbers and flags behind the tensors
+        texts.pop()
+    return ";".join(texts) if any(texts) else None
+
+
+def types_as_text(types: str) -> str | None:
+    """Data types out of JSON as the fact writes them, `;` between inputs."""
+    found = [_DTYPES.get(word, word) for word in _list_of_json(types) if isinstance(word, str)]
+    while found and found[-1] in ("", "Scalar", "ScalarList", "GenericList"):
+        found.pop()
+    return ";".join(found) if any(found) else None
+
+
+def _list_of_json(text: str) -> list[object]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+KERNELS = Reading(Kernel, {EXPORT: _kernels_of_trace})

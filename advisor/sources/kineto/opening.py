@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From traces that were found to a run and its sources: they are given their ranks, described, and opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.facts.profile import Source
+from advisor.messages.errors import InputError, reason_of_error
+from advisor.messages.message import Message
+from advisor.model.run import Capture, Parallel, Run
+from advisor.sources.family import Candidate, GroupMembers, Input
+from advisor.sources.files.damage_notes import Notes, Odd
+from advisor.sources.files.packed import open_trace
+from advisor.sources.kineto.detect import WANTED, TracePath
+from advisor.sources.kineto.header import TraceHeader, read_header
+from advisor.sources.kineto.reading import EXPORT, Trace
+from advisor.sources.kineto.readings import READINGS
+from advisor.sources.listing import show_name, show_relative
+
+_STAMP = re.compile(r"\.(\d{10,19})(?=\.|$)")
+_RANK = re.compile(r"rank[-_]?(\d{1,7})", re.IGNORECASE)
+_ENDING = re.compile(r"(\.pt)?(\.trace)?\.json(\.gz)?$", re.IGNORECASE)
+_DEVICE = re.compile(rb'"device"\s*:\s*(\d{1,3})')
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A trace that was looked at."""
+
+    file: Path
+    header: TraceHeader
+    notes: Notes
+
+    @property
+    def worker(self) -> str:
+        """The process that wrote it: its name without the time."""
+        return _STAMP.sub("", _ENDING.sub("", self.file.name))
+
+    @property
+    def recorded_rank(self) -> int | None:
+        """The rank that the trace or its name tells."""
+        named = _RANK.search(self.file.name)
+        return self.header.rank if self.header.rank is not None else int(named[1]) if named else None
+
+    @property
+    def age_key(self) -> tuple[str, str]:
+        """What orders traces of one rank: the time in the name, the name."""
+        stamp = _STAMP.search(_ENDING.sub("", self.file.name))
+        return (stamp[1].ljust(19, "0") if stamp else "", str(self.file))
+
+
+def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
+    """The run of these traces, and one source per rank.
+
+    Raises:
+        InputError: None of them holds work of a device.
+    """
+    files = [candidate.file for candidate in candidates if isinstance(candidate, TracePath)]
+    seen = [_look_at(file, given) for file in files]
+    usable = [one for one in seen if "GPU" in one.header.activities]
+    if not usable:
+        raise _no_device_error(given.path, seen)
+    chosen, others = _one_per_rank(usable)
+    groups = next((found for one in chosen.values() if (found := one.header.groups())), {})
+    sources = [
+        _open_trace_of_rank(rank, one, given, groups, first=place == 0, rivals=others[rank])
+        for place, (rank, one) in enumerate(chosen.items())
+    ]
+    if len(sources) == 1:
+        sources = [sources[0].alone(given.jobs or os.cpu_count() or 1, given.progress)]
+    return _describe_run(given.path, sources, others), list[Source](sources)
+
+
+def _look_at(file: Path, given: Input) -> _Seen:
+    notes = Notes()
+    nothing = TraceHeader({}, 0, (), ())
+    try:
+        trace = open_trace(file, notes)
+    except (OSError, Odd) as wrong:
+        what = wrong.what if isinstance(wrong, Odd) else Message("file_unreadable", why=reason_of_error(wrong))
+        notes.add(file.name, "", what, kind="unreadable")
+        return _Seen(file, nothing, notes)
+    try:
+        with trace.open() as opened:
+            return _Seen(file, read_header(opened), notes)
+    finally:
+        trace.close()
+
+
+def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, int]]:
+    """The newest trace of each rank, in order; and how many of it were left aside.
+
+    Traces that tell no rank are numbered in the order of the processes that wrote them.
+    """
+    workers = sorted({(str(one.file.parent), one.worker) for one in seen if one.recorded_rank is None})
+    by_rank: dict[int, list[_Seen]] = defaultdict(list)
+    for one in seen:
+        told = one.recorded_rank
+        by_rank[workers.index((str(one.file.parent), one.worker)) if told is None else told].append(one)
+    ordered = sorted(by_rank.items())
+    return (
+        {rank: max(rivals, key=lambda one: one.age_key) for rank, rivals in ordered},
+        {rank: len(rivals) - 1 for rank, rivals in ordered},
+    )
+
+
+def _open_trace_of_rank(
+    rank: int, one: _Seen, given: Input, groups: dict[str, GroupMembers], *, first: bool, rivals: int
+) -> Trace:
+    base = given.path if given.path.is_dir() else given.path.parent
+    return Trace(
+        rank=rank,
+        path=one.file,
+        name=show_relative(one.file.parent, base),
+        size_bytes=one.file.stat().st_size,
+        header=one.header,
+        groups=groups,
+        carries_groups=first,
+        aside=given.aside if first else (),
+        other_captures=rivals,
+        readings=READINGS,
+        notes=one.notes,
+    )
+
+
+def _describe_run(path: Path, traces: Sequence[Trace], others: dict[int, int]) -> Run:
+    left = sum(others.values())
+    chosen = ", ".join(trace.path.name for trace in traces if trace.other_captures)
+    world = max(trace.header.world_size for trace in traces)
+    return Run(
+        name=show_name(path.resolve().name),
+        framework="PyTorch",
+        chip=next((trace.chip for trace in traces if trace.chip), ""),
+        ranks=tuple(trace.rank for trace in traces),
+        world_size=world,
+        world_source="distributed_args" if world else "",
+        steps=tuple(sorted({step for trace in traces for step in trace.header.steps})),
+        parallel=Parallel(),
+        captures=tuple(_describe_capture(trace) for trace in traces),
+        notes=(f"other_captures={left}", f"chosen={chosen}") if left else (),
+    )
+
+
+def _describe_capture(trace: Trace) -> Capture:
+    return Capture(
+        rank=trace.rank,
+        path=trace.name,
+        source=EXPORT,
+        activities=trace.header.activities,
+        with_stack=trace.header.switch("with_stack"),
+        profile_memory=trace.header.switch("profile_memory"),
+        record_shapes=trace.header.switch("record_shapes"),
+        size_bytes=trace.size_bytes,
+    )
+
+
+def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
+    """About traces of which none holds work of a device."""
+    if any(one.header.activities for one in seen):
+        return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))
+    notes = [note for one in seen for note in one.notes.all()]
+    if notes:
+        return InputError(
+            Message("trace_unreadable", path=show_name(path), why=notes[0].what), Message("give", what=WANTED)
+        )
+    return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))

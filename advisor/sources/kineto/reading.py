@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TraceDescription: the trace of one rank, as it is known before it is read; Trace: the same, opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.table import Array, Table, Texts
+from advisor.messages.errors import FactMissing
+from advisor.progress import Progress, silent
+from advisor.sources.family import GroupMembers, LeftAside
+from advisor.sources.files.collected_events import Tracks, collect_events
+from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.database import match_keys
+from advisor.sources.files.events import TRACK
+from advisor.sources.files.packed import open_trace
+from advisor.sources.kineto.header import TraceHeader
+from advisor.sources.kineto.trace_events import EVENTS
+from advisor.sources.reading import Reading, read_best
+
+F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
+
+EXPORT = "trace"
+"""The one export there is."""
+WORK = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
+"""Categories of what runs on the device, new and old."""
+CALLS = ("cuda_runtime", "cuda_driver", "Runtime")
+"""Categories of calls into the software of the device; those of ROCm have the names of CUDA's."""
+
+
+class TraceSlices(Struct, frozen=True):
+    """Events with a duration, in the order of the file."""
+
+    name: Texts
+    category: Texts
+    track: Array
+    start_ns: Array
+    end_ns: Array
+    correlation: Array
+    """Shared by device work and the call that launched it; MISSING for all else."""
+    external: Array
+    """Shared by a framework operator and what it launched."""
+
+    def of(self, *categories: str) -> Array:
+        """The rows of these categories."""
+        return np.flatnonzero(self.category.isin(categories))
+
+
+class WorkDetails(Struct, frozen=True):
+    """What is known of device work; `row` counts slices."""
+
+    row: Array
+    stream: Array
+    blocks: Array
+    size_bytes: Array
+
+
+class OperatorShapes(Struct, frozen=True):
+    """Inputs of framework operators, as JSON; `row` counts slices."""
+
+    row: Array
+    dims: Texts
+    types: Texts
+
+
+class CollectivePayloads(Struct, frozen=True):
+    """What collectives are and carry; `row` counts slices."""
+
+    row: Array
+    op: Texts
+    group: Texts
+    dtype: Texts
+    elements: Array
+
+
+class MemoryStates(Struct, frozen=True):
+    """What the allocator held, moment by moment."""
+
+    time_ns: Array
+    device: Array
+    """Type of the device, 0 for the host."""
+    allocated: Array
+    reserved: Array
+
+
+class TraceContent(Struct, frozen=True):
+    """What is kept of one trace."""
+
+    tracks: Tracks
+    slices: TraceSlices
+    work: WorkDetails
+    shapes: OperatorShapes
+    collectives: CollectivePayloads
+    memory: MemoryStates
+
+
+@dataclass(frozen=True, eq=False)
+class TraceDescription:
+    """The trace of one rank, known before an event of it is read."""
+
+    rank: int
+    path: Path
+    name: str
+    """How damage names its folder: the path relative to the input, empty when it is the input."""
+    header: TraceHeader
+    size_bytes: int = 0
+    groups: Mapping[str, GroupMembers] = field(default_factory=dict)
+    """The groups of the whole run by name."""
+    carries_groups: bool = True
+    """Whether this trace gives the groups of the run as a fact: one trace does, for all."""
+    aside: tuple[LeftAside, ...] = ()
+    """What of the whole input was left aside: one trace tells it, for all."""
+    other_captures: int = 0
+    """Further traces of the same rank that were left aside."""
+
+    @property
+    def chip(self) -> str:
+        """The device of the rank: the one that all of its host are, else unknown."""
+        names = {name for name in self.header.chips if name}
+        return names.pop() if len(names) == 1 else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace(TraceDescription):
+    """An opened trace: all that describes it, how its facts are read, and what of it is decoded now."""
+
+    readings: Sequence[Reading[Trace, Any]] = ()
+    notes: Notes = field(default_factory=Notes)
+    jobs: int = 1
+    """Processes that may decode it."""
+    progress: Progress = silent
+    _kept: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, made once and kept until `release`."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast("T", self._kept[name])
+
+    def content(self) -> TraceContent:
+        """The decoded events.
+
+        Raises:
+            Unreadable: Nothing of the file can be read.
+        """
+        return self.once("content", self._decode)
+
+    def _decode(self) -> TraceContent:
+        trace = open_trace(self.path, self.notes)
+        try:
+            found = collect_events(trace, EVENTS, self.notes, jobs=self.jobs, progress=self.progress)
+        finally:
+            trace.close()
+        slices, work, shapes, collectives, memory = (
+            found.parts[part] for part in ("slices", "work", "shapes", "collectives", "memory")
+        )
+        return TraceContent(
+            found.tracks(),
+            TraceSlices(
+                name=found.texts("slices", "name"),
+                category=found.texts("slices", "category"),
+                track=slices[TRACK],
+                start_ns=slices["start_ns"] + self.header.base_ns,
+                end_ns=slices["end_ns"] + self.header.base_ns,
+                correlation=np.where(slices["correlation"] > 0, slices["correlation"], MISSING),
+                external=np.where(slices["external"] > 0, slices["external"], MISSING),
+            ),
+            WorkDetails(work["row"], work["stream"], work["blocks"], work["size_bytes"]),
+            OperatorShapes(shapes["row"], found.texts("shapes", "dims"), found.texts("shapes", "types")),
+            CollectivePayloads(
+                row=collectives["row"],
+                op=found.texts("collectives", "op"),
+                group=found.texts("collectives", "group"),
+                dtype=found.texts("collectives", "dtype"),
+                elements=collectives["elements"],
+            ),
+            MemoryStates(
+                time_ns=memory["time_ns"] + self.header.base_ns,
+                device=memory["device"],
+                allocated=memory["allocated"],
+                reserved=memory["reserved"],
+            ),
+        )
+
+    def launching_calls(self, rows: Array) -> Array:
+        """For each of these slices on the device the slice of the call that launched it, -1 where none is known."""
+        calls = self.once("calls", lambda: self.content().slices.of(*CALLS))
+        correlation = self.content().slices.correlation
+        place = match_keys(correlation[calls], correlation[rows])
+        return np.where(place >= 0, np.append(calls, -1)[place], -1)
+
+    def release(self) -> None:
+        """Let go of everything that was decoded; reading again decodes it again."""
+        self._kept.clear()
+
+    def read(self, fact: type[F]) -> Table[F]:
+        """The rows of a fact.
+
+        Raises:
+            FactMissing: The trace does not hold it, or cannot be read.
+        """
+        return read_best(self.readings, fact, self, (EXPORT,))
+
+    def alone(self, jobs: int, progress: Progress) -> Trace:
+        """The only trace of a run: so many processes decode it, and somebody is told how far they are."""
+        return replace(self, jobs=jobs, progress=progress)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_kept": {}, "progress": silent}
+
+
+def rows_or_missing(rows: Array, fact: type[Fact]) -> Array:
+    """These rows, where there are any.
+
+    Raises:
+        FactMissing: There are none.
+    """
+    if not len(rows):
+        raise FactMissing([fact.table])
+    return rows

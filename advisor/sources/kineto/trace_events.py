@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The events of a trace as the PyTorch profiler writes them, and a batch of them as columns.
+
+Kept are events with a duration, what is known of work on the device and of collectives, the shapes of operators, and
+the state of the memory. Arrows are not: device work and the call that launched it share their correlation.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Raw, Struct
+
+from advisor.facts.base import MISSING
+from advisor.messages.message import Message
+from advisor.sources.files.damage_notes import Odd
+from advisor.sources.files.events import (
+    LONGEST_US,
+    PROCESS,
+    THREAD,
+    TRACK,
+    EventBatch,
+    EventFormat,
+    EventValue,
+    clean_text,
+    durations_us,
+    fill_missing,
+    finite_number,
+    finite_numbers,
+    pid_or_tid,
+    scalar_text,
+    times_ns,
+    whole_numbers,
+)
+from advisor.sources.files.exact_time import ns_of
+from advisor.sources.files.names import bounded_name
+
+MEMORY = "[memory]"
+"""Name of the events that tell what the allocator holds."""
+_NOTHING = Raw(b"")
+
+
+class KinetoArgs(Struct, gc=False):
+    """The arguments that are kept, under the spellings of all versions."""
+
+    correlation: EventValue = MISSING
+    external: EventValue = msgspec.field(name="External id", default=MISSING)
+    external_older: EventValue = msgspec.field(name="external id", default=MISSING)
+    stream: EventValue = None
+    device: EventValue = None
+    grid: object = None
+    size: EventValue = msgspec.field(name="bytes", default=None)
+    dims: Raw = msgspec.field(name="Input Dims", default=_NOTHING)
+    dims_older: Raw = msgspec.field(name="Input dims", default=_NOTHING)
+    types: Raw = msgspec.field(name="Input type", default=_NOTHING)
+    collective: EventValue = msgspec.field(name="Collective name", default=None)
+    elements: EventValue = msgspec.field(name="In msg nelems", default=None)
+    dtype: EventValue = None
+    group: EventValue = msgspec.field(name="Process Group Name", default=None)
+    memory_device: EventValue = msgspec.field(name="Device Type", default=None)
+    allocated: EventValue = msgspec.field(name="Total Allocated", default=None)
+    reserved: EventValue = msgspec.field(name="Total Reserved", default=None)
+    name: object = None
+
+
+class KinetoEvent(Struct, gc=False):
+    """One event; its time is kept as it is written, so that no digit is lost."""
+
+    ph: str
+    name: str = ""
+    cat: str | None = None
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: Raw = _NOTHING
+    dur: float = math.nan
+    args: KinetoArgs | None = None
+
+
+_NO_ARGS = KinetoArgs()
+
+
+def columns_of_events(events: Sequence[KinetoEvent]) -> EventBatch:
+    """The columns of a batch.
+
+    Raises:
+        Odd: One of the events is unusable, though each has the declared types.
+    """
+    batch = EventBatch(events=len(events))
+    _add_slices(batch, [event for event in events if event.ph == "X"])
+    _add_memory(batch, [event for event in events if event.ph == "i" and event.name == MEMORY])
+    batch.names = [
+        (event.name, event.pid, event.tid, bounded_name(str(event.args.name)))
+        for event in events
+        if event.ph == "M" and event.name in (PROCESS, THREAD) and event.args is not None
+    ]
+    return batch
+
+
+def _add_slices(batch: EventBatch, events: list[KinetoEvent]) -> None:
+    args = [event.args or _NO_ARGS for event in events]
+    starts = times_ns(events)
+    part = "slices"
+    batch.parts[part] = {
+        "name": batch.code(part, "name", [event.name for event in events]),
+        "category": batch.code(part, "category", [event.cat for event in events]),
+        TRACK: batch.code(part, TRACK, [(event.pid, event.tid) for event in events]),
+        "start_ns": starts,
+        "end_ns": starts + np.rint(durations_us(events) * 1000).astype(np.int64),
+        "correlation": whole_numbers([a.correlation for a in args]),
+        "external": fill_missing(
+            whole_numbers([a.external for a in args]), whole_numbers([a.external_older for a in args])
+        ),
+    }
+    if "" in batch.distinct[part, "name"]:
+        raise Odd(Message("name_is_missing"))
+    _add_device_work(batch, args)
+    _add_shapes(batch, args)
+    _add_collectives(batch, args)
+
+
+def _add_device_work(batch: EventBatch, args: list[KinetoArgs]) -> None:
+    rows = [row for row, a in enumerate(args) if a.stream is not None]
+    chosen = [args[row] for row in rows]
+    batch.parts["work"] = {
+        "row": np.array(rows, np.int64),
+        "stream": whole_numbers([a.stream for a in chosen]),
+        "device": whole_numbers([a.device for a in chosen]),
+        "blocks": finite_numbers([_blocks_of_grid(a.grid) for a in chosen]),
+        "size_bytes": finite_numbers([a.size for a in chosen]),
+    }
+
+
+def _blocks_of_grid(grid: object) -> float | None:
+    if not isinstance(grid, list) or not all(type(size) is int for size in grid):
+        return None
+    return float(math.prod(grid)) if grid else None
+
+
+def _add_shapes(batch: EventBatch, args: list[KinetoArgs]) -> None:
+    rows = [row for row, a in enumerate(args) if bytes(a.dims) or bytes(a.dims_older)]
+    chosen = [args[row] for row in rows]
+    batch.parts["shapes"] = {
+        "row": np.array(rows, np.int64),
+        "dims": batch.code("shapes", "dims", [_raw_text(a.dims) or _raw_text(a.dims_older) for a in chosen]),
+        "types": batch.code("shapes", "types", [_raw_text(a.types) for a in chosen]),
+    }
+
+
+def _raw_text(raw: Raw) -> str:
+    return bytes(raw).decode("utf-8", "replace")
+
+
+def _add_collectives(batch: EventBatch, args: list[KinetoArgs]) -> None:
+    rows = [row for row, a in enumerate(args) if a.collective is not None]
+    chosen = [args[row] for row in rows]
+    batch.parts["collectives"] = {
+        "row": np.array(rows, np.int64),
+        "op": batch.code("collectives", "op", [scalar_text(a.collective) for a in chosen]),
+        "group": batch.code("collectives", "group", [scalar_text(a.group) for a in chosen]),
+        "dtype": batch.code("collectives", "dtype", [scalar_text(a.dtype) for a in chosen]),
+        "elements": finite_numbers([a.elements for a in chosen]),
+    }
+
+
+def _add_memory(batch: EventBatch, events: list[KinetoEvent]) -> None:
+    args = [event.args or _NO_ARGS for event in events]
+    batch.parts["memory"] = {
+        "time_ns": times_ns(events),
+        "device": whole_numbers([a.memory_device for a in args]),
+        "allocated": finite_numbers([a.allocated for a in args]),
+        "reserved": finite_numbers([a.reserved for a in args]),
+    }
+
+
+def check_event(event: KinetoEvent) -> KinetoEvent | None:
+    """The event when it can be used, None when nothing of its kind is kept.
+
+    Raises:
+        Odd: It is of a kind that is kept, and unusable.
+    """
+    told = event.ph == "i" and event.name == MEMORY
+    if not (told or event.ph in ("X", "M")):
+        return None
+    if not event.name:
+        raise Odd(Message("name_is_missing"))
+    if event.ph == "X" and not 0 <= event.dur < LONGEST_US:
+        raise Odd(Message("duration_unusable"))
+    if event.ph != "M":
+        moment = _raw_text(event.ts).strip('"')
+        if not moment:
+            raise Odd(Message("time_is_missing"))
+        ns_of(moment)
+    return event
+
+
+def usable_event(found: object) -> KinetoEvent | None:
+    """An event from freely decoded JSON, numbers with a point as text; None when nothing of its kind is kept.
+
+    Raises:
+        Odd: It is of a kind that is kept, and unusable.
+    """
+    if not isinstance(found, dict):
+        raise Odd(Message("event_no_object"))
+    phase, name, category, args = (found.get(key) for key in ("ph", "name", "cat", "args"))
+    if not isinstance(phase, str):
+        raise Odd(Message("event_without_phase"))
+    duration = found.get("dur")
+    return check_event(
+        KinetoEvent(
+            phase,
+            clean_text(name) if isinstance(name, str) else "",
+            clean_text(category) if isinstance(category, str) else None,
+            pid_or_tid(found.get("pid")),
+            pid_or_tid(found.get("tid")),
+            Raw(str(found.get("ts", "")).encode("utf-8", "replace")),
+            finite_number(duration) if isinstance(duration, int | float | str) else math.nan,
+            _kept_arguments(args) if isinstance(args, dict) else None,
+        )
+    )
+
+
+_ARGUMENTS: tuple[tuple[str, str], ...] = tuple((f.name, f.encode_name) for f in msgspec.structs.fields(KinetoArgs))
+_RAW = ("dims", "dims_older", "types")
+
+
+def _kept_arguments(found: dict[str, Any]) -> KinetoArgs:
+    return KinetoArgs(**{name: _clean_argument(name, found[key]) for name, key in _ARGUMENTS if key in found})
+
+
+def _clean_argument(name: str, value: object) -> Any:
+    if name in _RAW:
+        return Raw(json.dumps(value).encode("utf-8", "replace"))
+    if name == "grid":
+        return [int(size) for size in value if str(size).isdecimal()] if isinstance(value, list) else None
+    return clean_text(value) if isinstance(value, str) else value if type(value) in (int, float) else None
+
+
+EVENTS = EventFormat((KinetoEvent,), columns_of_events, usable_event, check_event)
+"""The events of a trace of the PyTorch profiler."""

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of the PyTorch profiler on GPUs: every fact of a small one by hand, and what may be wrong with a file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import advisor
+from advisor.facts.observed import (
+    Collective,
+    Damage,
+    Device,
+    DeviceTask,
+    Group,
+    HostCall,
+    Kernel,
+    Launch,
+    MemoryUse,
+    RankCapture,
+    StepWindow,
+)
+from advisor.messages.errors import FactMissing, InputError
+from advisor.sources import open_input
+from advisor.sources.files import packed
+from advisor.sources.kineto.collectives import op_of
+from advisor.sources.kineto.host_calls import activity_of_call
+from advisor.sources.kineto.kernel_names import function_name, is_communication
+from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
+from advisor.sources.kineto.reading import Trace
+from tests.sources.gpu_traces import KERNELS, copied, host, launched, trace, training, write
+
+NAME = "worker0.1700000000000.pt.trace.json"
+
+
+def opened(path: Path) -> Trace:
+    """The only trace at a path."""
+    (source,) = open_input(path)[1]
+    assert isinstance(source, Trace)
+    return source
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Trace:
+    return opened(write(tmp_path / NAME, trace(training())))
+
+
+def test_kernels_have_the_operator_that_asked_for_them_its_inputs_and_the_step_of_their_launch(small: Trace) -> None:
+    kernels = small.read(Kernel)
+    assert len(kernels) == 2 * KERNELS
+    assert set(kernels["step"].tolist()) == {3, 4}
+    first = kernels.rows(1)[0]
+    assert first["op_type"] == "aten::mm"
+    assert first["op_name"] == "at::native::gemm_kernel"
+    assert (first["input_shapes"], first["input_dtypes"]) == ("64,32;32,16", "DT_BF16;DT_BF16")
+    assert (first["blocks"], first["stream"]) == (8, 7)
+    assert (first["start_ns"], first["duration_us"]) == (5040_250, 80)
+
+
+def test_launches_are_the_calls_of_the_same_correlation(small: Trace) -> None:
+    launches = small.read(Launch)
+    assert len(launches) == 2 * (KERNELS + 2)
+    first = launches.rows(1)[0]
+    assert (first["host_start_ns"], first["host_end_ns"], first["device_start_ns"]) == (5020_250, 5028_250, 5040_250)
+
+
+def test_collectives_are_no_kernels_and_say_what_they_carry(small: Trace) -> None:
+    (row, _) = small.read(Collective).rows()
+    assert (row["op"], row["group"], row["group_kind"], row["dtype"]) == ("allReduce", "0", "world", "FP32")
+    assert (row["size_bytes"], row["elapse_us"], row["p2p"], row["step"]) == (4000, 100, False, 3)
+    assert [row["group_kind"] for row in small.read(Group).rows()] == ["world"]
+
+
+def test_tasks_of_the_device_are_told_apart_and_copies_have_size_and_direction(small: Trace) -> None:
+    tasks = small.read(DeviceTask)
+    kinds = tasks.texts("kind").values()
+    assert [kinds.count(kind) for kind in ("kernel", "comm", "copy")] == [2 * KERNELS, 2, 2]
+    copy = tasks.rows()[kinds.index("copy")]
+    assert (copy["direction"], copy["size_bytes"]) == ("h2d", 4096)
+
+
+def test_calls_on_the_host_have_the_neutral_kinds(tmp_path: Path) -> None:
+    events = [
+        *launched(1, 100, 5, 10),
+        host("Optimizer.step#SGD.step", 200, 9, "user_annotation"),
+        host("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 9),
+        host("model.py(3): forward", 400, 9, "python_function"),
+        host("cudaGraphLaunch", 500, 9, "cuda_runtime", correlation=5),
+        host("hipDeviceSynchronize", 600, 9, "cuda_runtime", correlation=6),
+        host("aten::item", 700, 9),
+    ]
+    calls = opened(write(tmp_path / NAME, trace(events))).read(HostCall)
+    found = {row["name"]: (row["kind"], row["activity"]) for row in calls.rows()}
+    assert found["aten::mm"] == ("operator", None)
+    assert found["cudaLaunchKernel"] == ("api", None)
+    assert found["Optimizer.step#SGD.step"][0] == "optimizer"
+    assert found["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"][0] == "data_loader"
+    assert found["model.py(3): forward"][0] == "python"
+    assert found["cudaGraphLaunch"][0] == "graph"
+    assert found["hipDeviceSynchronize"] == ("api", "synchronise")
+    assert found["aten::item"] == ("operator", "read")
+
+
+def test_what_the_file_says_of_itself(small: Trace) -> None:
+    assert small.read(Device).rows()[0]["chip"] == "NVIDIA H100 80GB HBM3"
+    assert small.read(Device)["memory_bytes"].tolist() == [80 << 30]
+    (capture,) = small.read(RankCapture).rows()
+    assert (capture["source"], capture["has_steps"]) == ("trace", True)
+    assert small.read(MemoryUse)["reserved_bytes"].tolist() == [2 << 30] * 2
+    assert small.read(StepWindow)["step"].tolist() == [3, 4]
+
+
+def test_times_are_exact_and_count_from_the_base_of_the_file(tmp_path: Path) -> None:
+    base = 1_751_410_836_000_000_000
+    path = write(tmp_path / NAME, trace(training()), after={"baseTimeNanoseconds": base, "traceName": "}],[{"})
+    assert opened(path).read(Kernel)["start_ns"][0] == base + 5_040_250
+
+
+def test_what_stands_behind_the_events_is_read_as_what_stands_before_them(tmp_path: Path) -> None:
+    content = trace(training(), rank=3, world=4)
+    behind = {key: content.pop(key) for key in ("deviceProperties", "distributedInfo")}
+    run, _ = open_input(write(tmp_path / "any.json", {**content, "with_stack": 1}, after=behind))
+    assert (run.ranks, run.world_size, run.chip) == ((3,), 4, "NVIDIA H100 80GB HBM3")
+    assert run.captures[0].with_stack is True
+
+
+def test_a_packed_trace_reads_as_the_plain_one_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    content = trace(training())
+    plain, packed_one = write(tmp_path / "a" / NAME, content), write(tmp_path / "b" / f"{NAME}.gz", content)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*.*json*")}
+    one, two = (opened(path) for path in (plain, packed_one))
+    for fact in (Kernel, Launch, HostCall, DeviceTask):
+        assert one.read(fact).rows() == two.read(fact).rows()
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*.*json*")} == before
+
+
+def test_ranks_are_those_of_the_process_group(tmp_path: Path) -> None:
+    for rank in (1, 0):
+        write(tmp_path / f"host_{rank}.170000000000{rank}.pt.trace.json", trace(training(), rank, 2))
+    run, sources = open_input(tmp_path)
+    assert (run.ranks, run.world_size, len(sources)) == ((0, 1), 2, 2)
+    assert run.device_family == "gpu"
+    assert [len(source.read(Kernel)) for source in sources] == [2 * KERNELS] * 2
+
+
+def test_traces_that_tell_no_rank_are_numbered_by_the_processes_that_wrote_them(tmp_path: Path) -> None:
+    for name in ("b_2.1700000000001", "a_1.1700000000000", "a_1.1700000000009"):
+        write(tmp_path / f"{name}.pt.trace.json", trace(training(), rank=None))
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1)
+    assert "other_captures=1" in run.notes
+    assert [source.path.name[:3] for source in sources if isinstance(source, Trace)] == ["a_1", "b_2"]
+    assert "1700000000009" in run.notes[1]
+
+
+def test_the_oldest_spelling_is_read_too(tmp_path: Path) -> None:
+    renamed = {"cpu_op": "Operator", "cuda_runtime": "Runtime", "kernel": "Kernel", "gpu_memcpy": "Memcpy"}
+    events = [{**event, "cat": renamed.get(event.get("cat", ""), event.get("cat"))} for event in training()]
+    text = json.dumps(events).replace('"External id"', '"external id"').replace("Input Dims", "Input dims")
+    (tmp_path / NAME).write_text(text)
+    kernels = opened(tmp_path).read(Kernel)
+    assert len(kernels) == 2 * KERNELS
+    assert kernels.texts("op_type").names == ("aten::mm",)
+    assert kernels.texts("input_shapes").names == ("64,32;32,16",)
+
+
+@pytest.mark.parametrize("ending", [".json", ".json.gz"])
+def test_a_trace_that_was_cut_off_keeps_what_came_before_and_says_so(tmp_path: Path, ending: str) -> None:
+    path = write(tmp_path / f"x.pt.trace{ending}", trace(training(steps=40)))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    source = opened(tmp_path)
+    assert 0 < len(source.read(Kernel)) < 40 * KERNELS
+    assert "truncated" in source.read(Damage).texts("kind").values()
+
+
+def test_a_packed_file_that_unpacks_to_too_much_is_refused_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed, "FREE_BYTES", 1 << 20)
+    (tmp_path / f"{NAME}.gz").write_bytes(gzip.compress(b'{"traceEvents": [' + b" " * (8 << 20)))
+    with pytest.raises(InputError, match="once unpacked"):
+        open_input(tmp_path)
+
+
+def test_damage_inside_leaves_the_other_events(tmp_path: Path) -> None:
+    text = json.dumps(trace(training(steps=3)))
+    (tmp_path / NAME).write_text(text.replace('"dur": 80', '"dur": -80', 1))
+    source = opened(tmp_path)
+    assert len(source.read(Kernel)) == 3 * KERNELS - 1
+    assert source.read(Damage)["rows"].tolist() == [1]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"traceEvents": 3}', b"\xff\xfe{}", b'{"traceEvents": []}'])
+def test_what_is_no_trace_inside_is_a_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / NAME).write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        open_input(tmp_path)
+    assert caught.value.hint is not None
+
+
+def test_a_trace_of_the_host_alone_says_what_to_record(tmp_path: Path) -> None:
+    write(tmp_path / NAME, trace([host("aten::mm", 1, 2)]))
+    with pytest.raises(InputError, match="without anything that ran on a device") as caught:
+        open_input(tmp_path)
+    assert "ProfilerActivity.CUDA" in str(caught.value.hint)
+
+
+def test_a_fact_that_no_trace_holds_is_missing(tmp_path: Path) -> None:
+    source = opened(write(tmp_path / NAME, trace(launched(1, 10, 1, 5))))
+    for fact in (Collective, MemoryUse, StepWindow):
+        with pytest.raises(FactMissing):
+            source.read(fact)
+
+
+def test_work_launched_before_the_recording_has_no_step_and_no_launch(tmp_path: Path) -> None:
+    (_, _, early) = launched(99, 4000, 1, 30)
+    del early["args"]["External id"]
+    source = opened(write(tmp_path / NAME, trace([early, *training()])))
+    kernels = source.read(Kernel)
+    assert len(kernels) == 2 * KERNELS + 1
+    assert kernels["step"][0] < 0
+    assert kernels.rows(1)[0]["op_type"] == "at::native::gemm_kernel"
+    assert len(source.read(Launch)) == 2 * (KERNELS + 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("void at::native::(anonymous namespace)::cat<int, 4>(int*, std::array<char*, 2ul>)", "at::native::cat"),
+        ("void gemm<a<b>, (c)3>::run<float>(float const*)", "gemm::run"),
+        (
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+            "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+        ),
+        ("ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn"),
+        ("_ZN7ck_tile6kentry.kd", "_ZN7ck_tile6kentry"),
+        ("", ""),
+        ("<<<>", "<<<>"),
+    ],
+)
+def test_functions_are_called_without_what_fills_their_brackets(name: str, plain: str) -> None:
+    assert function_name(name) == plain
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_any_function_has_a_name_of_one_line(name: str) -> None:
+    found = function_name(name)
+    assert len(found) <= len(name)
+    assert function_name(found).strip() or not found.strip()
+
+
+def test_kernels_of_collectives_are_told_by_name() -> None:
+    assert is_communication("ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*)")
+    assert is_communication("ncclDevKernel_SendRecv(x)")
+    assert not is_communication("at::native::reduce_kernel")
+
+
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [
+        *(("allreduce", "allReduce"), ("_allgather_base", "allGather"), ("ReduceScatter", "reduceScatter")),
+        *(("all_to_allv", "allToAllV"), ("send 0->1", "send"), ("recv 0<-1", "receive"), ("SendRecv", "batchSendRecv")),
+        *(("broadcast", "broadcast"), ("reduce", "reduce"), ("barrier", "")),
+    ],
+)
+def test_collectives_are_told_in_every_spelling(name: str, op: str) -> None:
+    assert op_of(name) == op
+
+
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        *(("cudaStreamSynchronize", "synchronise"), ("cuCtxSynchronize", "synchronise")),
+        *(("cudaMemcpy", "blocking_copy"), ("cudaMemcpyAsync", "copy"), ("hipMemcpyWithStream", "copy")),
+        *(("cudaMalloc", "allocate"), ("cudaFree", "allocate"), ("cuMemCreate", "allocate")),
+        *(("cudaLaunchKernel", ""), ("cudaEventRecord", "")),
+    ],
+)
+def test_calls_do_what_their_names_say(name: str, activity: str) -> None:
+    assert activity_of_call(name) == activity
+
+
+@pytest.mark.parametrize("text", ["", "[", "3", "null", '[["a"], 1]', "[" * 4000])
+def test_shapes_that_are_none_are_missing(text: str) -> None:
+    assert shapes_as_text(text) is None
+    assert types_as_text(text) in (None, "")
+
+
+def test_a_capture_of_a_gpu_is_diagnosed_and_idle_time_is_its_own(tmp_path: Path) -> None:
+    slow = [
+        event
+        for step in range(4)
+        for place in range(40)
+        for event in launched(1 + step * 50 + place, step * 9000 + place * 200, 20, 10)
+    ]
+    marks = [host(f"ProfilerStep#{step}", step * 9000, 8990, "user_annotation") for step in range(4)]
+    found = advisor.diagnose(write(tmp_path / NAME, trace([*marks, *slow])))
+    assert found.run.device_family == "gpu"
+    assert found.run.idle_share == pytest.approx(0.95, abs=0.02)
+    assert found.findings[0].rule.startswith("host/")
+    assert all(finding.saving is None or finding.saving.us <= found.run.step_us for finding in found.findings)
+
+
+def test_copies_of_every_direction_are_told(tmp_path: Path) -> None:
+    names = ["Memcpy HtoD (x)", "Memcpy DtoH (x)", "Memcpy DtoD (x)", "Memcpy PtoP (x)"]
+    events = [event for place, name in enumerate(names) for event in copied(place + 1, place * 50.0, name, 8)]
+    tasks = opened(write(tmp_path / NAME, trace([*events, *launched(9, 900, 1, 5)]))).read(DeviceTask)
+    assert tasks.texts("direction").values()[:4] == ["h2d", "d2h", "d2d", None]
+    assert np.isnan(tasks["size_bytes"][4])

@@ -122,6 +122,8 @@ def rows_of_counts(run: Run, counts: Iterable[Counted]) -> Table[RankCoverage]:
         capture = captures.get(rank)
         if capture is not None and capture.source == "database":
             return database
+        if capture is not None and capture.source == "trace":
+            return capture.source
         return _TIMELINE if capture is not None and text in capture.absent else text
 
     table = Table.concat(

@@ -113,7 +113,11 @@ def _launches(
     software = np.union1d(told, distinct_ranks(calls["rank"][kinds.isin(DEVICE_SOFTWARE)]))
     single = np.setdiff1d(software, distinct_ranks(calls["rank"][kinds.isin(["graph"])]))
     needing = moments_by_rank(kernels["rank"], kernels["start_ns"])
-    alone = {rank: needing[rank] for rank in single.tolist() if rank in needing and rank in begun and rank not in led}
+    alone = {
+        rank: needing[rank][needing[rank] >= begun[rank][0]]  # the others were launched before the recording began
+        for rank in single.tolist()
+        if rank in needing and len(begun.get(rank, _NOBODY)) and rank not in led
+    }
     yield count_moments("launches", "kernels", alone, begun)
 
 

@@ -8,6 +8,7 @@ every rank at once and each formula is written once, for all.
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -53,6 +54,8 @@ class DeviceTimeline(Struct, frozen=True):
     copies: Spans
     waits: Spans
     work: DeviceWork
+    earlier: dict[int, int] = {}
+    """By rank: until when the device still worked on what was launched before the first step, by the clock."""
 
     @property
     def busy(self) -> Spans:
@@ -102,7 +105,10 @@ def build_timeline(
     tasks: Table[DeviceTask] | None = None,
     windows: Table[StepWindow] | None = None,
 ) -> DeviceTimeline:
-    """What the devices did, by cell. Rows without a believable time, or outside every step, are left out."""
+    """What the devices did, by cell. Rows without a believable time, or outside every step, are left out.
+
+    Of what ran before the first step of a rank it is kept when it was done.
+    """
     collectives = Table.empty(Collective) if collectives is None else collectives
     tasks = Table.empty(DeviceTask) if tasks is None else tasks
     compute, comm, other = kernel_times(kernels), collective_times(collectives), task_times(tasks)
@@ -110,12 +116,25 @@ def build_timeline(
     steps = kernels["step"][compute.row], collectives["step"][comm.row]
     begun = np.concatenate([compute.start, comm.start])
     cells = cells_of(np.concatenate(ranks), np.concatenate(steps), begun, windows)
+    of = cells.of(ranks[0], steps[0], compute.start), cells.of(ranks[1], steps[1], comm.start)
     parts = (
-        compute.placed(cells.of(ranks[0], steps[0], compute.start)),
-        comm.placed(cells.of(ranks[1], steps[1], comm.start)),
+        compute.placed(of[0]),
+        comm.placed(of[1]),
         other.placed(cells.at(tasks["rank"][other.row], other.start)),
     )
-    return _laid_out(cells, parts, kernels, collectives, tasks)
+    ended = np.concatenate([compute.end, comm.end])
+    earlier = _ends_before_first_step(cells, np.concatenate(ranks), begun, np.where(np.concatenate(of) < 0, ended, -1))
+    return msgspec.structs.replace(_laid_out(cells, parts, kernels, collectives, tasks), earlier=earlier)
+
+
+def _ends_before_first_step(cells: Cells, rank: Array, begun: Array, ended: Array) -> dict[int, int]:
+    """By rank: the last end of what began before its first step and belongs to none; events of steps end at -1."""
+    found = {}
+    for one in np.unique(cells.rank).tolist():
+        first = int(cells.begin[cells.rank == one].min())
+        before = ended[(rank == one) & (begun < first)]
+        found[one] = min(int(before.max(initial=-1)), first)
+    return {one: end for one, end in found.items() if end >= 0}
 
 
 def _laid_out(

@@ -21,7 +21,7 @@ from advisor.messages.errors import FactMissing
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
 
-_ALIKE = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
+_ALIKE = ("op_type", "function", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
 """What tells kernels of a rank apart that should not take the same time."""
 
 
@@ -174,7 +174,10 @@ def operator_shapes(
 
 
 def group_like_kernels(kernels: Table[Kernel]) -> Groups:
-    """Kernels of a rank, type and core with equal inputs and outputs. What was not recorded makes no difference."""
+    """Kernels of a rank, type and core with equal inputs and outputs. What was not recorded makes no difference.
+
+    Where an operator runs several functions, each is a kernel of its own.
+    """
     return group_by(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
 
 

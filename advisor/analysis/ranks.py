@@ -61,7 +61,7 @@ def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     if shapes is None:
         return np.full(len(rank), np.nan)
     shapes = shapes.take((shapes.texts("input_shapes").codes >= 0) & np.isin(shapes["rank"], rank))
-    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats")
+    keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "function")
     elsewhere = group_by(*(shapes.texts(key) for key in keys)).medians_of_others(shapes["mean_us"])
     alike = (shapes["mean_us"] > 0) & (elsewhere > 0)
     own = shapes["total_us"]

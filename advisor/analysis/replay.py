@@ -85,7 +85,7 @@ class ReplayInput(Struct, frozen=True, dict=True):
     """One rank as far as a replay needs it."""
 
     begin: int
-    """When its host began the first step."""
+    """When its host began the first step, or later, when the device was done with what came before."""
     work: ReplayedWork
     beside: ReplayedWork
     """Collectives that run beside computation; `awaits` is the row of `work` that they follow."""

@@ -68,9 +68,10 @@ def replayed_rank(
     work, beside, row = _work_in_turn(
         rank, device, links, queue=queue, copied=own_kinds["blocking_copy"].spans, waits=waits
     )
-    waits = replay.emptying_waits(waits, work, queue)
     cell = device.work.cell[row]
     begin, end = _host_window(rank, work, windows, device.cells.step[own])
+    begin = max(begin, device.earlier.get(rank, begin))
+    waits = _waits_from(replay.emptying_waits(waits, work, queue), begin)
     last = np.full(len(device.cells), -1)
     last[cell] = np.arange(len(cell))  # of several the last
     last[own[-1:]] = len(cell)  # the end of the last step
@@ -124,6 +125,12 @@ def _append_end_task(work: replay.ReplayedWork, end: int) -> replay.ReplayedWork
     return replay.ReplayedWork(
         *(np.append(getattr(work, name), getattr(added, name)) for name in work.__struct_fields__)
     )
+
+
+def _waits_from(waits: Spans, begin: int) -> Spans:
+    """What is left of waits from a moment on; while the device worked on what is no part of a step, nothing was lost."""
+    later = waits.end > begin
+    return Spans(np.maximum(waits.start[later], begin), waits.end[later])
 
 
 def _task_queue(table: Table[HostCall], calls: host.Calls) -> tuple[replay.Queue, Array]:

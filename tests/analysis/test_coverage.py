@@ -86,7 +86,7 @@ def test_every_row_that_needs_another_is_counted_once(kernels, launches, calls):
     found = counted(kernels=kernels_of(*kernels), launches=launches_of(*launches), calls=calls_of(*calls))
     for rank in (0, 3):
         begun = {device for at, _, device in launches if at == rank}
-        own = [start for at, start in kernels if at == rank and at in hosts]
+        own = [start for at, start in kernels if at == rank and at in hosts and begun and start >= min(begun)]
         held = [call for call in (software if any(c[0] == rank for c in software) else calls) if call[0] == rank]
         issued = [host for at, host, _ in launches if at == rank]
         led = [device for at, _, device in launches if at == rank]
@@ -160,8 +160,13 @@ def test_an_operator_that_the_database_lost_is_missed_by_its_link():
     assert counted(**tables)[0, "host_calls", "operator_links"] == (2, 1)
 
 
+def test_kernels_before_the_first_that_was_launched_here_were_launched_before_the_recording():
+    tables = {"kernels": kernels_of((0, 2), (0, 5), (0, 8)), "launches": launches_of((0, 1, 5))}
+    assert counted(**tables, calls=calls_of((0, "api", 0, 9)))[0, "launches", "kernels"] == (2, 1)
+
+
 def test_kernels_of_a_graph_need_no_launch_of_their_own():
-    tables = {"kernels": kernels_of((0, 5)), "launches": launches_of((0, 1, 7))}
+    tables = {"kernels": kernels_of((0, 8)), "launches": launches_of((0, 1, 7))}
     for kinds in (("graph", "api"), ("python",)):  # without calls into the software below, a graph is not seen
         calls = calls_of(*((0, kind, 0, 9) for kind in kinds))
         assert (0, "launches", "kernels") not in counted(**tables, calls=calls)

@@ -152,7 +152,7 @@ GE        -       1               1
 
 
 def test_the_peak_is_the_first_moment_of_most_reserved_memory():
-    rows = {r["component"]: r for r in memory_peaks(Run(), read_table(MemoryUse, MEMORY)).rows()}
+    rows = {r["component"]: r for r in memory_peaks(Run(), read_table(MemoryUse, MEMORY), None).rows()}
     assert rows["PTA"]["time_ns"] == 20 and rows["PTA"]["allocated_bytes"] == 90
     assert rows["PTA"]["reserved_bytes"] == 400 and rows["PTA"]["largest_allocated_bytes"] == 95
     assert rows["APP"]["allocated_bytes"] is None and rows["APP"]["reserved_bytes"] == 700
@@ -161,7 +161,7 @@ def test_the_peak_is_the_first_moment_of_most_reserved_memory():
 
 @pytest.mark.parametrize(("chip", "known"), [("Ascend910B", False), ("", False), ("Ascend910B4-1", True)])
 def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
-    row = memory_peaks(Run(chip=chip), read_table(MemoryUse, MEMORY)).rows()[0]
+    row = memory_peaks(Run(chip=chip), read_table(MemoryUse, MEMORY), None).rows()[0]
     assert (row["capacity_bytes"] is not None) == known
 
 
@@ -200,7 +200,7 @@ def test_a_lone_sample_is_the_whole():
 
 def test_nothing_recorded_gives_empty_tables():
     assert not len(link_uses(Table.empty(Link), None))
-    assert not len(memory_peaks(Run(), Table.empty(MemoryUse)))
+    assert not len(memory_peaks(Run(), Table.empty(MemoryUse), None))
     assert not len(frequency_uses(Run(), Table.empty(Frequency), None, None, None, None))
     assert not len(step_spans(Table.empty(Overlap)))
 

@@ -77,6 +77,7 @@ class OperatorShape(Fact):
 
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
+    function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
     core: Annotated[str, Key("Core type.")]
     family: Annotated[str, Key(FAMILY)]
     input_shapes: Annotated[str, Key("Shapes of the inputs.")]

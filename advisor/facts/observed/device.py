@@ -22,7 +22,11 @@ class Kernel(Fact):
     step: Step
     stream: Annotated[int, Volatile("Stream the task ran on; missing at Level0.")]
     op_name: Annotated[str, Name("Name of the kernel.")]
-    op_type: Annotated[str, Key("Operator type, as CANN names it; at Level0 the last part of the name.")]
+    op_type: Annotated[
+        str,
+        Key("Operator type, as CANN names it; at Level0 the last part of the name; on GPUs the framework's operator."),
+    ]
+    function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
     core: Annotated[str, Key("AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV, AI_CPU, DSA_SQE …")]
     op_state: Annotated[str, Key("`dynamic` or `static`; missing when not recorded.")]
     start_ns: Annotated[int, Ns("Device start.")]

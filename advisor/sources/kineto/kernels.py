@@ -42,13 +42,14 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
     rows = rows_or_missing(rows[~inner[rows]], Kernel)
     operator = operators_behind(trace, rows)
     shape = _place_of(content.shapes.row, operator)
-    start = slices.start_ns[rows]
+    start, function = slices.start_ns[rows], _renamed(slices.name.take(rows), function_name)
     return Table.build(
         Kernel,
         rank=trace.rank,
         step=steps_of_work(trace, rows),
         stream=streams_of_work(trace, rows),
-        op_name=_renamed(slices.name.take(rows), function_name),
+        op_name=function,
+        function=function,
         op_type=_types_of_kernels(trace, rows, operator),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,

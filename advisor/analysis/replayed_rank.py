@@ -128,7 +128,7 @@ def _append_end_task(work: replay.ReplayedWork, end: int) -> replay.ReplayedWork
 
 
 def _waits_from(waits: Spans, begin: int) -> Spans:
-    """What is left of waits from a moment on; while the device worked on what is no part of a step, nothing was lost."""
+    """What is left of waits from a moment on: while the device did what is no part of a step, nothing was lost."""
     later = waits.end > begin
     return Spans(np.maximum(waits.start[later], begin), waits.end[later])
 

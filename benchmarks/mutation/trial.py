@@ -29,7 +29,7 @@ from benchmarks.mutation.mutants import Mutant
 
 FIRST_SECONDS = 1.0
 """The fastest tests come first, by themselves: most faults are noticed there."""
-MOST_SECONDS = 20.0
+MOST_SECONDS = 8.0
 """Tests that take longer than this together are not all asked; a fault nobody noticed by then survived."""
 STALLED = 10.0
 """A trial that takes ten times what its tests took before, and ten seconds more, has stopped moving."""
@@ -89,7 +89,7 @@ class Tests:
         texts = [line.strip() for line in lines[mutant.line - 1 : mutant.last_line]]
         found = {test for text in texts for test in self._of_place.get(Place(mutant.file, mutant.function, text), ())}
         found = found or set(self._of_function.get((mutant.file, mutant.function), ()))
-        if not found:
+        if not found and not mutant.function:
             users = _users_of_line(self._top, mutant.file, mutant.line)
             found = {test for user in users for test in self._of_function.get(user, ())}
         return sorted(
@@ -199,11 +199,15 @@ class Trials:
 
     def _stages(self, tests: Sequence[str]) -> Iterator[Sequence[str]]:
         spent, first, rest = 0.0, [], []
+        opened: set[str] = set()
         for test in tests:
-            spent += self._tests.known[test].seconds + 0.002
-            (
-                first if spent <= FIRST_SECONDS or not first else rest if spent <= MOST_SECONDS or not rest else []
-            ).append(test)
+            known, file = self._tests.known[test], test.split("::")[0]
+            spent += known.seconds + 0.002 + (0.0 if file in opened else known.setup)
+            opened.add(file)
+            if spent <= FIRST_SECONDS or not first:
+                first.append(test)
+            elif spent <= MOST_SECONDS or not rest:
+                rest.append(test)
         yield first
         if rest:
             yield rest

@@ -280,6 +280,8 @@ def test_host_gaps_are_per_step_and_missing_without_a_timeline():
     idle = read_table(IdleCause, "rank total_us host\n0 6 true\n0 4 false\n2 4 false")
     rows = rank_times(read_table(Overlap, SPLIT), None, idle).rows()
     assert [r["host_gap_us"] for r in rows] == [6.0, None, 0.0, None]
+    twice = SPLIT + "0    2    0     100     60         30      30              10\n"
+    assert rank_times(read_table(Overlap, twice), None, idle).rows()[0]["host_gap_us"] == 3.0
 
 
 def test_the_clock_of_a_rank_stands_beside_that_of_its_peers_and_of_all():

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.fusion import _BETWEEN, _WORDS, PASSED_OVER, PATTERNS, Pattern, fusible_chains
+from advisor.facts.derived import Removal
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Table
+from advisor.facts.table import Table, read_table
 
 NORM = "Pow ReduceMean Add Rsqrt Mul Mul"
 ROTARY = "Slice Slice Neg ConcatD Mul Mul Add"
@@ -104,6 +105,20 @@ def test_work_of_another_stream_in_between_does_not_hide_a_chain():
 def test_another_kernel_beside_a_chain_takes_from_what_it_costs():
     awaited = Table.concat(Kernel, [ran(NORM, pause_us=6, stream=1), ran("MatMulV3:15", stream=2)])
     assert chains(awaited)["norm"]["unshared_us"] == 50.0
+
+
+@pytest.mark.parametrize(
+    ("replayed", "removed_us"),
+    [
+        (read_table(Removal, "rank kind name removed_us\n0 chain norm 40\n0 operator norm 3\n1 chain norm 4"), 40.0),
+        (read_table(Removal, "rank kind name removed_us\n0 chain norm 900"), 65.0),  # 60 of work, 5 of pauses
+        (read_table(Removal, "rank kind name removed_us\n0 chain rotary 4"), 65.0),
+        (None, 65.0),
+    ],
+)
+def test_a_chain_wins_what_a_replay_without_it_wins_and_no_more_than_its_work_and_pauses(replayed, removed_us):
+    (norm,) = fusible_chains(ran(NORM), None, None, without=replayed).rows()
+    assert norm["removed_us"] == removed_us
 
 
 TYPES = ["Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Cast", "Neg", "ConcatD", "Slice", "SoftmaxV2", "BatchMatMulV2",

@@ -17,7 +17,7 @@ HELD = "rank step cause lost_us\n0 1 drain 300\n0 1 host 50\n0 2 host 50\n1 1 dr
 
 def test_the_loss_is_that_of_the_waits_of_the_rank_by_step():
     (row,) = launch_modes(read_table(Setting, SETTINGS), read_table(Holdup, HELD)).rows()
-    assert (row["rank"], row["value"], row["number"], row["lost_us"]) == (0, "1", 1.0, 150.0)
+    assert row == {"rank": 0, "name": "ASCEND_LAUNCH_BLOCKING", "value": "1", "number": 1.0, "lost_us": 150.0}
 
 
 def test_an_unknown_loss_is_missing():

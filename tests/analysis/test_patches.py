@@ -31,6 +31,7 @@ PATCHES = [
     conv("900,3,2,14,14", "1280,3,2,14,14", "900,1280,1,1,1", "NCDHW;NCDHW", "Conv3D"),
     conv("900,2,1,14,14,16", "392,80,16,16", "900,1,80,1,1,16", "NDC1HWC0;FRACTAL_Z_3D", "Conv3D"),
 ]
+WORDS = ["Conv1D", "Conv2D", "Conv2DV2", "Conv2DV3", "Conv3D", "Conv3DV2", "Conv3DV3"]
 OTHERS = [
     conv("8,64,56,56", "64,64,3,3", "8,64,56,56"),
     conv("8,64,56,56", "256,64,1,1", "8,256,56,56"),
@@ -45,6 +46,11 @@ OTHERS = [
 @pytest.mark.parametrize("row", PATCHES)
 def test_a_kernel_as_large_as_its_stride_is_told_in_every_format(row):
     assert [r["patches"] for r in found(row)] == [True]
+
+
+@pytest.mark.parametrize("op_type", WORDS)
+def test_convolutions_are_looked_at_by_each_of_their_names(op_type):
+    assert len(found(conv("8,3,224,224", "768,3,16,16", "8,768,14,14", op_type=op_type))) == 1
 
 
 @pytest.mark.parametrize("row", OTHERS)

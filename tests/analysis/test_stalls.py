@@ -48,3 +48,7 @@ def test_a_pause_that_only_begins_in_a_wait_is_what_came_after():
     ]
     assert [(row["cause"], row["call"]) for row in found(gaps, wait.format(end=1150000))] == [("host_late", None)]
     assert [row["cause"] for row in found(gaps, named.format(end=1400000))] == ["synchronise"]
+    copied = gaps.replace("synchronise", "blocking_copy").replace("aclrtSynchronizeStream", "aclrtMemcpy")
+    copying = named.replace("aclrtSynchronizeStream", "aclrtMemcpy")
+    assert [row["cause"] for row in found(copied, copying.format(end=1150000))] == ["python"]
+    assert [row["cause"] for row in found(copied, copying.format(end=1400000))] == ["blocking_copy"]

@@ -51,6 +51,7 @@ def test_a_change_within_the_spread_of_the_steps_does_not_count() -> None:
 
 
 FASTER = (700.0, 710.0, 690.0)
+SHORTER = (900.0, 905.0, 895.0)
 
 
 def timed(us: float, share: float, time_us: float, severity: str = "medium", rule: str = "comm/late") -> Finding:
@@ -78,6 +79,13 @@ def test_a_time_that_grew_is_worse_although_the_step_became_shorter() -> None:
 def test_a_saving_that_grew_by_more_than_the_step_shrank_is_worse() -> None:
     before = diagnosis(timed(100, 0.24, 240))
     assert status(before, diagnosis(timed(200, 0.26, 240), steps=(950.0, 955.0, 945.0))) == "worse"
+
+
+def test_a_saving_that_grew_as_the_step_shrank_is_judged_by_how_much_it_grew() -> None:
+    """It grew by 70 while the step shrank by 100: by itself it takes as long as before, however much can be won."""
+    for least in (140.0, 700.0):
+        before, after = diagnosis(timed(least, 0.8, 800)), diagnosis(timed(least + 70, 0.89, 800), steps=SHORTER)
+        assert status(before, after) == status(after, before) == "same"
 
 
 def test_a_threshold_crossed_because_the_step_became_shorter_is_nothing_new() -> None:

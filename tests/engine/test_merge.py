@@ -12,7 +12,7 @@ from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
 from advisor.facts.derived import LinkUse, OperatorShare, Overlap
 from advisor.facts.table import read_table
-from advisor.model.findings import Finding
+from advisor.model.findings import Finding, fingerprint
 from advisor.model.run import Parallel
 from advisor.rules.cases import run_of
 
@@ -40,6 +40,19 @@ def test_one_problem_in_many_places_is_one_finding_worst_first(tmp_path: Path) -
     assert finding.subject == {}
     assert finding.evidence[0].value == 0.4
     assert finding.severity.name == "high"
+
+
+def test_a_finding_has_the_same_name_in_every_version(tmp_path: Path) -> None:
+    """Suppressions, baselines and comments that people keep name findings so."""
+    finding = merged(tmp_path, "step_count=2 rank_count=2")
+    assert finding.fingerprint == fingerprint(finding.rule, finding.subject)
+    assert fingerprint("host/free-time", {}) == "1c36e96259a97755"
+    named = {"op_type": "Cast", "picks": True, "size": 3}
+    assert (
+        fingerprint("compute/casts", named)
+        == fingerprint("compute/casts", dict(reversed(named.items())))
+        == "935fc49aa901b514"
+    )
 
 
 def test_a_symptom_is_worst_where_most_of_its_time_is_not_where_most_can_be_won(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from advisor.engine import reason
-from advisor.engine.excerpt import rows_behind, with_excerpts
+from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
 from advisor.engine.near_misses import measure_quiet_subjects, nearest_groups
 from advisor.engine.profile_like import ProfileLike
@@ -25,7 +25,6 @@ from advisor.expr.compile import Compiled
 from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group_rows, is_missing
 from advisor.expr.language import RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, Environment, asked_variables, recorded_environment
-from advisor.facts.base import MISSING
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Array, Texts
@@ -295,17 +294,10 @@ def _whole_keys(rule: Rule, key: str, values: list[Scalar]) -> list[Scalar]:
 
 
 def _plain_values(value: Value, fired: Array, groups: int) -> list[Scalar]:
-    """The values of the groups that fired as plain ones, None where missing; numbers with nine digits."""
-    if isinstance(value, Texts):
-        return list(value.take(fired).values())
+    """The values of the groups that fired as plain ones; one that is the same for all groups stands for each."""
     if value is None or isinstance(value, str):
         return [value] * len(fired)
-    chosen = np.broadcast_to(np.asarray(value), groups)[fired]
-    if chosen.dtype == np.uint8:
-        return [None if one == UNKNOWN else one == TRUE for one in chosen.tolist()]
-    if chosen.dtype == np.int64:
-        return [None if one == MISSING else one for one in chosen.tolist()]
-    return [float(f"{one:.9g}") if math.isfinite(one) else None for one in chosen.astype(float).tolist()]
+    return cells_of(value if isinstance(value, Texts) else np.broadcast_to(np.asarray(value), groups), fired)
 
 
 T = TypeVar("T")

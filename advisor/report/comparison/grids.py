@@ -10,7 +10,7 @@ from msgspec import Struct
 from advisor.messages.text import Language
 from advisor.model.comparison import Change, Comparison, Moved
 from advisor.model.findings import Head, Saving, Scalar
-from advisor.report.comparison.items import FindingGroup, change_groups
+from advisor.report.comparison.items import Items
 from advisor.report.prose import clean_line, flat_text
 from advisor.report.spreadsheet import LONGEST_CELL
 
@@ -65,13 +65,9 @@ def _make_heads(columns: Iterable[tuple[str, str]]) -> tuple[Head, ...]:
 
 
 def _changes_grid(comparison: Comparison, language: Language) -> ComparisonGrid:
-    titles = _titles_by_fingerprint(change_groups(comparison, language, most=len(comparison.changes)))
-    rows = [_change_row(change, titles.get(change.fingerprint, ""), language) for change in comparison.changes]
+    items = Items(comparison, language)
+    rows = [_change_row(change, flat_text(items.item(change).title), language) for change in comparison.changes]
     return ComparisonGrid("changes", _make_heads(_CHANGES), tuple(rows), len(rows))
-
-
-def _titles_by_fingerprint(found: Iterable[FindingGroup]) -> dict[str, str]:
-    return {item.fingerprint: flat_text(item.title) for group in found for item in group.items}
 
 
 def _change_row(change: Change, title: str, language: Language) -> tuple[Scalar, ...]:

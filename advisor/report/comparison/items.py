@@ -75,8 +75,8 @@ class FindingGroup(Struct, frozen=True):
     left_out: int
 
 
-def change_groups(comparison: Comparison, language: Language, most: int = MOST_ITEMS) -> tuple[FindingGroup, ...]:
-    """Every kind of change that occurs: what got worse first, what cannot be compared last; `most` of each kind."""
+def change_groups(comparison: Comparison, language: Language) -> tuple[FindingGroup, ...]:
+    """Every kind of change that occurs: what got worse first, what cannot be compared last; so many of each."""
     maker = Items(comparison, language)
     found = [(status, comparison.having(status)) for status in STATUSES]
     return tuple(
@@ -85,8 +85,8 @@ def change_groups(comparison: Comparison, language: Language, most: int = MOST_I
             word=STATUS_WORDS[status].say(language),
             folded=status in FOLDED,
             count=len(changes),
-            items=tuple(maker.item(change) for change in changes[:most]),
-            left_out=max(len(changes) - most, 0),
+            items=tuple(maker.item(change) for change in changes[:MOST_ITEMS]),
+            left_out=max(len(changes) - MOST_ITEMS, 0),
         )
         for status, changes in found
         if changes

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from advisor.report.formats.nothing_checked import nothing_checked, nothing_found
-from advisor.report.formats.results import ResultLevel, open_results
+from advisor.report.diagnosis.headline import nothing_to_fix
+from advisor.report.formats.results import ResultLevel, nothing_checked, open_results
 
 if TYPE_CHECKING:
     from advisor.report.output_formats import Reported
@@ -34,7 +34,7 @@ def _command_lines(reported: Reported) -> Iterable[str]:
     if blind := nothing_checked(reported):
         yield workflow_command("warning", blind, title="advisor")
     elif not reported.diagnosis.findings:
-        yield workflow_command("notice", nothing_found(reported), title="advisor")
+        yield workflow_command("notice", nothing_to_fix(reported.diagnosis, reported.language), title="advisor")
 
 
 def workflow_command(name: str, said: str, **properties: str) -> str:

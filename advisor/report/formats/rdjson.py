@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.messages.markup import web_address
-from advisor.report.formats.nothing_checked import RULE, nothing_checked
-from advisor.report.formats.results import ResultLevel, ToolResult, open_results, stand_in
+from advisor.report.formats.results import RULE, ResultLevel, ToolResult, nothing_checked, open_results, stand_in
 
 if TYPE_CHECKING:
     from advisor.report.output_formats import Reported

@@ -36,6 +36,8 @@ LEVELS: Mapping[Severity, ResultLevel] = {
 }
 """Where no policy says what a finding is worth."""
 LONGEST_PATH = 4096
+RULE = "advisor/nothing-checked"
+"""Stands for a rule where nothing could be checked, in formats that hold nothing but findings."""
 NOWHERE_NAME = "profile"
 """What stands for a file where a format demands one and nothing is known."""
 
@@ -114,6 +116,13 @@ def reported_results(reported: Reported) -> tuple[ToolResult, ...]:
 def open_results(reported: Reported) -> tuple[ToolResult, ...]:
     """Those that nobody has accepted, for formats that cannot mark the others."""
     return tuple(result for result in reported_results(reported) if result.suppression is None)
+
+
+def nothing_checked(reported: Reported) -> str:
+    """What to say where no rule could look; empty where one did. An empty list of findings must not look healthy."""
+    diagnosis = reported.diagnosis
+    looked = bool(diagnosis.findings) or any(outcome.outcome == "quiet" for outcome in diagnosis.outcomes)
+    return "" if looked else say("nothing_checked", reported.language)
 
 
 def suppression_text(suppression: Suppression, language: Language) -> str:

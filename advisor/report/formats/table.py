@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from advisor.report.blocks import one_line
-from advisor.report.formats.nothing_checked import RULE, nothing_checked
-from advisor.report.formats.results import ToolResult, reported_results
+from advisor.report.formats.results import RULE, ToolResult, nothing_checked, reported_results
 from advisor.report.places import number_ranges
 from advisor.report.prose import clean_line
 

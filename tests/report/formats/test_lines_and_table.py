@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from advisor.report import Reported
-from advisor.report.formats.nothing_checked import RULE
+from advisor.report.formats.results import RULE
 from advisor.report.formats.table import harmless_cell
 from advisor.report.sources import Location
 from tests.report.formats.formats_samples import MORE_HOSTILE, compared, judged, of, reports, written

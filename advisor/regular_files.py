@@ -52,10 +52,15 @@ def read_regular(path: Path, most: int = -1) -> bytes:
 
 def leads_out(path: Path, folder: Path) -> bool:
     """Whether links on the way to a file lead out of a folder."""
-    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    return not _real_text(path).startswith(_real_text(folder))
 
 
 def leads_to_system(path: Path) -> bool:
     """Whether a path leads, by way of links, to what the system makes up, such as the memory of a process."""
-    target = f"{os.path.realpath(path)}/"
+    target = _real_text(path)
     return target.startswith(_OF_THE_SYSTEM) and not target.startswith(_MEMORY_DISK)
+
+
+def _real_text(path: Path) -> str:
+    """Where a path leads, ended so that what lies below another begins with it."""
+    return os.path.join(os.path.realpath(path), "")

@@ -27,6 +27,14 @@ Stamps = dict[str, tuple[int, int]]
 LAYERS = {"pipeline": 6}
 """Of the small job of a workload that has many."""
 
+AMONG_FOUR = frozenset({
+    "blocking-copies", "data-loader-one-rank", "expert-imbalance", "low-bandwidth", "low-frequency",
+    "retransmission-stall", "slow-link", "slow-network-link", "slow-rank-compute", "slow-rank-data", "slow-rank-host",
+    "synchronise-per-layer",
+})  # fmt: skip
+"""Faults of one rank or link among others, and those that lead only where more than two ranks wait for each other; all
+others are as clear in a small job. `benchmarks.accuracy` diagnoses each in every workload it applies to."""
+
 
 def small_setup(setup: Setup) -> Setup:
     """The same job with two data parallel ranks, or one for each stage of a pipeline, or as many as share experts: what

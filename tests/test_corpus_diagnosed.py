@@ -10,17 +10,10 @@ from corpus.answers import ANSWERS, HARMLESS
 from corpus.cases import FAULTS, MIXTURES
 from corpus.recordings import RECORDINGS
 from corpus.workloads import WORKLOADS
-from tests.shared_captures import SharedCaptures
+from tests.shared_captures import AMONG_FOUR, SharedCaptures
 
 PLACED = {"data-loader-one-rank", "slow-rank-compute", "slow-rank-host"}
 """Faults of one rank that a finding must name."""
-
-AMONG_FOUR = PLACED | {
-    "blocking-copies", "expert-imbalance", "low-bandwidth", "low-frequency", "retransmission-stall", "slow-link",
-    "slow-network-link", "slow-rank-data", "synchronise-per-layer",
-}  # fmt: skip
-"""Faults of one rank or link among others, and those that lead only where more than two wait for each other; all
-others are as clear in a small job. `benchmarks.accuracy` diagnoses each in every workload it applies to."""
 
 
 MIXED = (

@@ -111,3 +111,9 @@ def test_a_module_is_told_by_its_name_alone_or_is_one_of_a_series():
         if count > 1:
             several[room].add(stem)
     assert several == SERIES
+
+
+def test_no_two_test_files_have_one_name():
+    """They are imported by their names alone: of two that have one name, pytest collects none."""
+    names = Counter(file.name for file in (PACKAGE.parent / "tests").rglob("test_*.py"))
+    assert not [name for name, count in names.items() if count > 1]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -111,6 +112,16 @@ def test_the_profilers_own_sums_stand_where_the_list_contradicts_them():
     (row,) = split_of(TRIMMED, SUMS).rows()
     assert (row["source"], row["compute_us"], row["free_us"], row["span_us"]) == ("recorded", 50, 8, 58)
     assert (row["listed_us"], row["unlisted_us"]) == (20, 30)
+
+
+@pytest.mark.parametrize("sums", [(0.0, 0.0, 0.0), (-1.0, 0.0, 8.0), (50.0, -1.0, 8.0), (math.nan, 0.0, 8.0)])
+def test_sums_of_nothing_or_below_nothing_are_not_believed(sums):
+    kernels = listed([(0, 10), (2, 10), (2, 10)], per_step=3)
+    told = Table.build(
+        StepTime, rank=[0], step=[1], compute_us=sums[:1], comm_us=[0.0], exposed_comm_us=sums[1:2], free_us=sums[2:]
+    )
+    (row,) = split_of(kernels, told).rows()
+    assert (row["source"], row["compute_us"], row["free_us"], row["span_us"]) == ("intervals", 30, 4, 34)
 
 
 def test_without_sums_the_split_of_a_trimmed_step_is_missing():

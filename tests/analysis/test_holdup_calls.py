@@ -55,6 +55,13 @@ def test_few_calls_are_kept_those_that_leave_the_device_idle_longest() -> None:
     assert found[0][3] == 30000
 
 
+def test_of_calls_that_leave_the_device_idle_as_long_the_longest_are_kept_and_of_those_the_first() -> None:
+    calls = "\n".join(f"1 gc gc {200_100 + 100 * n} {200_110 + 100 * n + n % 3}" for n in range(60))
+    starts = [row[3] for row in called(calls)]
+    assert starts == [200_100 + 100 * n for n in range(2, 60, 3)]
+    assert [row[3] for row in called(calls, idle=None)] == starts
+
+
 def test_calls_outside_of_every_step_are_left_out() -> None:
     assert called("1 gc gc 400000 500000") == []
 

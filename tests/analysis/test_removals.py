@@ -117,6 +117,15 @@ def test_without_their_launches_what_follows_is_launched_earlier():
     assert removed == 45.0  # that of the operator, which bounds it
 
 
+def test_a_rank_with_one_kernel_wins_no_more_than_it_takes():
+    table = removals(
+        read_table(Kernel, "op_type start_ns duration_us\nCast 0 40"),
+        read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n0 0 - -"),
+        calls=None, collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+    )  # fmt: skip
+    assert [0 <= row["instant_us"] <= 40 for row in table.rows()] == [True]
+
+
 def test_a_rank_without_launches_has_no_row():
     assert found("start_ns latency_us idle_before_us vertical") == {}
 

@@ -52,3 +52,12 @@ def test_a_pause_that_only_begins_in_a_wait_is_what_came_after():
     copying = named.replace("aclrtSynchronizeStream", "aclrtMemcpy")
     assert [row["cause"] for row in found(copied, copying.format(end=1150000))] == ["python"]
     assert [row["cause"] for row in found(copied, copying.format(end=1400000))] == ["blocking_copy"]
+
+
+def test_the_first_call_of_all_may_be_what_came_after_a_wait():
+    gaps = "step start_ns duration_us cause host call\n2 1100000 400 synchronise true aclrtSynchronizeStream"
+    calls = (
+        "thread kind name start_ns end_ns\n1 python save_checkpoint 1150000 1490000\n"
+        "1 api aclrtSynchronizeStream 900000 1150000"
+    )
+    assert [(row["cause"], row["call"]) for row in found(gaps, calls)] == [("python", "save_checkpoint")]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 
 import pytest
@@ -209,3 +210,58 @@ def test_a_module_peaks_where_it_reserved_most():
     uses = read_table(ModuleMemory, "rank component reserved_bytes\n0 HCCL 5\n0 HCCL 9\n0 APP -\n1 HCCL 7")
     peaks = {(row["rank"], row["component"]): row["most_bytes"] for row in module_peaks(uses).rows()}
     assert peaks == {(0, "HCCL"): 9, (0, "APP"): None, (1, "HCCL"): 7}
+
+
+AMOUNTS = st.sampled_from([1e3, 1e6, 1.9e6, 2e6, 4e6, 4.1e6, 9e6, math.nan])
+TRANSITS = st.sampled_from([0.0, 50.0, 100.0, 101.0, 400.0])
+
+
+def plain_bandwidth(told):
+    """Bytes over time of what is 1 MB or more, and the bytes themselves; nothing where there are none."""
+    bulk = [(size, us) for size, us in told if size >= 1e6]
+    size, took = (sum(part) for part in zip(*bulk, strict=True)) if bulk else (math.nan, math.nan)
+    return size, (size / took / 1e3 if took > 0 else math.nan)
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.integers(0, 1), st.integers(2, 4), st.sampled_from("AB"), AMOUNTS, TRANSITS),
+        min_size=1,
+        max_size=10,
+    )
+)
+def test_links_are_set_against_the_median_of_those_that_carried_as_much(rows):
+    """Sent or received as told by either end, with times of zero, unknown sizes, and links without their like."""
+    links = Table.build(
+        Link, rank=[target if received else source for received, source, target, *_ in rows], step=1,
+        source=[row[1] for row in rows], target=[row[2] for row in rows], link=[row[3] for row in rows],
+        size_bytes=[row[4] for row in rows], transit_us=[row[5] for row in rows], bandwidth_gbps=math.nan,
+    )  # fmt: skip
+    ways = {}
+    for received, *way, size, us in rows:
+        ways.setdefault(tuple(way), {}).setdefault(received, []).append((size, us))
+    told = {way: plain_bandwidth(ends.get(False) or ends[True]) for way, ends in ways.items()}
+    found = {(row["source"], row["target"], row["link"]): row for row in link_uses(links, None).rows()}
+    assert found.keys() == told.keys()
+    for way, (size, rate) in told.items():
+        row = found[way]
+        assert row["bandwidth_gbps"] == (None if math.isnan(rate) else pytest.approx(rate))
+        if math.isnan(size):
+            continue
+        like = plain_like(size, [one for other, (one, _) in told.items() if other[2] == way[2] and one > 0])
+        rates = [one for other, (much, one) in told.items() if other[2] == way[2] and much in like]
+        assert row["alike"] == len(rates)
+        known = [one for one in rates if not math.isnan(one)]
+        assert row["typical_gbps"] == (pytest.approx(statistics.median(known)) if known else None)
+        if not math.isnan(rate):
+            usual = statistics.median(known)
+            spread = 1.4826 * statistics.median(abs(one - usual) for one in known)
+            assert row["deviation"] == pytest.approx(max(usual - rate, 0) / max(spread, 0.01 * usual))
+
+
+def plain_like(size, sizes):
+    """The sizes that follow each other by no more than a factor of two, up and down from one."""
+    like = {size}
+    while more := {one for one in sizes if one not in like and any(one / 2 <= near <= one * 2 for near in like)}:
+        like |= more
+    return like

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
@@ -29,6 +30,8 @@ from advisor.facts.derived import (
 from advisor.facts.profile import Profile
 from advisor.messages.errors import FactMissing
 from advisor.sources import open_input
+from corpus.answers import ANSWERS
+from tests.conftest import TIER
 from tests.figures.plain_figures import (
     Interval,
     calls_that_meet,
@@ -59,6 +62,14 @@ JOBS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("healthy-light", {"export": "database", "level": 0}),
 )
 """Bound by the host, by communication, by input; experts, uneven ranks, a slow link, a pipeline; both exports."""
+
+NIGHTLY = tuple(
+    (case, {"seed": int(os.environ.get("ADVISOR_SEED", "3")), "export": export})
+    for case in sorted(ANSWERS.keys() - {"damaged-trace"})
+    for export in ("text", "database")
+    if TIER == "nightly"
+)
+"""Every fault in both exports, in jobs of the seed of the night."""
 
 REAL = (
     *(f"msinsight_pytorch_matrix/{export}/level{level}" for export in ("text", "db") for level in range(3)),
@@ -292,7 +303,9 @@ def assert_links(job: Compared) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "how"), JOBS, ids=lambda part: "-".join(map(str, part.values())) if isinstance(part, dict) else part
+    ("case", "how"),
+    (*JOBS, *NIGHTLY),
+    ids=lambda part: "-".join(map(str, part.values())) if isinstance(part, dict) else part,
 )
 def test_every_figure_of_a_generated_job_is_what_its_files_add_up_to(
     case: str, how: dict[str, Any], shared: SharedCaptures

@@ -46,7 +46,7 @@ def _introduction(judged: Sequence[Verdict], seed: int, commit: str) -> list[str
     noticed = sum(verdict.outcome in _NOTICED for verdict in judged)
     drawn = f"drawn at random (seed {seed}, commit `{commit}`)"
     score = f"**{noticed}: {noticed / len(judged):.2f}**"
-    return [*textwrap.wrap(_ABOUT.format(count=len(judged), drawn=drawn, score=score), 118), ""]
+    return [*textwrap.wrap(_ABOUT.strip().format(count=len(judged), drawn=drawn, score=score), 118), ""]
 
 
 def _table(judged: Sequence[Verdict]) -> list[str]:

@@ -18,6 +18,7 @@ Moments = dict[int, Array]
 
 _TIMELINE = "trace_view.json"
 FILES: Mapping[str, tuple[str, str]] = {
+    "api_totals": ("api_statistic.csv", "CANN_API"),
     "collectives": ("kernel_details.csv", "COMMUNICATION_OP"),
     "device_tasks": (_TIMELINE, "TASK"),
     "host_calls": (_TIMELINE, "CANN_API"),

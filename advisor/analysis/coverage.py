@@ -48,6 +48,8 @@ from advisor.model.run import Run
 
 LAYERS = {"acl": "api", "node": "launch", "model": "graph", "hccl": "communicate", "runtime": "runtime"}
 """Kind of host calls by the level under which the totals of interfaces count them."""
+DEEPER = ("model", "runtime")
+"""Levels that are counted in some captures of which no call is written."""
 _ROUNDING_NS = 1000
 """Starts of one collective in two files are this near; starts of 2023 have no digits below a µs."""
 _NOBODY = np.zeros(0, np.int64)
@@ -137,7 +139,7 @@ def _host_calls(
         yield _calls_by_links(calls, links)
     yield _calls_by_queue(calls)
     if interfaces is not None:
-        yield _calls_by_totals(calls, interfaces, told)
+        yield from _calls_and_totals(calls, interfaces, told)
 
 
 def _calls_by_launches(calls: Table[HostCall], launches: Table[Launch], told: Array) -> Counted:
@@ -172,19 +174,26 @@ def _calls_by_queue(calls: Table[HostCall]) -> Counted:
     return Counted("host_calls", "host_calls", ranks, many, few, held_in="operator_calls")
 
 
-def _calls_by_totals(calls: Table[HostCall], totals: Table[ApiTotal], told: Array) -> Counted:
-    """Calls into the device's software, by how many were counted; levels of which no call was written are left out."""
+def _calls_and_totals(calls: Table[HostCall], totals: Table[ApiTotal], told: Array) -> Iterator[Counted]:
+    """Calls into the device's software, by how many were counted, and the reverse.
+
+    Some versions write no call of a deeper level: what is counted of these alone is left out.
+    """
     kind, level = calls.texts("kind"), totals.texts("level")
-    counts: dict[int, tuple[float, float]] = {}
+    counts: dict[int, Array] = {}
     for rank in np.intersect1d(told, totals["rank"]).tolist():
         own, counted = calls["rank"] == rank, totals["rank"] == rank
+        each = {name: int((own & kind.isin([one])).sum()) for name, one in LAYERS.items()}
         pairs = [
-            (float(np.nansum(totals["calls"][counted & level.isin([name])])), int((own & kind.isin([one])).sum()))
-            for name, one in LAYERS.items()
+            (float(np.nansum(totals["calls"][counted & level.isin([name])])), there)
+            for name, there in each.items()
+            if there or name not in DEEPER
         ]
-        there = [(needed, min(needed, found)) for needed, found in pairs if found]
-        counts[rank] = (sum(needed for needed, _ in there), sum(found for _, found in there))
-    return Counted.by_rank("host_calls", "api_totals", counts)
+        counts[rank] = np.array(pairs)
+    said, made = ({rank: pairs[:, one].sum() for rank, pairs in counts.items()} for one in (0, 1))
+    both = {rank: pairs.min(axis=1).sum() for rank, pairs in counts.items()}
+    yield Counted.by_rank("host_calls", "api_totals", {rank: (said[rank], both[rank]) for rank in both})
+    yield Counted.by_rank("api_totals", "host_calls", {rank: (made[rank], both[rank]) for rank in both})
 
 
 def _tasks_and_kernels(
@@ -199,8 +208,8 @@ def _tasks_and_kernels(
     if launches is not None:
         led = moments_by_rank(launches["rank"], launches["device_start_ns"])
         yield count_moments("device_tasks", "launches", led, work)
-    if kernels is not None and tasks is not None:
-        listed = moments_by_rank(kernels["rank"], kernels["start_ns"])
+    if tasks is not None:
+        listed = {} if kernels is None else moments_by_rank(kernels["rank"], kernels["start_ns"])
         computing = tasks.take(tasks.texts("kind").isin(["kernel"]) & ~drive_collectives(tasks.texts("name")))
         run = moments_by_rank(computing["rank"], computing["start_ns"])
         drawn = {rank: moments for rank, moments in listed.items() if rank in run}

@@ -163,6 +163,8 @@ class Fact:
     """
     among_events: ClassVar[bool] = False
     """Kept in the files of heavy facts: read together with them, before those files are let go."""
+    never_empty: ClassVar[bool] = False
+    """A profiler that records it writes at least one row: a file or table that holds none does not hold the fact."""
     on_request: ClassVar[bool] = False
     """No shipped rule reads it: made when a rule of one's own, or a comparison, asks for it."""
     across_ranks: ClassVar[bool] = False

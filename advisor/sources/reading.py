@@ -32,6 +32,8 @@ class Reading(Generic[C, F]):
 def read_best(readings: Sequence[Reading[C, Any]], fact: type[F], capture: C, exports: Iterable[str]) -> Table[F]:
     """The rows of a fact from the first of these exports, the best one first, that gives any.
 
+    Of a fact that is never empty, an export without a row does not hold it.
+
     Raises:
         FactMissing: None holds it, or what holds it cannot be read.
     """
@@ -49,6 +51,6 @@ def read_best(readings: Sequence[Reading[C, Any]], fact: type[F], capture: C, ex
             if len(table):
                 return table
             empty = table if empty is None else empty
-    if empty is None:
+    if empty is None or fact.never_empty:
         raise FactMissing([fact.table], unreadable)
     return empty

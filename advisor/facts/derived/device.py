@@ -97,7 +97,7 @@ class RankCoverage(Fact):
         str,
         Key(
             "Table that is looked at: `launches`, `host_calls`, `device_tasks`, `kernels`, `collectives`, `transfers`, "
-            "`step_windows` or `step_times`."
+            "`api_totals`, `step_windows` or `step_times`."
         ),
     ]
     by: Annotated[str, Key("Table whose rows each need one of it, or that counted them.")]

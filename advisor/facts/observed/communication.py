@@ -40,6 +40,7 @@ class Transfer(Fact):
     """What one communication operator moved over one kind of link, in packets of one size."""
 
     table = "transfers"
+    never_empty = True
     record_with = LEVEL1
 
     rank: Rank
@@ -57,6 +58,7 @@ class Link(Fact):
     """What one kind of collective moved from one rank to another."""
 
     table = "links"
+    never_empty = True
     record_with = LEVEL1
 
     rank: Rank

@@ -70,6 +70,7 @@ class L2Cache(Fact):
     """Level-2 cache behaviour of one kernel."""
 
     table = "l2_cache"
+    never_empty = True
     heavy = True
     record_with = Text(en="record with l2_cache=True", zh="采集时设置 l2_cache=True")
 
@@ -85,6 +86,7 @@ class OperatorTotal(Fact):
     """All calls of one operator type on one kind of core, over the whole capture (op_statistic)."""
 
     table = "operator_totals"
+    never_empty = True
     record_with = LEVEL1
 
     rank: Rank

@@ -76,6 +76,7 @@ class ApiTotal(Fact):
     """All calls of one CANN interface over the whole capture (api_statistic)."""
 
     table = "api_totals"
+    never_empty = True
     record_with = LEVEL1
 
     rank: Rank
@@ -92,6 +93,7 @@ class OperatorCall(Fact):
     """One call of a framework operator with its host and device cost and where it was called from."""
 
     table = "operator_calls"
+    never_empty = True
     heavy = True
     record_with = Text(
         en="record with ProfilerActivity.CPU (and with_stack=True for call stacks)",

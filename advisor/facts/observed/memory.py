@@ -13,6 +13,7 @@ class MemoryUse(Fact):
     """Device memory held by one component at one moment."""
 
     table = "memory_uses"
+    never_empty = True
     heavy = True
     moment = Moment("time_ns", name=("component",))
     record_with = MEMORY
@@ -29,6 +30,7 @@ class ModuleMemory(Fact):
     """Device memory reserved by one CANN module at one moment."""
 
     table = "module_memory"
+    never_empty = True
     heavy = True
     moment = Moment("time_ns", name=("component",))
     record_with = MEMORY
@@ -43,6 +45,7 @@ class OperatorMemory(Fact):
     """One allocation made by an operator."""
 
     table = "operator_memory"
+    never_empty = True
     heavy = True
     record_with = MEMORY
 

@@ -104,7 +104,7 @@ def _last_before(track: Array, start: Array, asked_track: Array, asked: Array) -
 
 def _launches_from_database(folder: Folder) -> Table[Launch]:
     database = folder.database()
-    if not database.fields("TASK") or not database.has_rows("CANN_API"):
+    if not all(map(database.has_rows, ("TASK", "COMPUTE_TASK_INFO", "CANN_API"))):
         raise FactMissing([Launch.table])
     found = launched_tasks(database, folder.rank)
     wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "connection": ["connectionId"]}

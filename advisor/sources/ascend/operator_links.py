@@ -28,7 +28,7 @@ def _links_from_text(folder: Folder) -> Table[OperatorLink]:
 def _links_from_database(folder: Folder) -> Table[OperatorLink]:
     """The ids of operators, and those that no call has any more; of several tasks of one the first counts."""
     database = folder.database()
-    if not database.fields("PYTORCH_API") or not database.fields("TASK"):
+    if not all(map(database.has_rows, ("CONNECTION_IDS", "TASK", "COMPUTE_TASK_INFO"))):
         raise FactMissing([OperatorLink.table])
     calls = database.integers(
         "PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"], "type": ["type"]}, "connectionId IS NOT NULL"

@@ -61,14 +61,18 @@ def select_columns(
     """Columns by name, converted as the fact declares them and multiplied by a factor where one is given.
 
     `fields` gives for each name the spellings met, the best first. Text columns that hold whole numbers are ids of
-    STRING_IDS. Rows in which a required column is missing or wrong are left out and counted.
+    STRING_IDS. Rows in which a required column is missing or wrong are left out and counted; a table without one is
+    noted.
 
     Raises:
         FactMissing: There is no such table, or it lacks a required column.
         Unreadable: It is no database.
     """
     wanted = _match_spellings(columns_of(folder, origin), fields)
-    if not wanted or not set(required) <= wanted.keys():
+    absent = [name for name in required if name not in wanted]
+    if wanted and absent:
+        _note_absent_column(folder, origin, fields[absent[0]][0])
+    if not wanted or absent:
         raise FactMissing([fact.table])
     lists = _fetch_columns(folder, origin, tuple(wanted.values()))
     declared, needed, damage = fact.columns(), frozenset(required), _Damage(folder, origin)
@@ -80,6 +84,12 @@ def select_columns(
         for name, cells in zip(wanted, lists, strict=True)
     }
     return _keep_whole_rows(values, declared, needed)
+
+
+def _note_absent_column(folder: Folder, origin: Origin, column: str) -> None:
+    """A table that is there cannot be read without one of its columns."""
+    file = folder.databases[origin.which].name
+    folder.notes.add(file, origin.table, Message("lacks_column", column=column), kind="unreadable")
 
 
 def _match_spellings(there: Iterable[str], fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -219,12 +229,16 @@ def query_rows(folder: Folder, which: str, query: str) -> list[tuple[object, ...
 
 
 def read_records(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[tuple[object, ...]] | None:
-    """The cells of some columns, row by row; None when the table is not there or lacks one of them.
+    """The cells of some columns, row by row; None when the table is not there, or lacks one of them, which is noted.
 
     Raises:
         FactMissing: There is no such database.
         Unreadable: It is no database.
     """
-    if not {name.lower() for name in columns} <= {name.lower() for name in columns_of(folder, origin)}:
+    there = {name.lower() for name in columns_of(folder, origin)}
+    absent = [name for name in columns if name.lower() not in there]
+    if there and absent:
+        _note_absent_column(folder, origin, absent[0])
+    if absent:
         return None
     return list(zip(*_fetch_columns(folder, origin, columns), strict=True))

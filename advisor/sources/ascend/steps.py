@@ -16,7 +16,7 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, query_rows, read_records, select_columns
+from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read_records, select_columns
 from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
 
@@ -67,8 +67,8 @@ def _steps_from_database(folder: Folder) -> Table[StepTime]:
     table = _of_rank(
         folder, Table.build(StepTime, **select_columns(folder, origin, StepTime, FIELDS, required=REQUIRED))
     )
-    listed = read_records(folder, origin, ("deviceId",)) or []
-    devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed], np.int64)
+    listed = read_records(folder, origin, ("deviceId",)) if "deviceId" in columns_of(folder, origin) else None
+    devices = np.array([row[0] if isinstance(row[0], int) else MISSING for row in listed or ()], np.int64)
     return _of_one_device(folder, table, devices, folder.databases["analysis"].name)
 
 

@@ -15,8 +15,8 @@ from advisor.facts.table import Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.communication import is_p2p, op_of, step_number
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.ascend.sqltable import Origin, read_records
-from advisor.sources.ascend.steps import FIELDS
+from advisor.sources.ascend.sqltable import Origin, columns_of, read_records
+from advisor.sources.ascend.steps import FIELDS, REQUIRED
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_number
 
@@ -39,9 +39,18 @@ def _table_rows(folder: Folder, table: str, columns: tuple[str, ...]) -> list[tu
         return []
 
 
+def _columns(folder: Folder, table: str) -> set[str]:
+    """The columns of a table, in small letters; none where it cannot be had."""
+    try:
+        return {name.lower() for name in columns_of(folder, Origin("analysis", table))}
+    except (FactMissing, Unreadable):  # no database, or none that can be read, which is noted
+        return set()
+
+
 def step_times(folder: Folder) -> dict[str, Values]:
-    """ClusterStepTraceTime as the columns of cluster_step_trace_time.csv."""
-    names = [name for name in FIELDS if name != "step"]
+    """ClusterStepTraceTime as the columns of cluster_step_trace_time.csv; times that it does not have are missing."""
+    there = _columns(folder, "ClusterStepTraceTime")
+    names = [name for name in FIELDS if name != "step" and (name in REQUIRED or FIELDS[name][0].lower() in there)]
     fields = ("step", "type", "index", *(FIELDS[name][0] for name in names))
     found = _table_rows(folder, "ClusterStepTraceTime", fields)
     if not found:

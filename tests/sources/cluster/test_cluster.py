@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -10,6 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from advisor.facts.base import Fact
@@ -173,6 +175,43 @@ def test_the_database_of_a_summary_holds_the_same(fact: type[Fact], summary: Pat
     (text_run, (text,)), (run, (source,)) = open_input(summary), open_input(database)
     assert source.read(fact).rows() == text.read(fact).rows()
     assert run.model_dump(exclude={"name"}) == text_run.model_dump(exclude={"name"})
+
+
+def alter(folder: Path, *statements: str) -> None:
+    with sqlite3.connect(folder / "cluster_analysis.db") as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def test_steps_of_a_summary_are_read_without_the_times_that_its_version_does_not_write(database: Path) -> None:
+    whole = open_input(database)[1][0].read(StepTime)
+    alter(database, *(f"ALTER TABLE ClusterStepTraceTime DROP COLUMN {name}" for name in ("preparing", "bubble")))
+    (source,) = open_input(database)[1]
+    left = source.read(StepTime)
+    assert left["compute_us"].tolist() == whole["compute_us"].tolist()
+    assert np.isnan(left["bubble_us"]).all()
+    assert len(source.read(Damage)) == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("ClusterStepTraceTime", "computing"),
+        ("ClusterCommunicationTime", "elapsed_time"),
+        ("ClusterCommunicationBandwidth", "package_size"),
+        ("ClusterCommunicationMatrix", "transit_size"),
+        ("CommunicationGroupMapping", "rank_set"),
+    ],
+)
+def test_a_table_of_a_summary_that_lacks_a_column_is_told(database: Path, table: str, column: str) -> None:
+    alter(database, f"ALTER TABLE {table} DROP COLUMN {column}")
+    (source,) = open_input(database)[1]
+    for fact in (StepTime, Collective, Transfer, Link, Group):
+        with contextlib.suppress(FactMissing):
+            source.read(fact)
+    told = [(row["file"], row["place"], row["what"]) for row in source.read(Damage).rows()]
+    assert ("cluster_analysis.db", table, f"has no column `{column}`") in told
 
 
 @pytest.mark.parametrize("content", [b"", b"junk", b"SQLite format 3\0" + b"\xff" * 2000])

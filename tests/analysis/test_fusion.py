@@ -82,6 +82,14 @@ def test_a_chain_counts_what_stands_between_its_members_and_the_pauses():
     assert norm["longest_us"] == 30.0 and norm["fused_us"] == 30.0
 
 
+@pytest.mark.parametrize(
+    ("types", "passes"), [("Mul Mul SiluGrad ConcatD", 5 / 3), ("Swish Mul", 1.0), (ROTARY, 2 / 3)]
+)
+def test_a_fused_operator_makes_so_many_passes_of_its_longest_member(types, passes):
+    (found,) = chains(ran(types.replace("Mul", "Mul:30", 1))).values()
+    assert found["fused_us"] == pytest.approx(min(30.0 * passes, found["total_us"]))
+
+
 def test_what_is_left_of_attention_are_its_products():
     (found,) = chains(ran("BatchMatMulV2:50 Muls:20 SoftmaxV2:90 BatchMatMulV2:60")).values()
     assert found["fused_us"] == 110.0 and found["total_us"] == 220.0

@@ -8,7 +8,7 @@ import math
 import pytest
 from comparison_samples import diagnosis
 
-from advisor.comparison.noise import Noise
+from advisor.comparison.noise import Noise, us_of_entry
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Diagnosis, Saving, Spent
 
@@ -65,6 +65,7 @@ def test_an_entry_of_the_account_may_differ_by_the_larger_of_both_spreads() -> N
     calm, wild = (Spent(part="compute", name="x", us=1000.0, spread_us=us) for us in (1.0, 60.0))
     for pair in ((calm, wild), (wild, calm), (None, wild), (wild, None)):
         assert noise().of_entry(*pair) == pytest.approx(120)
+    assert (us_of_entry(None), us_of_entry(calm)) == (0.0, 1000.0)
     assert noise().of_entry(calm, calm) == pytest.approx(10)  # the floor
 
 

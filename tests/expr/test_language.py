@@ -5,7 +5,7 @@ import pytest
 
 from advisor.expr import language
 from advisor.expr.compile import Scope, compile_expr
-from advisor.model.run import Run
+from advisor.model.run import Parallel, Run
 from advisor.units import FACTORS, Type
 
 ROW = {name: Type("number", per_row=True) for name in "abx"} | {"name": Type("text", per_row=True)}
@@ -40,6 +40,15 @@ def test_what_is_not_known_of_a_run_is_missing_not_zero() -> None:
         "rank_count",
         "captured_ranks",
     }
+
+
+def test_each_name_of_a_run_is_its_own_property() -> None:
+    sizes = {"tp": 2, "pp": 3, "dp": 5, "cp": 7, "ep": 11}
+    words = {"chip": "Ascend910B", "cann_version": "8.1", "torch_npu_version": "2.5", "framework": "PyTorch"}
+    values = language.run_values(Run(parallel=Parallel(**sizes), ranks=(0, 1, 4), **words))
+    assert sizes.items() <= values.items()
+    assert words.items() <= values.items()
+    assert values["captured_ranks"] == 3
 
 
 def test_every_hint_leads_to_something_that_exists() -> None:

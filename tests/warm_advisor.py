@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command advisor for tests of the scripts around it: each time a process of its own, without the start-up.
+"""The command advisor for scripts and pages that call it: each time a process of its own, without the start-up.
 
 One process has loaded everything, has diagnosed a capture once and drawn its charts; for each command it makes a copy
 of itself that gets the words, the folder, the environment and the files of whoever called.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).parents[2]
+TOP = Path(__file__).parents[1]
 PROGRAM = """\
 #!{python} -ISE
 import json, os, socket, sys
@@ -43,7 +44,8 @@ def warm_advisor(folder: Path, capture: Path, charts: Path) -> Iterator[str]:
     address = folder / "advisor"
     words = [sys.executable, __file__, str(address), str(capture), str(charts)]
     environment = {**os.environ, "PYTHONPATH": str(TOP)}
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
@@ -53,13 +55,13 @@ def warm_advisor(folder: Path, capture: Path, charts: Path) -> Iterator[str]:
 
 
 def main(address: str, capture: str, charts: str) -> None:
-    """Serves one command after another until it is terminated."""
+    """Serves one command after another until it is terminated, or whoever started it is gone."""
     _warm_up(capture, Path(charts))
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
         server.listen()
         print("ready", flush=True)
-        while True:
+        while sys.stdin not in select.select([server, sys.stdin], [], [])[0]:
             connection, _ = server.accept()
             with connection:
                 _serve(connection)
@@ -76,10 +78,11 @@ def _warm_up(capture: str, charts: Path) -> None:
     advisor.report.charts.draw.Renderer = partial(KeptCharts, charts)  # type: ignore[assignment,misc]
     with tempfile.TemporaryDirectory() as folder:
         outputs = [word for suffix in ("html", "json", "sarif") for word in ("-o", f"{folder}/one.{suffix}")]
-        advise(["check", capture, "-q", "--fail-on", "none", *outputs])
+        checked = advise(["check", capture, "-q", "--fail-on", "none", *outputs])
         sys.stdout, kept = io.StringIO(), sys.stdout
-        advise(["bot", "--dry-run", f"{folder}/one.json"])
+        commented = advise(["bot", "--dry-run", f"{folder}/one.json"])
         sys.stdout = kept
+    assert (checked, commented) == (0, 0), "what is not warm costs each test anew"
 
 
 def _serve(connection: socket.socket) -> None:

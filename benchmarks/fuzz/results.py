@@ -14,6 +14,7 @@ from benchmarks.fuzz.workers import GROWTH, MEMORY, SECONDS, Batch, Failure
 
 _SECTION = re.compile(r"(?<=<!-- fuzz -->\n).*?(?=<!-- /fuzz -->)", re.S)
 _CASES = Path(__file__).parents[2] / "tests" / "fuzz_cases"
+_WANTED = {"load": 1_000_000, "diagnose": 50_000}
 _TOLD = {
     "load": "facts read of damaged files",
     "diagnose": "whole diagnoses, written as JSON and in one other format",
@@ -62,8 +63,14 @@ def _head(batches: Sequence[Batch]) -> str:
 {hours:.1f} hours of one process; {made} small captures are generated, {recorded} are recorded ones with fewer rows.
 Bytes, encodings, rows, columns, cells, headings, keys, types, depth, pages and schemas of databases, logs beside them,
 and whole files (missing, exchanged, there twice, renamed, packed, pipes, links, folders) are damaged, up to six times
-in one input. An input may take {SECONDS["load"]:.0f} s of the processor to be read, {SECONDS["diagnose"]:.0f} s to be
-diagnosed, {MEMORY >> 20} MiB of address space, and {GROWTH >> 20} MiB more memory than any before it.
+in one input. An input may take {SECONDS["load"]:.0f} s of the processor to be read, {SECONDS["diagnose"]:.0f} s to be diagnosed,
+{MEMORY >> 20} MiB of address space, and {GROWTH >> 20} MiB more memory than any before it. It must end in an answer or in
+one of the errors that advisor raises on purpose, warn nobody, leave its folder as it is, and give finite figures, savings
+no larger than the step, and JSON by its schema; where all that happened is that rows are gone, nothing that was found may
+turn quiet unsaid.
+
+Wanted are {_WANTED["load"]:,} files read and {_WANTED["diagnose"]:,} diagnoses; runs are continued with `--seed`, and added up
+here. Damage is drawn at random, not led by what it reaches in the code.
 """
 
 
@@ -87,12 +94,15 @@ def _breaks(first: Sequence[Batch], again: Sequence[Batch]) -> list[str]:
     causes = {one.signature for batch in first for one in batch.failures}
     tried, still = sum(batch.inputs for batch in again), sum(len(batch.failures) for batch in again)
     kept = len(list(_CASES.glob("*.json")))
+    cases = (
+        f"What broke while the fuzzer was built is mended; the smallest input of each cause is kept ({kept} of them in\n"
+        "[`tests/fuzz_cases`](../tests/fuzz_cases)) and tried with every change."
+    )
     if not before:
-        return ["No input broke a promise."]
+        return [f"None of these inputs broke a promise. {cases}"]
     told = ", ".join(f"{kind} {count}" for kind, count in before.most_common())
     return [
         f"{sum(before.values())} inputs broke a promise when they were first tried ({told}), in {len(causes)} places.",
-        f"With what was mended, {tried} of them were tried again: {still} break one. The smallest input of each cause",
-        f"that was found while this was built is kept ([`tests/fuzz_cases`](../tests/fuzz_cases), {kept} files) and",
-        "tried with every change.",
+        f"With what was mended, {tried} of them were tried again: {still} break one.",
+        cases,
     ]

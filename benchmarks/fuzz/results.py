@@ -63,15 +63,20 @@ def _head(batches: Sequence[Batch]) -> str:
 {hours:.1f} hours of one process; {made} small captures are generated, {recorded} are recorded ones with fewer rows.
 Bytes, encodings, rows, columns, cells, headings, keys, types, depth, pages and schemas of databases, logs beside them,
 and whole files (missing, exchanged, there twice, renamed, packed, pipes, links, folders) are damaged, up to six times
-in one input. An input may take {SECONDS["load"]:.0f} s of the processor to be read, {SECONDS["diagnose"]:.0f} s to be diagnosed,
-{MEMORY >> 20} MiB of address space, and {GROWTH >> 20} MiB more memory than any before it. It must end in an answer or in
-one of the errors that advisor raises on purpose, warn nobody, leave its folder as it is, and give finite figures, savings
-no larger than the step, and JSON by its schema; where all that happened is that rows are gone, nothing that was found may
-turn quiet unsaid.
+in one input, drawn at random and not led by what it reaches in the code. An input may take {SECONDS["load"]:.0f} s
+of the processor to be read, {SECONDS["diagnose"]:.0f} s to be diagnosed, {MEMORY >> 20} MiB of address space, and
+{GROWTH >> 20} MiB more memory than any before it. It must end in an answer or in an error that advisor raises on
+purpose, warn nobody, leave its folder as it is, and give finite figures, savings no larger than the step, and JSON by
+its schema; where all that happened is that rows are gone, nothing that was found may turn quiet unsaid.
 
-Wanted are {_WANTED["load"]:,} files read and {_WANTED["diagnose"]:,} diagnoses; runs are continued with `--seed`, and added up
-here. Damage is drawn at random, not led by what it reaches in the code.
+Wanted are {_spaced(_WANTED["load"])} reads and {_spaced(_WANTED["diagnose"])} diagnoses, which is not reached yet where
+less stands below: `--seed` goes on behind the last input, `--results` adds to what there is. A slice with fixed numbers
+runs in [`.ci/run`](../.ci/run).
 """
+
+
+def _spaced(count: int) -> str:
+    return f"{count:,}".replace(",", " ")
 
 
 def _counts(batches: Sequence[Batch]) -> list[str]:
@@ -81,10 +86,8 @@ def _counts(batches: Sequence[Batch]) -> list[str]:
     for target, told in _TOLD.items():
         mine = [batch for batch in batches if batch.target == target]
         kinds = sum((Counter(batch.kinds) for batch in mine), Counter[str]())
-        cells = [
-            f"{count:,}".replace(",", " ") for count in (sum(b.inputs for b in mine), *(kinds[f] for f in families))
-        ]
-        lines.append(f"| {told} | {' | '.join(cells)} |")
+        counts = (sum(batch.inputs for batch in mine), *(kinds[family] for family in families))
+        lines.append(f"| {told} | {' | '.join(map(_spaced, counts))} |")
     return lines
 
 
@@ -95,11 +98,11 @@ def _breaks(first: Sequence[Batch], again: Sequence[Batch]) -> list[str]:
     tried, still = sum(batch.inputs for batch in again), sum(len(batch.failures) for batch in again)
     kept = len(list(_CASES.glob("*.json")))
     cases = (
-        f"What broke while the fuzzer was built is mended; the smallest input of each cause is kept ({kept} of them in\n"
-        "[`tests/fuzz_cases`](../tests/fuzz_cases)) and tried with every change."
+        "What broke while the fuzzer was built is mended. The smallest input of each cause is kept in\n"
+        f"[`tests/fuzz_cases`](../tests/fuzz_cases), {kept} of them, and tried with every change."
     )
     if not before:
-        return [f"None of these inputs broke a promise. {cases}"]
+        return ["None of these inputs broke a promise.", cases]
     told = ", ".join(f"{kind} {count}" for kind, count in before.most_common())
     return [
         f"{sum(before.values())} inputs broke a promise when they were first tried ({told}), in {len(causes)} places.",

@@ -58,7 +58,6 @@ class Link(Fact):
     """What one kind of collective moved from one rank to another."""
 
     table = "links"
-    never_empty = True
     record_with = LEVEL1
 
     rank: Rank

@@ -36,10 +36,11 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "module_memory": (BOTH, "as memory_uses"),
     "operator_links": (BOTH, "they tell of other tables, and nothing tells of them; no rule reads them"),
     "operator_memory": (BOTH, "operators that allocate nothing are usual; no shipped rule reads it"),
+    "transfers": (BOTH, "collectives that moved nothing between ranks are usual: with all rows gone none is missed"),
     "operator_totals": (("text",), "versions leave whole cores out of the totals, as if they were gone"),
 }
 """Facts of which rows can be gone without anything that tells, in which exports, and why."""
-FEW = {"frequencies", "links"}
+FEW = {"frequencies", "links", "transfers"}
 """Of these a capture as small as this one has so few rows that some cuts leave all or none."""
 
 

@@ -40,7 +40,6 @@ class Transfer(Fact):
     """What one communication operator moved over one kind of link, in packets of one size."""
 
     table = "transfers"
-    never_empty = True
     record_with = LEVEL1
 
     rank: Rank

@@ -27,7 +27,8 @@ def test_the_platform_of_the_raw_data_names_the_chip(version: str | int, chip: s
     about = {"ai_core_num": 24, "aiv_num": 48, "ai_cpu_core_num": 6, "aic_frequency": "1850", "aiv_frequency": "777"}
     (raw / "info.json.4").write_text(json.dumps({"platform_version": version, "DeviceInfo": [about]}))
     (row,) = of(DEVICES.ways["text"], captured(tmp_path))
-    expected = {"rank": 3, "chip": f"Ascend{chip}", "cube_cores": 24.0, "vector_cores": 48.0, "nominal_mhz": 1850.0}
+    cores = {"cube_cores": 24.0, "vector_cores": 48.0, "nominal_mhz": 1850.0}
+    expected = {"rank": 3, "chip": f"Ascend{chip}", **cores, "memory_bytes": None}
     assert row == expected
     assert row.keys() == Device.columns().keys()
 

@@ -32,6 +32,7 @@ MATMUL = {
     "stream": 2,
     "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
     "op_type": "BatchMatMulV2",
+    "function": None,
     "core": "AI_CORE",
     "start_ns": 1764246877079027200,
     "duration_us": 170.4,

@@ -112,8 +112,8 @@ def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path, shar
         "msinsight_server_testdata/multiDevice",
         "msinsight_server_testdata/msprof",
         "msinsight_server_testdata/full_db",
-        "gpu_kineto_models",
-        "gpu_hta",
+        "gpu_hta/cpu_only",
+        "gpu_hta/mtia_trace_single_rank",
         "mindinsight_legacy",
     ],
 )

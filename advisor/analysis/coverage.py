@@ -52,6 +52,8 @@ DEEPER = ("model", "runtime")
 """Levels that are counted in some captures of which no call is written."""
 _ROUNDING_NS = 1000
 """Starts of one collective in two files are this near; starts of 2023 have no digits below a µs."""
+_RECEIVING = ("receive",)
+"""Collectives whose transfers may be those of the rank that sent."""
 _NOBODY = np.zeros(0, np.int64)
 
 
@@ -259,7 +261,8 @@ def _collectives_and_transfers(
     size = np.nan_to_num(collectives["size_bytes"], nan=0)
     sizes = np.unique(size, return_inverse=True)[1]
     alike = group_by(collectives["rank"], collectives.texts("group"), collectives.texts("op"), sizes).of
-    moving = (np.isin(alike, alike[carrying]) & (size > 0)) | (collectives.floats("transit_us") > 0)
+    timed = (collectives.floats("transit_us") > 0) & ~collectives.texts("op").isin(_RECEIVING)
+    moving = (np.isin(alike, alike[carrying]) & (size > 0)) | timed
     yield Counted.by_row("transfers", "collectives", collectives["rank"][moving], carrying[moving])
 
 

@@ -225,6 +225,13 @@ def test_collectives_are_known_by_what_they_moved_and_by_their_launches():
     assert found[0, "transfers", "collectives"] == (2, 1)
 
 
+def test_what_is_received_may_be_listed_by_the_rank_that_sent_it():
+    sides = {"op": ["send", "receive"], "transit_us": [5.0, 5.0], "size_bytes": 8.0}
+    collectives = Table.build(Collective, rank=0, step=1, name=["a", "b"], **sides)
+    transfers = Table.build(Transfer, rank=0, step=1, name=["a"])
+    assert counted(collectives=collectives, transfers=transfers)[0, "transfers", "collectives"] == (1, 1)
+
+
 def test_a_collective_that_took_time_to_move_data_moved_some():
     collectives = Table.build(Collective, rank=0, step=1, name=["a", "b", "c"], transit_us=[5.0, 0.0, np.nan])
     none = Table.empty(Transfer)

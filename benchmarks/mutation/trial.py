@@ -72,6 +72,7 @@ class Tests:
     def __init__(self, top: Path, known: Mapping[str, Covering]) -> None:
         self._top = top
         self.known = dict(known)
+        self.forgotten: set[str] = set()
         self._of_place: dict[Place, set[str]] = {}
         self._of_function: dict[tuple[str, str], set[str]] = {}
         for test, covering in known.items():
@@ -82,6 +83,7 @@ class Tests:
     def forget(self, test: str) -> None:
         """A test that is not to be asked."""
         self.known.pop(test, None)
+        self.forgotten.add(test)
 
     def of_mutant(self, mutant: Mutant) -> list[str]:
         """Tests that run the place, the fastest first; for a table, those of the functions that name it."""
@@ -237,7 +239,7 @@ class Trials:
         if child == 0:
             os.close(ear)
             seconds = int(expected * STALLED + STALLED)
-            known = self._tests.known.keys()
+            known = self._tests.known.keys() | self._tests.forgotten
             os._exit(_run_tests(self._tree, self._folder, tests, known, mouth=mouth, seconds=seconds, stop=stop))
         os.close(mouth)
         status = _wait(child, expected * STALLED * 4 + 120)

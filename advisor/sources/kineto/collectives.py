@@ -10,9 +10,10 @@ import numpy as np
 from advisor.facts.observed import Collective, Group
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.kineto.kernel_names import function_name, is_communication
+from advisor.sources.files.database import pick_values
+from advisor.sources.kineto.kernel_names import function_name
 from advisor.sources.kineto.kernels import operators_behind
-from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
+from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.reading import Reading
 
@@ -69,14 +70,11 @@ def _op_of_operator(name: str) -> str:
 def _collectives_of_trace(trace: Trace) -> Table[Collective]:
     content = trace.content()
     slices = content.slices
-    inner = slices.name.hits(is_communication(name) for name in slices.name.names)
-    rows = slices.of("kernel", "Kernel")
-    rows = rows_or_missing(rows[inner[rows]], Collective)
+    rows = rows_or_missing(np.flatnonzero(trace.work_of_collectives()), Collective)
     payload = content.collectives
-    place = np.searchsorted(payload.row, rows)
-    place = np.where(np.append(payload.row, -1)[place] == rows, place, -1)
-    group, dtype = (_taken(texts, place) for texts in (payload.group, payload.dtype))
-    op = _ops_of_calls(trace, rows, _taken(payload.op, place))
+    place = place_in(payload.row, rows)
+    group, dtype = (pick_texts(texts, place) for texts in (payload.group, payload.dtype))
+    op = _ops_of_calls(trace, rows, pick_texts(payload.op, place))
     bytes_each = np.array([*(DTYPE_BYTES.get(name, np.nan) for name in dtype.names), np.nan])[dtype.codes]
     return Table.build(
         Collective,
@@ -89,25 +87,21 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
         p2p=op.isin(_P2P).astype(np.int8),
         start_ns=slices.start_ns[rows],
         elapse_us=(slices.end_ns[rows] - slices.start_ns[rows]) / 1000,
-        size_bytes=np.append(payload.elements, np.nan)[place] * bytes_each,
+        size_bytes=pick_values(payload.elements, place, np.nan) * bytes_each,
         dtype=Texts(dtype.codes, tuple(_DTYPE_NAMES.get(name, name) for name in dtype.names)),
     ).sorted_by("start_ns")
 
 
 def _ops_of_calls(trace: Trace, rows: Array, told: Texts) -> Texts:
     """What each call is: as its arguments say, else the operator that asked for it, else the kernel's name."""
-    slices = trace.content().slices
-    operator = operators_behind(trace, rows)
-    names = (op for op, _ in OPS)
-    number = {op: code for code, op in enumerate(names)}
-    said = np.array([*(number.get(op_of(n), -1) for n in told.names), -1], np.int32)[told.codes]
-    asked, own = (
-        np.array([*(number.get(told_by(n), -1) for n in slices.name.names), -1], np.int32)
-        for told_by in (_op_of_operator, _op_of_kernel)
-    )
-    codes = np.where(said >= 0, said, asked[np.append(slices.name.codes, -1)[operator]])
-    codes = np.where(codes >= 0, codes, own[slices.name.codes[rows]])
-    return Texts(codes.astype(np.int32), tuple(number))
+    name = trace.content().slices.name
+    asked = pick_texts(name, operators_behind(trace, rows))
+    number = {op: code for code, (op, _) in enumerate(OPS)}
+    codes = np.full(len(rows), -1, np.int32)
+    for texts, op_by in ((told, op_of), (asked.in_use(), _op_of_operator), (name.take(rows).in_use(), _op_of_kernel)):
+        known = np.array([*(number.get(op_by(one), -1) for one in texts.names), -1], np.int32)[texts.codes]
+        codes = np.where(codes >= 0, codes, known)
+    return Texts(codes, tuple(number))
 
 
 def _kinds_of_groups(trace: Trace, group: Texts) -> Texts:
@@ -115,11 +109,6 @@ def _kinds_of_groups(trace: Trace, group: Texts) -> Texts:
     index: dict[str, int] = {}
     codes = [index.setdefault(kind, len(index)) if kind else -1 for kind in kinds]
     return Texts(np.array([*codes, -1], np.int32)[group.codes], tuple(index))
-
-
-def _taken(texts: Texts, place: Array) -> Texts:
-    codes = np.where(place >= 0, np.append(texts.codes, -1)[place], -1)
-    return Texts(codes.astype(np.int32), texts.names)
 
 
 def _groups_of_trace(trace: Trace) -> Table[Group]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import numpy as np
@@ -12,8 +11,9 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts
 from advisor.sources.files.database import match_keys, pick_values
-from advisor.sources.kineto.kernel_names import function_name, is_communication
-from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
+from advisor.sources.files.jsonfile import parse_json
+from advisor.sources.kineto.kernel_names import function_name
+from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
 from advisor.sources.kineto.steps import steps_of_work
 from advisor.sources.reading import Reading
 
@@ -38,10 +38,9 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
     content = trace.content()
     slices = content.slices
     rows = slices.of(*COMPUTE)
-    inner = slices.name.hits(is_communication(name) for name in slices.name.names)
-    rows = rows_or_missing(rows[~inner[rows]], Kernel)
+    rows = rows_or_missing(rows[~trace.work_of_collectives()[rows]], Kernel)
     operator = operators_behind(trace, rows)
-    shape = _place_of(content.shapes.row, operator)
+    shape = place_in(content.shapes.row, operator)
     start, function = slices.start_ns[rows], _renamed(slices.name.take(rows), function_name)
     return Table.build(
         Kernel,
@@ -50,12 +49,12 @@ def _kernels_of_trace(trace: Trace) -> Table[Kernel]:
         stream=streams_of_work(trace, rows),
         op_name=function,
         function=function,
-        op_type=_types_of_kernels(trace, rows, operator),
+        op_type=_types_of_kernels(trace, rows, operator, function),
         start_ns=start,
         duration_us=(slices.end_ns[rows] - start) / 1000,
         blocks=_of_work(trace, rows, content.work.blocks),
-        input_shapes=_renamed(_taken(content.shapes.dims, shape), shapes_as_text),
-        input_dtypes=_renamed(_taken(content.shapes.types, shape), types_as_text),
+        input_shapes=_renamed(pick_texts(content.shapes.dims, shape), shapes_as_text),
+        input_dtypes=_renamed(pick_texts(content.shapes.types, shape), types_as_text),
     ).sorted_by("start_ns", "stream")
 
 
@@ -69,14 +68,13 @@ def operators_behind(trace: Trace, rows: Array) -> Array:
     through_call = pick_values(slices.external, trace.launching_calls(rows))
     external = np.where(external == MISSING, through_call, external)
     operators = slices.of(*OPERATORS)
-    place = match_keys(slices.external[operators], external)
-    return np.where(place >= 0, np.append(operators, -1)[place], -1)
+    return pick_values(operators, match_keys(slices.external[operators], external), -1)
 
 
 def streams_of_work(trace: Trace, rows: Array) -> Array:
     """The stream of each of these slices on the device."""
     work = trace.content().work
-    return pick_values(work.stream, _place_of(work.row, rows))
+    return pick_values(work.stream, place_in(work.row, rows))
 
 
 def sizes_of_work(trace: Trace, rows: Array) -> Array:
@@ -85,31 +83,22 @@ def sizes_of_work(trace: Trace, rows: Array) -> Array:
 
 
 def _of_work(trace: Trace, rows: Array, values: Array) -> Array:
-    return pick_values(values, _place_of(trace.content().work.row, rows), np.nan)
+    return pick_values(values, place_in(trace.content().work.row, rows), np.nan)
 
 
-def _place_of(listed: Array, rows: Array) -> Array:
-    """Where these rows stand in an ascending list of some, -1 where they do not."""
-    place = np.searchsorted(listed, rows)
-    return np.where(np.append(listed, -1)[place] == rows, place, -1)
-
-
-def _taken(texts: Texts, place: Array) -> Texts:
-    codes = np.where(place >= 0, np.append(texts.codes, -1)[place], -1)
-    return Texts(codes.astype(np.int32), texts.names)
-
-
-def _types_of_kernels(trace: Trace, rows: Array, operator: Array) -> Texts:
+def _types_of_kernels(trace: Trace, rows: Array, operator: Array, function: Texts) -> Texts:
     """The operator that asked for each kernel; without one, the function that ran, or that memory was set."""
     slices = trace.content().slices
     index: dict[str, int] = {}
-    own = np.array([*(index.setdefault(function_name(n), len(index)) for n in slices.name.names), -1], np.int32)
-    asked = np.array([*(index.setdefault(n, len(index)) for n in slices.name.names), -1], np.int32)
-    memset = index.setdefault("Memset", len(index))
-    codes = own[slices.name.codes[rows]]
-    codes = np.where(slices.category.isin(_MEMSET)[rows], memset, codes)
-    codes = np.where(operator >= 0, asked[np.append(slices.name.codes, -1)[operator]], codes)
+    codes = _numbered(function, index)
+    codes = np.where(slices.category.isin(_MEMSET)[rows], index.setdefault("Memset", len(index)), codes)
+    codes = np.where(operator >= 0, _numbered(pick_texts(slices.name, operator).in_use(), index), codes)
     return Texts(codes.astype(np.int32), tuple(index)).in_use()
+
+
+def _numbered(texts: Texts, index: dict[str, int]) -> Array:
+    """The texts by their number in an index that they are added to."""
+    return np.array([*(index.setdefault(name, len(index)) for name in texts.names), -1], np.int32)[texts.codes]
 
 
 def _renamed(texts: Texts, rename: Callable[[str], str | None]) -> Texts:
@@ -140,8 +129,8 @@ def types_as_text(types: str) -> str | None:
 
 def _list_of_json(text: str) -> list[object]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parse_json(text)
+    except ValueError:
         return []
     return found if isinstance(found, list) else []
 

@@ -8,7 +8,6 @@ import numpy as np
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Table
-from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.kernels import streams_of_work
 from advisor.sources.kineto.reading import EXPORT, WORK, Trace, rows_or_missing
 from advisor.sources.reading import Reading
@@ -21,7 +20,7 @@ def _launches_of_trace(trace: Trace) -> Table[Launch]:
     call = trace.launching_calls(work)
     work, call = work[call >= 0], call[call >= 0]
     rows_or_missing(work, Launch)
-    inner = slices.name.hits(is_communication(name) for name in slices.name.names)[work]
+    inner = trace.work_of_collectives()[work]
     return Table.build(
         Launch,
         rank=trace.rank,

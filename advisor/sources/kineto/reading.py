@@ -18,10 +18,11 @@ from advisor.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files.collected_events import Tracks, collect_events
 from advisor.sources.files.damage_notes import Notes
-from advisor.sources.files.database import match_keys
+from advisor.sources.files.database import match_keys, pick_values
 from advisor.sources.files.events import TRACK
 from advisor.sources.files.packed import open_trace
 from advisor.sources.kineto.header import TraceHeader
+from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
 from advisor.sources.reading import Reading, read_best
 
@@ -32,6 +33,8 @@ EXPORT = "trace"
 """The one export there is."""
 WORK = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
 """Categories of what runs on the device, new and old."""
+KERNELS = ("kernel", "Kernel")
+"""Those of them that are functions, of the model or of collectives."""
 CALLS = ("cuda_runtime", "cuda_driver", "Runtime")
 """Categories of calls into the software of the device; those of ROCm have the names of CUDA's."""
 
@@ -194,8 +197,19 @@ class Trace(TraceDescription):
         """For each of these slices on the device the slice of the call that launched it, -1 where none is known."""
         calls = self.once("calls", lambda: self.content().slices.of(*CALLS))
         correlation = self.content().slices.correlation
-        place = match_keys(correlation[calls], correlation[rows])
-        return np.where(place >= 0, np.append(calls, -1)[place], -1)
+        return pick_values(calls, match_keys(correlation[calls], correlation[rows]), -1)
+
+    def work_of_collectives(self) -> Array:
+        """Per slice: whether it is device work that carries out a collective."""
+        return self.once("collectives", self._find_work_of_collectives)
+
+    def _find_work_of_collectives(self) -> Array:
+        slices = self.content().slices
+        rows = slices.of(*KERNELS)
+        names = slices.name.take(rows).in_use()  # the names of what runs on the host are many more
+        found = np.zeros(len(slices.track), bool)
+        found[rows] = names.hits(is_communication(name) for name in names.names)
+        return found
 
     def release(self) -> None:
         """Let go of everything that was decoded; reading again decodes it again."""
@@ -215,6 +229,17 @@ class Trace(TraceDescription):
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}, "progress": silent}
+
+
+def place_in(listed: Array, rows: Array) -> Array:
+    """Where these rows stand in an ascending list of some, -1 where they do not."""
+    place = np.searchsorted(listed, rows)
+    return np.where(np.append(listed, -1)[place] == rows, place, -1)
+
+
+def pick_texts(texts: Texts, place: Array) -> Texts:
+    """The texts at these places, missing where the place is -1."""
+    return Texts(pick_values(texts.codes, place, -1).astype(np.int32), texts.names)
 
 
 def rows_or_missing(rows: Array, fact: type[Fact]) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.facts.table import Texts
+from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES
 
 _CALLS = (
     ("dispatch", re.compile(r"aclopCompile", re.IGNORECASE)),
@@ -22,11 +23,6 @@ _CALLS = (
     ("allocate", re.compile(r"aclMallocMem|aclrtMalloc|aclrtFree|aclrtMapMem|aclrtUnmapMem|aclrtReleaseMem")),
 )
 """What a call into CANN does by how its name begins, the first that fits."""
-_OPERATORS = {
-    **dict.fromkeys(("aten::item", "aten::_local_scalar_dense", "aten::nonzero"), "read"),
-    **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
-}
-"""Framework operators in which the host may wait for what it is given; all others only launch."""
 ACTIVITIES = (*(activity for activity, _ in _CALLS), "read", "fetch")
 _CODES = {activity: code for code, activity in enumerate(ACTIVITIES)}
 
@@ -40,7 +36,7 @@ def activities_of_calls(name: Texts, into_cann: ArrayLike, operator: ArrayLike) 
     """What each call does, of which it is known whether it goes into CANN or is an operator of the framework."""
     calls, operators = (
         np.array([*(_CODES.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
-        for told in (activity_of_call, lambda one: _OPERATORS.get(one, ""))
+        for told in (activity_of_call, lambda one: OPERATOR_ACTIVITIES.get(one, ""))
     )
     return Texts(np.where(into_cann, calls, np.where(operator, operators, -1)).astype(np.int32), ACTIVITIES)
 

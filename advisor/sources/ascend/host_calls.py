@@ -12,6 +12,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_of_calls
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database
+from advisor.sources.pytorch_words import operator_kind
 from advisor.sources.reading import Reading
 
 BY_CATEGORY = {
@@ -51,20 +52,11 @@ OPERATOR, QUEUE, TRACE = 50001, 50002, 50003
 """Types of PYTORCH_API: framework operators, task queue, Python functions."""
 
 _QUEUES = {"Enqueue": "enqueue", "Dequeue": "dequeue"}
-_OPERATORS = (("ProfilerStep#", "step"), ("Optimizer.", "optimizer"))
-_LOADERS = ("DataLoader", "__next__")
 KINDS = tuple(
     dict.fromkeys(["operator", "step", "optimizer", "data_loader", *BY_CATEGORY.values(), *BY_LAYER.values()])
 )
 _KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
 _THREAD_BITS = 0xFFFFFFFF
-
-
-def operator_kind(name: str) -> str:
-    """Kind of a framework operator by its name."""
-    if all(part in name for part in _LOADERS):
-        return "data_loader"
-    return next((kind for start, kind in _OPERATORS if name.startswith(start)), "operator")
 
 
 def _calls_from_text(folder: Folder) -> Table[HostCall]:

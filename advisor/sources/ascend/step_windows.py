@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from advisor.facts.base import MISSING
@@ -12,9 +10,8 @@ from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
-
-STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 
 
 def _windows_from_text(folder: Folder) -> Table[StepWindow]:

@@ -10,7 +10,7 @@ import numpy as np
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.sources.kineto.reading import CALLS, EXPORT, Trace, rows_or_missing
-from advisor.sources.kineto.steps import STEP_NAME
+from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES, operator_kind
 from advisor.sources.reading import Reading
 
 KINDS = ("operator", "step", "optimizer", "data_loader", "python", "api", "graph")
@@ -24,7 +24,6 @@ BY_CATEGORY = {
 }
 """Kind of a host event by its category; names tell some apart."""
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
-_LOADER = re.compile(r"enumerate\(DataLoader\)")
 
 _ACTIVITIES = (
     ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
@@ -33,11 +32,6 @@ _ACTIVITIES = (
     ("allocate", re.compile(r"(cuda|hip)(Malloc|Free)|cuMem(Alloc|Free|Create|Map|Unmap|Release)")),
 )
 """What a call of CUDA or HIP does by how its name begins, the first that fits."""
-_OPERATORS = {
-    **dict.fromkeys(("aten::item", "aten::_local_scalar_dense", "aten::nonzero"), "read"),
-    **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
-}
-"""Framework operators in which the host may wait for what it is given; all others only launch."""
 ACTIVITIES = (*(activity for activity, _ in _ACTIVITIES), "read", "fetch")
 
 
@@ -63,26 +57,18 @@ def _calls_of_trace(trace: Trace) -> Table[HostCall]:
 def _kinds_of_slices(category: Texts, name: Texts) -> Array:
     """Per slice the code of its kind, -1 for those that are not on the host."""
     by_category = np.array([*(_CODES.get(BY_CATEGORY.get(c, ""), -1) for c in category.names), -1], np.int32)
-    operator = np.array([*(_CODES[_operator_kind(n)] for n in name.names), -1], np.int32)
+    operator = np.array([*(_CODES[operator_kind(n)] for n in name.names), -1], np.int32)
     graph = name.hits(_GRAPH.match(n) is not None for n in name.names)
     kinds = by_category[category.codes]
     kinds = np.where(kinds == _CODES["operator"], operator[name.codes], kinds)
     return np.where((kinds == _CODES["api"]) & graph, _CODES["graph"], kinds).astype(np.int32)
 
 
-def _operator_kind(name: str) -> str:
-    if STEP_NAME.fullmatch(name):
-        return "step"
-    if name.startswith("Optimizer."):
-        return "optimizer"
-    return "data_loader" if _LOADER.match(name) else "operator"
-
-
 def _activities_of_calls(name: Texts, kinds: Array) -> Texts:
     number = {activity: code for code, activity in enumerate(ACTIVITIES)}
     calls, operators = (
         np.array([*(number.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
-        for told in (activity_of_call, lambda one: _OPERATORS.get(one, ""))
+        for told in (activity_of_call, lambda one: OPERATOR_ACTIVITIES.get(one, ""))
     )
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])
     codes = np.where(into_device, calls, np.where(kinds == _CODES["operator"], operators, -1))

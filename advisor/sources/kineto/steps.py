@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from advisor.facts.base import MISSING
@@ -13,9 +11,9 @@ from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.files.database import pick_values
 from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
+from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
 
-STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 _ON_HOST = ("user_annotation", "cpu_op", "Operator")
 
 

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PyTorch calls things in every profile of it, on any device: steps, optimizers, loaders, operators that wait."""
+
+from __future__ import annotations
+
+import re
+
+STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
+_OPERATORS = (("ProfilerStep#", "step"), ("Optimizer.", "optimizer"))
+_LOADERS = ("DataLoader", "__next__")
+OPERATOR_ACTIVITIES = {
+    **dict.fromkeys(("aten::item", "aten::_local_scalar_dense", "aten::nonzero"), "read"),
+    **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
+}
+"""Framework operators in which the host may wait for what it is given; all others only launch."""
+
+
+def operator_kind(name: str) -> str:
+    """Kind of a framework operator by its name."""
+    if all(part in name for part in _LOADERS):
+        return "data_loader"
+    return next((kind for start, kind in _OPERATORS if name.startswith(start)), "operator")

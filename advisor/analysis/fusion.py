@@ -8,6 +8,7 @@ occurrences at once, the longest form first; a kernel belongs to one chain only.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -172,20 +173,49 @@ def _all_chains(lanes: _Lanes, names: tuple[str, ...]) -> list[_Chains]:
     """Chains of every form, none sharing a kernel with another: patterns in their order, long forms first."""
     found = []
     taken = np.zeros(len(lanes.member), bool)
+    places = _places_by_member(lanes, names)
+    joined = _joined_with_next(lanes)
     for number, pattern in enumerate(PATTERNS):
-        at = np.flatnonzero(_types_of_member(_anchor_member(pattern), names)[lanes.code])
+        at = np.flatnonzero(places.get(_anchor_member(pattern), np.empty(0, bool)))
         for form, place in _forms_of_pattern(pattern) if len(at) else ():
-            begin = _begins_of_form(at - place, [_types_of_member(word, names) for word in form], lanes, taken)
+            if not places.keys() >= {*form}:
+                continue
+            begin = _begins_of_form(at - place, [places[word] for word in form], joined, taken)
             for step in range(len(form)):
                 taken[begin + step] = True
             found.append(_Chains(number, lanes.member[begin], lanes.member[begin + len(form) - 1]))
     return found
 
 
+def _places_by_member(lanes: _Lanes, names: tuple[str, ...]) -> dict[str, Array]:
+    """By word of the patterns, of those that occur: at which of the positions its types stand."""
+    number = {name: code for code, name in enumerate(names)}
+    found = {}
+    for word in _words_of_patterns():
+        spelled = np.zeros(len(names) + 1, bool)  # the last for a missing type
+        spelled[[number[name] for name in _WORDS.get(word, word).split() if name in number]] = True
+        if spelled.any():
+            found[word] = spelled[lanes.code]
+    return found
+
+
+def _joined_with_next(lanes: _Lanes) -> Array:
+    """Per position: whether what stands there and at the next one may follow each other in a chain."""
+    here, following = lanes.member[:-1], lanes.member[1:]
+    joined: Array = (following - here <= _BETWEEN + 1) & (lanes.lane[here] == lanes.lane[following])
+    return joined
+
+
+@cache
+def _words_of_patterns() -> frozenset[str]:
+    return frozenset(word.rstrip("?!") for pattern in PATTERNS for word in pattern.members.split())
+
+
 def _anchor_member(pattern: Pattern) -> str:
     return next(word[:-1] for word in pattern.members.split() if word.endswith("!"))
 
 
+@cache
 def _forms_of_pattern(pattern: Pattern) -> list[tuple[tuple[str, ...], int]]:
     """The words of every form of a pattern, longest first, each with the place of the member it is looked for by."""
     choices = [(word, "") if word.endswith("?") else (word,) for word in pattern.members.split()]
@@ -194,22 +224,17 @@ def _forms_of_pattern(pattern: Pattern) -> list[tuple[tuple[str, ...], int]]:
     return [(form, form.index(anchor)) for form in sorted(forms, key=lambda form: (-len(form), form))]
 
 
-def _types_of_member(word: str, names: tuple[str, ...]) -> Array:
-    """Per type, and last for a missing one: whether it is this member."""
-    spellings = _WORDS.get(word, word).split()
-    return np.array([*(name in spellings for name in names), False])
-
-
-def _begins_of_form(begin: Array, wanted: list[Array], lanes: _Lanes, taken: Array) -> Array:
+def _begins_of_form(begin: Array, wanted: list[Array], joined: Array, taken: Array) -> Array:
     """The positions, among those given, at which a form begins; chains that overlap an earlier one are left out."""
     length = len(wanted)
-    begin = begin[(begin >= 0) & (begin + length <= len(lanes.member))]
+    begin = begin[(begin >= 0) & (begin + length <= len(taken))]
     for step, spelled in enumerate(wanted):
         at = begin + step
-        begin = begin[spelled[lanes.code[at]] & ~taken[at]]
+        begin = begin[spelled[at] & ~taken[at]]
+        if not len(begin):
+            return begin
     for step in range(length - 1):
-        here, following = lanes.member[begin + step], lanes.member[begin + step + 1]
-        begin = begin[(following - here <= _BETWEEN + 1) & (lanes.lane[here] == lanes.lane[following])]
+        begin = begin[joined[begin + step]]
     apart: Array = np.append(True, np.diff(begin) >= length)[: len(begin)]
     return begin[apart]
 

@@ -62,7 +62,8 @@ def removals(
     found = []
     for rank in np.unique(links["rank"]).tolist():
         seen = replayed_rank(rank, device, links, calls, kinds, windows=windows)
-        found += [_of_rank(seen, one, whole) for one in sets]
+        plain = _gain_with_relief(seen, replay.Relief.none(), whole)
+        found += [_of_rank(seen, one, whole, plain) for one in sets]
     return Table.concat(Removal, found)
 
 
@@ -98,9 +99,8 @@ def _sets_of_kernels(
     return _Sets(kind, names.take(first), rank, every.row[row[chosen]], of[chosen], slower_ns[chosen], steps)
 
 
-def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
+def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Table[Removal]:
     own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
-    plain = _gain_with_relief(seen, replay.Relief.none(), whole)
     instant, removed, steady = (np.zeros(len(own)) for _ in range(3))
     place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
     place[seen.row] = np.arange(len(seen.row))
@@ -112,9 +112,12 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
         slower[place[sets.row[members]]] = sets.slower_ns[members]
         taken[-1] = False
         spared = time_alone(seen.replayed.work, taken)
-        instant[number] = _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain
+        less = np.where(spared > 0, np.minimum(spared, slower), 0)
+        instant[number] = _gain_of_device(seen, spared, whole, plain)
         removed[number] = _gain_with_relief(seen, without_launches(seen, taken, spared), whole) - plain
-        steady[number] = _gain_if_steady(seen, spared, slower, whole) - plain
+        steady[number] = (
+            np.nan if np.isnan(slower).any() else _gain_of_device(seen, less.astype(np.int64), whole, plain)
+        )
     steps = sets.steps[own]
     return Table.build(
         Removal,
@@ -127,12 +130,9 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array) -> Table[Removal]:
     )
 
 
-def _gain_if_steady(seen: ReplayedRank, spared: Array, slower: Array, whole: Array) -> float:
-    """The same for tasks that each take so much less time, as far as they ran alone; missing where that is."""
-    if np.isnan(slower).any():
-        return np.nan
-    less = np.where(spared > 0, np.minimum(spared, slower), 0).astype(np.int64)
-    return _gain_with_relief(seen, replay.Relief.of_device(less), whole)
+def _gain_of_device(seen: ReplayedRank, spared: Array, whole: Array, plain: float) -> float:
+    """The same for tasks that each take so much less time, beyond what a replay that changes nothing gives."""
+    return _gain_with_relief(seen, replay.Relief.of_device(spared), whole) - plain if spared.any() else 0.0
 
 
 def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:

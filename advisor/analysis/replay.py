@@ -96,9 +96,14 @@ class ReplayInput(Struct, frozen=True, dict=True):
     """The time of its steps on the device; None where all of it is."""
 
     @cached_property
-    def unrelieved(self) -> _Limits:
+    def cut(self) -> _Cut:
+        """The rank cut at all of its waits."""
+        return _cut_at(self, self.waits)
+
+    @cached_property
+    def unrelieved(self) -> tuple[Array, Array]:
         """What holds its tasks while the host does what it did: asked for anew for each thing the device may spare."""
-        return _limits_of(self, Relief.none(), self.waits)
+        return _limits_of(self, Relief.none(), self.cut)
 
     @cached_property
     def held(self) -> Array:
@@ -110,6 +115,73 @@ class ReplayInput(Struct, frozen=True, dict=True):
     def slack(self) -> Array:
         """Per task of `work`: how long the device was idle before it, beyond that, ns."""
         return self.work.idle(self.begin) - self.held
+
+    @cached_property
+    def joins(self) -> Array:
+        """The tasks of `work` that waited for a collective beside them."""
+        return np.flatnonzero(self.work.awaits >= 0)
+
+    @cached_property
+    def beside_idle(self) -> Array:
+        """How long no collective ran beside computation before each of those that did, ns."""
+        return self.beside.idle(self.begin)
+
+    @cached_property
+    def beside_slack(self) -> Array:
+        """Per collective beside computation: how long after the task it follows it began, ns; negative without one."""
+        slack = self.beside.start - np.append(self.work.end, 0)[self.beside.awaits]
+        return np.where(self.beside.awaits >= 0, slack, -1)
+
+
+class Turns(Struct, frozen=True):
+    """Items one after another, in stretches that are replayed each by itself."""
+
+    of: Array
+    """The stretch of each item."""
+    begin: Array
+    """The first item of each stretch that has any, and per item the number of its stretch among these."""
+    number: Array
+
+    @classmethod
+    def of_stretches(cls, stretch: Array) -> Turns:
+        """From the stretch of each item; stretches ascend."""
+        first = np.append(True, stretch[1:] != stretch[:-1])[: len(stretch)]
+        return cls(stretch, np.flatnonzero(first), np.cumsum(first) - 1)
+
+    @property
+    def end(self) -> Array:
+        """The last item of each stretch that has any."""
+        return np.append(self.begin[1:], len(self.of))[: len(self.begin)] - 1
+
+
+class _Launched(Struct, frozen=True):
+    """What one rank's device did, as the host launched it: what it is spared changes nothing of this."""
+
+    put: Array
+    """Per task: when the main thread was done with launching it, the stretch in which that was, and when the entry of
+    the queue began that launched it."""
+    of: Array
+    entered: Array
+    in_wait: Array
+    """The tasks that were launched inside of a wait, once the queue had run empty, and the entry before each."""
+    entry: Array
+    emptied_ns: Array
+    """How much later the queue ran empty than that wait began; negative where it did before."""
+
+
+class _Cut(Struct, frozen=True):
+    """A rank cut at some of its waits into stretches, whatever the host is spared."""
+
+    waits: Spans
+    edges: Array
+    work: _Launched
+    beside: _Launched
+    work_turns: Turns
+    beside_turns: Turns
+    entry_turns: Turns
+    drained_ns: Array
+    """Per stretch that ends with a wait: how much later the device was done with it than the wait began; missing
+    (`UNBOUND`) where it did nothing."""
 
 
 class Relief(Struct, frozen=True):
@@ -144,42 +216,84 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
 
     `waits` are those of `rank.waits` that stay.
     """
-    work, beside = rank.work, rank.beside
-    same = relief.leaves_the_host and waits is rank.waits
-    limit, of, first, beside_limit, beside_of = rank.unrelieved if same else _limits_of(rank, relief, waits)
-    spared = np.zeros(len(of), np.int64) if relief.device is None else relief.device
-    slack = rank.slack + np.where(first, 0, np.append(0, spared)[: len(of)])
-    gain = gains_in_turn(limit, slack, of) + spared
-    before = _gain_before_stretch(rank, relief, waits, gain, of)
-    joins = np.flatnonzero(work.awaits >= 0)
+    work, beside, joins = rank.work, rank.beside, rank.joins
+    cut = rank.cut if waits is rank.waits else _cut_at(rank, waits)
+    limit, beside_limit = (
+        rank.unrelieved if relief.leaves_the_host and cut is rank.cut else _limits_of(rank, relief, cut)
+    )
+    turns = cut.work_turns
+    spared = np.zeros(len(work.start), np.int64) if relief.device is None else relief.device
+    slack = rank.slack + _of_task_before(spared, turns)
+    gain = gains_in_turn(limit, slack, turns) + spared
+    before = _gain_before_stretch(relief, cut, gain)
+    bound = limit
     for _ in range(_ROUNDS if len(joins) else 0):
-        other = _gains_beside(rank, gain + before[of], before, beside_limit, beside_of)
+        other = _gains_beside(rank, gain + before[turns.of], before, beside_limit, cut.beside_turns)
         awaited = work.awaits[joins]
-        held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[of[joins]]
-        bound = limit.copy()
+        held = other[awaited] + np.maximum(work.start[joins] - beside.end[awaited], 0) - before[turns.of[joins]]
+        last_bound, bound = bound, limit.copy()
         bound[joins] = np.minimum(limit[joins], held)
-        last, gain = gain, gains_in_turn(bound, slack, of) + spared
+        if np.array_equal(last_bound, bound):
+            break
+        last, gain = gain, gains_in_turn(bound, slack, turns) + spared
         if np.array_equal(last, gain):
             break
-        before = _gain_before_stretch(rank, relief, waits, gain, of)
-    return gain + before[of]
+        before = _gain_before_stretch(relief, cut, gain)
+    return gain + before[turns.of]
 
 
-_Limits = tuple[Array, Array, Array, Array, Array]
-"""Per task of the work by how much earlier it may begin, its stretch, and whether it is the first there; per collective
-beside computation the first two."""
+def _of_task_before(spared: Array, turns: Turns) -> Array:
+    """Per task: what the one before it in its stretch is spared."""
+    before = np.append(0, spared)[: len(spared)]
+    before[turns.begin] = 0
+    return before
 
 
-def _limits_of(rank: ReplayInput, relief: Relief, waits: Spans) -> _Limits:
+def _cut_at(rank: ReplayInput, waits: Spans) -> _Cut:
     edges = np.append(rank.begin, waits.end)
-    limit, of = _launch_limits(rank, relief, rank.work, edges)
-    beside_limit, beside_of = _launch_limits(rank, relief, rank.beside, edges)
-    of = np.maximum.accumulate(of) if len(of) else of
-    first = np.append(True, of[1:] != of[:-1])[: len(of)]
+    entries = Turns.of_stretches(np.maximum.accumulate(_stretch_at(edges, rank.queue.put)))
+    work, beside = (_launched(rank, one, edges, entries) for one in (rank.work, rank.beside))
+    turns = Turns.of_stretches(np.maximum.accumulate(work.of))
+    ends = np.append(waits.end, np.iinfo(np.int64).max)
+    drained = np.full(len(ends), UNBOUND)
+    of = turns.of[turns.end]
+    drained[of] = np.minimum(rank.work.reach[turns.end], ends[of]) - np.append(waits.start, 0)[of]
+    return _Cut(waits, edges, work, beside, turns, Turns.of_stretches(beside.of), entries, drained[:-1])
+
+
+def _launched(rank: ReplayInput, work: ReplayedWork, edges: Array, entries: Turns) -> _Launched:
+    queue = rank.queue
+    put = handed_over(queue, work)
+    of = _stretch_at(edges, put)
+    row = np.flatnonzero(work.entry < 0) if len(queue.start) else np.empty(0, np.intp)
+    wait = span_at(rank.waits, work.launch[row])
+    row, wait = row[wait >= 0], wait[wait >= 0]
+    last = np.searchsorted(queue.start, work.launch[row], "right") - 1
+    same = (last >= 0) & (entries.of[last] == of[row])
+    row, wait, last = row[same], wait[same], last[same]
+    return _Launched(
+        put=put,
+        of=of,
+        entered=np.append(queue.start, 0)[work.entry],
+        in_wait=row,
+        entry=last,
+        emptied_ns=queue.end[last] - rank.waits.start[wait],
+    )
+
+
+def _limits_of(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Array]:
+    """Per task of the work, and per collective beside it: by how much earlier it may begin."""
+    begun = _entry_gains(rank, relief, cut)
+    limit, beside_limit = (
+        _launch_limits(relief, work, (launched, cut.edges), begun)
+        for work, launched in ((rank.work, cut.work), (rank.beside, cut.beside))
+    )
     if relief.keeps_up:
-        limit = np.where(first, limit + _delay_after_wait(rank, relief, edges, of), UNBOUND)
+        first = np.zeros(len(limit), bool)
+        first[cut.work_turns.begin] = True
+        limit = np.where(first, limit + _delay_after_wait(rank, relief, cut), UNBOUND)
         beside_limit = np.full(len(beside_limit), UNBOUND)
-    return limit - rank.held, of, first, beside_limit, beside_of
+    return limit - rank.held, beside_limit
 
 
 def handed_over(queue: Queue, work: ReplayedWork) -> Array:
@@ -200,12 +314,12 @@ def emptying_waits(waits: Spans, work: ReplayedWork, queue: Queue) -> Spans:
     return Spans(waits.start[done], waits.end[done])
 
 
-def _delay_after_wait(rank: ReplayInput, relief: Relief, edges: Array, of: Array) -> Array:
+def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
     """Per task: by how much later after the wait before it the host launched it than one launch follows another.
 
     What was taken away already does not count, nor what precedes the first launch of all.
     """
-    put = handed_over(rank.queue, rank.work)
+    put, edges, of = cut.work.put, cut.edges, cut.work_turns.of
     known = rank.work.queued < UNBOUND
     apart = np.diff(put[known])[np.diff(of[known]) == 0]
     usual = int(np.median(apart[apart > 0])) if (apart > 0).any() else 0
@@ -216,73 +330,53 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, edges: Array, of: Array
     return np.where(of > 0, np.maximum(spent, 0), 0)
 
 
-def _gains_beside(rank: ReplayInput, gain: Array, before: Array, limit: Array, of: Array) -> Array:
+def _gains_beside(rank: ReplayInput, gain: Array, before: Array, limit: Array, turns: Turns) -> Array:
     """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning."""
-    work, beside = rank.work, rank.beside
-    slack = beside.start - np.append(work.end, 0)[beside.awaits]
-    follows = (beside.awaits >= 0) & (slack >= 0)
-    bound = np.where(follows, np.append(gain, 0)[beside.awaits] + slack - before[of], limit)
-    return gains_in_turn(np.minimum(limit, bound), beside.idle(rank.begin), of) + before[of]
+    slack, earlier = rank.beside_slack, before[turns.of]
+    bound = np.where(slack >= 0, np.append(gain, 0)[rank.beside.awaits] + slack - earlier, limit)
+    return gains_in_turn(np.minimum(limit, bound), rank.beside_idle, turns) + earlier
 
 
-def gains_in_turn(limit: Array, slack: Array, stretch: Array) -> Array:
-    """Per item: `least(limit, gain of the item before + slack)`, afresh (from 0) in each stretch; stretches ascend."""
+def gains_in_turn(limit: Array, slack: Array, turns: Turns) -> Array:
+    """Per item: `least(limit, gain of the item before + slack)`, afresh (from 0) in each stretch."""
     if not len(limit):
         return limit
-    first = np.append(True, stretch[1:] != stretch[:-1])
-    number = np.cumsum(first) - 1
+    begin, number = turns.begin, turns.number
     total = np.cumsum(slack)
-    total -= (total - slack)[first][number]
-    most = total[np.append(first[1:], True)]  # no gain is larger than all the slack of its stretch
+    total -= (total - slack)[begin][number]
+    most = total[turns.end]  # no gain is larger than all the slack of its stretch
     room = np.minimum(limit, most[number]) - total
-    room[first] = np.minimum(room[first], 0)
+    room[begin] = np.minimum(room[begin], 0)
     # the stretches one below another, so that one running minimum does for all
-    depth = most - np.minimum(np.minimum.reduceat(limit, np.flatnonzero(first)), 0)
+    depth = most - np.minimum(np.minimum.reduceat(limit, begin), 0)
     lower = np.cumsum(most + np.append(0, depth[:-1]) + 1)[number]
     return np.asarray(np.minimum.accumulate(room - lower) + lower + total)
 
 
-def _launch_limits(rank: ReplayInput, relief: Relief, work: ReplayedWork, edges: Array) -> tuple[Array, Array]:
-    """Per task: how much earlier it could begin for all its launch says; and its stretch."""
-    queue = rank.queue
-    put = handed_over(rank.queue, work)
-    of = _stretch_at(edges, put)
-    gain = covered_ns(relief.main, edges[of], put)
-    if len(queue.start):
-        begun, ended, of_entry = _entry_gains(queue, relief, rank.begin, edges)
-        within = covered_ns(relief.queue, np.append(queue.start, 0)[work.entry], work.launch)
-        gain = np.where(work.entry >= 0, np.append(begun, 0)[work.entry] + within, gain)
-        gain = _after_queue(rank, work, gain, of, (ended, of_entry))
-    return gain + work.queued, of
-
-
-def _entry_gains(queue: Queue, relief: Relief, begin: int, edges: Array) -> tuple[Array, Array, Array]:
-    """Per entry of the queue: how much earlier it begins, and ends; and its stretch."""
-    of = np.maximum.accumulate(_stretch_at(edges, queue.put))
-    handed = covered_ns(relief.main, edges[of], queue.put) + np.maximum(queue.start - queue.put, 0)
+def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Array]:
+    """Per entry of the queue: how much earlier it begins, and ends."""
+    queue, turns = rank.queue, cut.entry_turns
+    handed = covered_ns(relief.main, cut.edges[turns.of], queue.put) + np.maximum(queue.start - queue.put, 0)
     saved = covered_ns(relief.queue, queue.start, queue.end)
     # the time saved in an entry is as good as idle time before the next one
-    begun = gains_in_turn(handed, queue.idle(begin) + np.append(0, saved)[: len(saved)], of)
-    return begun, begun + saved, of
+    begun = gains_in_turn(handed, queue.idle(rank.begin) + np.append(0, saved)[: len(saved)], turns)
+    return begun, begun + saved
 
 
-def _after_queue(rank: ReplayInput, work: ReplayedWork, gain: Array, of: Array, entries: tuple[Array, Array]) -> Array:
-    """The same for what is launched inside of a wait, once the queue has run empty, as the copy of a value read."""
-    ended, of_entry = entries
-    row = np.flatnonzero(work.entry < 0)
-    wait = span_at(rank.waits, work.launch[row])
-    row, wait = row[wait >= 0], wait[wait >= 0]
-    last = np.searchsorted(rank.queue.start, work.launch[row], "right") - 1
-    same = (last >= 0) & (of_entry[last] == of[row])
-    row, arrived, last = row[same], rank.waits.start[wait[same]], last[same]
-    emptied = rank.queue.end[last]
-    bound = np.minimum(
-        gain[row] + np.maximum(emptied - arrived, 0),
-        ended[last] + np.maximum(arrived - emptied, 0),
-    )
-    gain = gain.copy()
-    gain[row] = bound
-    return gain
+def _launch_limits(
+    relief: Relief, work: ReplayedWork, launched: tuple[_Launched, Array], entries: tuple[Array, Array]
+) -> Array:
+    """Per task: how much earlier it could begin for all its launch says."""
+    (how, edges), (begun, ended) = launched, entries
+    gain = covered_ns(relief.main, edges[how.of], how.put)
+    if len(begun):
+        within = covered_ns(relief.queue, how.entered, work.launch)
+        gain = np.where(work.entry >= 0, np.append(begun, 0)[work.entry] + within, gain)
+        # what is launched inside of a wait, as the copy of a value read, follows the last entry of the queue
+        gain[how.in_wait] = np.minimum(
+            gain[how.in_wait] + np.maximum(how.emptied_ns, 0), ended[how.entry] + np.maximum(-how.emptied_ns, 0)
+        )
+    return gain + work.queued
 
 
 def _stretch_at(edges: Array, moment: Array) -> Array:
@@ -290,21 +384,14 @@ def _stretch_at(edges: Array, moment: Array) -> Array:
     return np.maximum(np.searchsorted(edges, moment, "right") - 1, 0)
 
 
-def _gain_before_stretch(rank: ReplayInput, relief: Relief, waits: Spans, gain: Array, of: Array) -> Array:
+def _gain_before_stretch(relief: Relief, cut: _Cut, gain: Array) -> Array:
     """Per stretch: the gain at its beginning, the sum of those before it."""
-    count = len(waits) + 1
-    begins = np.append(rank.begin, waits.end)
-    ends = np.append(waits.end, np.iinfo(np.int64).max)
-    host = covered_ns(relief.main, begins[:-1], waits.start)
-    work = rank.work
-    seen = np.flatnonzero(np.append(of[1:] != of[:-1], True)[: len(of)])
-    drained, reached = np.full(count, np.iinfo(np.int64).min), np.zeros(count, np.int64)
-    drained[of[seen]] = np.minimum(work.reach[seen], ends[of[seen]])
-    reached[of[seen]] = gain[seen]
-    drained, reached = drained[:-1], reached[:-1]
-    empty = drained == np.iinfo(np.int64).min
-    of_host = host + np.where(empty, 0, np.maximum(drained - waits.start, 0))
-    of_device = np.where(empty, of_host, reached + np.maximum(waits.start - drained, 0))
+    drained, turns = cut.drained_ns, cut.work_turns
+    reached = np.zeros(len(drained) + 1, np.int64)
+    reached[turns.of[turns.end]] = gain[turns.end]
+    empty = drained == UNBOUND
+    of_host = covered_ns(relief.main, cut.edges[:-1], cut.waits.start) + np.where(empty, 0, np.maximum(drained, 0))
+    of_device = np.where(empty, of_host, reached[:-1] + np.maximum(-drained, 0))
     if relief.keeps_up:
         of_host = np.maximum(of_host, of_device)
     return np.append(0, np.cumsum(np.minimum(of_host, of_device)))

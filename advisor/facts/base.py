@@ -32,6 +32,10 @@ LARGEST = 1e30
 """No number that was measured comes near it, in any unit. Beyond is damage, whose squares and sums leave float64."""
 
 Store = Literal["text", "int", "float", "flag"]
+_DTYPES: Mapping[str, np.dtype[np.generic]] = {
+    "text": np.dtype(np.int32), "int": np.dtype(np.int64), "float": np.dtype(np.float64), "flag": np.dtype(np.int8)
+}  # fmt: skip
+_MISSING: Mapping[str, int | float] = {"text": -1, "int": MISSING, "float": float("nan"), "flag": -1}
 
 
 class Column(Struct, frozen=True):
@@ -54,11 +58,11 @@ class Column(Struct, frozen=True):
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        return np.dtype({"text": np.int32, "int": np.int64, "float": np.float64, "flag": np.int8}[self.store])
+        return _DTYPES[self.store]
 
     @property
     def missing(self) -> int | float:
-        return {"text": -1, "int": MISSING, "float": float("nan"), "flag": -1}[self.store]
+        return _MISSING[self.store]
 
 
 class Moment(Struct, frozen=True):

@@ -262,7 +262,8 @@ def _column_values(column: Column, value: Any, length: int) -> Values:
         return value if isinstance(value, Texts) else Texts.of(value)
     if value is None or isinstance(value, int | float):
         # one cell seen `length` times: a constant column takes no memory
-        return np.broadcast_to(np.array(column.missing if value is None else value, column.dtype), length)
+        cell = np.array(column.missing if value is None else value, column.dtype)
+        return np.ndarray(length, cell.dtype, cell.tobytes(), strides=(0,))
     if isinstance(value, np.ndarray):
         return value if value.dtype == column.dtype else value.astype(column.dtype)
     return np.array([column.missing if v is None else v for v in value], column.dtype)

@@ -12,6 +12,7 @@ from advisor.analysis.replay import (
     Relief,
     ReplayedWork,
     ReplayInput,
+    Turns,
     emptying_waits,
     gains_by_task,
     gains_in_turn,
@@ -35,7 +36,7 @@ def test_following_agrees_with_one_item_after_another(items):
         # what a stretch has no slack for it cannot gain
         expected.append(gain)
         last = own
-    assert gains_in_turn(limit, slack, stretch).tolist() == expected
+    assert gains_in_turn(limit, slack, Turns.of_stretches(stretch)).tolist() == expected
 
 
 def tasks(*rows: tuple[int, int, int]) -> ReplayedWork:

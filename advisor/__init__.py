@@ -58,25 +58,33 @@ def diagnose(
     settings: AnyPath | Settings | None = None,
     *,
     chip: str = "",
+    workload: str = "",
+    stack: str = "",
     progress: Progress | None = None,
 ) -> Diagnosis:
     """What is wrong with a profile, ranked by what can be won: of the capture at a path, or of a loaded profile.
 
     `rules` are folders with rules of your own, held against the profile beside the shipped ones; `settings` is a file
-    such as `advisor.yaml`; `chip` is the chip, such as `910B3`, where the capture does not name it (a loaded profile
-    was told already); `progress` is told of each part of the work.
+    such as `advisor.yaml`; `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran
+    (`training`, `inference`, `prefill`, `decode`, `serving`, `RL`) and `stack` whose flags it has, such as `Megatron`
+    or `vLLM`, where the capture does not show it (a loaded profile was told already); `progress` is told of each part
+    of the work.
 
     Raises:
         InputError: Nothing at the path can be read.
         RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
-        UsageError: There is no such chip.
+        UsageError: There is no such chip, workload or stack.
     """
+    from advisor.facts.profile import Profile
     from advisor.pipeline import diagnose as run_rules
     from advisor.progress import silent
 
     listener = progress or silent
     given = _as_settings(settings)
-    profile = _as_profile(path, chip or (given.chip if given is not None else ""), listener)
+    if given is not None:
+        chip, workload, stack = chip or given.chip, workload or given.workload, stack or given.stack
+    told = {"chip": chip, "workload": workload, "stack": stack}
+    profile = path if isinstance(path, Profile) else load_profile(path, **told, progress=listener)
     _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
 
@@ -104,8 +112,7 @@ def compare(
 
     given = _as_settings(settings)
     catalog = load_rules(rules, given)
-    chip = given.chip if given is not None else ""
-    sides = [_open_side(one, chip, tables) for one in (before, after)]
+    sides = [_open_side(one, given, tables) for one in (before, after)]
     one, other = (pipeline.diagnose_if_needed(side, catalog, tables=tables) for side in sides)
     _attach_html()
     found = pipeline.compare(one, other, given)
@@ -144,23 +151,28 @@ def explain(
     return pipeline.explain(rule_id, fingerprint, diagnosis, load_rules(rules), profile=profile)
 
 
-def load_profile(path: AnyPath, *, chip: str = "", progress: Progress | None = None) -> Profile:
+def load_profile(
+    path: AnyPath, *, chip: str = "", workload: str = "", stack: str = "", progress: Progress | None = None
+) -> Profile:
     """The profile at this path: `load_profile(p).table("kernels").to_pandas()` gives its kernels.
 
-    `chip` is the chip, such as `910B3`, where the capture does not name it.
+    `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran and `stack` what drove
+    it, where the capture does not show it.
 
     Raises:
         InputError: Nothing at the path can be read.
-        UsageError: There is no such chip.
+        UsageError: There is no such chip, workload or stack.
     """
     from pathlib import Path
 
     from advisor.chips import told_chip
+    from advisor.model.job import told_job
     from advisor.pipeline import open_profile
     from advisor.progress import silent
 
     _attach_html()
-    return open_profile(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "")
+    job = told_job(workload, stack)
+    return open_profile(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "", job=job)
 
 
 def load_diagnosis(path: AnyPath) -> Diagnosis:
@@ -191,20 +203,17 @@ def load_rules(rules: Iterable[AnyPath] = (), settings: AnyPath | Settings | Non
     return Catalog.load([shipped_folder("rules"), *map(Path, rules)], _as_settings(settings))
 
 
-def _as_profile(given: AnyPath | Profile, chip: str, progress: Progress) -> Profile:
-    from advisor.facts.profile import Profile
-
-    return given if isinstance(given, Profile) else load_profile(given, chip=chip, progress=progress)
-
-
-def _open_side(given: AnyPath | Diagnosis, chip: str, tables: bool) -> Diagnosis | Profile:
+def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bool) -> Diagnosis | Profile:
     """One side of a comparison."""
     from pathlib import Path
 
     from advisor.model.findings import Diagnosis
     from advisor.pipeline import open_given
 
-    return given if isinstance(given, Diagnosis) else open_given(Path(given), chip=chip, tables=tables)
+    if isinstance(given, Diagnosis):
+        return given
+    chip, job = (settings.chip, settings.job) if settings is not None else ("", None)
+    return open_given(Path(given), chip=chip, job=job, tables=tables)
 
 
 def _as_settings(given: AnyPath | Settings | None) -> Settings | None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from advisor.chips import agree_on_chip
 from advisor.facts.base import Fact
-from advisor.facts.derived import Coverage, HostKind, MemoryPeak, Overlap, RecordedSpan, Spending
+from advisor.facts.derived import Coverage, HostKind, JobSign, MemoryPeak, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
@@ -25,12 +25,14 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, WorkerLost
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
+from advisor.model.job import JobKind
 from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
 from advisor.summary.account import step_account
 from advisor.summary.chart_data import EXHIBITS, make_exhibits, slack_by_rank, step_us, time_split
+from advisor.summary.job_kind import infer_job
 from advisor.summary.unread_input import unread_input
 
 if TYPE_CHECKING:
@@ -46,7 +48,16 @@ F = TypeVar("F", bound=Fact)
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
-ALWAYS: tuple[type[Fact], ...] = (Coverage, Spending, MemoryPeak, StepWindow, RecordedSpan, Damage, Setting)
+ALWAYS: tuple[type[Fact], ...] = (
+    Coverage,
+    Spending,
+    MemoryPeak,
+    StepWindow,
+    RecordedSpan,
+    Damage,
+    Setting,
+    JobSign,
+)
 """What a diagnosis says of every run, whatever tables the rules read."""
 
 HOST_CALLS = FirstRow(HostKind)
@@ -54,11 +65,18 @@ HOST_CALLS = FirstRow(HostKind)
 
 
 def open_profile(
-    path: Path, *, jobs: int | None = None, progress: Progress = silent, also: Sequence[Derivation] = (), chip: str = ""
+    path: Path,
+    *,
+    jobs: int | None = None,
+    progress: Progress = silent,
+    also: Sequence[Derivation] = (),
+    chip: str = "",
+    job: JobKind | None = None,
 ) -> Profile:
     """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
 
-    Little is read before a table is asked for. `chip` is what the user says of the chip, by its name in `chips`.
+    Little is read before a table is asked for. `chip` is what the user says of the chip, by its name in `chips`, and
+    `job` what of the job.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -69,6 +87,8 @@ def open_profile(
     run, sources = open_input(path, jobs=jobs, progress=progress)
     if chip:
         run = _with_chip(run, chip)
+    if job is not None:
+        run = run.model_copy(update={"job": job})
     return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_worker_count(jobs, sources), progress))
 
 
@@ -137,7 +157,13 @@ def judge_profile(
 
 
 def open_given(
-    path: Path, *, jobs: int | None = None, progress: Progress = silent, chip: str = "", tables: bool = False
+    path: Path,
+    *,
+    jobs: int | None = None,
+    progress: Progress = silent,
+    chip: str = "",
+    job: JobKind | None = None,
+    tables: bool = False,
 ) -> Diagnosis | Profile:
     """What lies at this path: the diagnosis in a .json, or a capture; with `tables` it can be set beside another.
 
@@ -147,10 +173,10 @@ def open_given(
     if is_saved(path):
         return saved_diagnosis(path)
     if not tables:
-        return open_profile(path, jobs=jobs, progress=progress, chip=chip)
+        return open_profile(path, jobs=jobs, progress=progress, chip=chip, job=job)
     from advisor.comparison.tables import ALSO
 
-    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip)
+    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip, job=job)
 
 
 def diagnose_if_needed(
@@ -368,15 +394,16 @@ def _peak_memory(profile: Profile) -> float | None:
     return max(reserved, default=None)
 
 
-MEASURED = ("step_us", "device_idle_share", "sides")
+MEASURED = ("step_us", "device_idle_share", "sides", "workload", "phase", "stack")
 """Names of the run that are known only when its facts have been read."""
 
 
 def measured_run(profile: Profile) -> Run:
-    """The run with what only its facts can tell: the mean step, its idle share, and which sides were recorded."""
+    """The run with what only its facts can tell: the mean step, its idle share, which sides were recorded, what ran."""
     run, overlaps = profile.run, _table_if_recorded(profile, Overlap)
     sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)
     idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None
-    return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides})
+    job = infer_job(run, profile.table(JobSign))
+    return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides, "job": job})

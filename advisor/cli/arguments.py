@@ -18,6 +18,8 @@ from advisor.report.output_formats import WRITERS, Writer, list_suffixes
 if TYPE_CHECKING:
     from advisor.messages.errors import Unclear
 
+WORKLOADS = ("training", "inference", "prefill", "decode", "serving", "RL")
+STACKS = ("verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore")
 LEVELS = ("info", "low", "medium", "high", "critical")
 SETTINGS_FILE = "advisor.yaml"
 PROJECT_FILE = "pyproject.toml"
@@ -131,6 +133,16 @@ def reading_options(one: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the chip, such as 910B3, where the capture names none or only its family (default: `chip` of the "
         "settings)",
+    )
+    one.add_argument(
+        "--workload",
+        choices=WORKLOADS,
+        help="what ran, where the capture does not show it (default: `workload` of the settings)",
+    )
+    one.add_argument(
+        "--stack",
+        choices=STACKS,
+        help="whose flags the job has, where the capture does not show it (default: `stack` of the settings)",
     )
 
 

@@ -68,6 +68,6 @@ def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settin
     from advisor.report.progress_bar import ProgressBar
 
     with ProgressBar(language_of(arguments.lang)) as bar:
-        profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip)
+        profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip, job=arguments.job)
         warn_of_chip(profile, arguments)
         return diagnose_if_needed(profile, catalog_of(arguments.rules, settings), bar), profile

@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings | None:
-    """The settings in force, if any; what they say of language, exit code and chip counts where the command does not.
+    """The settings in force, if any; what they say of language, exit code, chip and job counts where the command does
+    not.
 
     Raises:
         UsageError: There is no such file, or no such chip.
     """
     from advisor.chips import told_chip
+    from advisor.model.job import told_job
 
     settings = _read_settings(arguments)
     told: str | None = getattr(arguments, "chip", None)
     arguments.chip = told_chip(told) if told is not None else settings.chip if settings is not None else ""
+    workload, stack = (getattr(arguments, name, "") or getattr(settings, name, "") for name in ("workload", "stack"))
+    arguments.job = told_job(workload or "", stack or "")
     return settings
 
 

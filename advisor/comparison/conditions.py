@@ -151,10 +151,12 @@ def _of_versions(one: Run, other: Run) -> Iterator[Text]:
         ("torch_npu", one.torch_npu_version, other.torch_npu_version),
         ("chip", one.chip, other.chip),
         ("framework", one.framework, other.framework),
+        ("workload", one.job.workload, other.job.workload),
+        ("stack", one.job.stack, other.job.stack),
     ):
         if old and new and old != new:
             then, now = one_line(old), one_line(new)
-            chinese = {"chip": "芯片", "framework": "框架"}.get(name, name)
+            chinese = {"chip": "芯片", "framework": "框架", "workload": "任务类型", "stack": "软件栈"}.get(name, name)
             yield Text(en=f"{name}: {then} before, {now} now.", zh=f"{chinese}：由 {then} 变为 {now}。")
 
 

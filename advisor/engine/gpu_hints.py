@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from advisor.engine.vocabulary import TELL_JOB
 from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.messages.text import Text
 
@@ -36,6 +37,7 @@ OF_SWITCH: Mapping[Text, Text] = {
 """By the switch of the profilers for Ascend that records the same."""
 OF_RUN: Mapping[str, Text] = {
     "chip": NAMED_CHIP,
+    **dict.fromkeys(("workload", "phase", "stack"), TELL_JOB),
     **dict.fromkeys(("level", "framework", "cann_version", "torch_npu_version"), NOT_RECORDED),
     **dict.fromkeys(("world_size", "tp", "pp", "dp", "cp", "ep"), GROUPS),
     "step_us": OF_SWITCH[NPU],

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.engine import gpu_hints
-from advisor.engine.vocabulary import FILES, RUN, VALUES, SoughtValue, words_for_names
+from advisor.engine.vocabulary import FILES, RUN, TELL_JOB, VALUES, SoughtValue, words_for_names
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked_variables
 from advisor.facts import FACTS
@@ -31,6 +31,7 @@ _CHIP = Text(
     " *_ascend_pt 目录，也可同时导出数据库（`export_type` 中加上 `ExportType.Db`）",
 )
 OF_RUN: Mapping[str, Text] = {
+    **dict.fromkeys(("workload", "phase", "stack"), TELL_JOB),
     "chip": _CHIP,
     "level": _WHOLE,
     "framework": _WHOLE,

@@ -37,6 +37,7 @@ TABLES: Mapping[str, Text] = {
     "host_kinds": _t("kinds of host calls", "host 侧调用的分类"),
     "idle_causes": _t("causes of idle time", "空闲时间的成因"),
     "interruptions": _t("gaps of the launching thread", "下发线程的中断"),
+    "job_signs": _t("what tells the kind of job", "判断任务类型的依据"),
     "kernels": _t("kernels", "kernel 明细"),
     "kernel_lengths": _t("kernels", "kernel 明细"),
     "l2_cache": _t("L2 cache hit rates", "L2 Cache 命中率"),
@@ -98,10 +99,20 @@ RUN: Mapping[str, Text] = {
     "lost_files": _t("files that were not given", "未提供的文件"),
     "device_family": _t("family of devices", "设备类别"),
     "framework": _t("framework", "训练框架"),
+    "workload": _t("kind of job", "任务类型"),
+    "phase": _t("phase of the inference", "推理阶段"),
+    "stack": _t("software stack of the job", "任务所用软件栈"),
     "chip": _t("chip", "芯片型号"),
     "cann_version": _t("version of CANN", "CANN 版本"),
     "torch_npu_version": _t("version of torch_npu", "torch_npu 版本"),
 }
+
+
+TELL_JOB = _t(
+    "say it with `--workload` and `--stack`, or in advisor.yaml; operators and call stacks show it too",
+    "请用 `--workload`、`--stack` 或在 advisor.yaml 中指明；采集到的算子与调用栈也能判断",
+)
+"""How to have it known what kind of job ran."""
 
 
 class SoughtValue(NamedTuple):

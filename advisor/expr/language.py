@@ -237,6 +237,25 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName("ep", _NUMBER, "expert-parallel size", lambda r: _none_if_zero(r.parallel.ep)),
     RunName("device_family", _TEXT, "`npu` or `gpu`", lambda r: r.device_family),
     RunName("framework", _TEXT, "`PyTorch` or `MindSpore`; missing when not recorded", lambda r: r.framework or None),
+    RunName(
+        "workload",
+        _TEXT,
+        "`training`, `inference` or `RL`, as the operators or the user tell; missing where nothing does",
+        lambda r: r.job.workload or None,
+    ),
+    RunName(
+        "phase",
+        _TEXT,
+        "of an inference: `prefill`, `decode` or `mixed`; missing where nothing tells",
+        lambda r: r.job.phase or None,
+    ),
+    RunName(
+        "stack",
+        _TEXT,
+        "whose flags the job has: `PyTorch` (alone), `FSDP`, `DeepSpeed`, `Megatron`, `vLLM`, `SGLang`, `MindIE`, "
+        "`MindSpore`, `verl`; missing where nothing tells",
+        lambda r: r.job.stack or None,
+    ),
     RunName("chip", _TEXT, "chip, such as `Ascend910B`", lambda r: r.chip or None),
     RunName("cann_version", _TEXT, "version of CANN", lambda r: r.cann_version or None),
     RunName("torch_npu_version", _TEXT, "version of torch_npu", lambda r: r.torch_npu_version or None),

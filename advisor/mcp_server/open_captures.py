@@ -13,6 +13,7 @@ from advisor.mcp_server.roots import PermittedPath, Roots
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis
+from advisor.model.job import JobKind
 from advisor.pipeline import diagnose_if_needed, open_given
 from advisor.progress import Progress, silent
 from advisor.rules.catalog import Catalog
@@ -41,8 +42,8 @@ class Seen(Struct):
 class Opened:
     """Opens captures below the roots and keeps the last few; hold the `lock` while one is worked with."""
 
-    def __init__(self, roots: Roots, catalog: Catalog, chip: str = "") -> None:
-        self.roots, self.catalog, self.chip = roots, catalog, chip
+    def __init__(self, roots: Roots, catalog: Catalog, chip: str = "", job: JobKind | None = None) -> None:
+        self.roots, self.catalog, self.chip, self.job = roots, catalog, chip, job
         self.lock = RLock()
         """A profile reads its files as it is asked, which two questions at once must not do."""
         self._seen: OrderedDict[PermittedPath, Seen] = OrderedDict()
@@ -86,7 +87,7 @@ class Opened:
 
     def _open_capture(self, given: PermittedPath, progress: Progress) -> Seen:
         # in this process: forking one that serves requests in threads may leave a lock held for ever
-        opened = open_given(given.path, jobs=1, progress=progress, chip=self.chip)
+        opened = open_given(given.path, jobs=1, progress=progress, chip=self.chip, job=self.job)
         return Seen(given, None, opened) if isinstance(opened, Diagnosis) else Seen(given, opened)
 
     def _let_go(self) -> None:

@@ -30,6 +30,7 @@ from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
+from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
 from advisor.policy import pyproject
 from advisor.policy.mistakes import Faults
 from advisor.policy.policy import FailCondition, Policy, parse_bars
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
-TOP_LEVEL = ("rules", "language", "fail_on", "chip")
+TOP_LEVEL = ("rules", "language", "fail_on", "chip", "workload", "stack")
 _LEVELS = tuple(level.name for level in Severity)
 OWN_RULES = Message("own_rules")
 
@@ -64,11 +65,20 @@ class Settings:
     language: str | None = None
     chip: str = ""
     """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
+    workload: str = ""
+    """What ran, in a word of `TOLD_WORKLOADS`; empty where nothing is said."""
+    stack: str = ""
+    """Whose flags the job has, one of `STACKS`; empty where nothing is said."""
     fail_on: tuple[FailCondition, ...] | None = None
     """Which findings fail a run; none at all where it is empty. None leaves it to the command."""
     policy: Policy = field(default_factory=Policy)
     tolerance: Tolerance = field(default_factory=Tolerance)
     document: RuleDocument | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def job(self) -> JobKind:
+        """What is said of the job."""
+        return told_job(self.workload, self.stack)
 
     @classmethod
     def read(cls, path: Path) -> Settings:
@@ -174,6 +184,8 @@ class _Reader:
             rules={key: self.override(key, value) for key, value in overrides.items()},
             language=faults.word(("language",), data.get("language"), _LANGUAGES),
             chip=self.chip(data.get("chip")),
+            workload=faults.word(("workload",), data.get("workload"), tuple(TOLD_WORKLOADS)) or "",
+            stack=faults.word(("stack",), data.get("stack"), STACKS) or "",
             fail_on=self.fail_on(data.get("fail_on")),
             policy=read_policy(data, faults),
             tolerance=read_tolerance(data.get("compare"), faults),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from advisor.chips import CHIPS
+from advisor.model.job import Stack, ToldWorkload
 
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
@@ -108,6 +109,14 @@ class SettingsFile(_Section):
         description="The chip that the job ran on, such as `Ascend910B3` or `910B3`, where captures name none or only "
         "its family: it tells the device memory and the clock. `--chip` wins.",
         examples=[chip.name for chip in CHIPS],
+    )
+    workload: ToldWorkload | None = Field(
+        None, description="What ran, where captures do not show it or show it wrongly; `--workload` wins."
+    )
+    stack: Stack | None = Field(
+        None,
+        description="The software whose flags the job has, where captures do not show it or show it wrongly; `--stack` "
+        "wins.",
     )
     fail_on: Bars | list[Bars] | None = Field(
         None,

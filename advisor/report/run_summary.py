@@ -15,6 +15,7 @@ from advisor.report.words import NOTES, WORDS, say, word_for
 from advisor.units import show_value
 
 _MOST_NOTES = 20
+_LONGEST_SIGN = 100
 FEW_STEPS = 3
 """One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
 
@@ -44,6 +45,8 @@ def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
         ("recorded_steps", plain_prose(_say_steps(run, language))),
         ("parallel", code_prose(_parallel_sizes(run)) if _parallel_sizes(run) else ()),
         ("framework", code_prose(run.framework) if run.framework else ()),
+        ("workload", _say_job(run, "workload", language)),
+        ("stack", _say_job(run, "stack", language)),
         ("chip", code_prose(run.chip) if run.chip else ()),
         ("cann", code_prose(run.cann_version) if run.cann_version else ()),
         ("torch_npu", code_prose(run.torch_npu_version) if run.torch_npu_version else ()),
@@ -84,6 +87,18 @@ def _say_captured(run: Run, language: Language) -> str:
         return ""
     name = "captured_of" if run.world_size > len(run.ranks) else "captured_all"
     return say(name, language, ranks=number_ranges(run.ranks, language), count=len(run.ranks), world=run.world_size)
+
+
+def _say_job(run: Run, about: str, language: Language) -> Prose:
+    """What ran, or what drove it, and what told."""
+    job = run.job
+    kind = say(f"job_{job.phase or job.workload}", language) if job.workload else ""
+    sign = next((one for one in job.signs if one.about == about), None)
+    value = kind if about == "workload" else job.stack
+    if sign is None or not value:
+        return plain_prose(value)
+    name = TextPiece(clean_line(sign.name, _LONGEST_SIGN), code=True)
+    return parse_prose(say(f"seen_{sign.seen_as}", language), {"value": TextPiece(value), "name": name})
 
 
 def _parallel_sizes(run: Run) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Table, read_table, split_cells
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message, either_of
+from advisor.model.job import STACKS, JobKind, Phase, Workload
 from advisor.model.run import Capture, Parallel, Run, Sides
 from advisor.rules.schema import CaseFile
 from advisor.rules.source import suggest_known
@@ -89,6 +90,11 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         step_us=_number_of_word(said, "step_us"),
         idle_share=_number_of_word(said, "device_idle_share") if said.get("device_idle_share", "-") != "-" else None,
         sides=_recorded_sides(said),
+        job=JobKind(
+            workload=_one_of_words(said, "workload", get_args(Workload)),
+            phase=_one_of_words(said, "phase", get_args(Phase)),
+            stack=_one_of_words(said, "stack", STACKS),
+        ),
         captures=_captures_lacking(_device_family(said), _text_of_word(said, "lost_files").split(), ranks),
         parallel=Parallel(**{name: int(_number_of_word(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
     )
@@ -131,6 +137,13 @@ def _recorded_sides(said: Mapping[str, str]) -> Sides:
 def _not_one_of(name: str, allowed: Iterable[str], given: str) -> Unclear:
     *words, last = allowed
     return Unclear(Message("run_word_is_one_of", name=name, allowed=either_of(", ".join(words), last), given=given))
+
+
+def _one_of_words(said: Mapping[str, str], name: str, allowed: Iterable[str]) -> Any:
+    word, known = _text_of_word(said, name), [one for one in allowed if one]
+    if word and word not in known:
+        raise _not_one_of(name, known, word)
+    return word
 
 
 def _text_of_word(said: Mapping[str, str], name: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words by which remedies name what one family of devices, or one framework on it, has and others have not."""
+"""Words by which remedies name what only some runs have: a family of devices, a framework, a stack, a kind of job."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ WORDS: Mapping[str, re.Pattern[str]] = {
     "framework": re.compile(
         r"torch_npu|torch\.npu|\"npu\"|\bnpu_\w+|\bNpu[A-Z]\w*|NPUGraph|ASCEND_LAUNCH_BLOCKING|ACL_OP_COMPILER\w*"
         r"|PYTORCH_NPU_\w+|TASK_QUEUE_ENABLE|CPU_AFFINITY_CONF"
+    ),
+    "workload": re.compile(
+        r"[Oo]ptimi[sz]er\b|\boptim\.|NpuFused|[Gg]radient|\.backward\(|DistributedDataParallel|\bDDP\b|no_sync|ZeRO"
+        r"|[Mm]icro-?[Bb]atch|[Rr]ecompute|find_unused|SyncBatchNorm|--manual-gc|--overlap-|--moe-fb"
+        r"|\btraining (loop|step|thread)|优化器|梯度|反向|重计算|训练(循环|线程|步)"
+    ),
+    "stack": re.compile(
+        r"--(?!only\b|rank_id\b|top_num\b|privileged\b)[a-z][\w-]+|\bMegatron|\bMindSpeed|\bDeepSpeed|\bvLLM|\bSGLang|\bMindIE"
+        r"|\b(VLLM|SGLANG|MINDIE|ATB)_\w+|\bDDP\b|DistributedDataParallel|no_sync\b|\bFSDP"
     ),
 }
 """By the name of the run that a remedy with such words has to ask for. Those of torch_npu ask for both."""

@@ -147,7 +147,8 @@ def test_init_writes_settings_that_change_nothing_until_a_line_is_uncommented(
     assert main(["rules", "list"]) == 0
     data = source.read_document(deep / "advisor.yaml").data
     SCHEMA.validate(data)
-    assert set(data) == {"language", "chip", "fail_on", "rules", "policy", "budgets", "suppressions", "compare"}
+    keys = {"language", "chip", "workload", "stack", "fail_on", "rules", "policy", "budgets", "suppressions", "compare"}
+    assert set(data) == keys
 
 
 def test_init_never_overwrites_and_writes_the_schema_on_demand(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:

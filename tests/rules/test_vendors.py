@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from advisor.engine.merge import merge
 from advisor.expr.language import run_values
 from advisor.messages.errors import Unclear
 from advisor.model.findings import Finding, RemedyStep
+from advisor.model.job import STACKS
 from advisor.rules import source, style
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given, run_of
@@ -25,6 +27,17 @@ from advisor.rules.vendors import named_tools
 from advisor.shipped_files import shipped_folder
 
 RULES = Catalog.load([shipped_folder("rules")]).rules
+OWN = {
+    "verl": re.compile("verl"),
+    "Megatron": re.compile("--[a-z]|Megatron|MindSpeed"),
+    "DeepSpeed": re.compile("DeepSpeed|zero_optimization|--optim"),
+    "FSDP": re.compile("FSDP|--optim"),
+    "vLLM": re.compile("vLLM|VLLM_"),
+    "SGLang": re.compile("SGLang|SGLANG_"),
+    "MindIE": re.compile("MindIE|MINDIE_|ATB_"),
+    "PyTorch": re.compile("DDP|DistributedDataParallel|FSDP|no_sync|--optim"),
+}
+"""By stack: what steps with flags have to name to be its own."""
 
 
 def findings(rule: Rule, run: str) -> Iterator[Finding]:
@@ -35,10 +48,15 @@ def findings(rule: Rule, run: str) -> Iterator[Finding]:
         yield from merge(evaluate(rule, TablesAlone(said.tables), said.run))
 
 
+def words(step: RemedyStep) -> str:
+    """All that a step says."""
+    care = (step.care.en, step.care.zh) if step.care else ()
+    return " ".join((step.do.en, step.do.zh, step.run, step.code, *care))
+
+
 def names(step: RemedyStep) -> set[str]:
     """What the run of a step has to be known for, by the tools it names."""
-    care = (step.care.en, step.care.zh) if step.care else ()
-    return {name for name, _ in named_tools(" ".join((step.do.en, step.do.zh, step.run, step.code, *care)))}
+    return {name for name, _ in named_tools(words(step))}
 
 
 def shown(rule: Rule, run: str) -> list[list[RemedyStep]]:
@@ -57,7 +75,36 @@ def test_mindspore_is_told_something_and_nothing_of_torch_npu(rule: Rule) -> Non
 def test_a_gpu_is_told_something_and_nothing_of_ascend(rule: Rule) -> None:
     told, elsewhere = shown(rule, "framework=PyTorch device_family=gpu"), shown(rule, "framework=PyTorch")
     assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
-    assert not any(names(step) for steps in told for step in steps)
+    assert not any(names(step) & {"device_family", "framework"} for steps in told for step in steps)
+
+
+@pytest.mark.parametrize("device", ["npu", "gpu"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_an_inference_is_told_something_and_nothing_of_training(rule: Rule, device: str) -> None:
+    run = f"framework=PyTorch device_family={device}"
+    told, elsewhere = shown(rule, f"{run} workload=inference"), shown(rule, run)
+    assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
+    assert not any("workload" in names(step) for steps in told for step in steps)
+
+
+@pytest.mark.parametrize("stack", [one for one in STACKS if one != "MindSpore"])
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_stack_is_told_something_and_no_flags_of_another(rule: Rule, stack: str) -> None:
+    kind = "inference" if stack in ("vLLM", "SGLang", "MindIE") else "training"
+    run = f"framework=PyTorch workload={kind}"
+    told, elsewhere = shown(rule, f"{run} stack={stack}"), shown(rule, run)
+    assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
+    foreign = [
+        step for steps in told for step in steps if "stack" in names(step) and not OWN[stack].search(words(step))
+    ]
+    assert not foreign
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_training_is_told_nothing_of_serving(rule: Rule) -> None:
+    serving = re.compile(r"vLLM|SGLang|MindIE|MINDIE_|VLLM_|enforce-eager|cudagraph|async-scheduling")
+    told = shown(rule, "framework=PyTorch workload=training")
+    assert not any(serving.search(words(step)) for steps in told for step in steps)
 
 
 @pytest.mark.parametrize(("words", "family"), [("", "npu"), ("device_family=gpu captured_ranks=2", "gpu")])

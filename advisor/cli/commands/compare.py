@@ -131,7 +131,7 @@ def _open_side(
     from advisor.pipeline import open_given
     from advisor.report import outside_captures
 
-    given = open_given(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip, tables=True)
+    given = open_given(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip, job=arguments.job, tables=True)
     if isinstance(given, Profile):
         warn_of_chip(given, arguments)
         outside_captures(outputs, path, tuple(capture.path for capture in given.run.captures))

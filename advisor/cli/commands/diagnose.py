@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
                 if done >= total and what in READ:
                     charts.wake()
 
-            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, chip=arguments.chip)
+            words = {"chip": arguments.chip, "job": arguments.job}
+            profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, **words)
             warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
             small = profile.size_bytes <= LARGE_BYTES

@@ -45,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise
         raise _missing_mcp_error() from error
     settings = settings_of(arguments)
-    opened = Opened(Roots(arguments.root or [_default_root()]), catalog_of(arguments.rules, settings), arguments.chip)
+    roots, catalog = Roots(arguments.root or [_default_root()]), catalog_of(arguments.rules, settings)
+    opened = Opened(roots, catalog, arguments.chip, arguments.job)
     server = build_server(Tools(opened, settings, language_of(arguments.lang)))
     try:
         server.run("stdio")

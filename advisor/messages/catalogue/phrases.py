@@ -26,6 +26,8 @@ TEXTS: Mapping[str, Text] = {
     "unknown_function": Text("unknown function `{name}`", "未知的函数 `{name}`"),
     "unknown_unit": Text("unknown unit `{name}`", "未知的单位 `{name}`"),
     "unknown_chip": Text("unknown chip `{name}`", "未知的芯片型号 `{name}`"),
+    "unknown_workload": Text("unknown workload `{name}`", "未知的任务类型 `{name}`"),
+    "unknown_stack": Text("unknown stack `{name}`", "未知的软件栈 `{name}`"),
     "no_column_or_value": Text("no column or value `{name}`", "没有列或取值 `{name}`"),
     "no_column": Text("`{table}` has no column `{name}`", "`{table}` 没有列 `{name}`"),
     # shapes of values

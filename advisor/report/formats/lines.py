@@ -40,6 +40,8 @@ def _run_json(reported: Reported) -> dict[str, Any]:
         "name": run.name,
         "advisor": diagnosis.version,
         "framework": run.framework,
+        "workload": run.job.workload,
+        "stack": run.job.stack,
         "chip": run.chip,
         "cann": run.cann_version,
         "torch_npu": run.torch_npu_version,

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tells the kind of job: operators, calls, lines of Python and settings that only some jobs have.
+
+A backward pass or an optimizer is training. Operators that keep keys and values for later tokens, or attend to what is
+kept, run only where text is generated. Names are those of CANN, of ATB and of the kernels that serving engines bring;
+what they do not tell stays unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.derived import JobSign
+from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
+from advisor.facts.table import Array, Table, Texts
+
+_OPERATORS = (
+    (
+        "backward",
+        r"(?-i:\w+Grad(V\d+|D|Ext)?\b|\w+Grad(?=[A-Z])|.*Backprop(Input|Filter)|Apply(Ada|RMS|Rms|Momentum|Lamb|FusedEma))"
+        r"|.*(_backward\b|_backward_|fused_adam|multi_tensor_apply|[_:]([dw]grad|bwd)_|[_:](dgrad|wgrad)\b)",
+    ),
+    (
+        "decode",
+        r"IncreFlashAttention|PagedAttention|paged_attention|PagedMultiLatentAttention|.*flash_attn_with_kvcache"
+        r"|.*single_query_cached_kv|fmhaSm\w*ForGen\b|.*BatchDecodeWithPagedKV",
+    ),
+    (
+        "prefill",
+        r"PromptFlashAttention|UnpadFlashAttention|.*(mha_batch_prefill|BatchPrefillWith(Paged|Ragged)KV)|fmhaSm\w*PagedKv\w*Context\b",
+    ),
+    (
+        "cache",
+        r"FusedInferAttentionScore|ReshapeAndCache|ScatterPaKvCache|KvRmsNormRopeCache|MlaProlog|MlaPreprocess|mla_preprocess"
+        r"|.*(reshape_and_cache|store_kv_?cache|store_cache|unified_attention|append_paged_kv_cache|concat_and_cache_mla)",
+    ),
+    ("vLLM", r"vllm::|_C_cache_ops::|_C_ascend::|_compute_slot_mapping_kernel"),
+    ("SGLang", r"sglang::|sgl_kernel::"),
+)
+_CALLS = (
+    ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
+    ("forward", r"aten::(linear|conv[123]d|scaled_dot_product_attention|native_(layer|batch|group)_norm)$"),
+    ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
+    ("vLLM", r"vllm::"),
+    ("SGLang", r"sglang::"),
+    ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),
+    ("FSDP", r"FullyShardedDataParallel|FSDP::"),
+    ("PyTorch", r"DistributedDataParallel\.forward|torch\.distributed\.ddp"),
+)
+_LINES = (
+    ("verl", r"verl/(workers|trainer|single_controller|utils|models)/"),
+    ("vLLM", r"vllm(_ascend)?/(v1|engine|worker|model_executor|attention|distributed|compilation|forward_context)\b"),
+    ("SGLang", r"sglang/srt/"),
+    ("MindIE", r"(atb_llm|mindie_llm)/"),
+    ("Megatron", r"(megatron/(core|training|legacy)|mindspeed(_(llm|mm|rl))?/\w+)/"),
+    ("DeepSpeed", r"deepspeed/(runtime|ops|comm|moe|utils)/"),
+    ("FSDP", r"torch/distributed/(_composable/)?fsdp/"),
+    ("PyTorch", r"torch/nn/parallel/distributed\.py"),
+    ("MindSpore", r"(mindspore|mindformers)/"),
+)
+_VARIABLES = (("vLLM", r"VLLM_"), ("SGLang", r"SGLANG_|SGL_"), ("MindIE", r"MINDIE_|ATB_LLM_"))
+
+
+class Vocabulary(Struct, frozen=True):
+    """Names that tell something, by what they tell; `prefix` may stand before each of them."""
+
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+
+    @classmethod
+    def of(cls, told: tuple[tuple[str, str], ...], prefix: str = "") -> Vocabulary:
+        return cls(tuple((tells, re.compile(f"{prefix}(?:{names})")) for tells, names in told))
+
+    def told_by(self, name: str) -> Iterator[str]:
+        """What a name tells."""
+        return (tells for tells, names in self.patterns if names.match(name))
+
+
+OPERATORS = Vocabulary.of(_OPERATORS)
+CALLS = Vocabulary.of(_CALLS)
+LINES = Vocabulary.of(_LINES, prefix=r"(?:.*/)?")
+VARIABLES = Vocabulary.of(_VARIABLES)
+
+_LINE = re.compile(r".+\.py\(\d+\): ")
+_Sign = tuple[int, str, str, str, float]
+
+
+def job_signs(
+    kernels: Table[Kernel] | None,
+    totals: Table[OperatorTotal] | None,
+    calls: Table[HostCall] | None,
+    settings: Table[Setting] | None,
+) -> Table[JobSign]:
+    """One row per rank, thing that is told and way it was seen."""
+    signs: list[_Sign] = []
+    if kernels is not None:
+        for column in ("op_type", "function", "op_name"):
+            signs += _signs_of_names(kernels["rank"], kernels.texts(column), OPERATORS, "operator")
+    if totals is not None:
+        signs += _signs_of_names(totals["rank"], totals.texts("op_type"), OPERATORS, "operator", totals["calls"])
+    if calls is not None:
+        names = calls.texts("name")
+        lines = names.hits(map(bool, map(_LINE.match, names.names)))
+        for rows, known, seen_as in ((lines, LINES, "line"), (~lines, CALLS, "call")):
+            signs += _signs_of_names(calls["rank"][rows], names.take(rows), known, seen_as)
+    if settings is not None:
+        given = settings.texts("kind").isin(["env"]) & ~settings.texts("value").isin([""])
+        signs += _signs_of_names(settings["rank"][given], settings.texts("name").take(given), VARIABLES, "setting")
+    return _most_frequent(signs)
+
+
+def _signs_of_names(
+    ranks: Array, names: Texts, known: Vocabulary, seen_as: str, calls: Array | None = None
+) -> Iterator[_Sign]:
+    """What the names of one column tell, rank by rank."""
+    told = {code: tuple(known.told_by(name)) for code, name in enumerate(names.names)}
+    telling = names.hits(bool(told[code]) for code in range(len(names.names)))
+    for rank in np.unique(ranks[telling]).tolist():
+        rows = telling & (ranks == rank)
+        often = np.bincount(names.codes[rows], None if calls is None else np.nan_to_num(calls[rows]))
+        for code in np.unique(names.codes[rows]).tolist():
+            for tells in told[code]:
+                yield rank, tells, seen_as, names.names[code], float(often[code])
+
+
+def _most_frequent(signs: list[_Sign]) -> Table[JobSign]:
+    """Of what tells the same in the same way on a rank the most frequent."""
+    best: dict[tuple[int, str, str], _Sign] = {}
+    for sign in sorted(signs, key=lambda sign: (-sign[-1], sign[3])):
+        best.setdefault(sign[:3], sign)
+    columns = zip(*sorted(best.values()), strict=True) if best else ((),) * 5
+    return Table.build(JobSign, **dict(zip(("rank", "tells", "seen_as", "name", "calls"), columns, strict=True)))

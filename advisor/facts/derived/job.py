@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the job was that was captured."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Key, Rank
+
+
+class JobSign(Fact):
+    """One thing on one rank that tells what kind of job ran, or which software drove it."""
+
+    table = "job_signs"
+    observed = False
+
+    rank: Rank
+    tells: Annotated[
+        str,
+        Key(
+            "`backward` (a backward pass or an optimizer), `forward` (layers of a network), `cache` (keys and values "
+            "kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token); else the "
+            "name of a stack, such as `vLLM`."
+        ),
+    ]
+    seen_as: Annotated[
+        str, Key("`operator` (of the device), `call` (of the host), `line` (of Python) or `setting` (a variable).")
+    ]
+    name: Annotated[str, Key("What was seen: of everything that tells the same, the most frequent.")]
+    calls: Annotated[float, Count("How often; 1 for a setting.")]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JobKind: what kind of job was captured, which software drove it, and what told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from advisor.messages.errors import UsageError
+from advisor.messages.message import Message
+
+Workload = Literal["", "training", "inference", "RL"]
+Phase = Literal["", "prefill", "decode", "mixed"]
+ToldWorkload = Literal["training", "inference", "prefill", "decode", "serving", "RL"]
+Stack = Literal["verl", "Megatron", "DeepSpeed", "FSDP", "vLLM", "SGLang", "MindIE", "PyTorch", "MindSpore"]
+STACKS: tuple[str, ...] = get_args(Stack)
+"""Every stack. Where one drives another its own flags count: the first of these that was seen."""
+
+
+class JobEvidence(BaseModel):
+    """One thing that told the kind of job."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    about: Literal["workload", "stack"]
+    seen_as: Literal["operator", "call", "line", "setting", "forward", "framework", "layout", "told"]
+    """`forward`: steps hold layers of a network and no backward pass; `layout`: parallel sizes that the stack wrote."""
+    name: str = ""
+
+
+class JobKind(BaseModel):
+    """What kind of job was captured, and which software drove it; empty where nothing tells."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    workload: Workload = ""
+    """`RL` trains, and generates with what it trains."""
+    phase: Phase = ""
+    """What an inference did in the captured time: `mixed` where prompts are read and tokens generated."""
+    stack: str = ""
+    """Whose flags and settings the job has, such as `Megatron` or `vLLM`."""
+    signs: tuple[JobEvidence, ...] = ()
+    """What told the workload and the stack."""
+
+
+TOLD_WORKLOADS: Mapping[str, tuple[Workload, Phase]] = {
+    "training": ("training", ""),
+    "inference": ("inference", ""),
+    "prefill": ("inference", "prefill"),
+    "decode": ("inference", "decode"),
+    "serving": ("inference", "mixed"),
+    "RL": ("RL", ""),
+}
+"""The words by which people say what ran."""
+
+
+def told_job(workload: str, stack: str) -> JobKind:
+    """The job that the user names, in words of `TOLD_WORKLOADS` and `STACKS`; nothing where nothing is said.
+
+    Raises:
+        UsageError: There is no such word.
+    """
+    for word, name, known in (("workload", workload, TOLD_WORKLOADS), ("stack", stack, STACKS)):
+        if name and name not in known:
+            raise UsageError(Message(f"unknown_{word}", name=name), Message("known_are", names=", ".join(known)))
+    kind, phase = TOLD_WORKLOADS[workload] if workload else ("", "")
+    said = (("workload", workload), ("stack", stack))
+    signs = tuple(JobEvidence(about=about, seen_as="told", name=word) for about, word in said if word)
+    return JobKind(workload=kind, phase=phase, stack=stack, signs=signs)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of job a run was and which software drove it, by what was seen of it; what nothing tells stays unknown."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from advisor.facts.derived import JobSign
+from advisor.facts.table import Table
+from advisor.model.job import STACKS, JobEvidence, JobKind, Phase
+from advisor.model.run import Run
+
+_SERVING = ("vLLM", "SGLang", "MindIE")
+_GENERATES = ("decode", "prefill", "cache")
+_WAYS = ("operator", "call", "line", "setting")
+"""What shows a thing best stands first."""
+
+
+def infer_job(run: Run, table: Table[JobSign]) -> JobKind:
+    """What the user told, filled up by what was seen."""
+    told, seen = run.job, _Seen(table)
+    stack, of_stack = (told.stack, ()) if told.stack else _infer_stack(run, seen)
+    known = told if told.workload else _infer_workload(run, seen, stack)
+    signs = (*(one for one in told.signs if one not in known.signs), *known.signs, *of_stack)
+    return JobKind(workload=known.workload, phase=known.phase, stack=stack, signs=signs)
+
+
+class _Seen:
+    """What was seen on any rank, by what it tells: the sign that shows it best."""
+
+    def __init__(self, table: Table[JobSign]) -> None:
+        rows = zip(*(table.texts(name).values() for name in ("tells", "seen_as", "name")), table["calls"], strict=True)
+        ordered = sorted(rows, key=lambda row: (_WAYS.index(str(row[1])), -row[3], str(row[2])))
+        self._best: dict[str, tuple[str, str]] = {}
+        for tells, seen_as, name, _ in ordered:
+            self._best.setdefault(str(tells), (str(seen_as), str(name)))
+
+    def first(self, *things: str) -> str:
+        """The first of these that was seen; empty where none was."""
+        return next((one for one in things if one in self._best), "")
+
+    def sign(self, about: str, *things: str) -> tuple[JobEvidence, ...]:
+        """What shows the first of these that was seen."""
+        thing = self.first(*things)
+        if not thing:
+            return ()
+        seen_as, name = self._best[thing]
+        return (JobEvidence.model_validate({"about": about, "seen_as": seen_as, "name": name}),)
+
+
+def _infer_stack(run: Run, seen: _Seen) -> tuple[str, tuple[JobEvidence, ...]]:
+    of_megatron = run.parallel.source == "distributed_args"
+    stack = seen.first("verl") or (of_megatron and "Megatron") or seen.first(*STACKS)
+    if not stack and run.framework == "MindSpore":
+        return "MindSpore", (JobEvidence(about="stack", seen_as="framework", name="MindSpore"),)
+    if stack == "Megatron" and not seen.first("Megatron"):
+        return stack, (JobEvidence(about="stack", seen_as="layout", name="distributed_args"),)
+    return stack or "", seen.sign("stack", stack or "")
+
+
+def _infer_workload(run: Run, seen: _Seen, stack: str) -> JobKind:
+    trains, generates = seen.first("backward"), seen.first(*_GENERATES)
+    if stack == "verl" or (trains and generates):
+        return JobKind(workload="RL", signs=seen.sign("workload", "verl", *_GENERATES))
+    if trains:
+        return JobKind(workload="training", signs=seen.sign("workload", "backward"))
+    if generates or stack in _SERVING:
+        signs = seen.sign("workload", *_GENERATES, *_SERVING)
+        return JobKind(workload="inference", phase=_infer_phase(seen), signs=signs)
+    if run.steps and seen.first("forward"):
+        (sign,) = seen.sign("workload", "forward")
+        return JobKind(workload="inference", signs=(sign.model_copy(update={"seen_as": "forward"}),))
+    return JobKind()
+
+
+def _infer_phase(seen: _Seen) -> Phase:
+    found = [phase for phase in ("prefill", "decode") if seen.first(phase)]
+    name = "mixed" if len(found) > 1 else next(iter(found), "")
+    return name if name in get_args(Phase) else ""  # type: ignore[return-value]

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of job ran is told by what only such jobs have; what nothing tells stays unknown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import advisor
+from advisor.analysis.job_signs import job_signs
+from advisor.cli import arguments as cli_words
+from advisor.facts import Fact, Table, read_table
+from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
+from advisor.messages.errors import UsageError
+from advisor.model import job
+from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, Stack, ToldWorkload, told_job
+from advisor.model.run import Parallel, Run
+from advisor.summary.job_kind import infer_job
+from tests.shared_captures import SharedCaptures
+
+
+def kind_of(run: Run | None = None, **tables: str) -> JobKind:
+    """The job that these tables show."""
+    facts: dict[str, type[Fact]] = {"kernels": Kernel, "totals": OperatorTotal, "calls": HostCall, "settings": Setting}
+    given: dict[str, Table[Fact] | None] = {
+        name: read_table(fact, tables[name]) if name in tables else None for name, fact in facts.items()
+    }
+    return infer_job(run or Run(), job_signs(**given))  # type: ignore[arg-type]
+
+
+def operators(*types: str) -> str:
+    return "\n".join(("op_type", *types))
+
+
+def calls(*names: str) -> str:
+    return "\n".join(("name", *(f'"{name}"' for name in names)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ReluGrad",
+        "MaxPoolGradWithArgmaxV1",
+        "FlashAttentionScoreGrad",
+        "Conv2DBackpropFilter",
+        "ApplyAdamWV2",
+        "aten::cudnn_convolution_backward_weight",
+        "_layer_norm_bwd_kernel",
+    ],
+)
+def test_an_operator_of_the_backward_pass_is_training(name: str) -> None:
+    found = kind_of(kernels=operators("MatMulV2", name))
+    assert (found.workload, found.signs[0].name) == ("training", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        ("ReshapeAndCacheNdKernel", ""),
+        ("FusedInferAttentionScore", ""),
+        ("PagedAttentionMaskNdKernel", "decode"),
+        ("IncreFlashAttention", "decode"),
+        ("PromptFlashAttention", "prefill"),
+        ("UnpadFlashAttentionBF16NdKernel", "prefill"),
+    ],
+)
+def test_operators_on_kept_keys_and_values_are_inference(name: str, phase: str) -> None:
+    found = kind_of(totals=operators("MatMulV2", name))
+    assert (found.workload, found.phase, found.signs[0].name) == ("inference", phase, name)
+
+
+def test_prompts_and_new_tokens_in_one_capture_are_both() -> None:
+    assert kind_of(kernels=operators("PromptFlashAttention", "IncreFlashAttention")).phase == "mixed"
+
+
+def test_generating_and_learning_in_one_capture_is_reinforcement_learning() -> None:
+    assert kind_of(kernels=operators("PagedAttentionMaskNdKernel", "FlashAttentionScoreGrad")).workload == "RL"
+
+
+@pytest.mark.parametrize("name", ["FlashAttentionScore", "MatMulV2", "RmsNorm", "matmul_kernel", "InvertPermutation"])
+def test_operators_of_any_job_tell_nothing(name: str) -> None:
+    assert kind_of(kernels=operators(name)) == JobKind()
+
+
+def test_whole_steps_of_layers_without_a_backward_pass_are_inference() -> None:
+    layers = calls("aten::linear", "aten::addmm")
+    assert kind_of(Run(steps=(1,)), calls=layers).workload == "inference"
+    assert kind_of(Run(), calls=layers).workload == ""  # the window may end before the backward pass
+    assert kind_of(Run(steps=(1,)), calls=calls("aten::linear", "Optimizer.step#AdamW.step")).workload == "training"
+    assert kind_of(Run(steps=(1,)), calls=calls("aten::addmm")).workload == ""  # an operator alone is no network
+
+
+@pytest.mark.parametrize(
+    ("name", "stack"),
+    [
+        ("vllm/v1/worker/gpu_model_runner.py(10): execute_model", "vLLM"),
+        ("/usr/lib/python3/site-packages/vllm_ascend/worker/model_runner_v1.py(1): run", "vLLM"),
+        ("/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py(2): run_batch", "SGLang"),
+        ("atb_llm/models/qwen2/flash_causal_qwen2.py(2): forward", "MindIE"),
+        ("/work/Megatron-LM/megatron/core/pipeline_parallel/schedules.py(3): forward_step", "Megatron"),
+        ("mindspeed_llm/training/training.py(3): train", "Megatron"),
+        ("deepspeed/runtime/engine.py(3): forward", "DeepSpeed"),
+        ("torch/distributed/fsdp/_runtime_utils.py(3): _unshard", "FSDP"),
+        ("verl/workers/fsdp_workers.py(3): update_actor", "verl"),
+        ("FullyShardedDataParallel.forward", "FSDP"),
+        ("torch.distributed.ddp.reducer::copy_bucket_to_grad", "PyTorch"),
+        ("/home/vllm/train.py(3): main", ""),
+        ("/home/deepspeed/my/runtime.py(3): main", ""),
+        ("notes/verl/readme.py(3): main", ""),
+    ],
+)
+def test_lines_and_calls_name_the_stack(name: str, stack: str) -> None:
+    assert kind_of(calls=calls(name)).stack == stack
+
+
+def test_what_drives_another_stack_counts() -> None:
+    found = kind_of(calls=calls("vllm/v1/engine/core.py(1): step", "verl/trainer/main_ppo.py(1): main"))
+    assert (found.stack, found.workload) == ("verl", "RL")
+
+
+def test_a_serving_stack_is_inference_and_a_variable_may_name_it() -> None:
+    found = kind_of(settings="kind name value\nenv VLLM_USE_V1 1\nenv MINDIE_X ''")
+    assert (found.stack, found.workload) == ("vLLM", "inference")
+    assert {sign.seen_as for sign in found.signs} == {"setting"}
+
+
+def test_sizes_that_the_training_framework_wrote_are_megatrons() -> None:
+    assert kind_of(Run(parallel=Parallel(tp=2, source="distributed_args"))).stack == "Megatron"
+    assert kind_of(Run(framework="MindSpore")).stack == "MindSpore"
+
+
+def test_what_the_user_says_counts_and_the_rest_is_still_inferred() -> None:
+    run = Run(job=told_job("decode", ""))
+    found = kind_of(run, kernels=operators("PromptFlashAttention", "vllm::moe_forward"))
+    assert (found.workload, found.phase, found.stack) == ("inference", "decode", "vLLM")
+    assert [(sign.about, sign.seen_as) for sign in found.signs] == [("workload", "told"), ("stack", "operator")]
+
+
+def test_an_unknown_workload_or_stack_is_named_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="serving"):
+        told_job("playing", "")
+    with pytest.raises(UsageError, match="Megatron"):
+        told_job("", "Keras")
+
+
+def test_the_words_for_jobs_stand_alike_wherever_they_are_listed() -> None:
+    assert cli_words.STACKS == STACKS == get_args(Stack)
+    assert cli_words.WORKLOADS == tuple(TOLD_WORKLOADS) == get_args(ToldWorkload)
+    assert {kind for kind, _ in TOLD_WORKLOADS.values()} == set(get_args(job.Workload)) - {""}
+
+
+@pytest.mark.parametrize(
+    ("capture", "told"),
+    [
+        ("published_tables/glm_ocr_vllm_decode/stock_fia", ("inference", "", "vLLM")),
+        ("published_tables/glm_ocr_vllm_decode/forced_paged", ("inference", "decode", "vLLM")),
+        ("published_tables/lgm_950pr", ("", "", "")),
+        ("published_tables/tinymlp_910b3/torch_npu_api", ("", "", "")),
+        ("published_tables/mindformers_24l_dp8_ascend_ms", ("", "", "MindSpore")),
+        ("gpu_kineto_models/h100_qwen1.5-0.5b.json.gz", ("inference", "", "")),
+        ("gpu_kineto_models/h100_vit_classifier.json.gz", ("inference", "", "")),
+        ("gpu_kineto_models/b200_eager.json.gz", ("inference", "prefill", "vLLM")),
+        ("gpu_kineto_models/vllm_piecewise_graph_execution.json.gz", ("inference", "", "vLLM")),
+        ("gpu_kineto_models/sglang_qwen3-8b_prefilldecode.json.gz", ("inference", "prefill", "SGLang")),
+        ("msinsight_pytorch_matrix/text/level0", ("training", "", "PyTorch")),
+        ("msinsight_pytorch_matrix/db/level2", ("training", "", "PyTorch")),
+        ("msprof_analyze_tests/ut/advisor/advisor_backend/compute_advice", ("training", "", "")),
+        ("helix_fixtures/standalone_real_output", ("", "", "")),
+    ],
+)
+def test_real_captures_are_what_they_are(
+    capture: str, told: tuple[str, str, str], real_data: Path, shared: SharedCaptures
+) -> None:
+    if not (real_data / capture).exists():
+        pytest.skip("this capture is not in the folder of real data")
+    found = shared.diagnosis(real_data / capture).run.job
+    assert (found.workload, found.phase, found.stack) == told
+
+
+def test_the_python_api_is_told_like_the_command_line(real_data: Path) -> None:
+    folder = real_data / "published_tables" / "lgm_950pr"
+    if not folder.is_dir():
+        pytest.skip("this capture is not in the folder of real data")
+    run = advisor.diagnose(folder, workload="decode", stack="MindIE").run
+    assert (run.job.workload, run.job.phase, run.job.stack) == ("inference", "decode", "MindIE")

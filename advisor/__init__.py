@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from advisor.model.explanation import Explanation as Explanation
     from advisor.model.findings import Diagnosis as Diagnosis
     from advisor.model.findings import Finding as Finding
+    from advisor.model.inspection import Inspection as Inspection
     from advisor.policy.settings import Settings
     from advisor.progress import Progress
     from advisor.rules.catalog import Catalog
@@ -41,10 +42,12 @@ __all__ = [
     "Diagnosis",
     "Explanation",
     "Finding",
+    "Inspection",
     "__version__",
     "compare",
     "diagnose",
     "explain",
+    "inspect",
     "load_diagnosis",
     "load_profile",
     "load_rules",
@@ -151,6 +154,46 @@ def explain(
     return pipeline.explain(rule_id, fingerprint, diagnosis, load_rules(rules), profile=profile)
 
 
+def inspect(
+    path: AnyPath,
+    rules: Iterable[AnyPath] = (),
+    settings: AnyPath | Settings | None = None,
+    *,
+    chip: str = "",
+    workload: str = "",
+    stack: str = "",
+    progress: Progress | None = None,
+) -> Inspection:
+    """What lies at a path: sources, ranks, files, tables, the rules that these enable, and how to record the rest.
+
+    What cannot be diagnosed is described too: then `refusal` says why, and `run` is None. The arguments are those of
+    `diagnose`.
+
+    Raises:
+        InputError: Nothing lies at the path.
+        RuleError: A rule of your own or a setting is wrong; the message lists every mistake.
+        UsageError: There is no such chip, workload or stack.
+    """
+    from pathlib import Path
+
+    from advisor import pipeline
+    from advisor.chips import told_chip
+    from advisor.model.job import told_job
+    from advisor.progress import silent
+
+    given = _as_settings(settings)
+    if given is not None:
+        chip, workload, stack = chip or given.chip, workload or given.workload, stack or given.stack
+    _attach_html()
+    return pipeline.inspect(
+        Path(path),
+        load_rules(rules, given),
+        chip=told_chip(chip) if chip else "",
+        job=told_job(workload, stack),
+        progress=progress or silent,
+    )
+
+
 def load_profile(
     path: AnyPath, *, chip: str = "", workload: str = "", stack: str = "", progress: Progress | None = None
 ) -> Profile:
@@ -237,6 +280,7 @@ _HOMES = {
     "Diagnosis": "advisor.model.findings",
     "Explanation": "advisor.model.explanation",
     "Finding": "advisor.model.findings",
+    "Inspection": "advisor.model.inspection",
 }
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How diagnoses, findings, comparisons, explanations and tables look in a notebook. Only the Python API attaches it.
+"""How what the Python API hands out looks in a notebook: diagnoses, findings, comparisons, tables and so on.
 
-The classes themselves know nothing of it: they stand below the reports. The command line never pays for it.
+Only that API attaches it: the classes themselves stand below the reports, and the command line never pays for it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from advisor.messages.text import Language
 from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
+from advisor.model.inspection import Inspection
 
 HTML = "_repr_html_"
 """What notebooks call an object for."""
@@ -28,6 +29,7 @@ def attach_html() -> None:
         Finding: _show_finding,
         Comparison: _show_comparison,
         Explanation: _show_explanation,
+        Inspection: _show_inspection,
         Table: _show_table,
     }
     for kind, html in shown.items():
@@ -75,6 +77,13 @@ def _show_explanation(explanation: Explanation) -> str:
     from advisor.report.notebook import document_html
 
     return document_html(explanation_document(explanation, locale_language()))
+
+
+def _show_inspection(inspection: Inspection) -> str:
+    from advisor.report.inspection.document import inspection_document
+    from advisor.report.notebook import document_html
+
+    return document_html(inspection_document(inspection, locale_language()))
 
 
 def _show_table(table: Table[Any]) -> str:

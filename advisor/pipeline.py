@@ -22,7 +22,7 @@ from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing, WorkerLost
+from advisor.messages.errors import FactMissing, InputError, WorkerLost
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
 from advisor.model.job import JobKind
@@ -38,6 +38,7 @@ from advisor.summary.unread_input import unread_input
 if TYPE_CHECKING:
     from advisor.comparison.verification import Verification, Verifications
     from advisor.model.explanation import Explanation
+    from advisor.model.inspection import Inspection
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
@@ -85,17 +86,16 @@ def open_profile(
     from advisor.sources import open_input
 
     run, sources = open_input(path, jobs=jobs, progress=progress)
-    if chip:
-        run = _with_chip(run, chip)
-    if job is not None:
-        run = run.model_copy(update={"job": job})
+    run = _as_told(run, chip, job)
     return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_worker_count(jobs, sources), progress))
 
 
-def _with_chip(run: Run, told: str) -> Run:
-    """The run with the chip that counts, and with a note of what the user told."""
-    chip, note = agree_on_chip(run.chip, told)
-    return run.model_copy(update={"chip": chip, "notes": (*run.notes, *([note] if note else []))})
+def _as_told(run: Run, chip: str, job: JobKind | None) -> Run:
+    """The run with the chip that counts, a note of what the user told, and what the user says of the job."""
+    if chip:
+        chip, note = agree_on_chip(run.chip, chip)
+        run = run.model_copy(update={"chip": chip, "notes": (*run.notes, *([note] if note else []))})
+    return run if job is None else run.model_copy(update={"job": job})
 
 
 def diagnose(profile: Profile, catalog: Catalog, progress: Progress = silent) -> Diagnosis:
@@ -276,6 +276,51 @@ def explain(
         settings=settings,
         rows=ROWS if rows is None else rows,
         off=off,
+    )
+
+
+def inspect(
+    path: Path,
+    catalog: Catalog,
+    *,
+    jobs: int | None = None,
+    progress: Progress = silent,
+    chip: str = "",
+    job: JobKind | None = None,
+) -> Inspection:
+    """What lies at a path: sources, ranks, files, tables, which rules can look, and how to record the rest.
+
+    Of ranks that were captured alike two are read, which stand for the others. What cannot be diagnosed is described.
+
+    Raises:
+        InputError: Nothing lies at the path.
+    """
+    from advisor.analysis import DERIVATIONS
+    from advisor.engine.evaluate import evaluate
+    from advisor.engine.needed_tables import wanted_by
+    from advisor.engine.unseen_ranks import with_ranks_left_out
+    from advisor.inspection import OUTLINES, Ranks, inspect_run, inspect_what_is_refused
+    from advisor.sources import check_reachable, open_input
+
+    check_reachable(path)
+    try:
+        run, sources = open_input(path, jobs=jobs, progress=progress)
+    except InputError as refused:
+        return inspect_what_is_refused(path, refused)
+    run = _as_told(run, chip, job)
+    ranks = Ranks(run, sources)
+    gather = _Spread(_worker_count(jobs, ranks.to_read), progress)
+    profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather)
+    profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *OUTLINES])
+    run = measured_run(profile)
+    results = [evaluate(rule, profile, run) for rule in catalog.rules]
+    outcomes = [
+        with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss)
+        for result, rule in zip(results, catalog.rules, strict=True)
+    ]
+    unread = unread_input(_table_if_recorded(profile, Damage))
+    return inspect_run(
+        path, ranks, profile, run=run, rules=catalog.rules, results=results, outcomes=outcomes, unread=unread
     )
 
 

@@ -61,8 +61,10 @@ def _result_of_rule(
     elsewhere: tuple[Elsewhere, ...] = (),
     measures: tuple[Measure, ...] = (),
 ) -> RuleResult:
-    said = Outcome(rule=rule.id, outcome=outcome, reason=why, needs=tuple(needs), measures=measures)
-    return RuleResult(said, tuple(hits), elsewhere)
+    hints = why.hints if isinstance(why, reason.Reason) else ()
+    words = why.text if isinstance(why, reason.Reason) else why
+    said = Outcome(rule=rule.id, outcome=outcome, reason=words, needs=tuple(needs), measures=measures)
+    return RuleResult(said, tuple(hits), elsewhere, hints)
 
 
 def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from advisor.messages.text import Text
 from advisor.model.findings import Confidence, Evidence, Occurrence, Outcome, Place, Rows, Scalar, Severity
 from advisor.model.run import Run
 from advisor.rules.bind import Rule
@@ -108,3 +109,5 @@ class RuleResult(Struct, frozen=True):
     hits: tuple[Hit, ...] = ()
     elsewhere: tuple[Elsewhere, ...] = ()
     """Only of rules whose savings are joined across ranks as `critical`."""
+    hints: tuple[Text, ...] = ()
+    """Of a rule that could not look: what would have it look next time."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from advisor.engine import gpu_hints
 from advisor.engine.vocabulary import FILES, RUN, TELL_JOB, VALUES, SoughtValue, words_for_names
@@ -19,6 +20,19 @@ from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
 
 _MOST_RANKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reason(Text):
+    """Why a rule could not look, and what would have it look next time, each hint as it stands in the sentence."""
+
+    hints: tuple[Text, ...] = ()
+
+    @property
+    def text(self) -> Text:
+        """The sentence alone, as it is kept."""
+        return Text(self.en, self.zh)
+
 
 _WHOLE = Text(
     en="give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
@@ -52,11 +66,12 @@ OF_COLUMN: Mapping[tuple[str, str], Text] = {
 """How to have a value that nothing recorded gives."""
 
 
-def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
+def of_missing(missing: FactMissing, run: Run | None = None) -> Reason:
     """Tables were not recorded, or their files cannot be read; `run` tells what the captures were to hold."""
     absent = [name for name in missing.tables if name not in missing.behind]
     said = [_say_unreadable(missing.unreadable, missing.behind)] if missing.unreadable else []
-    said += _say_missing_values([_whole_table(name) for name in absent], run or Run())
+    values, hints = _say_missing_values([_whole_table(name) for name in absent], run or Run())
+    said += [*values, *hints]
     if missing.incomplete:
         lacking = words_for_names(missing.incomplete)
         said.append(
@@ -65,7 +80,13 @@ def of_missing(missing: FactMissing, run: Run | None = None) -> Text:
                 zh=f"数据不完整：{lacking.zh}，请提供 profiler 写出的完整文件",
             )
         )
-    return join_reasons(said)
+    return _with_hints(said, hints)
+
+
+def _with_hints(said: Sequence[Text], hints: Sequence[Text]) -> Reason:
+    """Sentences as one reason; the hints are among them."""
+    joined = join_reasons(said)
+    return Reason(joined.en, joined.zh, tuple(hints))
 
 
 def _whole_table(name: str) -> SoughtValue:
@@ -82,7 +103,9 @@ _NOT, _NOT_HERE = ("not recorded: ", "未采集："), ("not in the files that we
 _IN_PART = ("known only in part: ", "仅部分已知：")
 
 
-def _say_missing_values(sought: Iterable[SoughtValue], run: Run, *, partly: bool = False) -> list[Text]:
+def _say_missing_values(
+    sought: Iterable[SoughtValue], run: Run, *, partly: bool = False
+) -> tuple[list[Text], list[Text]]:
     """What is said of values that are not there, and how to have them.
 
     A file that was not given is told from what was not recorded, and what was switched on is not asked for. `partly`
@@ -98,7 +121,7 @@ def _say_missing_values(sought: Iterable[SoughtValue], run: Run, *, partly: bool
         if values:
             held = _enumerate_texts(value.words for value in values)
             said.append(Text(en=en + held.en, zh=zh + held.zh))
-    return [*said, *_distinct_hints(how_to_record(value, run) for value in asked)]
+    return said, _distinct_hints(how_to_record(value, run) for value in asked)
 
 
 def how_to_record(value: SoughtValue, run: Run) -> Text | None:
@@ -208,25 +231,26 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     variables: Sequence[str] = (),
     *,
     partly: bool = False,
-) -> Text:
+) -> Reason:
     """The table is there, but what the condition needs is missing in it: columns, or names that got no value.
 
     `labels` are the words a rule shows for values of its own, `variables` the environment variables it looks for;
     `partly` says that some rows hold them.
     """
     if variables:
-        return _OTHER_VARIABLES
+        return _with_hints([_OTHER_VARIABLES], ())
     values = [VALUES[name] for name in columns if name in VALUES]
     on_gpu = run is not None and run.device_family == "gpu"
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
         how = [gpu_hints.OF_COLUMN[name] if on_gpu else OF_COLUMN[fact.table, name] for name in columns]
-        return join_reasons(_distinct_hints(how))
+        return _with_hints(hints := _distinct_hints(how), hints)
     known = {**RUN, **(labels or {})}
     named = [name for name in others if name in known]
     asks = [gpu_hints.NOT_RECORDED if on_gpu else Setting.record_with] if asked_variables(others) else []
     hints = _distinct_hints([*_how_to_know(others, run or Run()), *asks])
     if values:
-        return join_reasons([*_say_missing_values(values, run or Run(), partly=partly), *hints])
+        said, own = _say_missing_values(values, run or Run(), partly=partly)
+        return _with_hints([*said, *own, *hints], [*own, *hints])
     if not columns and named:
         held = words_for_names(named, known)
         head = Text(en=f"not recorded for this run: {held.en}", zh=f"本次采集未记录：{held.zh}")
@@ -234,18 +258,19 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
         held = words_for_names([fact.table])
         head = Text(en=f"too little is known of: {held.en}", zh=f"数据不足以判断：{held.zh}")
     asked = columns and not hints and not _is_switched_on(fact.record_with, run or Run())
-    own = [how_to_record(_whole_table(fact.table), run or Run())] if asked else []
-    return join_reasons([head, *hints, *_distinct_hints(own)])
+    own = _distinct_hints([how_to_record(_whole_table(fact.table), run or Run())] if asked else [])
+    return _with_hints([head, *hints, *own], [*hints, *own])
 
 
-def of_unknown_run(names: Sequence[str], run: Run) -> Text:
+def of_unknown_run(names: Sequence[str], run: Run) -> Reason:
     """It is not known whether the rule concerns this run."""
     words = words_for_names(names, RUN)
     head = Text(en=f"not known for this run: {words.en}", zh=f"本次采集未记录：{words.zh}")
-    return join_reasons([head, *_how_to_know(names, run)])
+    hints = _how_to_know(names, run)
+    return _with_hints([head, *hints], hints)
 
 
-def of_condition(names: Iterable[str], run: Run) -> Text:
+def of_condition(names: Iterable[str], run: Run) -> Reason:
     """The rule does not concern this run; `names` are those of the run that its condition asks about."""
     values = run_values(run) | {"level": run.level or None}
     values["device_family"] = None if run.device_family == "npu" else run.device_family  # an npu rules nothing out
@@ -257,7 +282,7 @@ def of_condition(names: Iterable[str], run: Run) -> Text:
         en=f"does not concern this run{en and f' ({en})'}",
         zh=f"不适用于本次运行{zh and f'（{zh}）'}",
     )
-    return join_reasons([head, *hints])
+    return _with_hints([head, *hints], hints)
 
 
 def _plain_text(value: object) -> str:

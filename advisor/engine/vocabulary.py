@@ -123,17 +123,17 @@ class SoughtValue(NamedTuple):
     record_with: Text | None = None
 
 
-_PIPES_ON = _t("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
+PIPES_ON = _t("record with aic_metrics=PipeUtilization", "采集时设置 aic_metrics=PipeUtilization")
 _TOLD = _t(
     "give the whole *_ascend_pt folder: `profiler_info*.json` in it tells",
     "请给出完整的 *_ascend_pt 目录，该信息在其中的 `profiler_info*.json` 里",
 )
-_STEPS_ON = _t(
+STEPS_ON = _t(
     "call prof.step() at the end of every training step, so that steps are marked",
     "每个训练 step 结束时调用 prof.step()，以标记 step",
 )
 _SHAPES = SoughtValue(_t("input shapes of operators", "算子的输入 shape"), "kernels", LEVEL1)
-_PIPES = SoughtValue(_t("how busy the pipes of the cores were", "核内各流水线的占用率"), "kernels", _PIPES_ON)
+_PIPES = SoughtValue(_t("how busy the pipes of the cores were", "核内各流水线的占用率"), "kernels", PIPES_ON)
 _BESIDE = SoughtValue(_t("what ran beside the operators", "算子与其他任务的并行情况"), "kernels", NPU)
 _SPLIT = SoughtValue(
     _t("how collectives split into transfer and waiting", "集合通信的传输与等待拆分"), "transfers", LEVEL1
@@ -142,7 +142,7 @@ _PARTS = SoughtValue(_t("what the time of steps was spent on", "单步时间的�
 _CLOCK = SoughtValue(_t("AI Core frequency", "AI Core 频率"), "frequencies", NPU)
 _LAST = SoughtValue(_t("which rank came last in each collective", "各次集合通信由哪张卡最后到达"), "collectives", NPU)
 _SWITCHES = SoughtValue(_t("how the profiler was switched", "profiler 的开关设置"), "", _TOLD)
-_MARKS = SoughtValue(_t("marks of steps", "step 标记"), "step_windows", _STEPS_ON)
+_MARKS = SoughtValue(_t("marks of steps", "step 标记"), "step_windows", STEPS_ON)
 VALUES: Mapping[str, SoughtValue] = {
     "alone_us": _BESIDE,
     "bare_us": SoughtValue(_t("single transfers within collectives", "集合通信内部的单次传输"), "device_tasks", NPU),

@@ -28,7 +28,8 @@ from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.renderers.markdown import document_text
 
 INSTRUCTIONS = """\
-Reads profiles of Ascend NPUs. `diagnose` says what to fix first; `explain` shows the grounds of a finding by its \
+Reads profiles of Ascend NPUs. `diagnose` says what to fix first; `inspect` says what \
+was recorded and what to record; `explain` shows the grounds of a finding by its \
 fingerprint; `query` asks a table, whose columns `show_table` lists, in the expressions of rules \
 (`duration_us > 100 and op_type in ["Cast"]`, `sum(duration_us, where=step == 3)`). Savings are upper estimates and \
 do not add up. Times are in µs unless a unit says otherwise; a missing value was not recorded and is not zero. \
@@ -70,6 +71,12 @@ def _offer_captures(made: MCPServer[Any], tools: Tools) -> None:
         """What to fix first in a profile, what each fix wins, how, and on what evidence."""
         with _errors_in_words(tools.language):
             return _tool_result(tools.diagnose(path, top, _client_progress(ctx)))
+
+    @_read_only_tool(made, "Inspect a capture")
+    def inspect(ctx: Context, path: CapturePath) -> Answer:
+        """What a capture holds, which rules can look and which cannot, and how to record what they lack."""
+        with _errors_in_words(tools.language):
+            return _tool_result(tools.inspect(path, _client_progress(ctx)))
 
     @_read_only_tool(made, "Explain a rule or a finding")
     def explain(

@@ -23,6 +23,7 @@ from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Spent
+from advisor.model.inspection import Inspection
 from advisor.pipeline import MEASURED, measured_run
 from advisor.policy.settings import Settings
 from advisor.progress import Progress, silent
@@ -66,6 +67,15 @@ class Tools:
             unread=diagnosis.unread[:MOST_UNREAD],
         )
         return model_in_language(answer, self.language)
+
+    def inspect(self, path: str, progress: Progress = silent) -> dict[str, Any]:
+        """What lies at a path, which rules can look, and one configuration of the profiler that records the rest."""
+        given = self.opened.roots.given(path)
+        with self.opened.lock:
+            found = pipeline.inspect(
+                given.path, self.opened.catalog, jobs=1, progress=progress, chip=self.opened.chip, job=self.opened.job
+            )
+        return model_in_language(_lean_inspection(found), self.language)
 
     def explain(
         self, rule: str = "", finding: str = "", path: str = "", rows: int = 10, progress: Progress = silent
@@ -116,7 +126,7 @@ class Tools:
                 try:
                     rows = len(self.opened.profile(path, progress).table(fact))
                 except FactMissing as trouble:
-                    missing = reason.of_missing(trouble)
+                    missing = reason.of_missing(trouble).text
         shown = answers.TableSize(
             name=fact.table,
             holds=meaning_of_table(fact),
@@ -162,6 +172,20 @@ def lean_diagnosis(diagnosis: Diagnosis) -> Diagnosis:
     run = diagnosis.run.model_copy(update={"captures": diagnosis.run.captures[:MOST_CAPTURES]})
     findings = tuple(one.model_copy(update={"seen": one.seen[:MOST_PLACES]}) for one in diagnosis.findings)
     return diagnosis.model_copy(update={"run": run, "findings": findings})
+
+
+def _lean_inspection(found: Inspection) -> Inspection:
+    """The inspection with the first captures, groups of ranks and files: a thousand ranks have as many."""
+    run = found.run and found.run.model_copy(update={"captures": found.run.captures[:MOST_CAPTURES]})
+    groups = (one.model_copy(update={"files": one.files[:MOST_ROWS]}) for one in found.ranks[:MOST_CAPTURES])
+    return found.model_copy(
+        update={
+            "run": run,
+            "ranks": tuple(groups),
+            "found": found.found[:MOST_PLACES],
+            "unread": found.unread[:MOST_UNREAD],
+        }
+    )
 
 
 def _check_range(name: str, value: int, most: int) -> None:

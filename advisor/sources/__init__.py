@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From files to observed facts: a folder per family of profilers, and what lies at a path told among them."""
 
-from advisor.sources.opening import open_input
+from advisor.sources.opening import check_reachable, open_input
 
-__all__ = ["open_input"]
+__all__ = ["check_reachable", "open_input"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
@@ -24,6 +24,21 @@ from advisor.sources.listing import Listing
 FolderKind = Literal["capture", "summary", "unparsed", "foreign", "hollow"]
 """What was recognised: a capture of one rank or more; a summary of a whole job, which is opened where there is no
 capture; recorded data that nobody parsed; output of a tool that is not read; output without a single file."""
+
+
+@runtime_checkable
+class HoldsFiles(Protocol):
+    """A source that says which files it is read from."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Every file that facts are read from."""
+        ...
+
+
+def paths_of_source(source: Source) -> tuple[Path, ...]:
+    """The files that a source is read from; nothing where it does not say."""
+    return source.paths if isinstance(source, HoldsFiles) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,15 @@ from advisor.sources.family import Candidate, Family, Input, Inventory, Job
 from advisor.sources.listing import TooManyNames
 
 
+def check_reachable(path: Path, families: Sequence[Family] = FAMILIES) -> None:
+    """Refuse what is neither a folder nor a file that can be looked at.
+
+    Raises:
+        InputError: It is neither.
+    """
+    unsupported.check_reachable(path, families)
+
+
 def open_input(
     path: Path, jobs: int | None = None, progress: Progress = silent, families: Sequence[Family] = FAMILIES
 ) -> tuple[Run, list[Source]]:
@@ -26,7 +35,7 @@ def open_input(
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
-    unsupported.check_reachable(path, families)
+    check_reachable(path, families)
     try:
         found = find_candidates(path, families)
     except TooManyNames:

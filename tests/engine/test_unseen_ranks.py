@@ -57,7 +57,7 @@ def test_a_rule_that_needs_other_files_says_nothing(half_given: Diagnosis) -> No
 def test_it_is_said_once_among_what_was_not_checked(half_given: Diagnosis) -> None:
     from advisor.report.diagnosis.outcomes import not_checked
 
-    said = [group for group in not_checked(half_given, "en") if "python-bound" in " ".join(group.rules)]
+    said = [group for group in not_checked(half_given.outcomes, "en") if "python-bound" in " ".join(group.rules)]
     assert len(said) == 1
     assert len(said[0].rules) > 3
 

@@ -70,7 +70,7 @@ def refused(tools: Tools, name: str, /, **arguments: object) -> str:
 def test_every_tool_says_what_it_is_for_and_that_it_changes_nothing(tools: Tools, mode: str) -> None:
     listed = connected(tools, lambda client: client.list_tools(), mode).tools
     assert {tool.name for tool in listed} == {
-        "diagnose", "explain", "compare", "list_rules", "show_rule", "list_tables", "show_table", "query"
+        "diagnose", "inspect", "explain", "compare", "list_rules", "show_rule", "list_tables", "show_table", "query"
     }  # fmt: skip
     for tool in listed:
         assert tool.description and tool.title and tool.annotations.read_only_hint

@@ -21,7 +21,7 @@ def test_what_no_capture_holds_comes_last_whatever_it_blinds() -> None:
         ),
         Outcome(rule="host/c", outcome="skipped", reason=absent, needs=("host_calls",)),
     ]
-    said = not_checked(Diagnosis(run=Run(), outcomes=tuple(outcomes)), "en")
+    said = not_checked(outcomes, "en")
     assert [group.rules for group in said] == [("host/c",), ("memory/a", "memory/b")]
     assert [group.unheld for group in said] == [False, True]
 

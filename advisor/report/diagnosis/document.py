@@ -81,7 +81,7 @@ class DiagnosisBlocks:
         self.made = make_cards(diagnosis, language)
         self.parts = time_parts(diagnosis.split, language)
         self.headline = make_headline(diagnosis, self.made, self.parts, language)
-        self.unchecked = not_checked(diagnosis, language)
+        self.unchecked = not_checked(diagnosis.outcomes, language)
         self.blind = sum(len(group.rules) for group in self.unchecked)
         self.colon = say("colon", language)
         self.findings = FindingBlocks(language)

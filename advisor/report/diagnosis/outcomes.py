@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -30,16 +30,16 @@ class Unchecked(Struct, frozen=True):
     """Whether it is about what no capture holds, so that recording again does not help."""
 
 
-def not_checked(diagnosis: Diagnosis, language: Language) -> tuple[Unchecked, ...]:
+def not_checked(outcomes: Sequence[Outcome], language: Language) -> tuple[Unchecked, ...]:
     """Rules that could not look, or not at all ranks, by their reason.
 
     What blinds most rules comes first, what no capture holds last.
     """
     groups: dict[str, list[str]] = {}
-    for outcome in diagnosis.outcomes:
+    for outcome in outcomes:
         if outcome.outcome in ("skipped", "failed") or outcome.without_ranks:
             groups.setdefault(_reason_text(outcome, language), []).append(clean_line(outcome.rule))
-    unheld = {_reason_text(outcome, language) for outcome in diagnosis.outcomes if outcome.needs in _UNHELD}
+    unheld = {_reason_text(outcome, language) for outcome in outcomes if outcome.needs in _UNHELD}
     ordered = sorted(groups.items(), key=lambda group: (group[0] in unheld, -len(group[1]), group[0]))
     return tuple(
         Unchecked(parse_prose(reason), tuple(names), say_rule_count(len(names), language), reason in unheld)

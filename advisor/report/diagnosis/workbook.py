@@ -68,7 +68,7 @@ def diagnosis_sheets(diagnosis: Diagnosis, language: Language) -> tuple[Sheet, .
         Sheet(
             _UNCHECKED.say(language),
             (_REASON.say(language), _RULES.say(language)),
-            tuple((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis, language)),
+            tuple((flat_text(one.reason), ", ".join(one.rules)) for one in not_checked(diagnosis.outcomes, language)),
         ),
     )
 

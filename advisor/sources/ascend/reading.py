@@ -89,6 +89,11 @@ class Description:
     """Further captures of the same rank that were left aside."""
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """Every file that facts are read from."""
+        return (*self.files.values(), *self.databases.values())
+
+    @property
     def exports_text(self) -> bool:
         """Whether there are text files beside what the profiler wrote down about itself."""
         return any(name not in ABOUT for name in self.files)

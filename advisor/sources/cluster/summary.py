@@ -57,8 +57,12 @@ class ClusterSummary:
             databases={"analysis": database} if os.path.isfile(database) else {},
             notes=self.notes,
         )
-        paths = (*self.files.values(), *self._database.databases.values())
-        self.size_bytes = sum(path.stat().st_size for path in paths)
+        self.size_bytes = sum(path.stat().st_size for path in self.paths)
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Every file that facts are read from."""
+        return (*self.files.values(), *self._database.databases.values())
 
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact, for all ranks of the summary.

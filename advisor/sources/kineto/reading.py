@@ -125,6 +125,11 @@ class TraceDescription:
     """Further traces of the same rank that were left aside."""
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """The file that every fact is read from."""
+        return (self.path,)
+
+    @property
     def chip(self) -> str:
         """The device of the rank: the one that all of its host are, else unknown."""
         names = {name for name in self.header.chips if name}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor inspect`: what was captured, which rules that enables, and one configuration that records the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
+from advisor.cli.exit_codes import FINE, UNREADABLE
+from advisor.cli.inputs import refuse_saved
+from advisor.cli.outputs import console_beside, write_document
+from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.report.output_formats import DOCUMENT_WRITERS, Told
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="whatever lies there: captures, parts of them, something else")
+    output_options(one, DOCUMENT_WRITERS, example="json:-")
+    language_option(one)
+    rule_options(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Looks, says what was found; ends with 3 where nothing of it can be diagnosed."""
+    from advisor.pipeline import inspect
+    from advisor.report.inspection.document import inspection_document, inspection_summary
+    from advisor.report.progress_bar import ProgressBar
+    from advisor.report.renderers.terminal import print_document
+    from advisor.report.writers import check_outputs, outside_captures
+
+    refuse_saved(arguments.path)
+    outputs = check_outputs(arguments.output, arguments.path, writers=DOCUMENT_WRITERS)
+    settings = settings_of(arguments)
+    language = language_of(arguments.lang)
+    with ProgressBar(language) as bar:
+        catalog = catalog_of(arguments.rules, settings)
+        words = {"chip": arguments.chip, "job": arguments.job}
+        found = inspect(arguments.path, catalog, jobs=arguments.jobs, progress=bar, **words)
+    outside_captures(outputs, arguments.path, tuple(one.path for one in found.found))
+    write_document(Told(inspection_document(found, language), found.to_json), outputs, language)
+    if not arguments.quiet:
+        files = tuple(output.path for output in outputs if not output.is_stdout)
+        print_document(inspection_summary(found, language), console_beside(outputs), files)
+    return FINE if found.run is not None else UNREADABLE

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of an input: what families recognise, which files are read, and why others are not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from advisor.facts.profile import Source
+from advisor.model.inspection import FoundPart, InputFile, Unused
+from advisor.sources.detect import find_candidates
+from advisor.sources.families import FAMILIES
+from advisor.sources.family import paths_of_source
+from advisor.sources.listing import TooManyNames, list_folder, show_name, show_relative
+
+MOST_FILES = 200
+"""Names that are told of one folder."""
+_PACKED = (".gz", ".zip", ".tar", ".tgz", ".xz", ".zst", ".bz2", ".7z", ".rar")
+
+
+def parts_found(path: Path) -> tuple[FoundPart, ...]:
+    """The folders below a path in which a family recognises something, in the order of the walk."""
+    try:
+        found = find_candidates(path, FAMILIES)
+    except TooManyNames:
+        return ()
+    base = path if path.is_dir() else path.parent
+    parts = (
+        FoundPart(
+            family=family,
+            kind=one.kind,
+            path=show_relative(one.root, base),
+            tool=getattr(one, "tool", ""),
+        )
+        for family, candidates in found.candidates.items()
+        for one in candidates
+    )
+    return tuple(dict.fromkeys(parts))
+
+
+def files_of_sources(path: Path, sources: Iterable[Source]) -> Mapping[Path, tuple[InputFile, ...]]:
+    """By folder: what lies in it, and which of its files are read."""
+    read = {file for source in sources for file in paths_of_source(source)}
+    base = path if path.is_dir() else path.parent
+    leading = {folder for file in read for folder in file.parents}
+    return {folder: tuple(_files_in(folder, base, read, leading)) for folder in {file.parent for file in read}}
+
+
+def first_files(path: Path) -> tuple[InputFile, ...]:
+    """What lies at a path itself: the first names of a folder, or the file."""
+    if path.is_dir():
+        return tuple(_files_in(path, path, (), ()))
+    return (_input_file(path, path.parent, "no part"),)
+
+
+def _files_in(folder: Path, base: Path, read: Collection[Path], leading: Collection[Path]) -> Iterator[InputFile]:
+    """The folders and files in a folder; nothing is told of those that lead to what is read."""
+    try:
+        listing = list_folder(folder)
+    except (OSError, TooManyNames):
+        return
+    folders = [name for name in listing.folders if folder / name not in leading]
+    entries: Sequence[tuple[str, Unused]] = [
+        *((name, "" if folder / name in read else _why_not(name)) for name in listing.files),
+        *((f"{name}/", "not looked into" if leading else "folder") for name in folders),
+        *((name, "cannot be opened") for name, _ in listing.aside),
+    ]
+    for name, unused in entries[:MOST_FILES]:
+        if unused in ("not looked into", "folder"):
+            yield InputFile(path=f"{show_relative(folder / name, base)}/", unused=unused)
+        else:
+            yield _input_file(folder / name, base, unused)
+    if len(entries) > MOST_FILES:
+        yield InputFile(path=f"… ({len(entries) - MOST_FILES})", unused="not listed")
+
+
+def _why_not(name: str) -> Unused:
+    if any(family.reads(name) for family in FAMILIES):
+        return "left aside"
+    return "packed" if name.lower().endswith(_PACKED) else "no part"
+
+
+def _input_file(file: Path, base: Path, unused: Unused) -> InputFile:
+    try:
+        size = os.stat(file).st_size
+    except OSError:
+        size, unused = 0, "cannot be opened"
+    return InputFile(path=show_relative(file, base) or show_name(file.name), size_bytes=size, unused=unused)

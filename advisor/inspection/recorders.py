@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How each profiler is told what to record: its options, and a configuration to copy.
+
+torch_npu: <https://www.hiascend.com/document/detail/zh/Pytorch/60RC2/apiref/apilist/ptaoplist_001222.html>.
+MindSpore: <https://www.mindspore.cn/docs/en/r2.6.0/api_python/mindspore/mindspore.profiler.profile.html>.
+msprof: <https://www.hiascend.com/document/detail/zh/canncommercial/83RC1/devaids/Profiling/atlasprofiling_16_0011.html>.
+PyTorch on GPUs: <https://docs.pytorch.org/docs/stable/profiler.html>. ATB: the README of ATB-Models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
+
+from advisor.messages.text import Text
+from advisor.model.inspection import Recorder
+
+Switch = Literal["device", "host", "steps", "level1", "pipes", "shapes", "memory", "stack", "l2"]
+"""Something that profilers record, whatever they call it."""
+
+STEPS = 5
+"""Steps to record after one of warm-up: one for the edge, and enough to tell what recurs."""
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text(en, zh)
+
+
+RECORDS: Mapping[Switch, Text] = {
+    "device": _t("what runs on the device", "device 侧执行"),
+    "host": _t("calls of the framework and of the device's software", "框架与下层接口调用"),
+    "steps": _t("where steps begin and end", "step 的起止"),
+    "level1": _t(
+        "types, shapes and data types of kernels, calls of CANN, how collectives split, traffic by link",
+        "算子类型、shape、数据类型，CANN 接口调用，通信的传输与等待拆分，链路流量",
+    ),
+    "pipes": _t("how busy the pipes of the cores are", "核内各流水线占用率"),
+    "shapes": _t("shapes of framework operators", "框架算子的输入 shape"),
+    "memory": _t("device memory over time, by component and operator", "显存随时间的变化，按组件与算子统计"),
+    "stack": _t("the lines of the program", "代码调用栈"),
+    "l2": _t("hits of the L2 cache", "L2 Cache 命中率"),
+}
+
+OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
+    "torch_npu": {
+        "device": "ProfilerActivity.NPU",
+        "host": "ProfilerActivity.CPU",
+        "steps": "prof.step()",
+        "level1": "profiler_level=Level1",
+        "pipes": "aic_metrics=PipeUtilization",
+        "shapes": "record_shapes=True",
+        "memory": "profile_memory=True",
+        "stack": "with_stack=True",
+        "l2": "l2_cache=True",
+    },
+    "mindspore": {
+        "device": "ProfilerActivity.NPU",
+        "host": "ProfilerActivity.CPU",
+        "steps": "prof.step()",
+        "level1": "profiler_level=Level1",
+        "pipes": "aic_metrics=PipeUtilization",
+        "memory": "profile_memory=True",
+        "stack": "with_stack=True",
+        "l2": "l2_cache=True",
+    },
+    "msprof": {
+        "device": "--task-time",
+        "host": "--ascendcl=on --runtime-api=on",
+        "level1": "--task-time=l1",
+        "pipes": "--aic-metrics=PipeUtilization",
+        "memory": "--task-memory=on --sys-hardware-mem=on",
+        "l2": "--l2=on",
+    },
+    "atb": {
+        "device": "ATB_PROFILING_ENABLE=1",
+        "host": "ATB_PROFILING_ENABLE=1",
+        "level1": "PROFILING_LEVEL=Level1",
+        "shapes": "ATB_PROFILING_TENSOR_ENABLE=1",
+    },
+    "torch.profiler": {
+        "device": "ProfilerActivity.CUDA",
+        "host": "ProfilerActivity.CPU",
+        "steps": "prof.step()",
+        "shapes": "record_shapes=True",
+        "memory": "profile_memory=True",
+        "stack": "with_stack=True",
+    },
+}
+"""By profiler what it can be told, and in which words."""
+
+_SLOWER = _t(
+    "Call stacks, memory and shapes make the host slower: judge idle time by a recording without them.",
+    "采集调用栈、显存与 shape 会拖慢 host：判断空闲时间请以不开启这些开关的采集为准。",
+)
+_ALL_RANKS = _t(
+    "Record every rank, and the same steps on each.",
+    "请在所有 rank 上采集相同的 step。",
+)
+CARE: Mapping[Recorder, tuple[tuple[Switch | Literal[""], Text], ...]] = {
+    "torch_npu": (("", _ALL_RANKS), ("memory", _SLOWER)),
+    "mindspore": (("", _ALL_RANKS), ("memory", _SLOWER)),
+    "msprof": (
+        (
+            "",
+            _t(
+                "msprof records neither the framework nor Python: for host causes use the profiler of the framework.",
+                "msprof 不采集框架层与 Python 调用栈：分析 host 侧原因请使用框架自带的 profiler。",
+            ),
+        ),
+    ),
+    "atb": (
+        (
+            "shapes",
+            _t(
+                "ATB_PROFILING_TENSOR_ENABLE takes CPU time: judge idle time by a recording without it.",
+                "ATB_PROFILING_TENSOR_ENABLE 会增加 CPU 耗时：判断空闲时间请以未开启的采集为准。",
+            ),
+        ),
+    ),
+    "torch.profiler": (("", _ALL_RANKS), ("memory", _SLOWER)),
+}
+"""What to bear in mind, where a switch is on or always."""
+
+
+def write_code(recorder: Recorder, on: Collection[Switch], *, level2: bool = False) -> str:
+    """A configuration to copy with these switches on."""
+    writers = {"msprof": _msprof_command, "atb": _atb_variables}
+    if recorder in writers:
+        return "\n".join(writers[recorder](on, level2))
+    return "\n".join(_python_code(recorder, on, level2))
+
+
+_MODULES: Mapping[Recorder, tuple[str, str]] = {
+    "torch_npu": ("torch_npu", "AiCMetrics"),
+    "mindspore": ("mindspore", "AicoreMetrics"),
+    "torch.profiler": ("torch", ""),
+}
+"""Where the module `profiler` is, and what it calls the counters of the cores."""
+
+
+def _python_code(recorder: Recorder, on: Collection[Switch], level2: bool) -> Iterator[str]:
+    package, metrics = _MODULES[recorder]
+    yield f"from {package} import profiler"
+    yield ""
+    if metrics:
+        yield "config = profiler._ExperimentalConfig("
+        yield f"    profiler_level=profiler.ProfilerLevel.{_level_word(on, level2)},"
+        if "pipes" in on:
+            yield f"    aic_metrics=profiler.{metrics}.PipeUtilization,"
+        if "l2" in on:
+            yield "    l2_cache=True,"
+        yield ")"
+    yield f"steps = profiler.schedule(wait=0, warmup=1, active={STEPS}, repeat=1, skip_first=10)"
+    device = "NPU" if metrics else "CUDA"
+    yield "with profiler.profile("
+    yield f"    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.{device}],"
+    yield "    schedule=steps,"
+    yield '    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),'
+    for switch in ("shapes", "memory", "stack"):
+        if switch in on and switch in OPTIONS[recorder]:
+            yield f"    {OPTIONS[recorder][switch]},"
+    if metrics:
+        yield "    experimental_config=config,"
+    yield ") as prof:"
+    yield "    for batch in loader:"
+    yield "        train_step(batch)"
+    yield "        prof.step()"
+
+
+def _level_word(on: Collection[Switch], level2: bool) -> str:
+    return "Level2" if level2 else "Level1" if "level1" in on else "Level0"
+
+
+def _msprof_command(on: Collection[Switch], level2: bool) -> Iterator[str]:
+    options = OPTIONS["msprof"]
+    given = ["--output=./prof", options["host"], "--task-time=l1", "--ai-core=on"]
+    given += [options[switch] for switch in ("pipes", "memory", "l2") if switch in on]
+    yield "msprof " + " \\\n    ".join([*given, "python3 train.py"])
+
+
+def _atb_variables(on: Collection[Switch], level2: bool) -> Iterator[str]:
+    yield "export ATB_PROFILING_ENABLE=1"
+    yield f"export PROFILING_LEVEL={_level_word(on, level2)}"
+    yield "export PROFILING_FILEPATH=./prof"
+    if "shapes" in on:
+        yield "export ATB_PROFILING_TENSOR_ENABLE=1"

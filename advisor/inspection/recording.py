@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One way to record what rules lacked: what each of them asks for, merged into one configuration of one profiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from advisor.engine import gpu_hints
+from advisor.engine.hit import RuleResult
+from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
+from advisor.facts.base import Fact
+from advisor.facts.observed import L2Cache, OperatorCall, StepWindow
+from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
+from advisor.inspection.recorders import CARE, OPTIONS, RECORDS, Switch, write_code
+from advisor.messages.text import Text
+from advisor.model.inspection import Addition, Advice, FoundPart, Recorder, Recording
+from advisor.model.run import Capture, Run
+
+_SHARED: Mapping[Text, tuple[Switch, ...]] = {
+    NPU: ("device",),
+    gpu_hints.OF_SWITCH[NPU]: ("device",),
+    BOTH: ("host", "device"),
+    gpu_hints.OF_SWITCH[BOTH]: ("host", "device"),
+    LEVEL1: ("level1",),
+    MEMORY: ("memory",),
+    gpu_hints.SHAPES: ("shapes",),
+    PIPES_ON: ("level1", "pipes"),
+    STEPS_ON: ("steps",),
+}
+"""What of the profiler has a value recorded, by the hint that rules give; other hints are no switches."""
+_OF_FACT: Mapping[type[Fact], tuple[Switch, ...]] = {StepWindow: ("steps",), L2Cache: ("l2",), OperatorCall: ("host",)}
+"""The same of tables that have a hint of their own."""
+_NO_USE = (gpu_hints.NOT_RECORDED,)
+"""Hints that say that nothing helps."""
+ALWAYS_ON: tuple[Switch, ...] = ("device", "host", "steps")
+"""Without these little can be said of any run."""
+_AT_FIRST: tuple[Switch, ...] = (*ALWAYS_ON, "level1", "pipes", "shapes", "memory")
+"""What to begin with where nothing is recorded: what most rules read."""
+
+
+def switches_of_hint(hint: Text) -> tuple[Switch, ...]:
+    """The switches that do what a hint says; nothing where it is about something else."""
+    own = next((switches for fact, switches in _OF_FACT.items() if fact.record_with == hint), ())
+    return _SHARED.get(hint, own)
+
+
+def merged_recording(run: Run, results: Iterable[RuleResult]) -> Recording | None:
+    """What was switched on, and what rules lacked, as one configuration; None where nothing was lacking."""
+    recorder = recorder_of_run(run)
+    options = OPTIONS[recorder]
+    asking: dict[Switch, list[str]] = {}
+    for result in results:
+        for hint in dict.fromkeys(result.hints):
+            for switch in switches_of_hint(hint):
+                asking.setdefault(switch, []).append(result.outcome.rule)
+    on = {*ALWAYS_ON, *switched_on(run)}
+    adds = [switch for switch in options if switch in asking]
+    if not adds:
+        return None
+    level2 = bool(run.captures) and all(capture.level == "Level2" for capture in run.captures)
+    made = _write_recording(recorder, on | {*adds}, level2=level2)
+    added = (
+        Addition(option=options[switch], records=RECORDS[switch], rules=tuple(dict.fromkeys(asking[switch])))
+        for switch in sorted(adds, key=lambda one: (-len(asking[one]), one))
+    )
+    return made.model_copy(update={"adds": tuple(added)})
+
+
+def recording_anew(found: Sequence[FoundPart]) -> Recording | None:
+    """What to record where nothing can be read, in the words of what was found; None where parsing is all it takes."""
+    if any(part.kind == "unparsed" for part in found):
+        return None
+    return _write_recording(_recorder_of_parts(found), {*_AT_FIRST}, level2=False)
+
+
+def _write_recording(recorder: Recorder, on: set[Switch], *, level2: bool) -> Recording:
+    language: Literal["python", "sh"] = "sh" if recorder in ("msprof", "atb") else "python"
+    care = tuple(said for switch, said in CARE[recorder] if switch in on or not switch)
+    return Recording(recorder=recorder, language=language, code=write_code(recorder, on, level2=level2), care=care)
+
+
+def advice_beside(results: Iterable[RuleResult]) -> tuple[Advice, ...]:
+    """What rules ask for that no profiler is switched for, what most of them ask for first."""
+    asking: dict[Text, list[str]] = {}
+    for result in results:
+        for hint in dict.fromkeys(result.hints):
+            if not switches_of_hint(hint) and hint not in _NO_USE:
+                asking.setdefault(hint, []).append(result.outcome.rule)
+    ordered = sorted(asking.items(), key=lambda one: (-len(one[1]), one[0].en))
+    return tuple(Advice(do=hint, rules=tuple(rules)) for hint, rules in ordered)
+
+
+def switched_on(run: Run) -> set[Switch]:
+    """What every capture of a run says was on, and a new recording keeps."""
+    said = [_switches_of_capture(capture) for capture in run.captures]
+    return set[Switch].intersection(*said) if said else set()
+
+
+def _switches_of_capture(capture: Capture) -> set[Switch]:
+    on: Mapping[Switch, bool] = {
+        "level1": capture.level in ("Level1", "Level2"),
+        "pipes": capture.level in ("Level1", "Level2"),
+        "memory": capture.profile_memory is True,
+        "shapes": capture.record_shapes is True,
+        "stack": capture.with_stack is True,
+    }
+    return {switch for switch, there in on.items() if there}
+
+
+def recorder_of_run(run: Run) -> Recorder:
+    """The profiler that recorded a run, by the device, the framework and the kind of its files."""
+    if run.device_family == "gpu":
+        return "torch.profiler"
+    if any(capture.source.startswith("msprof") for capture in run.captures):
+        return "msprof"
+    if run.job.stack == "MindIE":
+        return "atb"
+    return "mindspore" if run.framework == "MindSpore" else "torch_npu"
+
+
+def _recorder_of_parts(found: Sequence[FoundPart]) -> Recorder:
+    """The profiler that wrote what cannot be read; the one of PyTorch for Ascend where nothing tells."""
+    if any(part.tool == "insight" or part.path.endswith("_ascend_ms") for part in found):
+        return "mindspore"
+    if any(part.tool == "msprof" for part in found):
+        return "msprof"
+    return "torch.profiler" if any(part.family == "Kineto" for part in found) else "torch_npu"

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An inspection as a document: what can be judged, one way to record the rest, then ranks, files, tables and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from advisor.messages.text import Language
+from advisor.model.inspection import AlikeRanks, InputFile, InputRefusal, InspectedFact, Inspection, Recording
+from advisor.model.run import Run
+from advisor.report.blocks import (
+    Block,
+    Blocks,
+    Code,
+    Document,
+    FactLine,
+    Fold,
+    Grid,
+    Heading,
+    Paragraph,
+    bullet_list,
+    paragraph_of,
+)
+from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.diagnosis.outcomes import not_checked, unread_row
+from advisor.report.inspection.words import RECORDERS, WORDS, say
+from advisor.report.places import number_ranges
+from advisor.report.prose import (
+    Prose,
+    TextPiece,
+    clean_block,
+    clean_line,
+    code_prose,
+    join_prose,
+    parse_prose,
+    plain_prose,
+    toned,
+)
+from advisor.report.run_summary import run_facts, run_line
+from advisor.report.words import WORDS as OF_REPORTS
+from advisor.report.words import say_rule_count, word_for
+from advisor.units import show_value
+
+MOST_RULES = 4
+"""Rules that are named where there is room for a line."""
+MOST_REASONS = 4
+MOST_UNREAD = 50
+MOST_PARTS = 20
+
+
+def inspection_document(inspection: Inspection, language: Language) -> Document:
+    """All that is known of an input."""
+    return _document_of(_InspectionBlocks(inspection, language).whole(), inspection, language)
+
+
+def inspection_summary(inspection: Inspection, language: Language) -> Document:
+    """What fits on a terminal: what can look, why the rest cannot, what to record."""
+    return _document_of(_InspectionBlocks(inspection, language).short(), inspection, language)
+
+
+def _document_of(blocks: Iterable[Block], inspection: Inspection, language: Language) -> Document:
+    return Document(language, tuple(blocks), clean_line(inspection.version, 40))
+
+
+class _InspectionBlocks:
+    """Makes the blocks of one inspection."""
+
+    def __init__(self, inspection: Inspection, language: Language) -> None:
+        self.inspection, self.language = inspection, language
+        self.colon, self.comma = say("colon", language), say("comma", language)
+        self.unchecked = not_checked(inspection.outcomes, language)
+
+    def whole(self) -> Iterator[Block]:
+        """Everything."""
+        yield from self.answer()
+        yield from self.recording()
+        yield from self.beside()
+        if self.inspection.run is not None:
+            yield from self.run(self.inspection.run)
+        yield from self.ranks()
+        yield from self.found()
+        yield from self.files()
+        yield from self.facts()
+        yield from self.rules()
+        yield from self.unread()
+        yield Paragraph(plain_prose(say("made_by", self.language, version=clean_line(self.inspection.version, 40))))
+
+    def short(self) -> Iterator[Block]:
+        """What fits on a terminal."""
+        yield from self.answer()
+        if self.inspection.run is None:
+            yield from self.found()
+            yield from self.files()
+            yield from self.recording()
+            return
+        yield from self.ranks()
+        yield from self.tables_briefly()
+        yield from self.reasons_briefly()
+        yield from self.recording(named=False)
+        yield from self.beside()
+        yield quiet_line(plain_prose(say("more_with_o", self.language)), begins=True)
+
+    def heading(self, name: str, level: int = 2, **values: object) -> Heading:
+        """The title of a part."""
+        return Heading(plain_prose(say(name, self.language, **values)), level)
+
+    def heads(self, *names: str) -> tuple[Prose, ...]:
+        """The heads of a table."""
+        return tuple(plain_prose(say(name, self.language)) for name in names)
+
+    def answer(self) -> Iterator[Block]:
+        """What was found, and how much of it can be judged; or why nothing can."""
+        inspection, language = self.inspection, self.language
+        if inspection.refusal is not None:
+            yield from self.refused(inspection.refusal)
+            return
+        yield self.heading("inspection", 1)
+        run = inspection.run or Run()
+        line = run_line(run, language)
+        yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
+        counts = {"can": len(inspection.enabled), "blind": len(inspection.blind), "of": len(inspection.outcomes)}
+        other = counts["of"] - counts["can"] - counts["blind"]
+        words = [say("can_look", language, **counts), say("cannot_look", language, **counts, other=other)]
+        between = " " if language == "en" else ""
+        yield Paragraph((TextPiece(words[0], strong=True), TextPiece(between + words[1])))
+        if run.is_summary:
+            yield Paragraph(parse_prose(say("summary_only", language)))
+        if inspection.recording is None:
+            yield Paragraph(plain_prose(say("all_there", language)))
+
+    def refused(self, refusal: InputRefusal) -> Iterator[Block]:
+        """Why nothing can be diagnosed, and what to do."""
+        yield self.heading("nothing_here", 1)
+        yield Paragraph((*parse_prose(clean_line(refusal.what.say(self.language), 1000)),))
+        if refusal.do is not None:
+            label = TextPiece(say("do", self.language) + self.colon, strong=True)
+            yield Paragraph((label, *parse_prose(clean_line(refusal.do.say(self.language), 1000))))
+
+    def recording(self, *, named: bool = True) -> Iterator[Block]:
+        """One configuration to copy, and what it adds; `named` says for which rules."""
+        made = self.inspection.recording
+        if made is None:
+            return
+        anew = self.inspection.run is None
+        yield self.heading("record_anew" if anew else "record")
+        recorder = RECORDERS[made.recorder].say(self.language)
+        intro = say("begin_with" if anew else "one_configuration", self.language, recorder=recorder)
+        yield Paragraph(plain_prose(intro))
+        yield Code(clean_block(made.code, holes=False), made.language)
+        yield from self.additions(made, named=named)
+        yield from bullet_list(plain_prose(said.say(self.language)) for said in made.care)
+
+    def additions(self, made: Recording, *, named: bool) -> Iterator[Grid]:
+        """What is switched on beyond what was, for which rules, or for how many."""
+        rows = tuple(
+            (
+                code_prose(one.option),
+                plain_prose(one.records.say(self.language)),
+                self.rules_briefly(one.rules) if named else plain_prose(str(len(one.rules))),
+            )
+            for one in made.adds
+        )
+        if rows:
+            yield Grid(self.heads("option", "records", "asked_by"), rows)
+
+    def rules_briefly(self, rules: Sequence[str]) -> Prose:
+        """How many rules, and the first of them."""
+        names = self.comma.join(clean_line(rule) for rule in rules[:MOST_RULES])
+        more = "…" if len(rules) > MOST_RULES else ""
+        return (
+            TextPiece(say_rule_count(len(rules), self.language) + self.colon),
+            TextPiece(names, code=True),
+            *([TextPiece(f" {more}")] if more else []),
+        )
+
+    def beside(self) -> Iterator[Block]:
+        """What to do that is no switch."""
+        if self.inspection.advice:
+            yield self.heading("beside")
+            yield from bullet_list(
+                (*parse_prose(one.do.say(self.language)), TextPiece(" — "), *self.rules_briefly(one.rules))
+                for one in self.inspection.advice
+            )
+
+    def run(self, run: Run) -> Iterator[Block]:
+        """What was captured, how, and with what."""
+        yield self.heading("run")
+        yield from bullet_list(
+            (TextPiece(one.label + self.colon, tone="label"), *one.value) for one in run_facts(run, self.language)
+        )
+
+    def ranks(self) -> Iterator[Block]:
+        """Ranks that are alike, a row each."""
+        if not self.inspection.ranks:
+            return
+        yield self.heading("ranks")
+        heads = self.heads("ranks", "read", "source", "level", "recorded", "bytes")
+        yield Grid(heads, tuple(map(self.rank_row, self.inspection.ranks)), (False,) * 5 + (True,))
+        if any(len(group.ranks) > len(group.read) for group in self.inspection.ranks):
+            yield Paragraph(plain_prose(say("stand_for", self.language)))
+
+    def rank_row(self, group: AlikeRanks) -> tuple[Prose, ...]:
+        """A row about ranks that are alike."""
+        source = WORDS.get(group.source)
+        words = source.say(self.language) if source else word_for(OF_REPORTS, group.source, self.language)
+        return (
+            plain_prose(number_ranges(group.ranks, self.language)),
+            plain_prose(number_ranges(group.read, self.language)),
+            plain_prose(words or clean_line(group.source)),
+            plain_prose(group.level or "–"),
+            self.switches(group),
+            plain_prose(show_value(group.size_bytes, "B")),
+        )
+
+    def switches(self, group: AlikeRanks) -> Prose:
+        """What was recorded: the activities and the switches that were on, then those that were off."""
+        named = (("stack", group.with_stack), ("memory", group.profile_memory), ("shapes", group.record_shapes))
+        on, off = (
+            [say(f"switch_{name}", self.language) for name, now in named if now is state] for state in (True, False)
+        )
+        between = ", " if self.language == "en" else "、"
+        said = ["+".join(map(clean_line, group.activities or ())), *on]
+        said += [say("without_switches", self.language, switches=between.join(off))] if off else []
+        return plain_prose(self.comma.join(filter(None, said)) or say("unknown", self.language))
+
+    def found(self) -> Iterator[Block]:
+        """Folders in which something was recognised that is no capture, or all of them where nothing can be read."""
+        refused = self.inspection.refusal is not None
+        parts = [one for one in self.inspection.found if refused or one.kind != "capture"]
+        if not parts:
+            return
+        yield self.heading("found")
+        rows = tuple(
+            (
+                code_prose(one.path) if one.path else plain_prose(say("whole_input", self.language)),
+                plain_prose(say(f"kind_{one.kind}", self.language, family=one.family, tool=one.tool or one.family)),
+            )
+            for one in parts[:MOST_PARTS]
+        )
+        yield Grid(self.heads("folder", "is"), rows)
+
+    def files(self) -> Iterator[Block]:
+        """The files that are read, and those that are not."""
+        if self.inspection.files:
+            yield self.heading("files_here")
+            yield self.file_grid(self.inspection.files)
+        groups = [group for group in self.inspection.ranks if group.files]
+        if groups:
+            yield self.heading("files")
+        for group in groups:
+            read = sum(not file.unused for file in group.files)
+            title = say("files_of", self.language, rank=group.ranks[0], read=read, left=len(group.files) - read)
+            yield Fold(plain_prose(title), (self.file_grid(group.files),), is_open=len(groups) == 1)
+
+    def file_grid(self, files: Sequence[InputFile]) -> Grid:
+        """Files with their sizes, and whether they are read."""
+        rows = tuple(
+            (
+                code_prose(file.path),
+                plain_prose("–" if file.size_bytes is None else show_value(file.size_bytes, "B")),
+                plain_prose(say(f"unused_{file.unused}", self.language)),
+            )
+            for file in files
+        )
+        return Grid(self.heads("file", "bytes", "used"), rows, (False, True, False))
+
+    def facts(self) -> Iterator[Block]:
+        """Every table, with its rows and what it lacks."""
+        if not self.inspection.facts:
+            return
+        yield self.heading("facts")
+        read = number_ranges((rank for group in self.inspection.ranks for rank in group.read), self.language)
+        yield Paragraph(plain_prose(say("counted", self.language, ranks=read)))
+        heads = self.heads("table", "rows", "users", "without")
+        yield Grid(heads, tuple(map(self.fact_row, self.inspection.facts)), (False, True, True, False))
+
+    def fact_row(self, fact: InspectedFact) -> tuple[Prose, ...]:
+        """A row about one table."""
+        lacking: Prose = ()
+        if fact.reason is not None:
+            lacking = parse_prose(fact.reason.say(self.language))
+        elif fact.empty_columns:
+            lacking = join_prose(self.comma, map(code_prose, fact.empty_columns))
+        rows = (
+            TextPiece(say("missing", self.language), tone="warn") if fact.rows is None else TextPiece(f"{fact.rows:,}")
+        )
+        name = (*plain_prose(fact.words.say(self.language)), *toned((TextPiece(" "), *code_prose(fact.table)), "note"))
+        return name, (rows,), plain_prose(str(fact.rules)), lacking
+
+    def tables_briefly(self) -> Iterator[Block]:
+        """The tables that are there and those that are missing, a line each."""
+        there = [(one, f" {one.rows:,}") for one in self.inspection.facts if one.rows]
+        missing = [(one, "") for one in self.inspection.facts if not one.rows and one.rules]
+        for name, tables in (("there", there), ("missing", missing)):
+            if tables:
+                label = TextPiece(say(name, self.language) + self.colon, strong=True)
+                words = (one.words.say(self.language) + rows for one, rows in tables)
+                yield Paragraph((label, TextPiece(self.comma.join(words))), begins=name == "there")
+
+    def reasons_briefly(self) -> Iterator[Block]:
+        """Why rules cannot look, the reason of most of them first."""
+        if not self.unchecked:
+            return
+        yield self.heading("rules_blind")
+        yield from bullet_list(
+            (*one.reason, *toned((TextPiece(f"  {one.count}"),), "quiet")) for one in self.unchecked[:MOST_REASONS]
+        )
+        if len(self.unchecked) > MOST_REASONS:
+            yield quiet_line(plain_prose(say("and_more", self.language, count=len(self.unchecked))))
+
+    def rules(self) -> Iterator[Block]:
+        """Rules that cannot look by their reason, then those that can, then the others."""
+        if self.unchecked:
+            yield self.heading("rules_blind")
+            yield from bullet_list(
+                (*one.reason, TextPiece(f" — {one.count}{self.colon}"), *join_prose(" ", map(code_prose, one.rules)))
+                for one in self.unchecked
+            )
+        concerned = {*self.inspection.enabled, *self.inspection.blind}
+        others = [one.rule for one in self.inspection.outcomes if one.rule not in concerned]
+        for name, rules in (("rules_that_can", self.inspection.enabled), ("rules_beside", others)):
+            if rules:
+                title = f"{say(name, self.language)}{self.colon}{len(rules)}"
+                yield Fold(plain_prose(title), _names_in_a_row(rules))
+
+    def unread(self) -> Iterator[Block]:
+        """What of the input could not be read."""
+        if self.inspection.unread:
+            yield self.heading("unread")
+            rows = tuple(unread_row(item, self.language) for item in self.inspection.unread[:MOST_UNREAD])
+            yield Grid(self.heads("file", "place", "what", "rows"), rows)
+
+
+def _names_in_a_row(names: Sequence[str]) -> Blocks:
+    return paragraph_of(*join_prose(" ", map(code_prose, names)))

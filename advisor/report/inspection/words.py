@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word of an inspection, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Language, Text
+from advisor.report.words import say as of_reports
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text(en, zh)
+
+
+WORDS: Mapping[str, Text] = {
+    "inspection": _t("What was captured", "采集内容检查"),
+    "can_look": _t("{can} of {of} rules can look.", "{of} 条规则中有 {can} 条可以检查。"),
+    "cannot_look": _t("{blind} cannot, {other} do not concern this run.", "{blind} 条缺少数据，{other} 条不适用。"),
+    "all_there": _t(
+        "Whatever the profiler can be switched on for was recorded.", "profiler 开关所能采集的内容均已采集。"
+    ),
+    "nothing_here": _t("Nothing here can be diagnosed", "此处没有可诊断的数据"),
+    "do": _t("What to do", "处理方法"),
+    "record": _t("Record the rest", "补采配置"),
+    "record_anew": _t("To record anew", "重新采集的配置"),
+    "one_configuration": _t(
+        "One configuration for {recorder}: it keeps what was on and adds what rules lack.",
+        "以下为 {recorder} 的一份完整配置：保留原有开关，并补上规则所缺的内容。",
+    ),
+    "begin_with": _t("For {recorder}, with what most rules read:", "{recorder} 的配置，覆盖大多数规则所需内容："),
+    "option": _t("Option", "开关"),
+    "records": _t("Records", "采集内容"),
+    "asked_by": _t("Rules that ask for it", "需要它的规则"),
+    "beside": _t("Apart from the profiler's switches", "profiler 开关之外"),
+    "ranks": _t("Ranks", "Rank"),
+    "stand_for": _t(
+        "Ranks captured alike are one row; the tables of the ranks under “read” stand for all of them.",
+        "采集方式相同的 rank 合为一行；“已读取”列出的 rank 代表整行。",
+    ),
+    "read": _t("Read", "已读取"),
+    "recorded": _t("Recorded", "采集内容"),
+    "bytes": _t("Size", "大小"),
+    "files": _t("Files", "文件"),
+    "files_of": _t(
+        "Files of rank {rank}: {read} read, {left} not", "rank {rank} 的文件：读取 {read} 个，未读取 {left} 个"
+    ),
+    "files_here": _t("What lies there", "目录内容"),
+    "file": _t("File", "文件"),
+    "used": _t("Read?", "是否读取"),
+    "unused_": _t("read", "读取"),
+    "unused_not looked into": _t("not looked into: raw data, logs", "未查看（原始数据、日志等）"),
+    "unused_folder": _t("folder", "目录"),
+    "unused_packed": _t("not read: packed", "未读取：压缩文件"),
+    "unused_left aside": _t(
+        "left aside: another capture of the rank counts, or it holds nothing",
+        "未使用：同一 rank 另有采集，或其中无数据",
+    ),
+    "unused_no part": _t("no table is read from it", "不含所读取的数据"),
+    "unused_cannot be opened": _t("cannot be opened", "无法打开"),
+    "unused_not listed": _t("further names", "其余文件"),
+    "found": _t("What was recognised", "识别结果"),
+    "folder": _t("Folder", "目录"),
+    "is": _t("What it is", "类型"),
+    "whole_input": _t("the input itself", "输入本身"),
+    "kind_capture": _t("capture ({family})", "采集数据（{family}）"),
+    "kind_summary": _t("cluster summary", "集群分析结果"),
+    "kind_unparsed": _t("recorded, not parsed yet", "已采集，尚未解析"),
+    "kind_foreign": _t("of a tool whose output is not read ({tool})", "暂不支持的工具输出（{tool}）"),
+    "kind_hollow": _t("output without a file of results", "无结果文件的输出目录"),
+    "facts": _t("Tables", "数据表"),
+    "counted": _t(
+        "Rows of the ranks that were read: {ranks}. They were counted by reading; nothing is estimated.",
+        "以下为已读取的 rank（{ranks}）的行数，均为实际读取结果，并非估算。",
+    ),
+    "table": _t("Table", "表"),
+    "rows": _t("Rows", "行数"),
+    "users": _t("Rules that use it", "使用它的规则"),
+    "without": _t("Without a value, or why missing", "无值的列，或缺失原因"),
+    "there": _t("There", "已有"),
+    "missing": _t("Missing", "缺少"),
+    "rules_that_can": _t("Rules that can look", "可以检查的规则"),
+    "rules_beside": _t("Rules that do not concern this run", "不适用的规则"),
+    "rules_blind": _t("Rules that cannot look, and why", "无法检查的规则及原因"),
+    "switch_stack": _t("stacks", "调用栈"),
+    "switch_memory": _t("memory", "显存"),
+    "switch_shapes": _t("shapes", "shape"),
+    "without_switches": _t("without {switches}", "未开启{switches}"),
+    "unknown": _t("not recorded", "未记录"),
+    "more_with_o": _t("Every file, table and rule: write a report with -o", "全部文件、数据表与规则：用 -o 输出报告"),
+    "trace": _t("trace of a GPU", "GPU trace"),
+}
+
+RECORDERS: Mapping[str, Text] = {
+    "torch_npu": _t("the Ascend PyTorch Profiler (torch_npu)", "Ascend PyTorch Profiler（torch_npu）"),
+    "mindspore": _t("the MindSpore Profiler", "MindSpore Profiler"),
+    "msprof": _t("msprof", "msprof"),
+    "atb": _t("ATB-Models and MindIE", "ATB-Models 与 MindIE"),
+    "torch.profiler": _t("the PyTorch profiler on GPUs", "PyTorch profiler（GPU）"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the words of an inspection, else one that reports share, with its holes filled."""
+    own = WORDS.get(name)
+    return of_reports(name, language, **values) if own is None else own.fill(language, **values)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an inspection says holds: of rules, of ranks that are alike, of files, and of what cannot be diagnosed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import advisor
+from advisor import pipeline
+from advisor.cli.main import main
+from advisor.mcp_server.open_captures import Opened
+from advisor.mcp_server.roots import Roots
+from advisor.mcp_server.tools import Tools
+from advisor.messages.errors import InputError
+from advisor.messages.text import LANGUAGES, Language
+from advisor.model.inspection import Inspection
+from advisor.report.inspection.document import inspection_document, inspection_summary
+from advisor.report.pages import document_page
+from advisor.report.renderers.markdown import document_text
+from advisor.rules.catalog import Catalog
+
+TOP = Path(__file__).parent.parent.parent
+CASE = TOP / "corpus" / "host-bound-2-ranks"
+CAPTURES = sorted(folder.name for folder in CASE.iterdir() if folder.is_dir())
+
+
+@pytest.fixture(scope="module")
+def rules() -> Catalog:
+    return advisor.load_rules()
+
+
+@pytest.fixture(scope="module")
+def found(rules: Catalog) -> Inspection:
+    return pipeline.inspect(CASE, rules)
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in sorted(folder.rglob("*"))}
+
+
+def write_capture(folder: Path, rank: int) -> Path:
+    """A capture of one rank, whatever it was recorded on."""
+    source = CASE / CAPTURES[0]
+    output = folder / f"node0_{3178000 + rank}_20250109084754000_ascend_pt"
+    shutil.copytree(source, output)
+    info = json.loads((output / "profiler_info_0.json").read_text())
+    (output / "profiler_info_0.json").unlink()
+    (output / f"profiler_info_{rank}.json").write_text(json.dumps({**info, "rank_id": rank}))
+    return output
+
+
+def test_rules_that_can_look_are_those_that_a_diagnosis_checks(found: Inspection, rules: Catalog) -> None:
+    outcomes = pipeline.diagnose(pipeline.open_profile(CASE), rules).outcomes
+    assert found.outcomes == outcomes
+
+
+@pytest.mark.parametrize(
+    "name", ["msinsight_pytorch_matrix/text/level0", "msinsight_pytorch_matrix/db/level1", "helix_fixtures"]
+)
+def test_they_are_on_real_captures_too(real_data: Path, name: str, rules: Catalog) -> None:
+    there = pipeline.diagnose(pipeline.open_profile(real_data / name), rules)
+    seen = pipeline.inspect(real_data / name, rules)
+    assert seen.outcomes == there.outcomes
+    assert seen.run == there.run
+    assert seen.unread == there.unread
+
+
+def test_ranks_that_are_alike_are_one_row_and_two_of_them_are_read(tmp_path: Path, rules: Catalog) -> None:
+    for rank in range(5):
+        write_capture(tmp_path, rank)
+    os.remove(next(tmp_path.glob("*3178003*")) / "ASCEND_PROFILER_OUTPUT" / "l2_cache.csv")
+    seen = pipeline.inspect(tmp_path, rules)
+    assert [(one.ranks, one.read) for one in seen.ranks] == [((0, 1, 2, 4), (0, 1)), ((3,), (3,))]
+    kernels = next(one for one in seen.facts if one.table == "kernels")
+    caches = next(one for one in seen.facts if one.table == "l2_cache")
+    assert (kernels.ranks, caches.ranks) == ((0, 1, 3), (0, 1))
+    assert kernels.rows == 3 * (
+        len((CASE / CAPTURES[0]).joinpath("ASCEND_PROFILER_OUTPUT", "kernel_details.csv").read_text().splitlines())
+        - 1
+        - communication_rows()
+    )
+
+
+def communication_rows() -> int:
+    """Rows of kernel_details.csv that are collectives, which are no kernels."""
+    text = (CASE / CAPTURES[0] / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").read_text()
+    return sum("hcom_" in line for line in text.splitlines())
+
+
+def test_every_file_is_read_or_it_is_said_why_not(tmp_path: Path, rules: Catalog) -> None:
+    output = write_capture(tmp_path, 0)
+    (output / "PROF_000001_20250109084754000_ABC").mkdir()
+    (output / "ASCEND_PROFILER_OUTPUT" / "notes.txt").write_text("mine")
+    (output / "ASCEND_PROFILER_OUTPUT" / "old.zip").write_bytes(b"PK")
+    (group,) = pipeline.inspect(tmp_path, rules).ranks
+    told = {file.path.partition("ascend_pt/")[2]: file.unused for file in group.files}
+    assert told["ASCEND_PROFILER_OUTPUT/notes.txt"] == "no part"
+    assert told["ASCEND_PROFILER_OUTPUT/old.zip"] == "packed"
+    assert told["PROF_000001_20250109084754000_ABC/"] == "not looked into"
+    assert told["ASCEND_PROFILER_OUTPUT/kernel_details.csv"] == ""
+    there = {file.relative_to(output).as_posix() for file in output.rglob("*") if file.is_file()}
+    assert there <= told.keys()
+
+
+def test_an_inspection_changes_nothing(tmp_path: Path, rules: Catalog) -> None:
+    write_capture(tmp_path, 0)
+    before = stamps(tmp_path)
+    pipeline.inspect(tmp_path, rules)
+    assert stamps(tmp_path) == before
+
+
+@pytest.mark.parametrize("broken", ["empty", "foreign", "unparsed", "truncated"])
+def test_what_cannot_be_diagnosed_is_described_with_what_to_do(
+    broken: str, tmp_path: Path, rules: Catalog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if broken == "foreign":
+        (tmp_path / "holiday.jpg").write_bytes(b"\xff\xd8")
+    elif broken == "unparsed":
+        (tmp_path / "a_1_20250109084754000_ascend_pt" / "PROF_000001_20250109084754000_ABC").mkdir(parents=True)
+        (tmp_path / "a_1_20250109084754000_ascend_pt" / "PROF_000001_20250109084754000_ABC" / "x.bin").touch()
+    elif broken == "truncated":
+        folder = tmp_path / "a_1_20250109084754000_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        folder.mkdir(parents=True)
+        (folder / "kernel_details.csv").write_text("")
+    seen = pipeline.inspect(tmp_path, rules)
+    assert seen.run is None
+    assert seen.refusal is not None
+    assert seen.refusal.do is not None
+    assert (seen.recording is None) == (broken == "unparsed")
+    assert main(["inspect", str(tmp_path), "--lang", "en"]) == 3
+    said = capsys.readouterr().out
+    assert "Nothing here can be diagnosed" in said
+    assert "What to do" in said
+    assert ("analyse(" if broken == "unparsed" else "profiler.profile(") in said
+
+
+def test_a_path_to_nothing_is_an_error(tmp_path: Path, rules: Catalog) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        pipeline.inspect(tmp_path / "gone", rules)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_format_says_what_can_look(found: Inspection, language: Language) -> None:
+    whole = inspection_document(found, language)
+    counted = f"{len(found.enabled)}"
+    assert counted in document_page(whole)
+    assert counted in document_text(whole)
+    assert "host_calls" in document_text(whole)
+    assert len(document_text(inspection_summary(found, language))) < len(document_text(whole))
+
+
+def test_the_published_form_keeps_its_schema_and_can_be_read_again(found: Inspection) -> None:
+    schema = json.loads((TOP / "docs/reference/inspection.schema.json").read_text("utf-8"))
+    jsonschema.validate(json.loads(found.to_json()), schema)
+    assert Inspection.model_validate_json(found.to_json()) == found
+
+
+def test_an_assistant_may_inspect_below_the_roots_alone(tmp_path: Path, rules: Catalog) -> None:
+    write_capture(tmp_path / "job", 0)
+    tools = Tools(Opened(Roots([tmp_path / "job"]), rules))
+    answer = tools.inspect(".")
+    assert answer["run"]["ranks"] == [0]
+    with pytest.raises(InputError):
+        tools.inspect("..")
+
+
+def test_the_command_writes_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(CASE), "-o", str(tmp_path / "found.json"), "-q"]) == 0
+    assert Inspection.model_validate_json((tmp_path / "found.json").read_text("utf-8")).run is not None
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One configuration holds what all rules ask for, in the words of whoever recorded, and can be run as it stands."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import advisor
+from advisor import pipeline
+from advisor.engine import gpu_hints, reason
+from advisor.engine.hit import RuleResult
+from advisor.facts import FACTS
+from advisor.facts.observed import OBSERVED
+from advisor.inspection.recorders import OPTIONS, RECORDS, Switch, write_code
+from advisor.inspection.recording import advice_beside, merged_recording, switches_of_hint
+from advisor.messages.errors import FactMissing
+from advisor.messages.text import Text
+from advisor.model.findings import Outcome
+from advisor.model.inspection import Recorder
+from advisor.model.run import Capture, Run
+
+SWITCHES = get_args(Switch)
+RECORDERS = get_args(Recorder)
+
+
+def lacking(rule: str, *hints: Text) -> RuleResult:
+    return RuleResult(Outcome(rule=rule, outcome="skipped"), hints=hints)
+
+
+def run_with(**switches: object) -> Run:
+    return Run(framework="PyTorch", captures=(Capture(rank=0, path="", source="text", **switches),))
+
+
+@given(st.sampled_from(RECORDERS), st.sets(st.sampled_from(SWITCHES)), st.booleans())
+def test_every_configuration_is_valid_and_says_each_option_at_most_once(
+    recorder: Recorder, on: set[Switch], level2: bool
+) -> None:
+    code = write_code(recorder, on, level2=level2)
+    if recorder in ("msprof", "atb"):
+        words = shlex.split(code.replace("\\\n", " "))
+        names = [word.partition("=")[0] for word in words if "=" in word]
+        assert len(names) == len({*names})
+    else:
+        ast.parse(code)
+        for switch in ("memory", "shapes", "stack"):
+            option = OPTIONS[recorder].get(switch, "-")
+            assert code.count(option) == (switch in on and switch in OPTIONS[recorder])
+
+
+def test_every_recorder_has_words_for_what_it_can_be_told() -> None:
+    assert OPTIONS.keys() == {*RECORDERS}
+    assert RECORDS.keys() == {*SWITCHES}
+    assert all(options.keys() <= RECORDS.keys() for options in OPTIONS.values())
+
+
+def test_what_several_rules_ask_for_is_switched_on_once_with_all_their_names() -> None:
+    level, memory = reason.LEVEL1, reason.MEMORY
+    made = merged_recording(
+        run_with(level="Level0"), [lacking("a/one", level), lacking("a/two", level, memory), lacking("a/three")]
+    )
+    assert made is not None
+    assert [(one.option, one.rules) for one in made.adds] == [
+        ("profiler_level=Level1", ("a/one", "a/two")),
+        ("profile_memory=True", ("a/two",)),
+    ]
+    assert made.code.count("Level1") == 1
+
+
+@given(st.booleans(), st.booleans(), st.sampled_from(["Level0", "Level1", "Level2"]))
+def test_what_was_on_stays_on(memory: bool, stack: bool, level: str) -> None:
+    run = run_with(level=level, profile_memory=memory, with_stack=stack)
+    made = merged_recording(run, [lacking("a/one", reason.LEVEL1)])
+    assert made is not None
+    assert ("profile_memory=True" in made.code) == memory
+    assert ("with_stack=True" in made.code) == stack
+    assert ("ProfilerLevel.Level2" in made.code) == (level == "Level2")
+    assert "ProfilerLevel.Level0" not in made.code
+
+
+def test_nothing_is_asked_for_where_nothing_was_lacking() -> None:
+    assert merged_recording(run_with(), [lacking("a/one", reason.OF_RUN["chip"])]) is None
+
+
+def test_what_is_no_switch_is_said_beside_it() -> None:
+    chip = reason.OF_RUN["chip"]
+    (said,) = advice_beside([lacking("a/one", chip, reason.LEVEL1), lacking("a/two", chip, gpu_hints.NOT_RECORDED)])
+    assert (said.do, said.rules) == (chip, ("a/one", "a/two"))
+
+
+def test_a_hint_stands_in_the_reason_it_belongs_to() -> None:
+    for fact in OBSERVED:
+        why = reason.of_missing(FactMissing([fact.table]))
+        assert all(hint.en in why.en and hint.zh in why.zh for hint in why.hints)
+        assert why.hints == ((fact.record_with,) if fact.record_with else ())
+
+
+def test_the_switches_of_the_profiler_are_known_by_their_hints() -> None:
+    about_files = {"settings", "devices", "groups"}
+    for fact in OBSERVED:
+        if fact.record_with is not None and fact.table not in about_files:
+            assert switches_of_hint(fact.record_with), fact.table
+    assert not any(switches_of_hint(FACTS[table].record_with or gpu_hints.NOT_RECORDED) for table in about_files)
+
+
+@pytest.mark.parametrize(
+    ("name", "recorder"), [("gpu_hta", "torch.profiler"), ("msinsight_pytorch_matrix/text/level0", "torch_npu")]
+)
+def test_a_capture_hears_the_words_of_what_recorded_it(real_data: Path, name: str, recorder: str) -> None:
+    made = pipeline.inspect(real_data / name, advisor.load_rules()).recording
+    assert made is not None
+    assert made.recorder == recorder
+    words = ("NPU", "aic_metrics", "torch_npu") if recorder == "torch.profiler" else ("CUDA",)
+    told = made.code + " ".join(one.option + one.records.en for one in made.adds)
+    assert not any(word in told for word in words)

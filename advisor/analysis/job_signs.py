@@ -18,6 +18,9 @@ from advisor.facts.derived import JobSign
 from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
 from advisor.facts.table import Array, Table, Texts
 
+ENGINE_STEP = r"execute_(\d+_)?context_"
+"""How the mark begins that vLLM and SGLang set around each step of the engine: requests whose prompts it reads follow,
+and behind `_generation_` those for which it generates."""
 _OPERATORS = (
     (
         "backward",
@@ -45,6 +48,8 @@ _CALLS = (
     ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
     ("forward", r"aten::(linear|conv[123]d|scaled_dot_product_attention|native_(layer|batch|group)_norm)$"),
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
+    ("prefill", ENGINE_STEP + r"[1-9]"),
+    ("decode", ENGINE_STEP + r"\d+(\(.*?\))?_generation_[1-9]"),
     ("vLLM", r"vllm::"),
     ("SGLang", r"sglang::"),
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),

@@ -42,6 +42,7 @@ TABLES: Mapping[str, Text] = {
     "kernel_lengths": _t("kernels", "kernel 明细"),
     "l2_cache": _t("L2 cache hit rates", "L2 Cache 命中率"),
     "launch_latencies": _t("times from launch to kernel", "下发到执行的时间"),
+    "launch_forms": _t("kernels launched one by one or as graphs", "算子逐个下发还是以图下发"),
     "launch_modes": _t("how operators were launched", "算子下发方式"),
     "launch_waits": _t("times from launch to kernel", "下发到执行的时间"),
     "launches": _t("launches", "下发记录"),

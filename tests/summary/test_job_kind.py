@@ -71,6 +71,19 @@ def test_operators_on_kept_keys_and_values_are_inference(name: str, phase: str) 
     assert (found.workload, found.phase, found.signs[0].name) == ("inference", phase, name)
 
 
+@pytest.mark.parametrize(
+    ("mark", "phase"),
+    [
+        ("execute_context_1(888_788544)_generation_0(0)", "prefill"),
+        ("execute_context_0(0)_generation_32(32)", "decode"),
+        ("execute_8192_context_9(sq8155sk8430)_generation_37(sq37sk34489)", "mixed"),
+        ("execute_15360_context_15(sq15360)_generation_0(sq0)", "prefill"),
+    ],
+)
+def test_the_marks_of_an_engine_say_what_each_step_does(mark: str, phase: str) -> None:
+    assert kind_of(calls=calls(mark)).phase == phase
+
+
 def test_prompts_and_new_tokens_in_one_capture_are_both() -> None:
     assert kind_of(kernels=operators("PromptFlashAttention", "IncreFlashAttention")).phase == "mixed"
 
@@ -162,7 +175,7 @@ def test_the_words_for_jobs_stand_alike_wherever_they_are_listed() -> None:
         ("gpu_kineto_models/h100_qwen1.5-0.5b.json.gz", ("inference", "", "")),
         ("gpu_kineto_models/h100_vit_classifier.json.gz", ("inference", "", "")),
         ("gpu_kineto_models/b200_eager.json.gz", ("inference", "prefill", "vLLM")),
-        ("gpu_kineto_models/vllm_piecewise_graph_execution.json.gz", ("inference", "", "vLLM")),
+        ("gpu_kineto_models/vllm_piecewise_graph_execution.json.gz", ("inference", "mixed", "vLLM")),
         ("gpu_kineto_models/sglang_qwen3-8b_prefilldecode.json.gz", ("inference", "prefill", "SGLang")),
         ("msinsight_pytorch_matrix/text/level0", ("training", "", "PyTorch")),
         ("msinsight_pytorch_matrix/db/level2", ("training", "", "PyTorch")),

@@ -39,6 +39,25 @@ class Handover(Fact):
     ]
 
 
+class LaunchForm(Fact):
+    """Whether the host launched the kernels of one rank one by one, or many at once as graphs, in all steps."""
+
+    table = "launch_forms"
+    observed = False
+
+    rank: Rank
+    kernels: Annotated[float, Count("Kernels whose launch was recorded.")]
+    calls: Annotated[float, Count("Host calls that launched them; one that replays a graph launches many.")]
+    kernel_us: Annotated[float, Us("These kernels together.")]
+    lost_us: Annotated[
+        float,
+        Us(
+            "How much shorter a step would be with a host that launches early enough (`holdups`, `host`); missing "
+            "where that is not known."
+        ),
+    ]
+
+
 class CallTotal(Fact):
     """Calls of one kind over the whole capture, as the profiler summed them up; of ranks whose calls are not listed."""
 

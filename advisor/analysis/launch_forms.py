@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether kernels were launched one by one or as graphs, and what a host that comes late loses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.launch_modes import lost_us_per_step
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Holdup, LaunchForm
+from advisor.facts.observed import Kernel, Launch
+from advisor.facts.table import Array, Table
+
+
+def launch_forms(kernels: Table[Kernel], launches: Table[Launch], held: Table[Holdup] | None) -> Table[LaunchForm]:
+    """One row per rank with kernels whose launch is known.
+
+    A call is told by its start: of all that begin on the device with kernels, those of one moment are one call.
+    """
+    rows = []
+    for rank in np.unique(kernels["rank"]).tolist():
+        of_rank = launches["rank"] == rank
+        starts, calls = launches["device_start_ns"][of_rank], launches["host_start_ns"][of_rank]
+        mine = (kernels["rank"] == rank) & (kernels["start_ns"] != MISSING)
+        known = np.isin(kernels["start_ns"][mine], starts)
+        if known.any():
+            count = _distinct(calls[np.isin(starts, kernels["start_ns"][mine]) & (calls != MISSING)])
+            us = float(np.nansum(kernels["duration_us"][mine][known]))
+            lost = lost_us_per_step(Table.empty(Holdup) if held is None else held, rank, "host")
+            rows.append((rank, float(known.sum()), count, us, lost))
+    columns = zip(*rows, strict=True) if rows else ((),) * 5
+    names = ("rank", "kernels", "calls", "kernel_us", "lost_us")
+    return Table.build(LaunchForm, **dict(zip(names, columns, strict=True)))
+
+
+def _distinct(moments: Array) -> float:
+    return float(len(np.unique(moments)))

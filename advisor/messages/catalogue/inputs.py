@@ -27,12 +27,13 @@ TEXTS: Mapping[str, Text] = {
         "{path} is not {called}: {where}: {why}", "{path} 不是{called}：{where} 的内容不符合格式（{why}）"
     ),
     "nothing_measured": Text("{name} holds no measurement that can be read", "{name} 中没有可读取的性能数据"),
-    "msprof_not_readable": Text(
-        "{path} holds output of msprof, which is not readable yet", "{path} 是 msprof 的输出，暂不支持"
+    "not_exported": Text(
+        "{path} holds raw data of msprof that has not been exported: it has no mindstudio_profiler_output",
+        "{path} 是 msprof 采集的原始数据，尚未导出，缺少 mindstudio_profiler_output",
     ),
-    "record_with_profiler": Text(
-        "record with torch_npu.profiler instead, or give the *_ascend_pt folder if there is one",
-        "请改用 torch_npu.profiler 采集；若已有 *_ascend_pt 目录，请直接给出该目录",
+    "mixes_recorders": Text(
+        "{path} mixes captures of a framework's profiler and of msprof",
+        "{path} 中混有框架 profiler 与 msprof 的采集数据",
     ),
     "not_parsed": Text(
         "{path} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
@@ -63,10 +64,6 @@ TEXTS: Mapping[str, Text] = {
     "insight_not_readable": Text(
         "{path} holds output of the old MindSpore Insight profiler, which is not readable yet",
         "{path} 是旧版 MindSpore Insight profiler 的输出，暂不支持",
-    ),
-    "msprof_empty": Text(
-        "{path} holds output of msprof, and every file of it is empty (0 bytes)",
-        "{path} 是 msprof 的输出，且所有文件都为空（0 字节）",
     ),
     "no_profile": Text(
         "{path} holds no profile that can be read; it holds {names}",

@@ -9,6 +9,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.launches import LAUNCHES, launched_tasks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
@@ -20,11 +21,15 @@ OPERATOR = 50001
 
 def steps_in_database(folder: Folder, asked_ns: Array) -> Array:
     """The step of device moments, from the database; missing when the job never called step()."""
+    if folder.by_msprof:
+        return iterations_of(folder).at(asked_ns)
     return steps_of(*folder.once("launched in database", lambda: _known_in_database(folder)), asked_ns)
 
 
 def steps_in_timeline(folder: Folder, asked_ns: Array) -> Array:
     """The step of device moments, from the timeline; missing when the job never called step()."""
+    if folder.by_msprof:
+        return iterations_of(folder).at(asked_ns)
     try:
         windows, launches = STEP_WINDOWS.ways["text"](folder), LAUNCHES.ways["text"](folder)
     except FactMissing:

@@ -23,6 +23,7 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.communication import (
+    SCOPED_OP,
     CommunicationEntry,
     communication_entries,
     is_p2p,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 COMMUNICATION = "communication.json"
 LANES = ("HCCL", "Communication")
-_GROUP_THREAD = "Group "
+_GROUP_THREADS = ("Group ", "Communication Kernel")
 _TIMES = "Communication Time Info"
 _ROUNDING_NS = 1000
 """Starts of one operator in two files are this near; starts of 2023 have no digits below a µs."""
@@ -79,7 +80,7 @@ DTYPES = dict(enumerate(_NUMBERED.split()))
 """ENUM_HCCL_DATA_TYPE where a database does not bring its own."""
 
 _NO_WORDS = frozenset({None, "", "-", "N/A", "INVALID_TYPE", "RESERVED"})
-_OPERATOR = re.compile(r"hcom_", re.IGNORECASE)
+_OPERATOR = re.compile(rf"hcom_|{SCOPED_OP.pattern}", re.IGNORECASE)
 _NAME = re.compile(r"hcom_[A-Za-z]+_*?__(\d+)_\d+(?:_\d+)?")
 
 
@@ -220,7 +221,7 @@ def _of_entries(told: Iterable[CommunicationEntry]) -> Iterator[Call]:
 def operator_rows(timeline: TraceTimeline) -> Array:
     """The slices that are whole communication operators."""
     tracks = timeline.tracks
-    chosen = tracks.of(*LANES) & tracks.thread.hits(name.startswith(_GROUP_THREAD) for name in tracks.thread.names)
+    chosen = tracks.of(*LANES) & tracks.thread.hits(name.startswith(_GROUP_THREADS) for name in tracks.thread.names)
     return np.flatnonzero(chosen[timeline.slices.track])
 
 

@@ -26,6 +26,11 @@ BYTES_PER_MB = 1e6
 
 _STEP = re.compile(r"^(?:step)?(\d{0,18})$")
 _OP = re.compile(r"^hcom_([A-Za-z0-9]+?)_*(?:_\d+)*$")
+SCOPED_OP = re.compile(
+    r"(?:.*/)?(AllReduce|AllGather|AllToAllv?|AllSwap|ReduceScatter|Reduce|Broadcast|NeighborExchange(?:V2)?|Send|Receive)"
+    r"-op\d+(?:_\d+)?$"
+)
+"""How MindSpore calls a collective in a graph: its scope, its kind, and a number."""
 _P2P = ("send", "receive", "recv", "batchsendrecv")
 _TOTAL = "total op info"
 
@@ -49,6 +54,8 @@ def step_number(text: str) -> int | None:
 
 def op_of(name: str) -> str:
     """The kind of an operator by its name: `hcom_allReduce__271_0_1` is `allReduce`."""
+    if scoped := SCOPED_OP.match(name):
+        return scoped[1][0].lower() + scoped[1][1:]
     found = _OP.match(name)
     kind = found[1] if found else name.partition("__")[0].removeprefix("hcom_")
     return kind.removesuffix("AicpuKernel").removesuffix("_")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor.sources.ascend import msprof
 from advisor.sources.family import Candidate
 from advisor.sources.files.heads import file_head, is_gpu_trace, is_packed, is_trace
 from advisor.sources.listing import Listing
@@ -33,14 +34,12 @@ OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
-_RAW = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+")
 _LEGACY = re.compile(
     r"^(step_trace_raw_.*_detail_time\.csv|aicore_intermediate_.*_type\.csv|minddata_pipeline_raw_.*\.csv"
     r"|framework_raw_.*\.csv|ascend_cluster_analyse_.*\.csv)$"
 )
-_MSPROF_FILE = re.compile(r"^(op_summary|msprof|op_statistic|task_time)_.*\d\.(csv|json|db)$")
 _SUFFIXES = ("_ascend_pt", "_ascend_ms")
-_WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", "mindstudio_profiler_output"})
+_WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", msprof.OUTPUT})
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
 
 
@@ -52,6 +51,8 @@ class CaptureFolders(Candidate):
     names: tuple[str, ...] = ()
     stands_for: str = ""
     """For a lone file with a name of its own: `trace_view.json` or `profiler`, what it is."""
+    results: msprof.Results | None = None
+    """What msprof wrote, where it made the capture and no framework did."""
 
     @property
     def mindspore(self) -> bool:
@@ -68,16 +69,23 @@ class CaptureFolders(Candidate):
 
 @dataclass(frozen=True, slots=True)
 class Foreign(Candidate):
-    """Output of a profiler of Ascend that is not read: `msprof`, or `insight` for the old one of MindSpore Insight."""
+    """Output of a profiler of Ascend that is not read: `insight` for the old one of MindSpore Insight."""
 
     tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RawData(Candidate):
+    """Recorded data that msprof did not export yet: a folder PROF_*."""
 
 
 def is_part(name: str) -> bool:
     """Whether a file or folder of this name belongs to a capture."""
     return (
         is_output([name])
-        or name == OUTPUT
+        or msprof.is_result(name)
+        or name in (OUTPUT, msprof.OUTPUT)
+        or msprof.FOLDER.match(name) is not None
         or name.endswith(_SUFFIXES)
         or name == "profiler_metadata.json"
         or PROFILER_INFO.match(name) is not None
@@ -94,17 +102,28 @@ def detect(listing: Listing) -> Iterator[Candidate]:
         yield CaptureFolders(_root_of_output(folder), output=folder, names=files)
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
-    elif OUTPUT not in listing.folders and any(_RAW.match(name) for name in listing.folders):
-        parsed_by_framework = folder.name.endswith(_SUFFIXES) or "FRAMEWORK" in listing.folders
-        yield Candidate(folder, kind="unparsed") if parsed_by_framework else _msprof_output(folder)
-    elif any(_MSPROF_FILE.match(name) for name in files) or _RAW.match(folder.name):
-        yield _msprof_output(folder)
+    elif OUTPUT not in listing.folders and any(msprof.FOLDER.match(name) for name in listing.folders):
+        if folder.name.endswith(_SUFFIXES) or "FRAMEWORK" in listing.folders:
+            yield Candidate(folder, kind="unparsed")
+    else:
+        yield from _of_msprof(listing)
     if any(_LEGACY.match(name) for name in files):
         yield Foreign(folder, kind="foreign", tool="insight")
 
 
-def _msprof_output(folder: Path) -> Foreign:
-    return Foreign(folder, kind="foreign", tool="msprof")
+def _of_msprof(listing: Listing) -> Iterator[Candidate]:
+    """The captures of msprof in a folder PROF_*, in that of a device, or in one that holds its results alone."""
+    folder = listing.folder
+    if msprof.FOLDER.match(folder.name):
+        found = msprof.results_of_folder(listing)
+        yield from (CaptureFolders(folder, output=folder, results=results) for results in found)
+        if not found:
+            yield RawData(folder, kind="unparsed")
+    elif (device := msprof.DEVICE.match(folder.name)) and (found_there := msprof.results_of_device(int(device[1]), listing)):
+        yield CaptureFolders(folder, output=folder, results=found_there)
+    elif (alone := msprof.Results(*msprof.results_in([listing]))):
+        root = folder.parent if folder.name == msprof.OUTPUT else folder
+        yield CaptureFolders(root, output=folder, results=alone)
 
 
 def _root_of_output(output: Path) -> Path:
@@ -116,6 +135,8 @@ def _of_file(listing: Listing) -> Iterator[CaptureFolders]:
     folder, name = listing.folder, listing.asked
     if name in listing.files and is_output([name]):
         yield CaptureFolders(_root_of_output(folder), output=folder, names=listing.files)
+    elif msprof.is_result(name):
+        yield from _of_msprof(Listing(folder, listing.folders, listing.files))
     elif name.endswith(".db"):
         yield CaptureFolders(folder, output=folder, names=(name,), stands_for="profiler")
     elif is_ascend_trace(file_head(folder / name)) and not is_packed(folder / name):
@@ -124,11 +145,11 @@ def _of_file(listing: Listing) -> Iterator[CaptureFolders]:
 
 def inner_folders(listing: Listing) -> frozenset[str]:
     """The folders of a capture: inside of it only its output is of interest, and inside of that nothing."""
-    if is_output(listing.files):
+    if is_output(listing.files) or msprof.FOLDER.match(listing.folder.name) or msprof.DEVICE.match(listing.folder.name):
         return frozenset(listing.folders)
     if OUTPUT not in listing.folders:
         return frozenset()
-    return frozenset(name for name in listing.folders if _RAW.match(name) or name in _WITHIN_A_CAPTURE)
+    return frozenset(name for name in listing.folders if msprof.FOLDER.match(name) or name in _WITHIN_A_CAPTURE)
 
 
 def is_output(files: Iterable[str]) -> bool:

@@ -13,6 +13,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.iterations import on_iteration_tracks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, match_keys, pick_values
 from advisor.sources.reading import Reading
@@ -142,7 +143,8 @@ def are_kernels(name: Texts, task_type: Texts) -> Array:
 
 def hardware_rows(timeline: TraceTimeline) -> Array:
     """The slices of the device's task scheduler."""
-    return np.flatnonzero(timeline.tracks.of(*HARDWARE)[timeline.slices.track])
+    tracks = timeline.tracks
+    return np.flatnonzero((tracks.of(*HARDWARE) & ~on_iteration_tracks(tracks.thread))[timeline.slices.track])
 
 
 def streams_of_slices(timeline: TraceTimeline, rows: Array) -> Array:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from advisor.facts.observed import Device
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.msprof import info_files
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files.damage_notes import Notes, Unreadable
@@ -40,8 +41,8 @@ def _device_info(folder: Folder) -> Mapping[str, object]:
 
 def _read_device_info(folder: Folder) -> Mapping[str, object]:
     found = []
-    for path in sorted(folder.root.glob("PROF_*/device_*/info.json.*")):
-        if path.name.removeprefix("info.json.").isdecimal():
+    for device, path in info_files(folder.root):
+        if folder.device is None or device == folder.device:
             try:
                 found.append(as_mapping(load_json(path, Notes())))
             except Unreadable:  # the raw data is no part of the export; what it could add is not known
@@ -49,6 +50,21 @@ def _read_device_info(folder: Folder) -> Mapping[str, object]:
     own = [info for info in found if as_integer(info.get("rank_id")) == folder.rank]
     chosen = found if len(found) == 1 else own
     return chosen[0] if chosen else {}
+
+
+def rank_of_device(folder: Folder) -> int | None:
+    """The rank that runs on the device of a capture of msprof; None where the raw data does not say."""
+    found = as_integer(_device_info(folder).get("rank_id")) if folder.by_msprof else None
+    return found if found is not None and found >= 0 else None
+
+
+def device_identity(folder: Folder) -> str:
+    """The host and the device of a capture of msprof, which sort as they are numbered; empty when not recorded."""
+    said = _device_info(folder)
+    host = as_text(said.get("hostUid")) or as_text(said.get("hostname"))
+    listed = said.get("DeviceInfo")
+    number = as_integer(value_at(listed[0], "id")) if isinstance(listed, list) and listed else folder.device
+    return f"{host} {number:04}" if number is not None else ""
 
 
 def _device_of_rank(folder: Folder) -> Table[Device]:

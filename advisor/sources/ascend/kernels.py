@@ -15,8 +15,8 @@ from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
 from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams_of_slices, task_columns
+from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database, match_keys, pick_values
 from advisor.sources.reading import Reading
@@ -30,7 +30,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "op_type": ("Type", "OP Type"),
     "core": ("Accelerator Core", "Task Type"),
     "op_state": ("OP State",),
-    "start_ns": ("Start Time(us)", "Task Start Time(us)"),
+    "start_ns": ("Start Time(us)", "Task Start Time(us)", "Task Start Time"),
     "duration_us": ("Duration(us)", "Task Duration(us)"),
     "wait_us": ("Wait Time(us)", "Task Wait Time(us)"),
     "blocks": ("Block Num", "Block Dim"),
@@ -94,10 +94,9 @@ def kernel_details(folder: Folder) -> dict[str, Values]:
 
 
 def _read_details(folder: Folder) -> dict[str, Values]:
-    path = folder.need(Kernel, DETAILS)
     counters = {spellings[0]: spellings for parts in COUNTERS.values() for spellings in parts}
-    columns: dict[str, Column] = {**Kernel.columns(), **dict.fromkeys(counters, _SHARE)}
-    return csvfile.read_columns(path, columns, {**HEADINGS, **counters}, folder.notes, _REQUIRED)
+    columns: dict[str, Column] = dict.fromkeys(counters, _SHARE)
+    return folder.columns(Kernel, DETAILS, {**HEADINGS, **counters}, _REQUIRED, columns)
 
 
 def communication_rows(columns: Mapping[str, Values]) -> Array:
@@ -122,6 +121,10 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
     found: dict[str, Values | None] = {name: columns[name] for name in names}
     found |= {name: _largest_counters(columns, parts) for name, parts in COUNTERS.items()}
     keep = ~communication_rows(columns)
+    if folder.by_msprof and "step" not in found:
+        start = columns["start_ns"]
+        assert isinstance(start, np.ndarray)  # noqa: S101 - times are numbers
+        found["step"] = iterations_of(folder).at(start)
     rank = np.full(len(keep), folder.rank, np.int64)
     return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
 

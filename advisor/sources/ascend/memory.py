@@ -13,7 +13,6 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, select_columns
-from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
 
 F = TypeVar("F", MemoryUse, ModuleMemory, OperatorMemory, L2Cache)
@@ -37,8 +36,7 @@ _PROCESS = "app"
 
 
 def _uses_from_text(folder: Folder) -> Table[MemoryUse]:
-    path = folder.need(MemoryUse, "memory_record.csv")
-    columns = csvfile.read_columns(path, MemoryUse.columns(), _USE_HEADINGS, folder.notes, ("time_ns",))
+    columns = folder.columns(MemoryUse, "memory_record.csv", _USE_HEADINGS, ("time_ns",))
     return _of_rank(folder, Table.build(MemoryUse, **columns))
 
 
@@ -69,9 +67,8 @@ MEMORY_USES = Reading(MemoryUse, {"text": _uses_from_text, "database": _uses_fro
 
 
 def _modules_from_text(folder: Folder) -> Table[ModuleMemory]:
-    path = folder.need(ModuleMemory, "npu_module_mem.csv")
     headings = {"component": ("Component",), "time_ns": ("Timestamp",), "reserved_bytes": ("Total Reserved",)}
-    columns = csvfile.read_columns(path, ModuleMemory.columns(), headings, folder.notes, ("time_ns",))
+    columns = folder.columns(ModuleMemory, "npu_module_mem.csv", headings, ("time_ns",))
     return _of_rank(folder, Table.build(ModuleMemory, **columns))
 
 
@@ -115,8 +112,7 @@ _OPERATOR_FIELDS = {
 
 
 def _operators_from_text(folder: Folder) -> Table[OperatorMemory]:
-    path = folder.need(OperatorMemory, "operator_memory.csv")
-    columns = csvfile.read_columns(path, OperatorMemory.columns(), _OPERATOR_HEADINGS, folder.notes)
+    columns = folder.columns(OperatorMemory, "operator_memory.csv", _OPERATOR_HEADINGS)
     return _of_rank(folder, Table.build(OperatorMemory, **columns))
 
 
@@ -133,7 +129,6 @@ OPERATOR_MEMORY = Reading(OperatorMemory, {"text": _operators_from_text, "databa
 
 
 def _cache_from_text(folder: Folder) -> Table[L2Cache]:
-    path = folder.need(L2Cache, "l2_cache.csv")
     headings = {
         "stream": ("Stream Id", "Stream ID"),
         "task": ("Task Id", "Task ID"),
@@ -141,7 +136,7 @@ def _cache_from_text(folder: Folder) -> Table[L2Cache]:
         "hit_share": ("Hit Rate",),
         "victim_share": ("Victim Rate",),
     }
-    columns = csvfile.read_columns(path, L2Cache.columns(), headings, folder.notes)
+    columns = folder.columns(L2Cache, "l2_cache.csv", headings)
     return _of_rank(folder, Table.build(L2Cache, **columns))
 
 

@@ -27,9 +27,11 @@ from advisor.sources.ascend.detect import (
     TEXT_FILES,
     CaptureFolders,
 )
-from advisor.sources.ascend.devices import chip_name
+from advisor.sources.ascend.devices import chip_name, device_identity, rank_of_device
 from advisor.sources.ascend.groups import Sizes, parallel_layout, stages_by_pairs
+from advisor.sources.ascend.devices import device_identity
 from advisor.sources.ascend.groups import groups_in_metadata as recorded_groups
+from advisor.sources.ascend.msprof import Results
 from advisor.sources.ascend.reading import Folder, Shelf
 from advisor.sources.ascend.readings import READINGS
 from advisor.sources.ascend.settings import LEVELS, Recorded, recorded_settings
@@ -39,7 +41,7 @@ from advisor.sources.ascend.world import world_of_job
 from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.listing import show_name, show_relative
 
-_STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$")
+_STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
 
 
 def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
@@ -51,6 +53,8 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     spots = [candidate for candidate in candidates if isinstance(candidate, CaptureFolders)]
     if any(spot.mindspore for spot in spots) and any(spot.pytorch for spot in spots):
         raise refusals.mixed_frameworks_error(given.path)
+    if any(spot.results is None for spot in spots) and any(spot.results is not None for spot in spots):
+        raise refusals.mixed_recorders_error(given.path)
     base = given.path if given.path.is_dir() and given.path.name != OUTPUT else spots[0].root
     ranked, others = _one_per_rank([_folder_at(spot, base) for spot in spots])
     told = _read_descriptions(ranked)
@@ -73,6 +77,8 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
 
 def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     """The capture at a spot, of which no fact can be read yet; its rank is -1 unless a file name says it."""
+    if spot.results is not None:
+        return _folder_of_msprof(spot, spot.results, base)
     files = {name: spot.output / name for name in spot.names if name in TEXT_FILES}
     if spot.stands_for == "trace_view.json":
         files = {spot.stands_for: spot.output / spot.names[0]}
@@ -92,6 +98,24 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
         if folder.packed(name):
             folder.notes.add(f"{name}.gz", "", Message("is_packed"), kind="unreadable")
     return folder
+
+
+def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Folder:
+    """The capture of one device, of which no fact can be read yet; its rank is -1 until its files are asked."""
+    every = [*results.databases.values(), *(path for parts in results.files.values() for path in parts)]
+    name = show_relative(spot.root, base)
+    return Folder(
+        rank=-1,
+        root=spot.root,
+        output=spot.output,
+        files={name: parts[0] for name, parts in results.files.items()},
+        more={name: parts[1:] for name, parts in results.files.items() if len(parts) > 1},
+        databases=results.databases,
+        name=f"{name}, device {results.device}" if results.shared else name,
+        size_bytes=sum(map(_file_size, dict.fromkeys(every))),
+        by_msprof=True,
+        device=results.device if results.shared else None,
+    )
 
 
 def _file_size(path: Path) -> int:
@@ -156,7 +180,7 @@ def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
 def _with_recorded_rank(folder: Folder) -> Folder:
     """The capture with the rank as some file holds it, or -1."""
     found = recorded_settings(folder)
-    ranks = (found.rank, _mapped_rank(folder), found.distributed_rank)
+    ranks = (found.rank, _mapped_rank(folder), found.distributed_rank, rank_of_device(folder))
     folder.release()
     return replace(folder, rank=next((rank for rank in ranks if rank is not None), -1))
 
@@ -177,6 +201,8 @@ def _number_captures(folders: Sequence[Folder]) -> list[Folder]:
 
 def _worker_name(folder: Folder) -> str:
     """The process that wrote a capture: its folder's name without the time, hence host and process id."""
+    if folder.by_msprof:
+        return device_identity(folder)
     stamp = _STAMP.search(folder.root.name)
     return folder.root.name[: stamp.start()] if stamp else ""
 
@@ -185,7 +211,7 @@ def _age_key(folder: Folder) -> tuple[str, int, str]:
     """What orders captures of one rank: the time in the name, the end of recording, the name."""
     stamp, ended_ns = _STAMP.search(folder.root.name), recorded_settings(folder).end_ns
     folder.release()
-    return (stamp[1].ljust(17, "0") if stamp else "", ended_ns, folder.name)
+    return ((stamp[1] or stamp[2]).ljust(17, "0") if stamp else "", ended_ns, folder.name)
 
 
 def _open_folders(

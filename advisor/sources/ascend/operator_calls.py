@@ -11,7 +11,6 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import OPERATOR
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files import csvfile
 from advisor.sources.files.database import Database
 from advisor.sources.reading import Reading
 
@@ -29,8 +28,7 @@ _STEP = "ProfilerStep#"
 
 
 def _calls_from_text(folder: Folder) -> Table[OperatorCall]:
-    path = folder.need(OperatorCall, DETAILS)
-    columns = csvfile.read_columns(path, OperatorCall.columns(), HEADINGS, folder.notes, ("name",))
+    columns = folder.columns(OperatorCall, DETAILS, HEADINGS, ("name",))
     count = len(next(iter(columns.values())))
     table = Table.build(OperatorCall, **columns, rank=np.full(count, folder.rank, np.int64))
     return _tidy_table(table)

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from advisor.facts.base import Fact
+from advisor.facts.base import Column, Fact
 from advisor.facts.observed import Damage
-from advisor.facts.table import Table
+from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel
 from advisor.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
-from advisor.sources.files import timeline
+from advisor.sources.files import csvfile, timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import NOBODY, Database, open_readonly, rows_there
 from advisor.sources.files.rows_read import TIMES_READ, RowsRead
@@ -38,8 +38,18 @@ SMALL_ROWS = 256
 EXPORTS = ("database", "text")
 """What the profilers export, the better one first."""
 
+_DEVICE = "device of the row"
+_DEVICE_COLUMN = Column("Device on its host; `host` for what belongs to none.", "text")
+
 ABOUT = ("profiler_info.json", "profiler_metadata.json")
 """Files about the recording itself; a database export has them too."""
+
+
+def _has_bytes(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:  # whoever reads it says what is wrong
+        return True
 
 
 class Shelf:
@@ -71,7 +81,10 @@ class Description:
     output: Path
     """Its ASCEND_PROFILER_OUTPUT."""
     files: Mapping[str, Path] = field(default_factory=dict)
-    """Text files by name, such as `kernel_details.csv`; `profiler_info.json` and `profiler_metadata.json` too."""
+    """Text files by name, such as `kernel_details.csv`; `profiler_info.json` and `profiler_metadata.json` too. Those of
+    msprof stand under the name that torch_npu gives the same (`msprof.FILES`)."""
+    more: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    """Further parts of a text file, in order: msprof cuts long ones, and old versions wrote one for each iteration."""
     databases: Mapping[str, Path] = field(default_factory=dict)
     """`profiler` (ascend_pytorch_profiler*.db) and `analysis` (analysis.db), where they are there."""
     name: str = ""
@@ -87,6 +100,10 @@ class Description:
     """What of the whole input was left aside: one folder tells it, for all."""
     other_captures: int = 0
     """Further captures of the same rank that were left aside."""
+    by_msprof: bool = False
+    """Whether msprof recorded it, and no framework."""
+    device: int | None = None
+    """The device on its host, where files of several devices are read; None where all rows are of one."""
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -101,6 +118,11 @@ class Description:
     def file(self, name: str) -> Path | None:
         """The path of a text file, or None."""
         return self.files.get(name)
+
+    def parts(self, name: str) -> tuple[Path, ...]:
+        """All parts of a text file, in order; none where it is not there. Empty ones count where there is no other."""
+        found = (*((self.files[name],) if name in self.files else ()), *self.more.get(name, ()))
+        return tuple(path for path in found if len(found) == 1 or _has_bytes(path)) or found[:1]
 
     def need(self, fact: type[Fact], name: str) -> Path:
         """The path of a text file that a fact is read from.
@@ -120,6 +142,16 @@ class Description:
         """The name of a text file that lies there only packed with gzip, which is not read; nothing otherwise."""
         there = name not in self.files and (self.output / f"{name}.gz").is_file()
         return (f"{name}.gz",) if there else ()
+
+
+def _of_device(columns: dict[str, Values], device: int) -> dict[str, Values]:
+    """Only the rows of one device, and those that belong to none."""
+    devices = columns.pop(_DEVICE, None)
+    if not isinstance(devices, Texts):
+        return columns
+    others = [name for name in devices.names if name.isdecimal() and int(name) != device]
+    keep = ~devices.isin(others)
+    return {name: found.take(keep) if isinstance(found, Texts) else found[keep] for name, found in columns.items()}
 
 
 @dataclass
@@ -166,9 +198,31 @@ class Folder(Description):
     def _read_timeline(self) -> TraceTimeline:
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"], self.unusable("trace_view.json"))
-        return timeline.read_timeline(
-            self.files["trace_view.json"], notes=self.notes, jobs=self.jobs, progress=self.progress
+        first, *others = self.parts("trace_view.json")
+        return timeline.read_timeline(first, self.notes, self.jobs, progress=self.progress, more=others)
+
+    def columns(
+        self,
+        fact: type[Fact],
+        name: str,
+        headings: Mapping[str, Sequence[str]],
+        required: Iterable[str] = (),
+        also: Mapping[str, Column] | None = None,
+    ) -> dict[str, Values]:
+        """The columns of a fact, and `also` others, that a text file holds; rows of other devices are left out.
+
+        Raises:
+            FactMissing: It is not there.
+            Unreadable: It cannot be read.
+        """
+        self.need(fact, name)
+        wanted = {**fact.columns(), **(also or {})}
+        if self.device is None:
+            return csvfile.read_parts(self.parts(name), wanted, headings, self.notes, required)
+        found = csvfile.read_parts(
+            self.parts(name), {**wanted, _DEVICE: _DEVICE_COLUMN}, {**headings, _DEVICE: ("Device_id",)}, self.notes, required
         )
+        return _of_device(found, self.device)
 
     def connection(self, which: str) -> sqlite3.Connection:
         """The database `profiler` or `analysis`, opened read-only.
@@ -186,7 +240,7 @@ class Folder(Description):
             FactMissing: There is none.
             Unreadable: There is one, and it is no database.
         """
-        return Database(self.connection(which), self.databases[which].name, self.notes, self.rows_told())
+        return Database(self.connection(which), self.databases[which].name, self.notes, self.rows_told(), self.device)
 
     def rows_told(self) -> RowsRead:
         """What tells of the rows read of the databases; where nobody listens, none are counted."""

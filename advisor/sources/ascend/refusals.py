@@ -10,7 +10,7 @@ from shlex import quote
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.sources.ascend.detect import NAME, Foreign, is_ascend_trace
+from advisor.sources.ascend.detect import NAME, Foreign, RawData, is_ascend_trace
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed
@@ -19,8 +19,8 @@ from advisor.sources.listing import first_names, show_name
 _TRIES = 40
 
 WANTED = Text(
-    "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, or a folder of many ranks",
-    "以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT，或包含多个 rank 的目录",
+    "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, a folder PROF_* of msprof, or a folder of many ranks",
+    "以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT、msprof 的 PROF_* 目录，或包含多个 rank 的目录",
 )
 
 
@@ -28,38 +28,24 @@ def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
     foreign = [one for one in found.of(NAME, "foreign") if isinstance(one, Foreign)]
     if unparsed := found.of(NAME, "unparsed"):
-        return _unparsed_error(unparsed[0].root)
+        return _unexported_error(unparsed[0].root) if isinstance(unparsed[0], RawData) else _unparsed_error(unparsed[0].root)
     if any(one.tool == "insight" for one in foreign):
         return InputError(
             Message("insight_not_readable", path=show_name(path)),
             Message("give", what=WANTED),
         )
-    if foreign:
-        return _msprof_error(path, any(_holds_data(one.root) for one in foreign))
     packed = next((file for file in found.json[:_TRIES] if is_packed(file) and is_ascend_trace(file_head(file))), None)
     if packed is not None:
         return _packed_error(packed)
     return next((_hollow_output_error(path, one.root) for one in found.of(NAME, "hollow")), None)
 
 
-def _msprof_error(path: Path, holds_data: bool) -> InputError:
-    if not holds_data:
-        return InputError(
-            Message("msprof_empty", path=show_name(path)),
-            Message("give", what=WANTED),
-        )
+def _unexported_error(folder: Path) -> InputError:
+    """About what msprof recorded and did not export."""
     return InputError(
-        Message("msprof_not_readable", path=show_name(path)),
-        Message("record_with_profiler"),
+        Message("not_exported", path=show_name(folder)),
+        Message("run_on_cann", command=f"msprof --export=on --output={quote(show_name(folder))}"),
     )
-
-
-def _holds_data(folder: Path) -> bool:
-    """Whether any file of a folder is longer than nothing; folders within count as data."""
-    try:
-        return any(entry.is_dir() or entry.stat().st_size for entry in folder.iterdir())
-    except OSError:
-        return True
 
 
 def _unparsed_error(folder: Path) -> InputError:
@@ -86,6 +72,14 @@ def _hollow_output_error(path: Path, output: Path) -> InputError:
     return InputError(
         Message("output_without_results", path=show_name(path), names=holds),
         Message("copy_or_parse_again"),
+    )
+
+
+def mixed_recorders_error(path: Path) -> InputError:
+    """About captures of a framework and of msprof in one input."""
+    return InputError(
+        Message("mixes_recorders", path=show_name(path)),
+        Message("give_one_job"),
     )
 
 

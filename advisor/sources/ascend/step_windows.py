@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""StepWindow: ProfilerStep#N in the timeline, STEP_TIME in the database."""
+"""StepWindow: ProfilerStep#N in the timeline, STEP_TIME in the database; of msprof the iterations of a graph."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
 
 
 def _windows_from_text(folder: Folder) -> Table[StepWindow]:
+    if folder.by_msprof:
+        marked = iterations_of(folder)
+        return _window_table(folder, marked.step, marked.start_ns, marked.end_ns)
     slices = folder.timeline().slices
     numbers = [STEP_NAME.fullmatch(name) for name in slices.name.names]
     rows = np.flatnonzero(slices.name.hits(found is not None for found in numbers))

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
-from io import BytesIO
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular
+from advisor.sources.ascend.iterations import LANE, TRACE, iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, columns_of, query_rows, read_records, select_columns
-from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
 
+TIMES = "step_trace_time.csv"
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
+_ITERATION_MARK = re.compile(rb'"Iteration (\d{1,18})"')
 _LONGEST_MARK = len('"ProfilerStep#"') + 18
 _PART = 1 << 22
 
@@ -53,13 +55,11 @@ _DEVICE = Column("Card on the host; no rank.", "int")
 
 
 def _steps_from_text(folder: Folder) -> Table[StepTime]:
-    path = folder.need(StepTime, "step_trace_time.csv")
-    columns = {**StepTime.columns(), "device": _DEVICE}
     headings = {**HEADINGS, "device": ("Device_id", "Device Id")}
-    found = csvfile.read_columns(path, columns, headings, folder.notes, REQUIRED)
+    found = folder.columns(StepTime, TIMES, headings, REQUIRED, {"device": _DEVICE})
     devices = found.pop("device", None)
     table = _of_rank(folder, Table.build(StepTime, **found))
-    return table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, path.name)
+    return table if not isinstance(devices, np.ndarray) else _of_one_device(folder, table, devices, TIMES)
 
 
 def _steps_from_database(folder: Folder) -> Table[StepTime]:
@@ -98,6 +98,8 @@ STEP_TIMES = Reading(StepTime, {"text": _steps_from_text, "database": _steps_fro
 
 def numbered_steps(folder: Folder) -> tuple[int, ...]:
     """The step numbers a rank recorded, ascending; empty when the job never called step()."""
+    if folder.by_msprof:
+        return _iteration_numbers(folder)
     try:
         steps = folder.read(StepTime)["step"]
     except FactMissing:
@@ -105,27 +107,32 @@ def numbered_steps(folder: Folder) -> tuple[int, ...]:
     return _recorded_steps(steps) or _window_steps(folder) or _marked_steps(folder)
 
 
+def _iteration_numbers(folder: Folder) -> tuple[int, ...]:
+    """The iterations msprof marked; where they stand in the timeline alone it is not decoded for them."""
+    if TRACE in folder.files or LANE in folder.files:
+        return _recorded_steps(iterations_of(folder).step)
+    return _marked_steps(folder, _ITERATION_MARK)
+
+
 def _recorded_steps(steps: Array) -> tuple[int, ...]:
     return tuple(np.unique(steps[steps != MISSING]).tolist())
 
 
-def _marked_steps(folder: Folder) -> tuple[int, ...]:
-    """The steps that trace_view.json marks, for captures of which the timeline is all there is. It is not decoded."""
-    path = folder.file("trace_view.json")
-    try:
-        with open_regular(path) if path is not None else BytesIO() as file:
-            parts = iter(lambda: file.read(_PART), b"")
-            return tuple(sorted({int(number) for number in _mark_numbers(parts)}))
-    except OSError:  # whoever reads its events says what is wrong
-        return ()
+def _marked_steps(folder: Folder, mark: re.Pattern[bytes] = _MARK) -> tuple[int, ...]:
+    """The steps that the timeline marks, for captures of which it is all there is. It is not decoded."""
+    found: set[int] = set()
+    for path in folder.parts("trace_view.json"):
+        with contextlib.suppress(OSError), open_regular(path) as file:  # whoever reads its events says what is wrong
+            found.update(map(int, _mark_numbers(iter(lambda: file.read(_PART), b""), mark)))  # noqa: B023 - read at once
+    return tuple(sorted(found))
 
 
-def _mark_numbers(parts: Iterable[bytes]) -> Iterator[bytes]:
+def _mark_numbers(parts: Iterable[bytes], mark: re.Pattern[bytes] = _MARK) -> Iterator[bytes]:
     """The numbers of steps in a text that comes in parts; names may lie across a border."""
     end = b""
     for part in parts:
         text = end + part
-        yield from _MARK.findall(text)
+        yield from mark.findall(text)
         end = text[-_LONGEST_MARK:]
 
 

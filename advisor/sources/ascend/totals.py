@@ -12,7 +12,6 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files import csvfile
 from advisor.sources.reading import Reading
 
 _AMOUNTS = {
@@ -31,9 +30,8 @@ _US_PER_NS = 1e-3
 
 
 def _operators_from_text(folder: Folder) -> Table[OperatorTotal]:
-    path = folder.need(OperatorTotal, "op_statistic.csv")
     headings = {"op_type": ("OP Type",), "core": ("Core Type",), **_AMOUNTS}
-    columns = csvfile.read_columns(path, OperatorTotal.columns(), headings, folder.notes, ("op_type", "total_us"))
+    columns = folder.columns(OperatorTotal, "op_statistic.csv", headings, ("op_type", "total_us"))
     table = Table.build(OperatorTotal, **columns)
     return table.having(rank=folder.rank)
 
@@ -62,9 +60,8 @@ OPERATOR_TOTALS = Reading(OperatorTotal, {"text": _operators_from_text, "databas
 
 
 def _apis_from_text(folder: Folder) -> Table[ApiTotal]:
-    path = folder.need(ApiTotal, "api_statistic.csv")
     headings = {"level": ("Level",), "name": ("API Name",), **_AMOUNTS}
-    columns = csvfile.read_columns(path, ApiTotal.columns(), headings, folder.notes, ("name", "total_us"))
+    columns = folder.columns(ApiTotal, "api_statistic.csv", headings, ("name", "total_us"))
     table = Table.build(ApiTotal, **columns)
     activity = activities_in_totals(table.texts("name"))
     return table.having(rank=folder.rank, level=_layer_names(table.texts("level")), activity=activity)

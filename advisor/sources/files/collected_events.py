@@ -120,8 +120,9 @@ def collect_events(
     jobs: int = 1,
     chunk: int = chunks.CHUNK,
     progress: Progress = silent,
+    into: CollectedEvents | None = None,
 ) -> CollectedEvents:
-    """The events of a file.
+    """The events of a file; after those of other files of the same timeline with `into`.
 
     Events that cannot be used are left out and noted with the byte where they begin; so is the end of a file that was
     cut off.
@@ -135,11 +136,12 @@ def collect_events(
         with trace.open() as file:
             layout = chunks.find_array(file, KEY)
         pieces = EventBatches(trace, events, layout, chunk)
-        collected = CollectedEvents(layout.end - layout.start)
+        collected = into or CollectedEvents(layout.end - layout.start)
+        before = collected.events
         for span, piece in pieces(jobs):
             collected.add(piece, span.end - span.start)
             progress("timeline", span.end, layout.end)
-        pieces.tell(notes, collected.events)
+        pieces.tell(notes, collected.events - before)
     except (OSError, chunks.NoEvents) as wrong:
         what = wrong.what if isinstance(wrong, Odd) else Message("file_unreadable", why=reason_of_error(wrong))
         notes.add(trace.path.name, "", what, kind="unreadable")

@@ -159,6 +159,43 @@ def read_columns(
     return {w.name: _join_parts(w, progress) for w in wanted}
 
 
+def read_parts(
+    paths: Sequence[Path],
+    columns: Mapping[str, Column],
+    headings: Mapping[str, Sequence[str]],
+    notes: Notes,
+    required: Iterable[str] = (),
+) -> dict[str, Values]:
+    """The columns of a file that was cut into several, one after another; what a part lacks is missing there.
+
+    Raises:
+        Unreadable: No part can be read.
+    """
+    found: list[dict[str, Values]] = []
+    wrong: Unreadable | None = None
+    for path in paths:
+        try:
+            found.append(read_columns(path, columns, headings, notes, required))
+        except Unreadable as one:
+            wrong = one
+    if wrong is not None and not found:
+        raise wrong
+    return found[0] if len(found) == 1 else _join_columns(found, columns)
+
+
+def _join_columns(parts: Sequence[dict[str, Values]], columns: Mapping[str, Column]) -> dict[str, Values]:
+    lengths = [len(next(iter(part.values()))) if part else 0 for part in parts]
+    joined: dict[str, Values] = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
+        if columns[name].store == "text":
+            empty = [Texts.constant(None, length) for length in lengths]
+            joined[name] = Texts.concat([part.get(name, none) for part, none in zip(parts, empty, strict=True)])
+        else:
+            missing = [np.full(length, columns[name].missing, columns[name].dtype) for length in lengths]
+            joined[name] = np.concatenate([part.get(name, none) for part, none in zip(parts, missing, strict=True)])
+    return joined
+
+
 def refuse_file(path: Path, notes: Notes, what: Message) -> NoReturn:
     """Note that a file cannot be read as a whole, and say so.
 

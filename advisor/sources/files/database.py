@@ -122,6 +122,8 @@ class Database(Struct, frozen=True):
     file: str
     notes: Notes
     told: RowsRead = NOBODY
+    device: int | None = None
+    """The device whose rows are read, where that is known; else the database says which is whose."""
 
     def fields(self, table: str) -> tuple[str, ...]:
         """The names of a table's columns; none when there is no such table."""
@@ -198,6 +200,8 @@ class Database(Struct, frozen=True):
 
     def on_device(self, table: str, rank: int) -> str:
         """The condition that keeps the rows of one rank's device, for databases that hold several devices."""
+        if self.device is not None:
+            return f"deviceId = {self.device}" if "deviceId" in self.fields(table) else "1"
         devices = {i: d for i, d in self._integer_pairs("RANK_DEVICE_MAP", "rankId", "deviceId")}
         if len(devices) < 2 or rank not in devices or "deviceId" not in self.fields(table):  # noqa: PLR2004
             return "1"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
+from advisor.messages.message import Message
 from advisor.progress import Progress, silent
 from advisor.sources.files import chunks
 from advisor.sources.files.collected_events import CollectedEvents, Tracks, collect_events
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.events import ASCEND_EVENTS, TRACK
 from advisor.sources.files.packed import TraceFile
 
@@ -108,10 +109,15 @@ class TraceTimeline(Struct, frozen=True):
     frequencies: Frequencies
 
 
-def read_timeline(
-    path: Path, notes: Notes, jobs: int = 1, chunk: int = chunks.CHUNK, progress: Progress = silent
+def read_timeline(  # noqa: PLR0917 - which files, and how they are read
+    path: Path,
+    notes: Notes,
+    jobs: int = 1,
+    chunk: int = chunks.CHUNK,
+    progress: Progress = silent,
+    more: Sequence[Path] = (),
 ) -> TraceTimeline:
-    """The timeline in a file.
+    """The timeline in a file, and in `more` where it was cut into several.
 
     Events that cannot be used are left out and noted with the byte where they begin; so is the end of a file that was
     cut off.
@@ -119,7 +125,21 @@ def read_timeline(
     Raises:
         Unreadable: The file holds no events, or cannot be opened.
     """
-    found = collect_events(TraceFile(path), ASCEND_EVENTS, notes, jobs=jobs, chunk=chunk, progress=progress)
+    found: CollectedEvents | None = None
+    wrong: Unreadable | None = None
+    for part in (path, *more):
+        try:
+            found = collect_events(
+                TraceFile(part), ASCEND_EVENTS, notes, jobs=jobs, chunk=chunk, progress=progress, into=found
+            )
+        except Unreadable as one:
+            wrong = one
+    if found is None:
+        raise wrong or Unreadable(path.name, Message("holds_nothing"))
+    return _timeline_of_events(found)
+
+
+def _timeline_of_events(found: CollectedEvents) -> TraceTimeline:
     slices, tasks, copies, payloads, links, operator_links, frequencies = (
         found.parts[part]
         for part in ("slices", "tasks", "copies", "payloads", "links", "operator_links", "frequencies")

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Iterations of a graph, which msprof marks on the device where a framework runs whole graphs: they are its steps.
+
+They stand in step_trace_*.csv, in step_trace_*.json, and in old versions in the timeline itself. Times are those of the
+device. Of several models in one capture the one that ran longest counts.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.base import MISSING, Column
+from advisor.facts.observed import StepWindow
+from advisor.facts.table import Array, Texts
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.timeline import TraceTimeline, read_timeline
+
+TRACE, LANE = "step_trace.csv", "step_trace.json"
+TRACK = "Step Trace"
+"""How the lane of iterations is called, or its thread on the lane of the device."""
+_ITERATION = re.compile(r"Iteration (\d{1,18})")
+_CATEGORY = "Iteration Time"
+_COLUMNS = {
+    "model": Column("Model, of which a capture may hold several.", "int"),
+    "step": Column("Iteration.", "int"),
+    "end_ns": Column("End.", "int", "ns"),
+    "lasts_us": Column("How long it took.", "float", "us"),
+}
+_HEADINGS = {
+    "model": ("Model ID",),
+    "step": ("Iteration ID",),
+    "end_ns": ("Iteration End",),
+    "lasts_us": ("Iteration Time",),
+}
+
+
+class Iterations(Struct, frozen=True):
+    """The iterations of one model, in order of their start."""
+
+    step: Array
+    start_ns: Array
+    end_ns: Array
+
+    def at(self, asked_ns: Array) -> Array:
+        """The iteration of each moment; missing outside of every one."""
+        if not len(self.step):
+            return np.full(len(asked_ns), MISSING, np.int64)
+        place = np.searchsorted(self.start_ns, asked_ns, "right") - 1
+        inside = (place >= 0) & (asked_ns <= self.end_ns[place])
+        return np.where(inside, self.step[place], MISSING)
+
+
+def iterations_of(folder: Folder) -> Iterations:
+    """The iterations of a capture of msprof; none where no graph was run, or another profiler recorded."""
+    return folder.once("iterations", lambda: _read_iterations(folder))
+
+
+def _read_iterations(folder: Folder) -> Iterations:
+    if not folder.by_msprof:
+        return _longest_model(*(np.empty(0, np.int64),) * 4)
+    for name, read in ((TRACE, _in_table), (LANE, _in_lane), ("trace_view.json", _in_timeline)):
+        try:
+            found = read(folder) if name in folder.files else None
+        except (FactMissing, Unreadable):  # noted; another file may say the same
+            continue
+        if found is not None and len(found.step):
+            return found
+    return _longest_model(*(np.empty(0, np.int64),) * 4)
+
+
+def _in_table(folder: Folder) -> Iterations:
+    found = folder.columns(StepWindow, TRACE, _HEADINGS, ("step", "end_ns", "lasts_us"), _COLUMNS)
+    model, step, end, lasts = (found.get(name) for name in _COLUMNS)
+    assert isinstance(step, np.ndarray) and isinstance(end, np.ndarray) and isinstance(lasts, np.ndarray)  # noqa: S101
+    models = model if isinstance(model, np.ndarray) else np.zeros(len(step), np.int64)
+    return _longest_model(models, step, end - np.rint(lasts * 1000).astype(np.int64), end)
+
+
+def _in_lane(folder: Folder) -> Iterations:
+    first, *others = folder.parts(LANE)
+    return _of_slices(read_timeline(first, folder.notes, more=others))
+
+
+def _in_timeline(folder: Folder) -> Iterations:
+    return _of_slices(folder.timeline())
+
+
+def _of_slices(timeline: TraceTimeline) -> Iterations:
+    slices = timeline.slices
+    numbers = [_ITERATION.fullmatch(name) for name in slices.name.names]
+    rows = np.flatnonzero(slices.name.hits(found is not None for found in numbers) & slices.category.isin([_CATEGORY]))
+    step_of = np.array([int(found[1]) if found else MISSING for found in numbers] + [MISSING], np.int64)
+    return _longest_model(
+        slices.track[rows], step_of[slices.name.codes[rows]], slices.start_ns[rows], slices.end_ns[rows]
+    )
+
+
+def _longest_model(model: Array, step: Array, start: Array, end: Array) -> Iterations:
+    """The iterations of the model that ran longest, each once: files of old versions repeat them."""
+    rows = np.unique(np.stack([model, start, step, end], 1), axis=0)
+    model, start, step, end = rows.T
+    names, of = np.unique(model, return_inverse=True)
+    if len(names) > 1:
+        own = of == np.argmax(np.bincount(of, weights=(end - start).astype(np.float64)))
+        start, step, end = start[own], step[own], end[own]
+    return Iterations(step, start, end)
+
+
+def on_iteration_tracks(thread: Texts) -> Array:
+    """Per track: whether it shows iterations and no tasks, by the name of its thread."""
+    return thread.hits(name.startswith(TRACK) for name in thread.names)

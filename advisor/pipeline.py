@@ -449,6 +449,7 @@ def measured_run(profile: Profile) -> Run:
     sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)
-    idle = split.free_us / split.step_us if split is not None and split.step_us > 0 else None
+    paused = split is not None and split.step_us > 0 and run.times_of != "work"
+    idle = split.free_us / split.step_us if split is not None and paused else None
     job = infer_job(run, profile.table(JobSign))
     return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides, "job": job})

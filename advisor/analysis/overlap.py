@@ -54,20 +54,21 @@ def _recompute_split(run: Run, device: DeviceTimeline, *, tasks: bool) -> Table[
     exposed = device.per_cell(subtract(device.comm, device.compute))
     comm = device.per_cell(device.comm)
     unknown = np.full(len(device.cells), np.nan)
+    paused = run.times_of != "work"  # else nobody knows which pauses are the job's
     return Table.build(
         Overlap,
         rank=device.cells.rank,
         step=device.cells.step,
         stage=stages_of(run, device.cells.rank),
         start_ns=device.cells.begin,
-        span_us=device.window.lengths / 1e3,
+        span_us=device.window.lengths / 1e3 if paused else device.per_cell(device.compute) + exposed,
         compute_us=device.per_cell(device.compute),
         comm_us=comm,
         exposed_comm_us=exposed,
         overlapped_us=device.per_cell(intersect(device.comm, device.compute)),
-        free_us=device.per_cell(free),
-        copy_us=device.per_cell(intersect(free, device.copies)) if tasks else unknown,
-        event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks else unknown,
+        free_us=device.per_cell(free) if paused else unknown,
+        copy_us=device.per_cell(intersect(free, device.copies)) if tasks and paused else unknown,
+        event_wait_us=device.per_cell(intersect(uncopied, device.waits)) if tasks and paused else unknown,
         bubble_us=device.per_cell(subtract(device.p2p, device.compute)),
         listed_us=device.per_cell(device.compute),
         listed_exposed_us=exposed,

@@ -79,7 +79,7 @@ class Entries:
 
     def __init__(self, diagnosis: Diagnosis, comparison: Comparison | None, language: Language) -> None:
         self.language, self._comparison = language, comparison
-        self._is_stepped = bool(diagnosis.run.steps)
+        self._times_of = diagnosis.run.times_of
         self._findings = diagnosis.by_fingerprint
         self._cards = _by_fingerprint(diagnosis, language)
         self._earlier = _by_fingerprint(comparison.before, language) if comparison else {}
@@ -139,7 +139,7 @@ class Entries:
         return known or ([] if card else self._metric_facts(change))
 
     def _up_to(self, time: str) -> str:
-        return report_word("saves" if self._is_stepped else "saves_window", self.language, time=time)
+        return report_word("saves" if self._times_of == "step" else f"saves_{self._times_of}", self.language, time=time)
 
     def _metric_facts(self, change: Change) -> list[str]:
         """The value that is held against a threshold, where no saving is known."""

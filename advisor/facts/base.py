@@ -173,6 +173,9 @@ class Fact:
     """No shipped rule reads it: made when a rule of one's own, or a comparison, asks for it."""
     across_ranks: ClassVar[bool] = False
     """Derived from the tables of all ranks together; other derived facts are made rank by rank."""
+    of_pauses: ClassVar[bool] = False
+    """Says what the device waited for: nothing of a whole program without a marked step, whose pauses are those of
+    starting, loading and compiling too."""
     moment: ClassVar[Moment | None] = None
     """Where a row is one event: the columns that say when. A finding lists the worst of them."""
     record_with: ClassVar[Text | None] = None

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints, overl
 
 from advisor.facts.base import Fact
 from advisor.facts.names import FACTS
-from advisor.facts.observed import Damage
+from advisor.facts.observed import Damage, StepWindow
 from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, UsageError
@@ -288,6 +288,8 @@ def _derive_fact(
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
 ) -> AnyTable:
+    if fact.of_pauses and run.times_of == "work":
+        raise FactMissing([StepWindow.table])
     arguments: dict[str, object] = {}
     missing: list[FactMissing] = []
     for name, (need, optional) in needs_of_derivation(makers[fact]).items():

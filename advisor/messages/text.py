@@ -20,12 +20,23 @@ HOLE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 _WRITTEN = re.compile(r"\{\{(\w+)\}\}")
 """A name in two pairs of braces: means itself in one pair. All other braces, such as `{}`, stand for themselves."""
 
-STEP_WORDS: Mapping[str, Mapping[Language, tuple[str, str]]] = {
-    "each_step": {"en": ("each step", "the captured window"), "zh": ("每步", "整个窗口")},
-    "the_step": {"en": ("the step", "the captured window"), "zh": ("单步", "采集窗口")},
-    "per_step": {"en": ("per step", "in the captured window"), "zh": ("每步", "采集窗口内")},
+TimesOf = Literal["step", "window", "work"]
+"""What times of a run are of: one step, the window that was captured, or all work of the device in it."""
+STEP_WORDS: Mapping[str, Mapping[Language, Mapping[TimesOf, str]]] = {
+    "each_step": {
+        "en": {"step": "each step", "window": "the captured window", "work": "the device's work"},
+        "zh": {"step": "每步", "window": "整个窗口", "work": "设备工作时间"},
+    },
+    "the_step": {
+        "en": {"step": "the step", "window": "the captured window", "work": "the device's work"},
+        "zh": {"step": "单步", "window": "采集窗口", "work": "设备工作时间"},
+    },
+    "per_step": {
+        "en": {"step": "per step", "window": "in the captured window", "work": "in all"},
+        "zh": {"step": "每步", "window": "采集窗口内", "work": "合计"},
+    },
 }
-"""What `{each_step}` and its like become where steps were marked, and where the capture is one window."""
+"""What `{each_step}` and its like become."""
 _STEP_WORD = re.compile(rf"\{{({'|'.join(STEP_WORDS)})\}}")
 
 
@@ -42,12 +53,12 @@ class Text:
         """The words as meant: folded YAML joins lines with a blank, which is wrong between two Chinese characters."""
         return Text(*(_BETWEEN_CJK.sub("", words.strip()) for words in (self.en, self.zh)))
 
-    def say(self, language: str, *, stepped: bool = True) -> str:
-        """The words in one language, `{each_step}` and its like as they are called in a run with or without steps."""
+    def say(self, language: str, *, of: TimesOf = "step") -> str:
+        """The words in one language, `{each_step}` and its like as they are called in the run."""
         words = self.zh if language == "zh" else self.en
         if "_step}" not in words:
             return words
-        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]]["zh" if language == "zh" else "en"][not stepped], words)
+        said = _STEP_WORD.sub(lambda hole: STEP_WORDS[hole[1]]["zh" if language == "zh" else "en"][of], words)
         return said[0].upper() + said[1:] if words[0] == "{" else said
 
     def fill(self, language: Language, /, **values: object) -> str:

@@ -40,6 +40,8 @@ class Capture(_Model):
     rank: int
     path: str
     """Folder name as found, relative to the input."""
+    recorder: str = ""
+    """`msprof` where it recorded a program by itself; empty where the profiler of a framework did."""
     source: str
     """`text`, `database`, `text+database`, `trace` (of a GPU) or `cluster` (a cluster_analysis_output)."""
     level: str | None = None
@@ -136,6 +138,17 @@ class Run(_Model):
     def device_family(self) -> Literal["npu", "gpu"]:
         """What computed: `gpu` where activities of one were recorded, else `npu`, whose captures may not say."""
         return "gpu" if any("GPU" in (capture.activities or ()) for capture in self.captures) else "npu"
+
+    @property
+    def recorder(self) -> str:
+        """`msprof` where it recorded the program by itself; empty where the profiler of a framework did."""
+        return next((capture.recorder for capture in self.captures), "")
+
+    @property
+    def times_of(self) -> Literal["step", "window", "work"]:
+        """What its times are of: one step; the window that the user chose to record; or the work of the device alone,
+        where a whole program was recorded from its start to its end and nothing in it is marked."""
+        return "step" if self.steps else "work" if self.recorder == "msprof" else "window"
 
     @property
     def is_summary(self) -> bool:

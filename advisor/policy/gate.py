@@ -256,7 +256,7 @@ def _measure_budget(budget: Budget, diagnosis: Diagnosis, left: Sequence[Finding
     run, split = diagnosis.run, diagnosis.split
     stepped = bool(run.steps) and run.step_us > 0
     if budget.name == "free_share":
-        return split.free_us / split.step_us if split and split.step_us > 0 else None
+        return split.free_us / split.step_us if split and split.step_us > 0 and run.times_of != "work" else None
     if budget.name == "step_time":
         return run.step_us if stepped else None
     if budget.name == "memory":

@@ -29,7 +29,7 @@ def test_filling_takes_values_literally_and_leaves_unknown_holes_to_be_seen() ->
 def test_a_run_without_steps_is_never_said_to_have_one() -> None:
     text = Text(en="{per_step} lost, {share} of {each_step}", zh="{each_step}损失 {share}，占{the_step}")
     assert text.say("en") == "Per step lost, {share} of each step"
-    assert text.say("en", stepped=False) == "In the captured window lost, {share} of the captured window"
+    assert text.say("en", of="window") == "In the captured window lost, {share} of the captured window"
     assert text.say("zh") == "每步损失 {share}，占单步"
-    assert text.say("zh", stepped=False) == "整个窗口损失 {share}，占采集窗口"
+    assert text.say("zh", of="window") == "整个窗口损失 {share}，占采集窗口"
     assert text.holes() == ("share",)

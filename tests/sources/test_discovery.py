@@ -225,7 +225,7 @@ def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:
     output = tmp_path / "PROF_000001_20250101000000000_ABC" / "mindstudio_profiler_output"
     output.mkdir(parents=True)
     (output / "op_summary_20250101000000.csv").write_text("x")
-    assert "msprof, which is not readable yet" in refusal(tmp_path).what.en
+    assert "op_summary_20250101000000.csv has no column" in refusal(tmp_path).what.en
     (output / "op_summary_20250101000000.csv").write_text("")
     assert "0 bytes" in refusal(output).what.en
 

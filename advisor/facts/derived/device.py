@@ -185,6 +185,7 @@ class LaunchWait(Fact):
     """All launches of one rank, and how long the device stood still until late ones, in all steps."""
 
     table = "launch_waits"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -198,6 +199,7 @@ class Gap(Fact):
     """One idle interval of the device inside a step, charged to exactly one cause. Charges add up to free time."""
 
     table = "gaps"
+    of_pauses = True
     observed = False
     heavy = True
     moment = Moment(lasts="duration_us", name=("call",))
@@ -226,6 +228,7 @@ class IdleCause(Fact):
     """All idle time of one rank that is charged to one cause, over the whole capture."""
 
     table = "idle_causes"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -241,6 +244,7 @@ class LaunchLatency(Fact):
     """How many launches of one rank queued about as long: bins of a third of a decade, from 1 µs on."""
 
     table = "launch_latencies"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -252,6 +256,7 @@ class Stall(Fact):
     """One long idle interval of the device that the host is to blame for; by rank, the longest first."""
 
     table = "stalls"
+    of_pauses = True
     observed = False
     moment = Moment(lasts="duration_us", name=("call",))
 
@@ -281,6 +286,7 @@ class Interruption(Fact):
     """A long collective or copy that drained the launch queue, and the vertical links that follow it."""
 
     table = "interruptions"
+    of_pauses = True
     observed = False
     moment = Moment(lasts="head_us", name=("op",))
 

@@ -25,6 +25,7 @@ class Handover(Fact):
     """Operators that the framework called on one rank, and how often launching was handed to a second thread."""
 
     table = "handovers"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -62,6 +63,7 @@ class CallTotal(Fact):
     """Calls of one kind over the whole capture, as the profiler summed them up; of ranks whose calls are not listed."""
 
     table = "call_totals"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -80,6 +82,7 @@ class HostCost(Fact):
     """All calls of one name on the host in one step, and how much device idle time they cover."""
 
     table = "host_costs"
+    of_pauses = True
     observed = False
     on_request = True
 
@@ -97,6 +100,7 @@ class Holdup(Fact):
     """One kind of host cost in one step, and what it loses: the rank is replayed without it (see `analysis.replay`)."""
 
     table = "holdups"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -131,6 +135,7 @@ class HoldupCall(Fact):
     """One call behind a row of `holdups`: of each kind and rank the twenty that leave the device idle longest."""
 
     table = "holdup_calls"
+    of_pauses = True
     observed = False
     moment = Moment(lasts="duration_us")
 

@@ -127,6 +127,7 @@ class KernelLength(Fact):
     """Kernels of one rank that are about as long: a row for each whole µs below 100 µs, one for all that are longer."""
 
     table = "kernel_lengths"
+    of_pauses = True
     observed = False
 
     rank: Rank
@@ -216,6 +217,7 @@ class Removal(Fact):
     """Kernels of one type, or of the chains of one pattern, taken out of one rank, which is then replayed."""
 
     table = "removals"
+    of_pauses = True
     observed = False
 
     rank: Rank

@@ -100,7 +100,7 @@ class _Side:
         self.maker = Maker(diagnosis, language)
         self.numbers = {finding.fingerprint: i for i, finding in enumerate(diagnosis.findings, 1)}
         self.findings = diagnosis.by_fingerprint
-        self.stepped = bool(diagnosis.run.steps)
+        self.times_of = diagnosis.run.times_of
 
     def card(self, fingerprint: str) -> Card | None:
         """The finding as a report of this side would show it; None where it was not found."""

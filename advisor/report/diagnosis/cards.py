@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from msgspec import Struct
 
 from advisor.messages.markup import web_address
-from advisor.messages.text import HOLE, Language, Text
+from advisor.messages.text import HOLE, Language, Text, TimesOf
 from advisor.model.findings import Diagnosis, Evidence, Finding, Param, RuleInfo, Scalar, number_or_none
 from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
@@ -146,7 +146,7 @@ def make_cards(diagnosis: Diagnosis, language: Language) -> tuple[Card, ...]:
 
 
 def describe_saving(
-    us: float, share: float, stepped: bool, language: Language, *, at_most: bool = False
+    us: float, share: float, of: TimesOf, language: Language, *, at_most: bool = False
 ) -> tuple[str, str, str]:
     """What can be won: as a phrase, as a bare time, and as a share of the step; empty where nothing is estimated.
 
@@ -156,7 +156,7 @@ def describe_saving(
     if us <= 0:
         return say("no_saving", language), "", ""
     name = "saves_at_most" if at_most else "saves"
-    phrase = say(name if stepped else f"{name}_window", language, time=show_value(us, "us"))
+    phrase = say(name if of == "step" else f"{name}_{of}", language, time=show_value(us, "us"))
     part = show_value(min(share, 1.0), "share") if share > 0 else ""
     return (
         f"{phrase} ({part})" if language == "en" and part else f"{phrase}（{part}）" if part else phrase,
@@ -193,7 +193,7 @@ class Maker:
 
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
         self.language = language
-        self.stepped = bool(diagnosis.run.steps)
+        self.times_of = diagnosis.run.times_of
         self.start_ns = diagnosis.run.start_ns
         self.rules = {info.id: info for info in diagnosis.rules}
         self.anchors = {
@@ -211,7 +211,7 @@ class Maker:
         name, restates = finding.fingerprint, finding.fingerprint in self.symptoms
         bounded = restates or info.at_most or finding.at_most
         phrase, time, share = describe_saving(
-            finding.saving.us, finding.saving.share, self.stepped, self.language, at_most=bounded
+            finding.saving.us, finding.saving.share, self.times_of, self.language, at_most=bounded
         )
         where = join_places(finding.seen)
         measures = tuple(self.measure(item, info) for item in finding.evidence if item.value is not None)
@@ -228,7 +228,7 @@ class Maker:
             confidence=finding.confidence.name,
             confidence_word=CONFIDENCES[finding.confidence.name].say(self.language),
             title=self.title(finding),
-            why=rule_text(info.why.say(self.language, stepped=self.stepped), holes),
+            why=rule_text(info.why.say(self.language, of=self.times_of), holes),
             saving=phrase,
             saving_time=time,
             share=share,
@@ -247,7 +247,7 @@ class Maker:
             is_folded=name in self.folded,
             bound=say("at_most" if bounded else "about", self.language),
             actions=tuple(self.action(step, finding, holes) for step in info.remedy(finding)),
-            assumes=rule_sentence(info.assumes.say(self.language, stepped=self.stepped), holes)
+            assumes=rule_sentence(info.assumes.say(self.language, of=self.times_of), holes)
             if info.assumes and finding.saving.us > 0
             else (),
             references=tuple(CardReference(parse_prose(item.title), web_address(item.url)) for item in info.references),
@@ -255,7 +255,7 @@ class Maker:
 
     def title(self, finding: Finding) -> Prose:
         """The state in one sentence with its numbers, and of which rank these are where there are several."""
-        template = self.rule(finding).title.say(self.language, stepped=self.stepped)
+        template = self.rule(finding).title.say(self.language, of=self.times_of)
         rank = finding.seen[0].rank if finding.seen else None
         measured = set(HOLE.findall(template))
         title = parse_prose(template, self.holes(finding))
@@ -274,7 +274,7 @@ class Maker:
         shares = {item.name for item in finding.evidence if item.unit == "share"} & set(measured)
         if own is None or not shares or abs(own - self.step_us) <= UNEVEN * self.step_us:
             return []
-        return [say("own_step" if self.stepped else "own_window", self.language, time=show_value(own, "us"))]
+        return [say(f"own_{self.times_of}", self.language, time=show_value(own, "us"))]
 
     def rule(self, finding: Finding) -> RuleInfo:
         """What is known of the rule; a saved diagnosis may lack it, and then its id has to do."""
@@ -312,7 +312,7 @@ class Maker:
     def label(self, name: str, info: RuleInfo) -> Prose:
         own = next((label.label for label in info.labels if label.name == name), None)
         if own is not None:
-            return parse_prose(own.say(self.language, stepped=self.stepped))
+            return parse_prose(own.say(self.language, of=self.times_of))
         word = word_for(COLUMNS, name, self.language)
         return plain_prose(word) if word else code_prose(name)
 
@@ -389,9 +389,9 @@ class Maker:
         )
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
-        care = rule_text(step.care.say(self.language, stepped=self.stepped), holes) if step.care else ()
+        care = rule_text(step.care.say(self.language, of=self.times_of), holes) if step.care else ()
         run, code = (clean_block(command, _shell_values(finding)) for command in (step.run, step.code))
-        return CardStep(rule_text(step.do.say(self.language, stepped=self.stepped), holes), run, code, care)
+        return CardStep(rule_text(step.do.say(self.language, of=self.times_of), holes), run, code, care)
 
 
 def worst_place(card: Card, language: Language) -> str:

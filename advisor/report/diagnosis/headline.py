@@ -80,7 +80,7 @@ def time_sentence(diagnosis: Diagnosis, parts: Sequence[TimePart], language: Lan
     if split is not None and split.slowest_us is not None and split.slowest_us > us * (1 + UNEVEN):
         rank, ranks = split.slowest_rank, len(run.ranks)
         time = say("uneven", language, time=time, ranks=ranks, rank=rank, slowest=show_value(split.slowest_us, "us"))
-    name = "step" if run.steps else "window"
+    name = run.times_of
     if not parts:
         return say(f"{name}_only", language, time=time)
     said = [say("part", language, share=part.share, name=part.name) for part in parts]
@@ -165,7 +165,7 @@ def _next_gain(diagnosis: Diagnosis, language: Language) -> Prose:
     """Where the next per cent would be: the largest of what was found or measured though it is not worth acting on."""
     best = max(_small_gains(diagnosis), key=lambda finding: finding.saving.us, default=None)
     if best is not None:
-        phrase = describe_saving(best.saving.us, best.saving.share, bool(diagnosis.run.steps), language)[0]
+        phrase = describe_saving(best.saving.us, best.saving.share, diagnosis.run.times_of, language)[0]
         title = Maker(diagnosis, language).title(best)
         return (
             TextPiece(say("next_gain", language)),

@@ -50,7 +50,7 @@ class _Maker:
         self.info = explanation.rule
         findings = tuple(case.finding for case in explanation.cases if case.finding is not None)
         run = explanation.run or Run()
-        self.stepped = bool(run.steps)
+        self.times_of = run.times_of
         self.cards = Maker(Diagnosis(run=run, findings=findings, rules=(self.info,)), language)
 
     def blocks(self, most: int) -> Iterator[Block]:
@@ -193,7 +193,7 @@ class _Maker:
         said = [
             f"{say('severity', language)}{colon}{SEVERITIES[finding.severity.name].say(language)}",
             f"{say('confidence', language)}{colon}{CONFIDENCES[finding.confidence.name].say(language)}",
-            describe_saving(finding.saving.us, finding.saving.share, self.stepped, language)[0],
+            describe_saving(finding.saving.us, finding.saving.share, self.times_of, language)[0],
             *([self._worst_place(finding)] if finding.seen else []),
         ]
         return " · ".join(said)
@@ -268,7 +268,7 @@ class _Maker:
     def _worth_blocks(self, worth: Worth, holes: Mapping[str, TextPiece]) -> Blocks:
         language = self.language
         at_place = TextPiece(show_value(worth.at_place_us, "us"))
-        phrase = describe_saving(worth.saving.us, worth.saving.share, self.stepped, language)[0]
+        phrase = describe_saving(worth.saving.us, worth.saving.share, self.times_of, language)[0]
         across = say_explained(worth.across, language)
         said = (
             self.told("worth_place", expression=TextPiece(clean_line(worth.expression, 4096), code=True), us=at_place),
@@ -299,7 +299,7 @@ class _Maker:
         return (*_titled_blocks(plain_prose(say("occurrences", self.language)), (notes,), level=3), *bullet_list(rows))
 
     def _linked_prose(self, linked: Linked) -> Prose:
-        phrase = describe_saving(linked.saving.us, linked.saving.share, self.stepped, self.language)[0]
+        phrase = describe_saving(linked.saving.us, linked.saving.share, self.times_of, self.language)[0]
         subject = f" {self._subject_text(linked.subject)}" if linked.subject else ""
         name = TextPiece(f"{clean_line(linked.rule)}{subject}", code=True)
         return (name, TextPiece(f" · {phrase} · "), TextPiece(clean_line(linked.fingerprint), code=True))

@@ -32,6 +32,7 @@ def describe_capture(folder: Folder) -> Capture:
     return Capture(
         rank=folder.rank,
         path=folder.name,
+        recorder="msprof" if folder.by_msprof else "",
         source=source_of(folder),
         level=found.level,
         activities=found.activities,

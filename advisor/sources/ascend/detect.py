@@ -103,12 +103,26 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     elif folder.name == OUTPUT:
         yield Candidate(folder, kind="hollow")
     elif OUTPUT not in listing.folders and any(msprof.FOLDER.match(name) for name in listing.folders):
-        if folder.name.endswith(_SUFFIXES) or "FRAMEWORK" in listing.folders:
-            yield Candidate(folder, kind="unparsed")
+        if _is_of_framework(listing):
+            yield from _without_output(listing)
     else:
         yield from _of_msprof(listing)
     if any(_LEGACY.match(name) for name in files):
         yield Foreign(folder, kind="foreign", tool="insight")
+
+
+def _is_of_framework(listing: Listing) -> bool:
+    """Whether the profiler of a framework recorded what lies in a folder."""
+    return listing.folder.name.endswith(_SUFFIXES) or "FRAMEWORK" in listing.folders
+
+
+def _without_output(listing: Listing) -> Iterator[Candidate]:
+    """The capture of a framework that was not parsed: what msprof exported of it, else nothing that can be read."""
+    raw = [msprof.list_or_nothing(listing.folder / name) for name in listing.folders if msprof.FOLDER.match(name)]
+    found = [(one.folder, results) for one in raw for results in msprof.results_of_folder(one)]
+    yield from (CaptureFolders(folder, output=folder, results=results) for folder, results in found)
+    if not found:
+        yield Candidate(listing.folder, kind="unparsed")
 
 
 def _of_msprof(listing: Listing) -> Iterator[Candidate]:
@@ -119,9 +133,11 @@ def _of_msprof(listing: Listing) -> Iterator[Candidate]:
         yield from (CaptureFolders(folder, output=folder, results=results) for results in found)
         if not found:
             yield RawData(folder, kind="unparsed")
-    elif (device := msprof.DEVICE.match(folder.name)) and (found_there := msprof.results_of_device(int(device[1]), listing)):
+    elif (device := msprof.DEVICE.match(folder.name)) and (
+        found_there := msprof.results_of_device(int(device[1]), listing)
+    ):
         yield CaptureFolders(folder, output=folder, results=found_there)
-    elif (alone := msprof.Results(*msprof.results_in([listing]))):
+    elif alone := msprof.Results(*msprof.results_in([listing])):
         root = folder.parent if folder.name == msprof.OUTPUT else folder
         yield CaptureFolders(root, output=folder, results=alone)
 
@@ -130,7 +146,7 @@ def _root_of_output(output: Path) -> Path:
     return output.parent if output.name == OUTPUT else output
 
 
-def _of_file(listing: Listing) -> Iterator[CaptureFolders]:
+def _of_file(listing: Listing) -> Iterator[Candidate]:
     """The capture a single file belongs to; a lone trace or database is a capture of its own."""
     folder, name = listing.folder, listing.asked
     if name in listing.files and is_output([name]):
@@ -147,7 +163,7 @@ def inner_folders(listing: Listing) -> frozenset[str]:
     """The folders of a capture: inside of it only its output is of interest, and inside of that nothing."""
     if is_output(listing.files) or msprof.FOLDER.match(listing.folder.name) or msprof.DEVICE.match(listing.folder.name):
         return frozenset(listing.folders)
-    if OUTPUT not in listing.folders:
+    if OUTPUT not in listing.folders and not _is_of_framework(listing):
         return frozenset()
     return frozenset(name for name in listing.folders if msprof.FOLDER.match(name) or name in _WITHIN_A_CAPTURE)
 

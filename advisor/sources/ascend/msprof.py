@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What msprof writes, told by names: folders PROF_*, and the files in them under the names that other exports give them.
+"""What msprof writes, told by names: folders PROF_*, and the files in them under the names other exports give them.
 
 Names end in numbers: of the device, the model and the iteration in old versions, the time of the export in all newer
 ones, and of the slice where a file was too long for one. Of several exports of one file the newest counts.
@@ -122,23 +122,25 @@ def results_in(listings: Iterable[Listing]) -> tuple[dict[str, tuple[Path, ...]]
 
 def results_of_folder(listing: Listing) -> list[Results]:
     """What lies in a folder PROF_*, device by device; nothing where it was not parsed."""
-    below = {name: _list_or_nothing(listing.folder / name) for name in listing.folders}
+    below = {name: list_or_nothing(listing.folder / name) for name in listing.folders}
     files, databases = results_in([listing, *(below[name] for name in (OUTPUT, "analyze") if name in below)])
     devices = {int(found[1]): below[name] for name in listing.folders if (found := DEVICE.match(name))}
     if files or databases:
         shared = len(devices) > 1
-        return [Results(files, databases, device, shared) for device in sorted(devices) or [None]]
+        known: list[int | None] = [*sorted(devices)]
+        return [Results(files, databases, device, shared) for device in known or [None]]
     own = [results_of_device(device, folder) for device, folder in sorted(devices.items())]
     return [found for found in own if found]
 
 
 def results_of_device(device: int, listing: Listing) -> Results:
     """What lies in a folder device_N of an old version."""
-    inner = [_list_or_nothing(listing.folder / name) for name in _RESULTS if name in listing.folders]
+    inner = [list_or_nothing(listing.folder / name) for name in _RESULTS if name in listing.folders]
     return Results(*results_in([listing, *inner]), device)
 
 
-def _list_or_nothing(folder: Path) -> Listing:
+def list_or_nothing(folder: Path) -> Listing:
+    """The names in a folder; none where it cannot be listed."""
     try:
         return list_folder(folder)
     except (OSError, TooManyNames):

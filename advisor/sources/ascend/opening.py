@@ -29,7 +29,6 @@ from advisor.sources.ascend.detect import (
 )
 from advisor.sources.ascend.devices import chip_name, device_identity, rank_of_device
 from advisor.sources.ascend.groups import Sizes, parallel_layout, stages_by_pairs
-from advisor.sources.ascend.devices import device_identity
 from advisor.sources.ascend.groups import groups_in_metadata as recorded_groups
 from advisor.sources.ascend.msprof import Results
 from advisor.sources.ascend.reading import Folder, Shelf

@@ -220,7 +220,11 @@ class Folder(Description):
         if self.device is None:
             return csvfile.read_parts(self.parts(name), wanted, headings, self.notes, required)
         found = csvfile.read_parts(
-            self.parts(name), {**wanted, _DEVICE: _DEVICE_COLUMN}, {**headings, _DEVICE: ("Device_id",)}, self.notes, required
+            self.parts(name),
+            {**wanted, _DEVICE: _DEVICE_COLUMN},
+            {**headings, _DEVICE: ("Device_id",)},
+            self.notes,
+            required,
         )
         return _of_device(found, self.device)
 

@@ -19,7 +19,7 @@ from advisor.sources.listing import first_names, show_name
 _TRIES = 40
 
 WANTED = Text(
-    "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, a folder PROF_* of msprof, or a folder of many ranks",
+    "a folder that ends in _ascend_pt, its ASCEND_PROFILER_OUTPUT, PROF_* of msprof, or a folder of many ranks",
     "以 _ascend_pt 结尾的目录、其中的 ASCEND_PROFILER_OUTPUT、msprof 的 PROF_* 目录，或包含多个 rank 的目录",
 )
 
@@ -28,7 +28,8 @@ def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
     foreign = [one for one in found.of(NAME, "foreign") if isinstance(one, Foreign)]
     if unparsed := found.of(NAME, "unparsed"):
-        return _unexported_error(unparsed[0].root) if isinstance(unparsed[0], RawData) else _unparsed_error(unparsed[0].root)
+        raw = isinstance(unparsed[0], RawData)
+        return _unexported_error(unparsed[0].root) if raw else _unparsed_error(unparsed[0].root)
     if any(one.tool == "insight" for one in foreign):
         return InputError(
             Message("insight_not_readable", path=show_name(path)),

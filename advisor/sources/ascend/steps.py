@@ -123,7 +123,7 @@ def _marked_steps(folder: Folder, mark: re.Pattern[bytes] = _MARK) -> tuple[int,
     found: set[int] = set()
     for path in folder.parts("trace_view.json"):
         with contextlib.suppress(OSError), open_regular(path) as file:  # whoever reads its events says what is wrong
-            found.update(map(int, _mark_numbers(iter(lambda: file.read(_PART), b""), mark)))  # noqa: B023 - read at once
+            found.update(map(int, _mark_numbers(iter(lambda: file.read(_PART), b""), mark)))
     return tuple(sorted(found))
 
 

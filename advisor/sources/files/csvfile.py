@@ -188,8 +188,11 @@ def _join_columns(parts: Sequence[dict[str, Values]], columns: Mapping[str, Colu
     joined: dict[str, Values] = {}
     for name in dict.fromkeys(name for part in parts for name in part):
         if columns[name].store == "text":
-            empty = [Texts.constant(None, length) for length in lengths]
-            joined[name] = Texts.concat([part.get(name, none) for part, none in zip(parts, empty, strict=True)])
+            found = [part.get(name) for part in parts]
+            texts = zip(found, lengths, strict=True)
+            joined[name] = Texts.concat(
+                [one if isinstance(one, Texts) else Texts.constant(None, length) for one, length in texts]
+            )
         else:
             missing = [np.full(length, columns[name].missing, columns[name].dtype) for length in lengths]
             joined[name] = np.concatenate([part.get(name, none) for part, none in zip(parts, missing, strict=True)])

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Output of msprof, in the layouts of several versions: written here in the published format, and as recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import diagnose
+from advisor.facts.base import MISSING
+from advisor.facts.observed import (
+    ApiTotal,
+    Collective,
+    Device,
+    DeviceTask,
+    HostCall,
+    Kernel,
+    Launch,
+    OperatorTotal,
+    StepWindow,
+)
+from advisor.facts.profile import Source
+from advisor.messages.errors import InputError
+from advisor.model.run import Run
+from advisor.sources import open_input
+from advisor.sources.ascend.msprof import parse_name
+
+PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
+SUMMARY = (
+    "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
+    "Task Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,"
+    "Output Shapes,Output Data Types,Output Formats,Context ID,aic_mac_ratio,aiv_vec_ratio,cube_utilization(%)\n"
+)
+START = 1_700_000_000_000_000
+
+
+def summary_rows(*rows: tuple[int, str, float, float]) -> str:
+    """Rows of op_summary: device, type, start after the first moment and duration, µs."""
+    lines = [
+        f"{device},4294967295,{i},2,aclnn{kind}_{kind}_{kind},{kind},dynamic,AI_CORE,{START + at:.3f}\t,{us:.3f},0,20,"
+        f'0,NO,"""32,32""",FLOAT16,ND,"""32,32""",FLOAT16,ND,N/A,0.5,N/A,14.2\n'
+        for i, (device, kind, at, us) in enumerate(rows)
+    ]
+    return SUMMARY + "".join(lines)
+
+
+TOTALS = (
+    "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n"
+    "0,MatMulV2,AI_CORE,2,30.5,10,15.25,20.5,75.3\n1,MatMulV2,AI_CORE,2,40.5,10,20.25,30.5,100\n"
+)
+APIS = (
+    "Device_id,Level,API Name,Time(us),Count,Avg(us),Min(us),Max(us),Variance\n"
+    "host,acl,aclrtMemcpyAsync,69.43,2,34.715,16.86,52.57,3\n"
+)
+ITERATIONS = (
+    "Device_id,Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),"
+    "Iteration Refresh(us),Data Aug Bound(us),Model ID\n"
+    f"0,1,{START + 1}.000\t,{START + 80}.000\t,{START + 100}.000\t,100,79,20,N/A,2\n"
+    f"0,2,{START + 151}.000\t,{START + 230}.000\t,{START + 250}.000\t,100,79,20,51,2\n"
+)
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def only(path: Path) -> tuple[Run, Source]:
+    run, sources = open_input(path)
+    assert len(sources) == 1
+    return run, sources[0]
+
+
+def test_names_tell_the_kind_the_parts_and_the_time_of_an_export():
+    def told(name: str) -> tuple[object, ...] | None:
+        return found and tuple(found) if (found := parse_name(name)) else None
+
+    assert told("op_summary_20250101000000.csv") == ("op_summary.csv", (), "20250101000000")
+    assert told("op_summary_slice_3_20250101000000.csv") == ("op_summary.csv", (3,), "20250101000000")
+    assert told("msprof_0_2_10.json") == ("msprof.json", (0, 2, 10), "")
+    assert told("op_summary_0_1_20230101000000.csv") == ("op_summary.csv", (0, 1), "20230101000000")
+    for foreign in ("op_summary.csv", "op_summary_extra_1.csv", "msprof_1.csv", "ge_memory_record_20250101000000.csv"):
+        assert told(foreign) is None
+
+
+def test_slices_are_read_as_one_and_of_several_exports_the_newest_counts(tmp_path: Path):
+    output = tmp_path / PROF / "mindstudio_profiler_output"
+    write(
+        output,
+        {
+            "op_summary_slice_0_20250101000002.csv": summary_rows((0, "MatMulV2", 0, 10)),
+            "op_summary_slice_0_20250101000001.csv": summary_rows((0, "Old", 0, 10)),
+            "op_summary_slice_1_20250101000003.csv": summary_rows((0, "Cast", 20, 5)),
+            "op_summary_slice_2_20250101000003.csv": "",
+        },
+    )
+    for path in (tmp_path, tmp_path / PROF, output, output / "op_summary_slice_0_20250101000002.csv"):
+        kernels = only(path)[1].read(Kernel)
+        assert kernels.texts("op_type").values() == ["MatMulV2", "Cast"]
+        assert np.diff(kernels["start_ns"]).tolist() == [20_000]
+        assert kernels["mac_share"].tolist() == [0.5, 0.5]
+        assert set(kernels["step"].tolist()) == {MISSING}
+
+
+def test_totals_and_calls_are_the_same_facts(tmp_path: Path):
+    run, source = only(
+        write(
+            tmp_path / PROF / "mindstudio_profiler_output",
+            {"op_statistic_20250101000000.csv": TOTALS, "api_statistic_20250101000000.csv": APIS},
+        )
+    )
+    assert source.read(OperatorTotal)["total_us"].tolist() == [30.5, 40.5]
+    assert source.read(ApiTotal).texts("name").values() == ["aclrtMemcpyAsync"]
+    assert run.recorder == "msprof" and run.times_of == "work"
+
+
+def test_several_devices_of_one_folder_are_ranks_with_rows_of_their_own(tmp_path: Path):
+    info = (
+        '{{"rank_id": -1, "hostname": "h", "platform_version": "5", "DeviceInfo": [{{"id": {0}, "ai_core_num": 24}}]}}'
+    )
+    write(
+        tmp_path / PROF,
+        {
+            "mindstudio_profiler_output/op_summary_20250101000000.csv": summary_rows(
+                (0, "MatMulV2", 0, 10), (1, "Cast", 1, 20), (1, "Add", 30, 20)
+            ),
+            "mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS,
+            "mindstudio_profiler_output/api_statistic_20250101000000.csv": APIS,
+            **{f"device_{i}/info.json.{i}": info.format(i) for i in (0, 1)},
+        },
+    )
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0, 1) and run.chip == "Ascend910B"
+    assert [len(source.read(Kernel)) for source in sources] == [1, 2]
+    assert [source.read(OperatorTotal)["total_us"].tolist() for source in sources] == [[30.5], [40.5]]
+    assert [len(source.read(ApiTotal)) for source in sources] == [1, 1]
+    assert [source.read(Device)["cube_cores"].tolist() for source in sources] == [[24], [24]]
+
+
+def test_iterations_of_a_graph_are_steps_and_kernels_belong_to_them(tmp_path: Path):
+    rows = summary_rows((0, "A", 10, 5), (0, "B", 120, 5), (0, "C", 160, 5), (0, "D", 260, 5))
+    run, source = only(
+        write(
+            tmp_path / PROF / "mindstudio_profiler_output",
+            {"op_summary_20250101000000.csv": rows, "step_trace_20250101000000.csv": ITERATIONS},
+        )
+    )
+    assert run.steps == (1, 2) and run.times_of == "step"
+    assert source.read(Kernel)["step"].tolist() == [1, MISSING, 2, MISSING]
+    windows = source.read(StepWindow)
+    assert ((windows["end_ns"] - windows["start_ns"]) / 1000).tolist() == [100, 100]
+
+
+def test_what_was_recorded_and_not_exported_says_how_to_export_it(tmp_path: Path):
+    write(tmp_path / PROF, {"device_0/data/task.slice_0": "binary", "host/data/api.slice_0": "binary"})
+    for path in (tmp_path, tmp_path / PROF):
+        with pytest.raises(InputError) as told:
+            open_input(path)
+        assert "not been exported" in told.value.what.en
+        assert f"msprof --export=on --output={tmp_path / PROF}" in told.value.hint.en
+
+
+def test_raw_data_beside_the_output_of_a_framework_is_no_second_capture(tmp_path: Path):
+    capture = tmp_path / "w_20250101000000000_ascend_pt"
+    write(
+        capture,
+        {
+            "ASCEND_PROFILER_OUTPUT/op_statistic.csv": TOTALS,
+            f"{PROF}/mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS,
+            f"{PROF}/device_0/info.json.0": '{"platform_version": "5", "DeviceInfo": [{"ai_core_num": 24}]}',
+        },
+    )
+    run, source = only(tmp_path)
+    assert run.recorder == "" and run.chip == "Ascend910B"
+    assert source.read(Device)["cube_cores"].tolist() == [24]
+
+
+def test_what_msprof_exported_of_a_capture_that_was_not_parsed_is_read(tmp_path: Path):
+    capture = tmp_path / "w_20250101000000000_ascend_pt"
+    write(capture, {f"{PROF}/mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS})
+    assert only(tmp_path)[0].recorder == "msprof"
+
+
+def test_captures_of_a_framework_and_of_msprof_are_no_one_job(tmp_path: Path):
+    write(tmp_path / "a_ascend_pt", {"ASCEND_PROFILER_OUTPUT/op_statistic.csv": TOTALS})
+    write(tmp_path / PROF, {"mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS})
+    with pytest.raises(InputError, match="mixes captures"):
+        open_input(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "x", SUMMARY, SUMMARY[:40], "\0" * 400, "Device_id,Op Name\n0,a\n"])
+def test_damaged_files_end_in_a_sentence(tmp_path: Path, text: str):
+    output = tmp_path / PROF / "mindstudio_profiler_output"
+    names = ("op_summary_20250101000000.csv", "msprof_20250101000000.json", "msprof_20250101000000.db")
+    write(output, dict.fromkeys(names, text))
+    with pytest.raises(InputError):
+        open_input(tmp_path)
+    write(output, {"op_statistic_20250101000000.csv": TOTALS, "step_trace_20250101000000.csv": text})
+    assert diagnose(tmp_path).run.steps == ()
+
+
+def test_a_program_without_steps_is_told_of_its_operators_and_never_of_idle_time(tmp_path: Path):
+    write(
+        tmp_path / PROF / "mindstudio_profiler_output",
+        {"op_summary_20250101000000.csv": summary_rows((0, "MatMulV2", 0, 10), (0, "MatMulV2", 900_000, 10))},
+    )
+    found = diagnose(tmp_path)
+    assert found.run.step_us == 20 and found.run.idle_share is None
+    assert not [one for one in found.findings if one.rule.startswith(("host/", "io/"))]
+
+
+class TestRecorded:
+    """As msprof itself wrote it."""
+
+    def test_a_run_of_a_matmul_holds_the_same_in_every_file(self, real_data: Path):
+        run, source = only(real_data / "helix_fixtures/msprof_real_output")
+        kernels, totals = source.read(Kernel), source.read(OperatorTotal)
+        assert len(kernels) == totals["calls"].sum() == 9
+        assert kernels["duration_us"].sum() == pytest.approx(totals["total_us"].sum())
+        tasks = source.read(DeviceTask)
+        own = tasks.take(tasks.texts("kind").isin(["kernel"]))
+        assert sorted(own["start_ns"].tolist()) == kernels["start_ns"].tolist()
+        assert tasks.texts("kind").isin(["copy"]).sum() == 2
+        assert len(source.read(Launch)) and len(source.read(HostCall))
+        assert not run.steps
+
+    def test_no_idle_time_is_claimed_of_it(self, real_data: Path):
+        found = diagnose(real_data / "helix_fixtures/msprof_real_output")
+        assert found.run.step_us == pytest.approx(40.6, abs=0.1)
+        assert not [one for one in found.findings if one.rule.startswith(("host/", "io/"))]
+
+    def test_two_cards_of_2023_wait_in_their_only_collective(self, real_data: Path, tmp_path: Path):
+        folders = sorted((real_data / "mindinsight_legacy/profiler").glob("PROF_*"))
+        for folder in folders:
+            os.symlink(folder, tmp_path / folder.name)
+        run, sources = open_input(tmp_path)
+        assert run.ranks == (0, 1) and run.steps == tuple(range(1, 11)) and run.chip == "Ascend910A"
+        for source in sources:
+            calls = source.read(Collective)
+            assert calls.texts("op").values() == ["allReduce"] * 10
+            assert calls["step"].tolist() == [*range(1, 11)]
+            assert set(source.read(Kernel)["step"].tolist()) == {*range(1, 11)}
+        found = diagnose(tmp_path)
+        split = found.split
+        assert split is not None and split.exposed_comm_us / split.step_us == pytest.approx(0.69, abs=0.01)
+        assert found.findings[0].rule.startswith("comm/")
+
+    def test_the_step_is_what_the_lane_of_its_own_analysis_sums_up(self, real_data: Path):
+        folder = next((real_data / "mindinsight_legacy/profiler").glob("PROF_*JGGGCANRMICFBC"))
+        first = json.loads((folder / "device_0/timeline/msprof_0_2_1.json").read_text())
+        exposed = sum(e["dur"] for e in first if e["name"] == "Communication(Not Overlapped)" and e["ph"] == "X")
+        iteration = next(e["dur"] for e in first if e.get("cat") == "Iteration Time")
+        assert exposed / iteration == pytest.approx(0.87, abs=0.005)
+        calls = only(folder)[1].read(Collective)
+        assert calls["elapse_us"][0] == pytest.approx(exposed)
+
+    def test_emptied_files_are_never_diagnosed(self, real_data: Path):
+        for kind in ("normal", "slice"):
+            with pytest.raises(InputError, match="0 bytes"):
+                open_input(real_data / "msinsight_server_testdata/msprof" / kind)

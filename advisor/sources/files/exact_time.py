@@ -2,7 +2,8 @@
 """Decimal text to whole ns, exactly and a column at a time.
 
 A float64 of microseconds since 1970 steps by 0.25 µs, so times never pass through a float. Most of a trace has one
-shape, sixteen digits, a point and three digits; those are read eight digits to a machine word, the others one by one.
+shape, sixteen digits, a point and three digits; those are read eight digits to a machine word. Shorter ones are padded
+to that, and only where one still has another shape all are read one by one.
 """
 
 from __future__ import annotations
@@ -32,12 +33,24 @@ def exact_ns(texts: Sequence[str]) -> Array:
     """
     if not texts:
         return np.empty(0, np.int64)
+    found = _of_one_shape(texts)
+    if found is None:
+        found = _of_one_shape([_padded(text) for text in texts])
+    return np.array([ns_of(text) for text in texts], np.int64) if found is None else found
+
+
+def _of_one_shape(texts: Sequence[str]) -> Array | None:
+    """The ns of times of sixteen digits, a point and three digits; None when one has another shape."""
     joined = "".join(texts)
-    if len(joined) == _WIDTH * len(texts) and joined.isascii():
-        found = _uniform_ns(np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, _WIDTH))
-        if found is not None:
-            return found
-    return np.array([ns_of(text) for text in texts], np.int64)
+    if {*map(len, texts)} != {_WIDTH} or not joined.isascii():
+        return None
+    return _uniform_ns(np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, _WIDTH))
+
+
+def _padded(text: str) -> str:
+    """The same time with sixteen digits, a point and three digits; longer or shorter where it has another shape."""
+    whole, _, fraction = text.partition(".")
+    return f"{whole:0>{_WHOLE}}.{fraction:0<3}" if whole else ""
 
 
 def ns_of(text: str) -> int:

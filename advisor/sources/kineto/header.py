@@ -21,8 +21,11 @@ _ENDS_TRIED = 64
 """Ends of arrays that are tried, from the last on: behind that of the events stand few."""
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
 _LONGEST_MARK = 40
-_OF_GPU = (b'"kernel"', b'"Kernel"', b'"gpu_memcpy"', b'"Memcpy"')
-_OF_CPU = (b'"cpu_op"', b'"Operator"', b'"cuda_runtime"', b'"Runtime"')
+_MARKS = {
+    "CPU": (b'"cpu_op"', b'"Operator"', b'"cuda_runtime"', b'"Runtime"'),
+    "GPU": (b'"kernel"', b'"Kernel"', b'"gpu_memcpy"', b'"Memcpy"'),
+}
+"""What a trace holds that recorded such an activity: any of these tells."""
 _LAST_KEY = re.compile(rb',?\s*"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
 
@@ -86,18 +89,17 @@ class TraceHeader(Struct, frozen=True):
 
 def read_header(file: BufferedReader) -> TraceHeader:
     """What is known of a trace without decoding it. What is damaged is not known."""
-    steps, found = set[int](), set[bytes]()
+    steps, found = set[int](), set[str]()
     end = b""
     file.seek(0)
     while part := file.read(_PART):
         text = end + part
         steps.update(map(int, _MARK.findall(text)))
-        found.update(mark for mark in (*_OF_GPU, *_OF_CPU) if mark not in found and mark in text)
+        found.update(name for name in _MARKS.keys() - found if any(mark in text for mark in _MARKS[name]))
         end = text[-_LONGEST_MARK:]
-    activities = [name for name, marks in (("CPU", _OF_CPU), ("GPU", _OF_GPU)) if found.intersection(marks)]
     values = {**_values_after_events(file), **_values_before_events(file)}
     base = as_integer(values.get("baseTimeNanoseconds")) or 0
-    return TraceHeader(values, base if 0 <= base < _LATEST_BASE else 0, tuple(sorted(steps)), tuple(activities))
+    return TraceHeader(values, base if 0 <= base < _LATEST_BASE else 0, tuple(sorted(steps)), tuple(sorted(found)))
 
 
 def _values_before_events(file: BufferedReader) -> Mapping[str, object]:

@@ -2,7 +2,8 @@
 """The command advisor for scripts and pages that call it: each time a process of its own, without the start-up.
 
 One process has loaded everything, has diagnosed a capture once and drawn its charts; for each command it makes a copy
-of itself that gets the words, the folder, the environment and the files of whoever called.
+of itself that gets the words, the folder, the environment and the standard streams of whoever called, as far as they
+are open.
 
     python warm_advisor.py <socket> <capture> <folder for charts>
 """
@@ -29,10 +30,11 @@ TOP = Path(__file__).parents[1]
 PROGRAM = """\
 #!{python} -ISE
 import json, os, socket, sys
+held = [number for number, stream in enumerate((sys.stdin, sys.stdout, sys.stderr)) if stream]
 with socket.socket(socket.AF_UNIX) as server:
     server.connect({address!r})
-    asked = [sys.argv[1:], os.getcwd(), dict(os.environ)]
-    socket.send_fds(server, [json.dumps(asked).encode() + b"\\n"], [0, 1, 2])
+    asked = [held, sys.argv[1:], os.getcwd(), dict(os.environ)]
+    socket.send_fds(server, [json.dumps(asked).encode() + b"\\n"], held)
     sys.exit(int(server.makefile().read() or 70))
 """
 """What scripts call in place of advisor."""
@@ -91,25 +93,28 @@ def _serve(connection: socket.socket) -> None:
         content += connection.recv(1 << 20)
     child = os.fork()
     if child == 0:
-        _become(files, *json.loads(content))
+        held, *asked = json.loads(content)
+        _become(dict(zip(held, files, strict=True)), *asked)
     for file in files:
         os.close(file)
     _, status = os.waitpid(child, 0)
     connection.sendall(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-def _become(files: Sequence[int], words: Sequence[str], folder: str, environment: Mapping[str, str]) -> Any:
+def _become(files: Mapping[int, int], words: Sequence[str], folder: str, environment: Mapping[str, str]) -> Any:
     """Does what the command advisor does, and ends."""
     import advisor.__main__
 
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for number, file in enumerate(files):
-            os.dup2(file, number)
+        for number in range(3):
+            os.dup2(files[number], number) if number in files else os.close(number)
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        streams = [os.fdopen(number, mode, encoding="utf-8") for number, mode in enumerate("rww")]
+        streams = [
+            os.fdopen(number, mode, encoding="utf-8") if number in files else None for number, mode in enumerate("rww")
+        ]
         sys.stdin, sys.stdout, sys.stderr = streams
         sys.argv = ["advisor", *words]
         advisor.__main__.run()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a command ends: one sentence, no traceback, and an exit code that can be trusted."""
+"""However a command ends: one sentence, no traceback, and an exit code that can be trusted.
+
+Commands that only differ in their words and streams are asked of the warm process, and others of a new one.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +51,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def shell(words: str, saved: Path, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A line of bash in which `advisor` is this one."""
+ANEW = f"{sys.executable} -P -m advisor"
+
+
+def shell(words: str, saved: Path, folder: Path, program: str | Path = ANEW) -> subprocess.CompletedProcess[str]:
+    """A line of bash in which `advisor` is this program."""
     command = words.format(saved=saved, capture=CASE, rule=TOP / "rules" / "host" / "free-time.yaml")
-    around = {**os.environ, "PYTHONPATH": str(TOP), "PYTHON": sys.executable, "LC_ALL": "C.UTF-8", **environment}
-    script = f'advisor() {{ "$PYTHON" -P -m advisor "$@"; }}\nset -o pipefail\n{command}'
+    around = {**os.environ, "PYTHONPATH": str(TOP), "LC_ALL": "C.UTF-8"}
+    script = f'advisor() {{ {program} "$@"; }}\nset -o pipefail\n{command}'
     return subprocess.run(
         ["bash", "-c", script], cwd=folder, env=around, capture_output=True, text=True, check=False, errors="replace"
     )
@@ -63,8 +69,10 @@ def is_one_sentence(said: str, hint: bool = False) -> bool:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_full_standard_output_is_said_and_is_no_success(command: str, saved: Path, tmp_path: Path) -> None:
-    done = shell(f"advisor {command} >/dev/full", saved, tmp_path)
+def test_a_full_standard_output_is_said_and_is_no_success(
+    command: str, saved: Path, tmp_path: Path, advisor_command: Path
+) -> None:
+    done = shell(f"advisor {command} >/dev/full", saved, tmp_path, advisor_command)
     if command in SILENT:
         assert (done.returncode, done.stderr) == (0, "")
         return
@@ -76,8 +84,10 @@ def test_a_full_standard_output_is_said_and_is_no_success(command: str, saved: P
 
 @pytest.mark.parametrize("command", ["check {saved}", "render {saved}", "rules list", "render {saved} -q -o json:-"])
 @pytest.mark.parametrize("closed", [">&-", "<&- >&-", "<&- >&- 2>&-"])
-def test_a_closed_standard_output_is_no_success(command: str, closed: str, saved: Path, tmp_path: Path) -> None:
-    done = shell(f"advisor {command} {closed}", saved, tmp_path)
+def test_a_closed_standard_output_is_no_success(
+    command: str, closed: str, saved: Path, tmp_path: Path, advisor_command: Path
+) -> None:
+    done = shell(f"advisor {command} {closed}", saved, tmp_path, advisor_command)
     assert done.returncode == (1 if "check" in command else 2)
     assert "Traceback" not in done.stderr
 
@@ -91,9 +101,11 @@ def test_what_is_not_printed_needs_no_standard_output(saved: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("command", "code"), [("check {saved}", 1), ("rules show host/free-time", 0), ("rules test bad.yaml", 2)]
 )
-def test_a_reader_who_goes_away_changes_no_exit_code(command: str, code: int, saved: Path, tmp_path: Path) -> None:
+def test_a_reader_who_goes_away_changes_no_exit_code(
+    command: str, code: int, saved: Path, tmp_path: Path, advisor_command: Path
+) -> None:
     for reader in ("true", "head -c 1"):
-        done = shell(f"advisor {command} 2>/dev/null | {reader}", saved, tmp_path)
+        done = shell(f"advisor {command} 2>/dev/null | {reader}", saved, tmp_path, advisor_command)
         assert done.returncode == code
         assert done.stderr == ""
 

@@ -30,15 +30,17 @@ COMMANDS: tuple[tuple[int, tuple[str, ...]], ...] = (
     (2, ("rules", "show", "host/fre-time")),
     (3, ("diagnose", "nothing-here")),
 )
-SCRIPT = """
-import os, sys
-from advisor.cli.main import main
-for code, words in {commands}:
-    for language in ("en", "zh"):
-        told = main([*words, "--lang", language])
-        assert told == code, (words, told)
-sys.stdout.flush()
-"""
+OF_STREAMS = ("LC_ALL", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONCOERCECLOCALE", "NO_COLOR", "FORCE_COLOR")
+"""What of the environment would change what a test asks for."""
+
+
+def say_everything() -> None:
+    """Every command in both languages."""
+    for code, words in COMMANDS:
+        for language in ("en", "zh"):
+            told = main([*words, "--lang", language])
+            assert told == code, (words, told)
+    sys.stdout.flush()
 
 
 @pytest.fixture(scope="module")
@@ -51,38 +53,45 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
     around = {**os.environ, "PYTHONPATH": str(TOP), **environment}
-    for name in ("LC_ALL", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONCOERCECLOCALE", "NO_COLOR", "FORCE_COLOR"):
+    for name in OF_STREAMS:
         if name not in environment:
             around.pop(name, None)
     return subprocess.run([sys.executable, "-c", script], cwd=folder, env=around, capture_output=True, check=False)
 
 
-BETWEEN = "--- without colour ---"
+BETWEEN, AFTER = "--- without colour ---", "--- next ---"
 
 
 def printing(arguments: list[str]) -> str:
     return f"from advisor.cli.main import main; import sys; main({arguments}); sys.stdout.flush()"
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"PYTHONIOENCODING": "gbk"},
-        {"PYTHONIOENCODING": "cp1252"},
-        {"PYTHONIOENCODING": "latin-1"},
-        {"PYTHONIOENCODING": "cp437:strict"},
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    ],
-    ids=str,
-)
+def assert_is_everything(said: bytes) -> None:
+    assert b"A step takes 32.3 ms" in said
+    assert b"host/free-time" in said
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "cp1252", "latin-1", "cp437"])
 def test_a_terminal_that_is_not_utf8_gets_the_answer_and_the_exit_code(
-    environment: dict[str, str], folder: Path
+    encoding: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = run(SCRIPT.format(commands=ascii(COMMANDS)), folder, **environment)
+    monkeypatch.chdir(folder)
+    for name in OF_STREAMS:
+        monkeypatch.delenv(name, raising=False)
+    printed = tmp_path / "printed"
+    with printed.open("w", encoding=encoding) as out, open(os.devnull, "w", encoding=encoding) as wrong:
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", wrong)
+        say_everything()
+    assert_is_everything(printed.read_bytes())
+
+
+def test_in_a_plain_locale_there_is_the_answer_and_the_exit_code(folder: Path) -> None:
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run("from tests.cli.test_streams import say_everything; say_everything()", folder, **plain)
     assert done.returncode == 0, done.stderr.decode("ascii", "replace")
     assert b"Traceback" not in done.stderr
-    assert b"A step takes 32.3 ms" in done.stdout
-    assert b"host/free-time" in done.stdout
+    assert_is_everything(done.stdout)
 
 
 def test_chinese_is_kept_where_the_encoding_has_it(folder: Path) -> None:
@@ -107,20 +116,30 @@ def test_a_file_name_that_no_encoding_knows_ends_nothing(folder: Path) -> None:
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["diagnose", "check", "compare", "verify", "explain", "rules"])
-def test_without_colour_there_is_no_bold_either(command: str, folder: Path) -> None:
-    words = {
-        "diagnose": ["render", "saved.json"],
-        "check": ["check", "saved.json"],
-        "compare": ["compare", "saved.json", "saved.json"],
-        "verify": ["verify", "saved.json", "saved.json"],
-        "explain": ["explain", "host/free-time", "saved.json"],
-        "rules": ["rules", "show", "host/free-time"],
-    }[command]
-    again = f"main({words!r}); sys.stdout.flush()"
-    script = f"import os, sys; from advisor.cli.main import main; {again}; os.environ['NO_COLOR'] = '1'; "
-    script += f"print('{BETWEEN}', flush=True); {again}"
-    coloured, plain = run(script, folder, FORCE_COLOR="1", TERM="xterm-256color").stdout.split(BETWEEN.encode())
+WORDS = {
+    "diagnose": ["render", "saved.json"],
+    "check": ["check", "saved.json"],
+    "compare": ["compare", "saved.json", "saved.json"],
+    "verify": ["verify", "saved.json", "saved.json"],
+    "explain": ["explain", "host/free-time", "saved.json"],
+    "rules": ["rules", "show", "host/free-time"],
+}
+
+
+@pytest.fixture(scope="module")
+def coloured_and_plain(folder: Path) -> dict[str, list[bytes]]:
+    """By command: what it prints in colours, and without."""
+    script = "import os; from advisor.cli.main import main"
+    for colours in ("", f"; os.environ['NO_COLOR'] = '1'; print('{BETWEEN}', flush=True)"):
+        script += colours + "".join(f"; main({words!r}); print('{AFTER}', flush=True)" for words in WORDS.values())
+    said = run(script, folder, FORCE_COLOR="1", TERM="xterm-256color").stdout
+    parts = [half.split(AFTER.encode()) for half in said.split(BETWEEN.encode())]
+    return {command: [half[number] for half in parts] for number, command in enumerate(WORDS)}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_without_colour_there_is_no_bold_either(command: str, coloured_and_plain: dict[str, list[bytes]]) -> None:
+    coloured, plain = coloured_and_plain[command]
     assert b"\x1b[" in coloured
     assert len(plain) > 80
     assert b"\x1b[" not in plain

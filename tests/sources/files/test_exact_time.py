@@ -43,11 +43,16 @@ def test_one_odd_spelling_does_not_change_the_others(texts: list[str], place: in
 
 
 @pytest.mark.parametrize(
-    "text", ["", "now", "-1.0", "nan", "inf", "1_000", "１７", "9" * 16, "1.2.3", "1e99", " 1", "1" * 40, "0x10"]
+    "text", ["", "now", "-1.0", "nan", "inf", "1_000", "１７", "9" * 16, ".5", "1.2.3", "1e99", " 1", "1" * 40, "0x10"]
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="time"):
         exact_ns([text])
+
+
+def test_two_times_in_one_text_are_none_of_two() -> None:
+    with pytest.raises(ValueError, match="time"):
+        exact_ns(["", "0000000000000001.1230000000000000002.456"])
 
 
 @given(st.lists(st.text(max_size=24), min_size=1, max_size=4))

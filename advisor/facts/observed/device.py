@@ -86,6 +86,7 @@ class OperatorTotal(Fact):
     """All calls of one operator type on one kind of core, over the whole capture (op_statistic)."""
 
     table = "operator_totals"
+    among_events = True
     never_empty = True
     record_with = LEVEL1
 

@@ -76,6 +76,7 @@ class ApiTotal(Fact):
     """All calls of one CANN interface over the whole capture (api_statistic)."""
 
     table = "api_totals"
+    among_events = True
     never_empty = True
     record_with = LEVEL1
 

@@ -13,7 +13,7 @@ from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.launches import LAUNCHES, launched_tasks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
-from advisor.sources.files.database import Database, match_keys, pick_values
+from advisor.sources.files.database import Database, Only, match_keys, pick_values
 
 OPERATOR = 50001
 """Type of a framework operator in PYTORCH_API."""
@@ -62,7 +62,7 @@ def _host_moments(database: Database, connection: Array) -> Array:
 
 def _operator_starts(database: Database, connection: Array) -> Array:
     """The start of the first framework operator behind each connection id, MISSING without one."""
-    calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"]}, f"type = {OPERATOR}")
+    calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"]}, Only("type", (OPERATOR,)))
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     starts = pick_values(calls["start"], match_keys(calls["id"], pairs["id"]))
     order = np.lexsort((starts, pairs["connection"]))

@@ -18,7 +18,7 @@ from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, stre
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, match_keys, pick_values
+from advisor.sources.files.database import Database, Only, match_keys, pick_values
 from advisor.sources.reading import Reading
 
 DETAILS = "kernel_details.csv"
@@ -269,19 +269,21 @@ def _counter_shares(database: Database, task: Array) -> dict[str, Array]:
     wanted = {name: [s for spellings in parts for s in spellings] for name, parts in COUNTERS.items()}
     names = [s for spellings in wanted.values() for s in spellings]
     marks = ",".join("?" * len(names))
-    ids = {v: i for i, v in database.rows(f"SELECT id, value FROM STRING_IDS WHERE value IN ({marks})", *names)}  # noqa: S608
+    number = {v: i for i, v in database.rows(f"SELECT id, value FROM STRING_IDS WHERE value IN ({marks})", *names)}  # noqa: S608
+    shares = {number[s]: share for share, spellings in wanted.items() for s in spellings if s in number}
+    counted = database.numbers("TASK_PMU_INFO", _COUNTED, {"value"}, Only("name", tuple(shares)))
+    ids, place = np.unique(counted["task"], return_inverse=True)
+    of_task = match_keys(ids, task)
     found = {}
-    for share, spellings in wanted.items():
-        largest = np.full(len(task), np.nan)
-        for counter in (ids[s] for s in spellings if s in ids):
-            largest = np.fmax(largest, _counter_of_tasks(database, counter, task))
-        found[share] = largest
+    for share in wanted:
+        rows = np.isin(counted["counter"], [i for i, of in shares.items() if of == share])
+        largest = np.full(len(ids), np.nan)
+        np.fmax.at(largest, place[rows], counted["value"][rows])
+        found[share] = pick_values(largest, of_task, np.nan)
     return found
 
 
-def _counter_of_tasks(database: Database, counter: int, task: Array) -> Array:
-    ids, values = database.measured("SELECT globalTaskId, value FROM TASK_PMU_INFO WHERE name = ?", counter)
-    return pick_values(values, match_keys(ids, task), np.nan)
+_COUNTED = {"task": ["globalTaskId"], "counter": ["name"], "value": ["value"]}
 
 
 KERNELS = Reading(Kernel, {"text": _kernels_from_text, "database": _kernels_from_database})

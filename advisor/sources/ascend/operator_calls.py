@@ -11,7 +11,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.attribution import OPERATOR
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database
+from advisor.sources.files.database import Database, Only
 from advisor.sources.reading import Reading
 
 DETAILS = "operator_details.csv"
@@ -70,7 +70,7 @@ def _calls_from_database(folder: Folder) -> Table[OperatorCall]:
         "dtypes": ["inputDtypes"],
         "stack": ["callchainId"],
     }
-    found = database.integers("PYTORCH_API", wanted, f"type = {OPERATOR}")
+    found = database.integers("PYTORCH_API", wanted, Only("type", (OPERATOR,)))
     name = database.texts(found["name"])
     good = (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
     self_ns = own_time(found["thread"], found["start"], np.where(good, found["end"], found["start"]))

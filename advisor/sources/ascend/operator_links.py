@@ -30,9 +30,7 @@ def _links_from_database(folder: Folder) -> Table[OperatorLink]:
     database = folder.database()
     if not all(map(database.has_rows, ("CONNECTION_IDS", "TASK", "COMPUTE_TASK_INFO"))):
         raise FactMissing([OperatorLink.table])
-    calls = database.integers(
-        "PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"], "type": ["type"]}, "connectionId IS NOT NULL"
-    )
+    calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"], "type": ["type"]})
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     tasks = launched_tasks(database, folder.rank)
     order = np.argsort(tasks["start"], kind="stable")

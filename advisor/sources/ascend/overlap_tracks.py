@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from advisor.facts.base import MISSING
 from advisor.facts.observed import OverlapTrack
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
@@ -33,11 +36,11 @@ def _tracks_from_database(folder: Folder) -> Table[OverlapTrack]:
     database = folder.database()
     if not {"startNs", "endNs", "type"} <= set(database.fields("OVERLAP_ANALYSIS")):
         raise FactMissing([OverlapTrack.table])
-    device = database.on_device("OVERLAP_ANALYSIS", folder.rank)
-    sums = database.rows(
-        f"SELECT type, sum(endNs - startNs) FROM OVERLAP_ANALYSIS WHERE endNs >= startNs AND {device} GROUP BY 1"  # noqa: S608
-    )
-    found = {kind: float(ns) / 1e3 for kind, ns in sums if isinstance(ns, int | float)}
+    wanted = {"type": ["type"], "start": ["startNs"], "end": ["endNs"]}
+    track = database.integers("OVERLAP_ANALYSIS", wanted, database.on_device("OVERLAP_ANALYSIS", folder.rank))
+    lasted = np.where(track["start"] == MISSING, -1, track["end"] - track["start"])
+    of_type = {kind: lasted[(track["type"] == kind) & (lasted >= 0)] for kind in _TYPES}
+    found = {kind: float(ns.sum()) / 1e3 for kind, ns in of_type.items() if len(ns)}
     if not found.keys() & set(_TYPES):
         raise FactMissing([OverlapTrack.table])
     return _track_table(folder, *(found.get(kind, 0.0) for kind in _TYPES))

@@ -19,8 +19,8 @@ from advisor.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.database import NOBODY, Database, open_readonly, rows_there
-from advisor.sources.files.rows_read import TIMES_READ, RowsRead
+from advisor.sources.files.database import NOBODY, Database, Shared, open_readonly, rows_there
+from advisor.sources.files.rows_read import COUNTED, RowsRead
 from advisor.sources.files.timeline import TraceTimeline
 from advisor.sources.reading import Reading, read_best
 
@@ -154,6 +154,19 @@ def _of_device(columns: dict[str, Values], device: int) -> dict[str, Values]:
     return {name: found.take(keep) if isinstance(found, Texts) else found[keep] for name, found in columns.items()}
 
 
+SHARED: Mapping[str, Sequence[str]] = {
+    "TASK": ("startNs", "endNs", "connectionId", "globalTaskId", "taskType", "streamId"),
+    "COMPUTE_TASK_INFO": (
+        *("globalTaskId", "name", "opType", "taskType", "opState", "blockNum", "blockDim"),
+        *("inputShapes", "inputDataTypes", "inputFormats", "outputShapes"),
+    ),
+    "CANN_API": ("startNs", "endNs", "type", "globalTid", "connectionId", "name"),
+    "PYTORCH_API": ("startNs", "endNs", "type", "globalTid", "connectionId", "name"),
+    "CONNECTION_IDS": ("id", "connectionId"),
+}
+"""Columns of the profiler database that more than one fact among the events is made of."""
+
+
 @dataclass
 class Kept:
     """What has been opened or read of a capture."""
@@ -244,22 +257,23 @@ class Folder(Description):
             FactMissing: There is none.
             Unreadable: There is one, and it is no database.
         """
-        return Database(self.connection(which), self.databases[which].name, self.notes, self.rows_told(), self.device)
+        shared = Shared(SHARED, self.once(f"columns {which}", dict))
+        connection, file = self.connection(which), self.databases[which].name
+        return Database(connection, file, self.notes, self.rows_told(), self.device, shared)
 
     def rows_told(self) -> RowsRead:
         """What tells of the rows read of the databases; where nobody listens, none are counted."""
         if self.progress is silent:
             return NOBODY
         if self._kept.rows_read is None:
-            times = {table: many for which in self.databases for table, many in TIMES_READ[which].items()}
-            self._kept.rows_read = RowsRead(self.progress, self._rows_there(), times)
+            self._kept.rows_read = RowsRead(self.progress, self._rows_there())
         return self._kept.rows_read
 
     def _rows_there(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for which in self.databases:
             with contextlib.suppress(Unreadable):  # said when a table is read
-                found |= rows_there(self.connection(which), TIMES_READ[which])
+                found |= rows_there(self.connection(which), COUNTED[which])
         return found
 
     def _open_database(self, which: str) -> sqlite3.Connection:

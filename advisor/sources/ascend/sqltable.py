@@ -4,21 +4,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.base import LARGEST, MISSING, Column, Fact
+from advisor.facts.base import MISSING, Column, Fact
 from advisor.facts.table import Array, Texts, Values
 from advisor.messages.errors import FactMissing, reason_of_error
 from advisor.messages.message import Message
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import FAILURES
 from advisor.sources.files.names import bounded_name
-from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, read_rows
+from advisor.sources.files.statements import all_rows
+from advisor.sources.files.table_blocks import (
+    RowBlock,
+    ColumnCells,
+    Kind,
+    decimal_numbers,
+    plain_cells,
+    read_blocks,
+    whole_numbers,
+)
 
 _NOTHING = frozenset({"", "N/A", "NA", "nan"})
 
@@ -55,10 +64,9 @@ def select_columns(
     fact: type[Fact],
     fields: Mapping[str, Sequence[str]],
     *,
-    required: Iterable[str] = (),
-    factors: Mapping[str, float] | None = None,
+    required: Collection[str] = (),
 ) -> dict[str, Values]:
-    """Columns by name, converted as the fact declares them and multiplied by a factor where one is given.
+    """Columns by name, converted as the fact declares them.
 
     `fields` gives for each name the spellings met, the best first. Text columns that hold whole numbers are ids of
     STRING_IDS. Rows in which a required column is missing or wrong are left out and counted; a table without one is
@@ -74,16 +82,51 @@ def select_columns(
         _note_absent_column(folder, origin, fields[absent[0]][0])
     if not wanted or absent:
         raise FactMissing([fact.table])
-    lists = _fetch_columns(folder, origin, tuple(wanted.values()))
-    declared, needed, damage = fact.columns(), frozenset(required), _Damage(folder, origin)
-    scale = factors or {}
-    values = {
-        name: _convert_cells(
-            folder, declared[name], cells, damage, factor=scale.get(name, 1.0), required=name in needed
-        )
-        for name, cells in zip(wanted, lists, strict=True)
-    }
-    return _keep_whole_rows(values, declared, needed)
+    declared = {name: fact.columns()[name] for name in wanted}
+    kinds = {wanted[name]: _KINDS.get(column.store, "integer") for name, column in declared.items()}
+    parts = {name: _Part(folder, column, name in required) for name, column in declared.items()}
+    for block in _sound_blocks(folder, origin, kinds):
+        for part, cells in zip(parts.values(), block.columns, strict=True):
+            part.add(cells)
+    return _keep_whole_rows({name: part.joined(origin) for name, part in parts.items()}, declared, required)
+
+
+_KINDS: Mapping[str, Kind] = {"text": "cell", "float": "float"}
+
+
+class _Part:
+    """One column as it is read, and which of its cells are wrong."""
+
+    def __init__(self, folder: Folder, column: Column, required: bool) -> None:
+        self._folder, self._column, self._required = folder, column, required
+        self._values: list[Any] = []
+        self._bad: list[Array] = []
+
+    def add(self, cells: ColumnCells) -> None:
+        if self._column.store == "text":
+            self._values.append(_parse_texts(self._folder, cells))
+            return
+        decimal = self._column.store == "float"
+        values, bad = decimal_numbers(cells) if decimal else whole_numbers(cells)
+        if decimal and self._column.unit in ("us", "B", "count"):
+            bad |= values < 0
+            values[values < 0] = math.nan
+        if self._required:
+            bad |= np.isnan(values) if decimal else values == MISSING
+        self._values.append(values)
+        self._bad.append(bad)
+
+    def joined(self, origin: Origin) -> Values:
+        """The whole column; wrong cells are noted."""
+        if self._column.store == "text":
+            return Texts.concat(self._values)
+        bad = np.concatenate([np.empty(0, bool), *self._bad])
+        if rows := int(np.count_nonzero(bad)):
+            place = Message("at_table_row", table=origin.table, n=int(np.argmax(bad)) + 1)
+            what = Message("no_usable_value", table=origin.table, column=self._column.name)
+            file = self._folder.databases[origin.which].name
+            self._folder.notes.add(file, place, what, rows=rows, share=rows / len(bad))
+        return np.concatenate([np.empty(0, self._column.dtype), *self._values])
 
 
 def _note_absent_column(folder: Folder, origin: Origin, column: str) -> None:
@@ -102,23 +145,23 @@ def _match_spellings(there: Iterable[str], fields: Mapping[str, Sequence[str]]) 
 def _fetch_columns(folder: Folder, origin: Origin, columns: Sequence[str]) -> list[list[object]]:
     """The cells of some columns, column by column; those before the damage when the file is damaged."""
     lists: list[list[object]] = [[] for _ in columns]
-    names = ", ".join(f'"{column}"' for column in columns)
-    query = f'SELECT rowid, {names} FROM "{origin.table}" ORDER BY rowid'  # noqa: S608 - names of the schema
-    last, told = MISSING, folder.rows_told()
+    for block in _sound_blocks(folder, origin, dict.fromkeys(columns, "cell")):
+        for cells, more in zip(lists, block.columns, strict=True):
+            cells.extend(plain_cells(more))
+    return lists
+
+
+def _sound_blocks(folder: Folder, origin: Origin, wanted: Mapping[str, Kind]) -> Iterator[RowBlock]:
+    """The rows of a table in blocks; those before the damage when the file is damaged, which is noted."""
+    rows, told = 0, folder.rows_told()
     try:
-        for block in read_rows(folder.connection(origin.which), query):
-            ids, *cells_of = zip(*block, strict=True)
-            sound = ascending_rows(np.array(ids, np.int64), last)
-            told(origin.table, sound)
-            for cells, more in zip(lists, cells_of, strict=True):
-                cells.extend(more[:sound])
-            if sound < len(ids):
-                raise EndlessError(Message("rows_out_of_order"))
-            last = ids[-1]
+        for block in read_blocks(folder.connection(origin.which), origin.table, wanted):
+            rows += len(block.ids)
+            told(origin.table, len(block.ids))
+            yield block
         told.through(origin.table)
     except FAILURES as error:
-        _note_damage(folder, origin, error, len(lists[0]))
-    return lists
+        _note_damage(folder, origin, error, rows)
 
 
 def _note_damage(folder: Folder, origin: Origin, error: Exception, rows: int) -> None:
@@ -127,63 +170,10 @@ def _note_damage(folder: Folder, origin: Origin, error: Exception, rows: int) ->
     folder.notes.add(name, Message("after_table_row", table=origin.table, n=rows), what, kind="truncated")
 
 
-class _Damage:
-    """Counts wrong cells of one table."""
-
-    def __init__(self, folder: Folder, origin: Origin) -> None:
-        self._notes, self._file, self._table = folder.notes, folder.databases[origin.which].name, origin.table
-
-    def __call__(self, column: str, bad: Array) -> None:
-        rows = int(np.count_nonzero(bad))
-        if rows:
-            place = Message("at_table_row", table=self._table, n=int(np.argmax(bad)) + 1)
-            what = Message("no_usable_value", table=self._table, column=column)
-            self._notes.add(self._file, place, what, rows=rows, share=rows / len(bad))
-
-
-def _convert_cells(
-    folder: Folder, column: Column, cells: list[object], damage: _Damage, *, factor: float, required: bool
-) -> Values:
-    if column.store == "text":
-        return _parse_texts(folder, cells)
-    values = _parse_floats(cells) if column.store == "float" else _parse_integers(cells)
-    missing = np.isnan(values) if column.store == "float" else values == MISSING
-    absent = np.fromiter((cell is None or cell in _NOTHING for cell in cells), bool, len(cells)) & (not required)
-    if column.store == "float":
-        values = values * factor
-        negative = (values < 0) & (column.unit in ("us", "B", "count"))
-        values[negative] = math.nan
-        missing = missing | negative
-    damage(column.name, missing & ~absent)
-    return values
-
-
-def _parse_floats(cells: list[object]) -> Array:
-    try:
-        values = np.array(cells, np.float64)
-    except (TypeError, ValueError):
-        values = np.array([jsonfile.as_number(cell) for cell in cells], np.float64)
-    values[~(np.abs(values) < LARGEST)] = math.nan
-    return values
-
-
-def _parse_integers(cells: list[object]) -> Array:
-    """Whole numbers, also those kept as text; REAL values lose what is behind the point."""
-    found = [_parse_integer(cell) for cell in cells]
-    return np.array(found, np.int64)
-
-
-def _parse_integer(cell: object) -> int:
-    if isinstance(cell, int) and -(1 << 63) <= cell < 1 << 63:
-        return cell
-    if isinstance(cell, float) and abs(cell) < 1 << 62:
-        return int(cell)
-    exact = jsonfile.as_integer(cell)
-    return MISSING if exact is None else exact
-
-
-def _parse_texts(folder: Folder, cells: list[object]) -> Texts:
+def _parse_texts(folder: Folder, cells: ColumnCells) -> Texts:
     """Names: text as it is, whole numbers through STRING_IDS."""
+    if not isinstance(cells, tuple):
+        return folder.database().texts(whole_numbers(cells)[0])
     names = string_ids(folder) if any(type(cell) is int for cell in cells) else {}
     return Texts.of(_text_of_cell(cell, names.get) for cell in cells)
 
@@ -206,7 +196,7 @@ def _read_string_ids(folder: Folder) -> dict[int, str]:
 
 
 def _keep_whole_rows(
-    values: dict[str, Values], declared: Mapping[str, Column], required: frozenset[str]
+    values: dict[str, Values], declared: Mapping[str, Column], required: Collection[str]
 ) -> dict[str, Values]:
     """Only the rows in which nothing required is missing."""
     keep: Array | None = None

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
+from advisor.facts.base import MISSING
 from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.files.database import distinct_ids, match_keys, pick_values
 from advisor.sources.reading import Reading
 
 _AMOUNTS = {
@@ -41,15 +43,13 @@ def _operators_from_database(folder: Folder) -> Table[OperatorTotal]:
     database = folder.database()
     if not (database.fields("COMPUTE_TASK_INFO") and database.fields("TASK")):
         raise FactMissing([OperatorTotal.table])
-    rows = database.rows(
-        "SELECT c.opType, c.taskType, count(*), sum(t.endNs - t.startNs), min(t.endNs - t.startNs), "
-        "max(t.endNs - t.startNs) FROM COMPUTE_TASK_INFO c JOIN TASK t ON t.globalTaskId = c.globalTaskId "
-        "WHERE t.endNs >= t.startNs GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2"
-    )
-    types, cores = (database.texts(_id_column(rows, column)) for column in (0, 1))
-    table = Table.build(
-        OperatorTotal, rank=_rank_column(folder, rows), op_type=types, core=cores, **_amount_columns(rows, 2)
-    )
+    info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "type": ["opType"], "core": ["taskType"]})
+    task = database.integers("TASK", {"task": ["globalTaskId"], "start": ["startNs"], "end": ["endNs"]})
+    place = match_keys(task["task"], info["task"])
+    begins, ends = pick_values(task["start"], place), pick_values(task["end"], place)
+    (type_ids, core_ids), amounts = _sum_by_keys(info["type"], info["core"], begins, ends)
+    types, cores = database.texts(type_ids), database.texts(core_ids)
+    table = Table.build(OperatorTotal, rank=np.full(len(types), folder.rank), op_type=types, core=cores, **amounts)
     known = table.take(types.codes >= 0)
     if len(table) and not len(known):
         raise FactMissing([OperatorTotal.table])
@@ -76,20 +76,17 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
     database = folder.database()
     if not database.fields("CANN_API"):
         raise FactMissing([ApiTotal.table])
-    rows = database.rows(
-        "SELECT type, name, count(*), sum(endNs - startNs), min(endNs - startNs), max(endNs - startNs) "
-        "FROM CANN_API WHERE endNs >= startNs GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2"
-    )
-    types = _API_TYPES | database.names("ENUM_API_TYPE")
-    levels = Texts.of(types.get(row[0]) if isinstance(row[0], int) else None for row in rows)
-    names = database.texts(_id_column(rows, 1))
+    calls = database.integers("CANN_API", {"type": ["type"], "name": ["name"], "start": ["startNs"], "end": ["endNs"]})
+    (types, names), amounts = _sum_by_keys(calls["type"], calls["name"], calls["start"], calls["end"])
+    level_of = _API_TYPES | database.names("ENUM_API_TYPE")
+    name = database.texts(names)
     table = Table.build(
         ApiTotal,
-        rank=_rank_column(folder, rows),
-        level=_layer_names(levels),
-        name=names,
-        activity=activities_in_totals(names),
-        **_amount_columns(rows, 2),
+        rank=np.full(len(name), folder.rank),
+        level=_layer_names(Texts.of(level_of.get(number) for number in types.tolist())),
+        name=name,
+        activity=activities_in_totals(name),
+        **amounts,
     )
     return table.take(table.texts("level").isin(_API_TYPES.values()))
 
@@ -97,16 +94,27 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
 API_TOTALS = Reading(ApiTotal, {"text": _apis_from_text, "database": _apis_from_database})
 
 
-def _rank_column(folder: Folder, rows: Sequence[object]) -> Array:
-    return np.full(len(rows), folder.rank)
+def _sum_by_keys(first: Array, second: Array, start: Array, end: Array) -> tuple[tuple[Array, Array], dict[str, Array]]:
+    """The pairs of keys, those that took longest first; and how often, how long in all, the shortest and the longest.
 
-
-def _id_column(rows: Sequence[tuple[object, ...]], column: int) -> Array:
-    return np.array([row[column] if isinstance(row[column], int) else -1 for row in rows], np.int64)
-
-
-def _amount_columns(rows: Sequence[tuple[object, ...]], start: int) -> dict[str, Array]:
-    """Calls, and total, shortest and longest time; ns of the database as µs."""
-    cells = np.array([row[start : start + 4] for row in rows], np.float64).reshape(-1, 4)
-    names = ("total_us", "min_us", "max_us")
-    return {"calls": cells[:, 0], **{name: cells[:, i] * _US_PER_NS for i, name in enumerate(names, 1)}}
+    What has no time, or ends before it begins, does not count.
+    """
+    good = (start != MISSING) & (end >= start)
+    lasted = (end - start)[good]
+    (firsts, of_first), (seconds, of_second) = distinct_ids(first[good]), distinct_ids(second[good])
+    pair = of_first * len(seconds) + of_second
+    pairs, calls = np.unique(pair, return_counts=True)
+    begins = np.cumsum(calls) - calls
+    ordered = lasted[np.argsort(pair, kind="stable")]
+    total, least, most = (
+        how.reduceat(ordered, begins) if len(begins) else ordered for how in (np.add, np.minimum, np.maximum)
+    )
+    keys = firsts[pairs // max(len(seconds), 1)], seconds[pairs % max(len(seconds), 1)]
+    order = np.lexsort((keys[1], keys[0], -total))
+    amounts = {
+        "calls": calls,
+        "total_us": total * _US_PER_NS,
+        "min_us": least * _US_PER_NS,
+        "max_us": most * _US_PER_NS,
+    }
+    return (keys[0][order], keys[1][order]), {name: amount[order] for name, amount in amounts.items()}

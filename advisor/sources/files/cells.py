@@ -37,10 +37,10 @@ def trim_cells(cells: CellArray) -> CellArray:
 
 def has_value(plain: CellArray) -> Array:
     """Which cells hold something."""
-    return ~_bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
+    return ~bool_array(pc.match_substring_regex(plain, _NOTHING))  # is_in needs pa.array(), which imports pandas
 
 
-def _bool_array(values: CellArray) -> Array:
+def bool_array(values: CellArray) -> Array:
     bits = np.frombuffer(values.buffers()[1] or b"", np.uint8)
     return np.unpackbits(bits, bitorder="little", count=values.offset + len(values))[values.offset :].astype(bool)
 
@@ -48,7 +48,7 @@ def _bool_array(values: CellArray) -> Array:
 def _matching_cells(plain: CellArray, pattern: str) -> tuple[CellArray, Array]:
     """The cells that match, the others left out; and which they are."""
     mask = pc.match_substring_regex(plain, pattern)
-    return plain.filter(mask), _bool_array(mask)
+    return plain.filter(mask), bool_array(mask)
 
 
 def _scatter_values(found: Array, good: Array) -> Array:
@@ -58,7 +58,7 @@ def _scatter_values(found: Array, good: Array) -> Array:
     return values
 
 
-def _copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
+def copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
     """The numbers of an array without missing values, copied; `to_numpy` would import pandas."""
     width = np.dtype(dtype).itemsize
     whole = np.frombuffer(values.buffers()[1] or b"", dtype)
@@ -69,11 +69,11 @@ def _copy_numbers(values: CellArray, dtype: type[np.generic]) -> Array:
 def parse_floats(plain: CellArray, factor: float = 1.0, *, signed: bool = True) -> tuple[Array, Array]:
     """Numbers times a factor, and which cells hold one of a size that can be; unless signed, none below zero."""
     try:
-        values = _copy_numbers(plain.cast(pa.float64()), np.float64)
+        values = copy_numbers(plain.cast(pa.float64()), np.float64)
         good = np.ones(len(values), bool)
     except pa.ArrowInvalid:  # some cell is no number: tell them apart, which takes three times as long
         cells, good = _matching_cells(plain, _NUMBER)
-        values = _scatter_values(_copy_numbers(cells.cast(pa.float64()), np.float64), good)
+        values = _scatter_values(copy_numbers(cells.cast(pa.float64()), np.float64), good)
     with np.errstate(over="ignore"):  # what has no room in a float is too large as well
         values *= factor
     good &= np.abs(values) < LARGEST
@@ -84,7 +84,7 @@ def parse_integers(plain: CellArray) -> tuple[Array, Array]:
     """Whole numbers of up to 18 digits (`50.0` too: tables rewritten by others hold them so), and where they are."""
     cells, good = _matching_cells(plain, _INTEGER)
     whole = pc.replace_substring_regex(pc.utf8_ltrim(cells, "+"), r"\.0*$", "")
-    return _scatter_values(_copy_numbers(whole.cast(pa.int64()), np.int64), good), good
+    return _scatter_values(copy_numbers(whole.cast(pa.int64()), np.int64), good), good
 
 
 def parse_times(plain: CellArray, factor: float = 1.0) -> tuple[Array, Array]:
@@ -108,7 +108,7 @@ def parse_times(plain: CellArray, factor: float = 1.0) -> tuple[Array, Array]:
 
 def _whole_thousandths(decimals: CellArray) -> tuple[Array, Array]:
     """Decimals of three digits as whole thousandths, MISSING below zero; and which of them fit 64 bits."""
-    halves = _copy_numbers(decimals, np.int64)
+    halves = copy_numbers(decimals, np.int64)
     values, high = halves[::2].copy(), halves[1::2]
     good = high == values >> 63
     values[values < 0] = MISSING
@@ -131,7 +131,7 @@ def text_codes(cells: CellArray, index: dict[str, int], *, bytewise: bool = Fals
     coded = cells.dictionary_encode()
     words = [word.decode().encode("latin-1") if bytewise else word for word in coded.dictionary.to_pylist()]
     lookup = [_text_code(word, index) for word in words]
-    return np.array([*lookup, -1], np.int32)[_copy_numbers(coded.indices, np.int32)]
+    return np.array([*lookup, -1], np.int32)[copy_numbers(coded.indices, np.int32)]
 
 
 def _text_code(word: bytes, index: dict[str, int]) -> int:

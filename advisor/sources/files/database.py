@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SQLite tables as columns: opened without leaving a trace, whole numbers read in bulk and exactly. Knows no fact.
+"""SQLite tables as columns: opened without leaving a trace, numbers read in bulk and exactly. Knows no fact.
 
-Columns are looked up by name, never by version. Whole numbers come a block at a time as one text per column, which is
-several times faster than a Python object per cell; anything but whole numbers in a block sends it the slow way.
+Columns are looked up by name, never by version.
 """
 
 from __future__ import annotations
@@ -10,15 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.base import LARGEST, MISSING
+from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
 from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
@@ -27,18 +25,16 @@ from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.rows_read import RowsRead
-from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, bound_steps, count_rows, read_rows
-from advisor.sources.files.write_ahead_log import holds_transaction
+from advisor.sources.files.statements import all_rows, bound_steps, count_rows
+from advisor.sources.files.table_blocks import Kind, decimal_numbers, quote_name, read_blocks, whole_numbers
+from advisor.sources.files.write_ahead_log import log_bytes
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
 LONGEST = 64 << 20
 """Longest text or blob that is made; a column may be computed by an expression that comes from the file."""
-BLOCK = 1 << 17
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
-_DIGITS = 64
-"""Characters of a text that may be a whole number."""
 _DENSE = 1 << 24
 """Span of ids up to which a table of all of them is smaller than sorting them is slow."""
 NOT_COLLECTED = ("", "N/A")
@@ -64,7 +60,7 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     """
     try:
         with open_regular(path) as file:  # SQLite opens by name alone
-            size, log = file.seek(0, os.SEEK_END), _log_size(path)
+            size, log = file.seek(0, os.SEEK_END), log_bytes(path)
         if size == 0:
             raise _unreadable_file(path, notes, Message("holds_nothing"))
         connection = _connect_with_log(path) if log else _connect_file(path, "mode=ro&immutable=1")
@@ -88,12 +84,6 @@ def _unreadable_file(path: Path, notes: Notes, what: Message) -> Unreadable:
     return Unreadable(path.name, what)
 
 
-def _log_size(path: Path) -> int:
-    """Bytes of the write-ahead log beside a database; 0 where there is none, or none that counts."""
-    log = path.with_name(path.name + "-wal")
-    return log.stat().st_size if os.path.isfile(log) and holds_transaction(log) else 0
-
-
 def _connect_file(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, check_same_thread=False)
 
@@ -105,18 +95,26 @@ def _connect_with_log(path: Path) -> sqlite3.Connection:
     return connection
 
 
-class _Block(Struct, frozen=True):
-    """Rows of a table, column by column as one text each."""
+class Only(Struct, frozen=True):
+    """The rows in which a column of whole numbers has one of these values."""
 
-    rows: int
-    sound: int
-    """How many of them come in the order of a table; what follows damage may be rows met before."""
-    last: int
-    columns: list[str | None]
+    column: str
+    values: Collection[int]
+
+
+class Shared(Struct, frozen=True):
+    """Columns of whole numbers that several facts need: when one is asked for, those of its table are read and kept."""
+
+    columns: Mapping[str, Sequence[str]]
+    """Per table the columns."""
+    kept: dict[tuple[str, str], Array]
+
+
+NOTHING_SHARED = Shared({}, {})
 
 
 class Database(Struct, frozen=True):
-    """An open database, where its damage is noted, and who is told of the rows read."""
+    """An open database, where its damage is noted, who is told of the rows read, and what is read once for all."""
 
     connection: sqlite3.Connection
     file: str
@@ -124,16 +122,17 @@ class Database(Struct, frozen=True):
     told: RowsRead = NOBODY
     device: int | None = None
     """The device whose rows are read, where that is known; else the database says which is whose."""
+    shared: Shared = NOTHING_SHARED
 
     def fields(self, table: str) -> tuple[str, ...]:
         """The names of a table's columns; none when there is no such table."""
-        return tuple(row[1] for row in self._fetch_all(f"PRAGMA table_info({_quote_name(table)})"))
+        return tuple(row[1] for row in self._fetch_all(f"PRAGMA table_info({quote_name(table)})"))
 
     def has_rows(self, table: str) -> bool:
         """Whether a table is there and holds anything."""
-        return bool(self.fields(table)) and bool(self._fetch_all(f"SELECT 1 FROM {_quote_name(table)} LIMIT 1"))  # noqa: S608
+        return bool(self.fields(table)) and bool(self._fetch_all(f"SELECT 1 FROM {quote_name(table)} LIMIT 1"))  # noqa: S608
 
-    def integers(self, table: str, wanted: Spellings, where: str = "1") -> dict[str, Array]:
+    def integers(self, table: str, wanted: Spellings, only: Only | None = None) -> dict[str, Array]:
         """Columns of whole numbers, in the order of the table; NULL and columns the table does not have are missing.
 
         Cells that hold anything else are missing too, and noted. What can be read of a damaged table is given.
@@ -141,16 +140,25 @@ class Database(Struct, frozen=True):
         Raises:
             Unreadable: Nothing of the table can be read.
         """
+        return self.numbers(table, wanted, frozenset(), only)
+
+    def numbers(
+        self, table: str, wanted: Spellings, floats: Collection[str], only: Only | None = None
+    ) -> dict[str, Array]:
+        """The same, with some columns as floats, in which what is missing is NaN."""
         there = {field.lower(): field for field in self.fields(table)}
         chosen = {
             name: next((there[s.lower()] for s in spellings if s.lower() in there), None)
             for name, spellings in wanted.items()
         }
-        names = [field for field in chosen.values() if field is not None]
-        found = dict(zip(names, self._read_blocks(table, names, where), strict=True)) if names else {}
+        kinds: dict[str, Kind] = {
+            field: "float" if name in floats else "integer" for name, field in chosen.items() if field is not None
+        }
+        read = self._shared_columns if table in self.shared.columns else self._read_columns
+        found = dict(zip(kinds, read(table, kinds, only), strict=True)) if kinds else {}
         length = len(next(iter(found.values()))) if found else 0
-        nothing = np.full(length, MISSING, np.int64)
-        return {name: nothing if field is None else found[field] for name, field in chosen.items()}
+        absent = {name: np.full(length, np.nan if name in floats else MISSING) for name in wanted}
+        return {name: absent[name] if field is None else found[field] for name, field in chosen.items()}
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a small query.
@@ -160,27 +168,9 @@ class Database(Struct, frozen=True):
         """
         return self._fetch_all(query, values)
 
-    def measured(self, query: str, *values: object) -> tuple[Array, Array]:
-        """The ids and the numbers of a query for pairs of them; what is no number is missing.
-
-        Raises:
-            Unreadable: It cannot be answered.
-        """
-        ids, numbers = [np.empty(0, np.int64)], [np.empty(0)]
-        try:
-            for rows in read_rows(self.connection, query, values):
-                keys, cells = zip(*rows, strict=True)
-                ids.append(
-                    np.array([MISSING if found is None else found for found in map(_whole_number, keys)], np.int64)
-                )
-                numbers.append(np.array([_finite_number(cell) for cell in cells]))
-        except FAILURES as wrong:
-            raise self._unreadable_error(wrong) from wrong
-        return np.concatenate(ids), np.concatenate(numbers)
-
     def texts(self, ids: Array) -> Texts:
         """The texts behind ids into STRING_IDS; `N/A` and nothing are missing, as are ids that do not exist."""
-        distinct, inverse = _distinct_ids(ids)
+        distinct, inverse = distinct_ids(ids)
         known: dict[int, str] = {}
         for start in range(0, len(distinct), _LOOKUPS):
             part = distinct[start : start + _LOOKUPS].tolist()
@@ -195,22 +185,22 @@ class Database(Struct, frozen=True):
         """The ids and names of a small table of constants, such as ENUM_API_TYPE; empty when it is not there."""
         if not {"id", "name"} <= set(self.fields(table)):
             return {}
-        found = self._fetch_all(f"SELECT id, name FROM {_quote_name(table)}")  # noqa: S608
+        found = self._fetch_all(f"SELECT id, name FROM {quote_name(table)}")  # noqa: S608
         return {i: bounded_name(n) for i, n in found if isinstance(n, str)}
 
-    def on_device(self, table: str, rank: int) -> str:
-        """The condition that keeps the rows of one rank's device, for databases that hold several devices."""
+    def on_device(self, table: str, rank: int) -> Only | None:
+        """The rows of one rank's device, for databases that hold several devices; None for all rows."""
         if self.device is not None:
-            return f"deviceId = {self.device}" if "deviceId" in self.fields(table) else "1"
+            return Only("deviceId", (self.device,)) if "deviceId" in self.fields(table) else None
         devices = {i: d for i, d in self._integer_pairs("RANK_DEVICE_MAP", "rankId", "deviceId")}
         if len(devices) < 2 or rank not in devices or "deviceId" not in self.fields(table):  # noqa: PLR2004
-            return "1"
-        return f"deviceId = {devices[rank]}"
+            return None
+        return Only("deviceId", (devices[rank],))
 
     def _integer_pairs(self, table: str, key: str, value: str) -> list[tuple[int, int]]:
         if not {key, value} <= set(self.fields(table)):
             return []
-        found = self._fetch_all(f"SELECT {_quote_name(key)}, {_quote_name(value)} FROM {_quote_name(table)}")  # noqa: S608
+        found = self._fetch_all(f"SELECT {quote_name(key)}, {quote_name(value)} FROM {quote_name(table)}")  # noqa: S608
         return [(k, v) for k, v in found if isinstance(k, int) and isinstance(v, int)]
 
     def _fetch_all(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -224,66 +214,51 @@ class Database(Struct, frozen=True):
         self.notes.add(self.file, "", what, kind="unreadable")
         return Unreadable(self.file, what)
 
-    def _read_blocks(self, table: str, names: list[str], where: str) -> list[Array]:
-        parts: list[list[Array]] = [[] for _ in names]
-        last = MISSING
+    def _shared_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
+        asked = [*kinds, only.column] if only else [*kinds]
+        here, kept = frozenset(self.shared.columns[table]).intersection(self.fields(table)), self.shared.kept
+        if left := [field for field in dict.fromkeys([*asked, *sorted(here)]) if (table, field) not in kept]:
+            found = self._read_columns(table, dict.fromkeys(left, "integer"), None)
+            kept.update({(table, field): column for field, column in zip(left, found, strict=True)})
+        keep = np.isin(kept[table, only.column], list(only.values)) if only else slice(None)
+        return [kept[table, field][keep] for field in kinds]
+
+    def _read_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
+        parts: list[list[Array]] = [[] for _ in kinds]
         try:
-            while (block := self._read_block(table, names, where, last)).rows:
-                for part, name, text in zip(parts, names, block.columns, strict=True):
-                    values = _parse_numbers(text, block.rows)
-                    values = self._read_cells(table, name, where, last) if values is None else values
-                    part.append(values[: block.sound])
-                self.told(table, block.sound)
-                last = block.last
-                if block.sound < block.rows:
-                    raise EndlessError(Message("rows_out_of_order"))
+            for columns in self._converted_blocks(table, kinds, only):
+                for part, values in zip(parts, columns, strict=True):
+                    part.append(values)
         except FAILURES as wrong:
             self._note_broken(table, wrong, any(parts))
         self.told.through(table)
-        return [np.concatenate(part) if part else np.empty(0, np.int64) for part in parts]
+        nothing = [np.empty(0, np.float64 if kind == "float" else np.int64) for kind in kinds.values()]
+        return [np.concatenate(part) if part else none for part, none in zip(parts, nothing, strict=True)]
 
-    def _read_block(self, table: str, names: list[str], where: str, after: int) -> _Block:
-        """The next rows of a table; of a damaged one how many of them follow each other."""
-        quoted, listed = _quote_name(table), ",".join(map(_quote_name, names))
-        bulk = ",".join(f"group_concat(ifnull({_quote_name(name)},{MISSING}),' ')" for name in names)
-        source = (
-            f"(SELECT rowid AS advisor_row,{listed} FROM {quoted} "  # noqa: S608
-            f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK})"
-        )
-        ids = "SELECT count(*), min(advisor_row), max(advisor_row), total(advisor_row)"
-        nothing = ",".join(["NULL"] * len(names))
-        try:
-            row = all_rows(self.connection, f"{ids}, {bulk} FROM {source}", (after,))[0]
-        except sqlite3.DataError:  # long texts among the numbers: each cell is looked at
-            row = all_rows(self.connection, f"{ids}, {nothing} FROM {source}", (after,))[0]
-        rows, first, last, total, *columns = row
-        if not rows or (first > after and last - first == rows - 1 and total * 2 == (first + last) * rows):
-            return _Block(rows, rows, last, columns)
-        numbers = all_rows(self.connection, f"SELECT group_concat(advisor_row,' ') FROM {source}", (after,))[0][0]  # noqa: S608
-        return _Block(rows, ascending_rows(np.fromstring(numbers, np.int64, sep=" "), after), last, columns)
+    def _converted_blocks(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> Iterator[list[Array]]:
+        """The columns block by block, in the rows that are wanted."""
+        read = {**kinds, only.column: kinds.get(only.column, "integer")} if only else kinds
+        for block in read_blocks(self.connection, table, read):
+            columns: dict[str, Array] = {}
+            for (name, kind), cells in zip(read.items(), block.columns, strict=True):
+                columns[name], bad = decimal_numbers(cells) if kind == "float" else whole_numbers(cells)
+                if bad.any():
+                    place = Message("at_stored_row", table=table, n=int(block.ids[np.argmax(bad)]))
+                    what = (
+                        Message("no_usable_value", table=table, column=name)
+                        if kind == "float"
+                        else Message("cell_no_whole_number", column=f"{table}.{name}")
+                    )
+                    self.notes.add(self.file, place, what, rows=int(np.count_nonzero(bad)))
+            self.told(table, len(block.ids))
+            keep = np.isin(columns[only.column], list(only.values)) if only else slice(None)
+            yield [columns[name][keep] for name in kinds]
 
     def _note_broken(self, table: str, wrong: Exception, some: bool) -> None:
         what = Message("cannot_be_read_further", why=reason_of_error(wrong))
         self.notes.add(self.file, table, what, kind="truncated" if some else "unreadable")
         if not some:
             raise Unreadable(self.file, what) from wrong
-
-    def _read_cells(self, table: str, name: str, where: str, last: int) -> Array:
-        """One block of one column, cell by cell."""
-        cell = _quote_name(name)
-        cell = f"CASE WHEN typeof({cell}) IN ('text', 'blob') AND length({cell}) > {_DIGITS} THEN '' ELSE {cell} END"
-        query = (
-            f"SELECT rowid, {cell} FROM {_quote_name(table)} "  # noqa: S608
-            f"WHERE rowid > ? AND ({where}) ORDER BY rowid LIMIT {BLOCK}"
-        )
-        cells = self._fetch_all(query, (last,))
-        values = [_whole_number(value) for _, value in cells]
-        bad = [row for (row, value), found in zip(cells, values, strict=True) if found is None and value is not None]
-        if bad:
-            place = Message("at_stored_row", table=table, n=bad[0])
-            what = Message("cell_no_whole_number", column=f"{table}.{name}")
-            self.notes.add(self.file, place, what, rows=len(bad))
-        return np.array([MISSING if value is None else value for value in values], np.int64)
 
 
 def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[str, int]:
@@ -294,7 +269,7 @@ def rows_there(connection: sqlite3.Connection, tables: Iterable[str]) -> dict[st
     found: dict[str, int] = {}
     for table in tables:
         with contextlib.suppress(*FAILURES):  # said when the table is read
-            found[table] = count_rows(connection, _quote_name(table))
+            found[table] = count_rows(connection, quote_name(table))
     return found
 
 
@@ -315,33 +290,7 @@ def pick_values(values: Array, place: Array, missing: float = MISSING) -> Array:
     return np.where(place >= 0, values[place], missing)
 
 
-def _quote_name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _parse_numbers(text: str | None, count: int) -> Array | None:
-    """The numbers in a text, None when it holds anything else."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            values: Array = np.fromstring(text or "", np.int64, sep=" ")
-        except (ValueError, DeprecationWarning):
-            return None
-    return values if len(values) == count and values.max() < np.iinfo(np.int64).max else None
-
-
-def _whole_number(value: object) -> int | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, str):
-        try:
-            value = int(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, int) and abs(value) < 2**63 else None
-
-
-def _distinct_ids(ids: Array) -> tuple[Array, Array]:
+def distinct_ids(ids: Array) -> tuple[Array, Array]:
     """The distinct ids, and per row the place of its id among them."""
     if not len(ids):
         return ids, np.empty(0, np.int64)
@@ -357,10 +306,6 @@ def _distinct_ids(ids: Array) -> tuple[Array, Array]:
     distinct = np.flatnonzero(present)
     order = np.cumsum(present) - 1
     return np.where(distinct == len(present) - 1, MISSING, distinct + low), order[places]
-
-
-def _finite_number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and abs(value) < LARGEST else np.nan
 
 
 def _text_code(value: object, index: dict[str, int]) -> int:

@@ -7,6 +7,7 @@ Layout and checksum: <https://www.sqlite.org/fileformat2.html#walformat>.
 
 from __future__ import annotations
 
+import os
 import struct
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,16 @@ _HEAD, _FRAME_HEAD = 32, 24
 _PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 
 Checksum = tuple[int, int]
+
+
+def log_bytes(database: Path) -> int:
+    """Bytes of the write-ahead log beside a database; 0 where there is none, or none that counts.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    log = database.with_name(database.name + "-wal")
+    return log.stat().st_size if os.path.isfile(log) and holds_transaction(log) else 0
 
 
 def holds_transaction(log: Path) -> bool:

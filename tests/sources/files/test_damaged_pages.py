@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sources.files import database, statements
+from advisor.sources.files import database, statements, table_blocks
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import Database, open_readonly
 from advisor.sources.files.statements import EndlessError, all_rows, ascending_rows, read_rows
@@ -21,6 +21,12 @@ from advisor.sources.files.statements import EndlessError, all_rows, ascending_r
 PAGE = 512
 INTERIOR_TABLE, LEAF_TABLE = 5, 13
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+
+
+def read_by(patch: pytest.MonkeyPatch, rows: int) -> None:
+    """Lets blocks have so many rows, all but the first of them read by the Arrow driver."""
+    patch.setattr(table_blocks, "FEW", rows)
+    patch.setattr(table_blocks, "BLOCK", rows)
 
 
 def opened(path: Path) -> Database:
@@ -75,7 +81,7 @@ def page_leading_to(child: int, cells: int = 60) -> bytes:
 def test_a_tree_that_fans_out_without_end_is_left_by_every_way_to_read_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BLOCK", 500)
+    read_by(monkeypatch, 500)
     monkeypatch.setattr(statements, "COUNT_S", 0.05)
     monkeypatch.setattr(statements, "FREE_STEPS", 100_000)
     fan_out(numbered_rows(tmp_path / "x.db", 2000))
@@ -98,7 +104,7 @@ def test_pages_in_a_circle_give_each_row_once_and_are_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, step: int
 ) -> None:
     lead_back(numbered_rows(tmp_path / "x.db", 2000, step))
-    monkeypatch.setattr(database, "BLOCK", block)
+    read_by(monkeypatch, block)
     found = opened(tmp_path / "x.db")
     values = found.integers("T", {"x": ["x"]})["x"]
     assert len(values)
@@ -111,7 +117,7 @@ def test_pages_in_a_circle_give_each_row_once_and_are_noted(
 def test_rows_in_order_are_all_read_and_nothing_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    monkeypatch.setattr(database, "BLOCK", 70)
+    read_by(monkeypatch, 70)
     found = opened(numbered_rows(tmp_path / "x.db", 2000, step))
     assert found.integers("T", {"x": ["x"]})["x"].tolist() == list(range(1, 2000 * step, step))
     assert not len(found.notes)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sqlite3
 from pathlib import Path
@@ -11,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
-from advisor.sources.files import database
+from advisor.sources.files import arrow_rows, table_blocks
 from advisor.sources.files.damage_notes import Notes, Unreadable
-from advisor.sources.files.database import Database, match_keys, open_readonly
+from advisor.sources.files.database import Database, Only, Shared, match_keys, open_readonly
 
 Cell = int | float | str | None
 
@@ -23,6 +24,12 @@ def made(path: Path, script: str) -> Path:
     connection.executescript(script)
     connection.close()
     return path
+
+
+def read_by(patch: pytest.MonkeyPatch, rows: int) -> None:
+    """Lets blocks have so many rows, all but the first of them read by the Arrow driver."""
+    patch.setattr(table_blocks, "FEW", rows)
+    patch.setattr(table_blocks, "BLOCK", rows)
 
 
 def opened(path: Path) -> Database:
@@ -49,7 +56,7 @@ def test_whole_numbers_arrive_exactly_whatever_the_block(
 ) -> None:
     found = one_column(tmp_path_factory.mktemp("d") / "x.db", cells)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "BLOCK", block)
+        read_by(patch, block)
         values = found.integers("T", {"x": ["x"]})["x"]
     assert values.tolist() == [MISSING if cell is None else cell for cell in cells]
     assert not len(found.notes)
@@ -63,7 +70,7 @@ def test_cells_of_any_kind_never_end_the_reading(
     cells = [cell.replace("\0", "") if isinstance(cell, str) else cell for cell in cells]
     found = one_column(tmp_path_factory.mktemp("d") / "x.db", cells)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "BLOCK", block)
+        read_by(patch, block)
         values = found.integers("T", {"x": ["x"]})["x"]
     assert len(values) == len(cells)
     for value, cell in zip(values.tolist(), cells, strict=True):
@@ -146,7 +153,7 @@ def test_a_damaged_page_keeps_the_rows_before_it(tmp_path: Path, monkeypatch: py
     middle = len(content) // 2 // 4096 * 4096
     content[middle : middle + 4096] = b"\xff" * 4096
     (tmp_path / "x.db").write_bytes(content)
-    monkeypatch.setattr(database, "BLOCK", 500)
+    read_by(monkeypatch, 500)
     found = opened(tmp_path / "x.db")
     values = found.integers("T", {"x": ["x"]})["x"].tolist()
     assert 0 < len(values) < 20_000
@@ -192,4 +199,58 @@ def test_a_database_of_several_devices_gives_one_ranks_device(tmp_path: Path) ->
     found = opened(made(tmp_path / "x.db", script))
     wanted = found.integers("AICORE_FREQ", {"freq": ["freq"]}, found.on_device("AICORE_FREQ", 1))
     assert wanted["freq"].tolist() == [1800]
-    assert found.on_device("AICORE_FREQ", 7) == "1"
+    assert found.on_device("AICORE_FREQ", 7) is None
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.none() | st.integers(-9, 2**62) | st.floats() | st.sampled_from(["7", "x", "1.5", ""])),
+    st.integers(1, 5),
+)
+def test_floats_are_the_same_read_in_blocks_and_cell_by_cell(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[Cell], block: int
+) -> None:
+    found = one_column(tmp_path_factory.mktemp("d") / "x.db", cells)
+    plainly = found.numbers("T", {"x": ["x"]}, {"x"})["x"]
+    with pytest.MonkeyPatch.context() as patch:
+        read_by(patch, block)
+        assert np.array_equal(found.numbers("T", {"x": ["x"]}, {"x"})["x"], plainly, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "CREATE VIEW T AS SELECT rowid, x FROM K",
+        "CREATE TABLE T(x INT, y INT GENERATED ALWAYS AS (x) VIRTUAL); INSERT INTO T(x) SELECT x FROM K",
+    ],
+)
+def test_what_is_computed_never_meets_the_driver_that_knows_no_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    script = "CREATE TABLE K(x INT); INSERT INTO K VALUES (1), (2), (3), (4), (5);"
+    found = opened(made(tmp_path / "x.db", f"{script} {table};"))
+    read_by(monkeypatch, 2)
+    monkeypatch.setattr(arrow_rows, "arrow_blocks", None)
+    with contextlib.suppress(Unreadable):
+        assert found.integers("T", {"x": ["x"]})["x"].tolist() == [1, 2, 3, 4, 5]
+
+
+def test_rows_of_one_value_are_kept_and_the_others_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "CREATE TABLE T(kind INT, x INT); INSERT INTO T VALUES (1, 10), (2, 20), (NULL, 30), (1, 40), (3, 50);"
+    found = opened(made(tmp_path / "x.db", script))
+    for rows in (4096, 1, 2):
+        read_by(monkeypatch, rows)
+        assert found.integers("T", {"x": ["x"]}, Only("kind", (1, 3)))["x"].tolist() == [10, 40, 50]
+
+
+def test_columns_that_several_facts_need_are_read_once(tmp_path: Path) -> None:
+    script = "CREATE TABLE T(kind INT, x INT, y INT); INSERT INTO T VALUES (1, 10, 5), (2, 20, NULL);"
+    plain = opened(made(tmp_path / "x.db", script))
+    read: list[str] = []
+    plain.connection.set_trace_callback(lambda query: read.append(query) if "rowid >" in query else None)
+    found = Database(plain.connection, "x.db", plain.notes, shared=Shared({"T": ("kind", "x")}, {}))
+    assert found.integers("T", {"x": ["x"]})["x"].tolist() == [10, 20]
+    assert found.integers("T", {"x": ["x"]}, Only("kind", (2,)))["x"].tolist() == [20]
+    assert len(read) == 1
+    assert found.integers("T", {"x": ["x"], "y": ["y"]}, Only("kind", (2,)))["y"].tolist() == [MISSING]
+    assert len(read) == 2

@@ -42,7 +42,7 @@ def test_reading_a_single_database_is_told_to_its_end(capture: Capture, level: i
     one_rank = next(capture("database", level=level, case="healthy").glob("*_ascend_pt"))
     _diagnose(open_profile(one_rank, progress=told))
     rows = told.of("database")
-    assert len(rows) > 10
+    assert len(rows) >= 4
     assert rows == sorted(rows)
     assert rows[-1][0] == rows[-1][1]
 
@@ -67,7 +67,7 @@ def test_what_is_told_only_grows_and_never_passes_the_total(
     rows: dict[str, int], reads: list[tuple[str, int | None]]
 ) -> None:
     told = Told()
-    counted = RowsRead(told, rows, {"TASK": 2})
+    counted = RowsRead(told, rows)
     for table, many in reads:
         if many is None:
             counted.through(table)
@@ -75,14 +75,13 @@ def test_what_is_told_only_grows_and_never_passes_the_total(
             counted(table, many)
     done = [d for d, _ in told.of("database")]
     assert done == sorted(set(done))
-    assert all(d <= rows.get("TASK", 0) * 2 + rows.get("CANN_API", 0) for d in done)
+    assert all(d <= sum(rows.values()) for d in done)
 
 
 def test_rows_that_were_not_asked_for_count_as_read_at_the_end_of_a_table() -> None:
     told = Told()
-    counted = RowsRead(told, {"TASK": 10}, {"TASK": 2})
+    counted = RowsRead(told, {"TASK": 10})
     counted("TASK", 3)
     counted.through("TASK")
     counted.through("TASK")
-    counted.through("TASK")
-    assert told.of("database") == [(3, 20), (10, 20), (20, 20)]
+    assert told.of("database") == [(3, 10), (10, 10)]

@@ -20,9 +20,9 @@ from advisor.sources.files.database import FAILURES
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.statements import all_rows
 from advisor.sources.files.table_blocks import (
-    RowBlock,
     ColumnCells,
     Kind,
+    RowBlock,
     decimal_numbers,
     plain_cells,
     read_blocks,

@@ -158,7 +158,7 @@ def plain_cells(cells: ColumnCells) -> Sequence[object]:
 
 
 def whole_numbers(cells: ColumnCells) -> tuple[Array, Array]:
-    """ColumnCells as whole numbers, MISSING where nothing was collected; and where there is something else, MISSING too."""
+    """Cells as whole numbers, MISSING where nothing was collected; and where there is something else, MISSING too."""
     if not isinstance(cells, tuple):
         from advisor.sources.files.arrow_rows import arrow_integers
 
@@ -174,7 +174,7 @@ def whole_numbers(cells: ColumnCells) -> tuple[Array, Array]:
 
 
 def decimal_numbers(cells: ColumnCells) -> tuple[Array, Array]:
-    """ColumnCells as numbers, NaN where nothing was collected; and where there is something else, NaN too."""
+    """Cells as numbers, NaN where nothing was collected; and where there is something else, NaN too."""
     if not isinstance(cells, tuple):
         from advisor.sources.files.arrow_rows import arrow_floats
 

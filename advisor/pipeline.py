@@ -150,7 +150,7 @@ def judge_profile(
             profile, _with_times(profile, rank_findings(with_doubts(findings, catalog.rules), catalog))
         ),
         outcomes=tuple(outcomes),
-        rules=tuple(rule.info(run.device_family) for rule in catalog.rules),
+        rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
         unread=unread_input(_table_if_recorded(profile, Damage)),
     )

@@ -248,10 +248,24 @@ class RemedyStep(_Model):
     care: Text | None = None
 
 
-_FOR_ASCEND = re.compile(
-    r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|gitcode\.com/ascend|support\.huaweicloud\.com)/", re.I
-)
-"""Where people read about Ascend and nothing else."""
+_READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
+    "device_family": (
+        (
+            "npu",
+            re.compile(
+                r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|gitcode\.com/ascend|support\.huaweicloud\.com)/", re.I
+            ),
+        ),
+    ),
+    "framework": (
+        ("MindSpore", re.compile(r"https?://(?:[\w.-]+\.)?mindspore\.cn/", re.I)),
+        (
+            "PyTorch",
+            re.compile(r"https?://(?:[\w.-]+\.)?(?:pytorch\.org|nvidia\.com/megatron|\S*/pytorch|\S*mindspeed)", re.I),
+        ),
+    ),
+}
+"""Where people read about one family of devices, or one framework, and nothing else; by what is known of a run."""
 
 
 class Reference(_Model):
@@ -260,9 +274,14 @@ class Reference(_Model):
     title: str
     url: str
 
-    def concerns(self, device_family: str) -> bool:
-        """Whether it says anything to those whose devices are of this family."""
-        return device_family == "npu" or _FOR_ASCEND.match(self.url) is None
+    def concerns(self, device_family: str, framework: str) -> bool:
+        """Whether it says anything to those with such devices and this framework; PyTorch where none is known."""
+        own = {"device_family": device_family, "framework": framework or "PyTorch"}
+        for name, readers in _READERS.items():
+            told = [reader for reader, pages in readers if pages.match(self.url)]
+            if told and own[name] not in told:
+                return False
+        return True
 
 
 class Label(_Model):

@@ -12,7 +12,11 @@ from advisor.report.words import say
 from advisor.units import show_value
 
 MOST_SHOWN = 5
-_NAMELESS = {"gaps": "idle", "overlaps": "step_word", "step_windows": "step_word", "frequencies": "clock_word"}
+_NAMELESS = {
+    "gaps": "idle",
+    **dict.fromkeys(("overlaps", "step_windows", "step_phases"), "step_word"),
+    "frequencies": "clock_word",
+}
 """What an event without a name is called, by its table."""
 
 

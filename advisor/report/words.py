@@ -272,6 +272,10 @@ NOTES: Mapping[str, Text] = {
     "cluster_summary": _t(
         "a `cluster_analysis_output` lies beside the captures", "采集数据旁有 `cluster_analysis_output`"
     ),
+    "raw_beside": _t(
+        "{value} folders `PROF_*` of raw data lie beside these files, which sum them up; to have them read, give one",
+        "这些文件旁有 {value} 个 `PROF_*` 原始数据目录（文件由其汇总而来）；如需读取，请单独给出其中一个",
+    ),
     "source": _t("made from `{value}`", "由 `{value}` 得到"),
     "told_chip": _t(
         "chip told by `--chip` or the settings, the capture does not name it: {value}",

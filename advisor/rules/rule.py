@@ -14,6 +14,7 @@ from advisor.expr.settings import asked_variables
 from advisor.facts.base import Fact
 from advisor.messages.text import Text
 from advisor.model.findings import Confidence, Label, Param, Reference, RemedyStep, RuleInfo, Severity, ShownUnit
+from advisor.model.run import Run
 from advisor.rules import source
 from advisor.rules.occurrences import Occurrences
 from advisor.rules.schema import CaseFile, cases_of_document
@@ -172,8 +173,8 @@ class Rule:
         """
         return cases_of_document(source.read_document(self.path))[0]
 
-    def info(self, device_family: str = "npu") -> RuleInfo:
-        """What a report says about the rule to those whose devices are of this family."""
+    def info(self, run: Run | None = None) -> RuleInfo:
+        """What a report says about the rule to those who have such a run; to all of them where none is given."""
         return RuleInfo(
             id=self.id,
             status=self.status,
@@ -184,7 +185,9 @@ class Rule:
             fix=self.fix,
             assumes=self.saving.assumes if self.saving else None,
             at_most=self.saving is not None and self.saving.at_most,
-            references=tuple(one for one in self.references if one.concerns(device_family)),
+            references=tuple(
+                one for one in self.references if run is None or one.concerns(run.device_family, run.framework)
+            ),
             formerly=self.formerly,
             symptom=self.symptom is not None,
         )

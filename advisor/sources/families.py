@@ -7,5 +7,6 @@ from advisor.sources.ascend import ASCEND
 from advisor.sources.cluster import CLUSTER
 from advisor.sources.family import Family
 from advisor.sources.kineto import KINETO
+from advisor.sources.mindinsight import MINDINSIGHT
 
-FAMILIES: tuple[Family, ...] = (CLUSTER, ASCEND, KINETO)
+FAMILIES: tuple[Family, ...] = (CLUSTER, MINDINSIGHT, ASCEND, KINETO)

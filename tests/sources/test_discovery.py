@@ -230,11 +230,6 @@ def test_output_of_msprof_is_recognised(tmp_path: Path) -> None:
     assert "0 bytes" in refusal(output).what.en
 
 
-def test_old_mindspore_output_is_recognised(tmp_path: Path) -> None:
-    (tmp_path / "step_trace_raw_0_detail_time.csv").write_text("x")
-    assert "MindSpore Insight" in refusal(tmp_path).what.en
-
-
 def test_a_packed_timeline_is_refused_with_how_to_unpack_it(tmp_path: Path) -> None:
     trace = gzip.compress(
         json.dumps([{"ph": "M", "name": "process_name", "args": {"name": "Ascend Hardware"}}]).encode()

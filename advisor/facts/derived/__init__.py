@@ -10,6 +10,7 @@ from advisor.facts.derived.device import *
 from advisor.facts.derived.host import *
 from advisor.facts.derived.job import *
 from advisor.facts.derived.operators import *
+from advisor.facts.derived.phases import *
 from advisor.facts.derived.ranks import *
 
 DERIVED: tuple[type[Fact], ...] = facts_in(__name__)

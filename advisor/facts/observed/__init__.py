@@ -8,6 +8,7 @@ from advisor.facts.observed.capture import *
 from advisor.facts.observed.communication import *
 from advisor.facts.observed.device import *
 from advisor.facts.observed.host import *
+from advisor.facts.observed.input_data import *
 from advisor.facts.observed.memory import *
 from advisor.facts.observed.steps import *
 

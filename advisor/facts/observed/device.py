@@ -5,8 +5,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Name, Ns, Rank, Share, Step, Us, Volatile
-from advisor.facts.observed.recording import LEVEL1, NPU
+from advisor.facts.base import (
+    Bytes,
+    Count,
+    Fact,
+    Key,
+    Mhz,
+    Moment,
+    Name,
+    Ns,
+    Number,
+    Rank,
+    Share,
+    Stage,
+    Step,
+    Us,
+    Volatile,
+)
+from advisor.facts.observed.recording import LEVEL1, NPU, PHASES
 from advisor.messages.text import Text
 
 
@@ -97,6 +113,18 @@ class OperatorTotal(Fact):
     total_us: Annotated[float, Us("Together.")]
     min_us: Annotated[float, Us("Shortest.")]
     max_us: Annotated[float, Us("Longest.")]
+
+
+class RankFlops(Fact):
+    """How much one rank computes in a step, as the profiler counted it by the kinds and shapes of operators."""
+
+    table = "rank_flops"
+    record_with = PHASES
+
+    rank: Rank
+    stage: Stage
+    mega_flops: Annotated[float, Number("Floating-point operations of a step, in millions, padding included.")]
+    gflops_per_s: Annotated[float, Number("Their number per second while AI Cores compute, in 10^9.")]
 
 
 class Frequency(Fact):

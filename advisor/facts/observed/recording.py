@@ -18,3 +18,11 @@ LEVEL1 = Text(
     zh="采集时设置 profiler_level=Level1 或更高",
 )
 MEMORY = Text(en="record with profile_memory=True", zh="采集时设置 profile_memory=True")
+DATA = Text(
+    en="record with data_process=True (MindSpore's profiler)",
+    zh="采集时设置 data_process=True（MindSpore profiler）",
+)
+PHASES = Text(
+    en="record with the old profiler of MindSpore in graph mode (MindSpore Insight)",
+    zh="使用旧版 MindSpore profiler 在图模式下采集（MindSpore Insight）",
+)

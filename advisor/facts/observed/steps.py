@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Fact, Moment, Ns, Rank, Stage, Step, Us
-from advisor.facts.observed.recording import NPU
+from advisor.facts.base import Fact, Flag, Key, Moment, Ns, Rank, Stage, Step, Us
+from advisor.facts.observed.recording import NPU, PHASES
 from advisor.messages.text import Text
 
 
@@ -26,6 +26,36 @@ class StepTime(Fact):
     free_us: Annotated[float, Us("Device neither computing nor communicating; copies and event waits included.")]
     bubble_us: Annotated[float, Us("Time in pipeline receives; 0 when the job uses batchSendRecv.")]
     preparing_us: Annotated[float, Us("From the host's start of the step to the first device work.")]
+
+
+class StepPhase(Fact):
+    """One step as MindSpore marks it on the device: interval, forward and backward, and tail add up to it."""
+
+    table = "step_phases"
+    moment = Moment(lasts="whole_us", name=())
+    record_with = PHASES
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    layout: Annotated[
+        str,
+        Key("How the job is cut, as the profiler says: `pipeline`, else `model`, else `data`; missing on one device."),
+    ]
+    first: Annotated[
+        bool, Flag("First recorded step of several: where it begins is not recorded, so it has no interval.")
+    ]
+    start_ns: Annotated[int, Ns("End of the step before, by the clock of the device; the forward pass of the first.")]
+    whole_us: Annotated[float, Us("The step, from the end of the one before.")]
+    interval_us: Annotated[float, Us("Until the first operator of the forward pass: as a rule it waits for data.")]
+    forward_backward_us: Annotated[float, Us("From there to the last operator of the backward pass.")]
+    tail_us: Annotated[float, Us("The rest: gradients that were not reduced before, and the update of parameters.")]
+    compute_us: Annotated[
+        float, Us("Only operators that compute; the summary of the cluster holds it, as what follows.")
+    ]
+    pure_comm_us: Annotated[float, Us("Communication with no computation beside it.")]
+    receive_us: Annotated[float, Us("The part of it that waits for another pipeline stage (Receive).")]
+    collective_us: Annotated[float, Us("The rest of it.")]
 
 
 class OverlapTrack(Fact):

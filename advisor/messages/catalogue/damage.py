@@ -47,6 +47,15 @@ TEXTS: Mapping[str, Text] = {
     "names_no_operator": Text(
         "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"
     ),
+    "rows_for_steps": Text(
+        "holds {rows} rows for {steps} steps, so that it is not known which is whose",
+        "有 {rows} 行而 step 数为 {steps}，无法对应",
+    ),
+    "sums_exceed_step": Text(
+        "computation and communication last longer than the steps they are of",
+        "计算与通信时间之和超过所属 step 的时长",
+    ),
+    "line_unusable": Text("lines without the numbers that are due", "行中缺少应有的数值"),
     "no_elapse_time": Text("operators without an elapse time", "算子没有耗时"),
     "entry_no_object": Text("an entry is no object", "条目不是对象"),
     "event_no_json": Text("event is no valid JSON", "事件不是合法的 JSON"),

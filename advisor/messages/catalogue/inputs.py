@@ -61,10 +61,6 @@ TEXTS: Mapping[str, Text] = {
     "tables_without_rows": Text(
         "{name} holds a database with tables but without rows", "{name} 中的数据库只有表结构，没有数据行"
     ),
-    "insight_not_readable": Text(
-        "{path} holds output of the old MindSpore Insight profiler, which is not readable yet",
-        "{path} 是旧版 MindSpore Insight profiler 的输出，暂不支持",
-    ),
     "no_profile": Text(
         "{path} holds no profile that can be read; it holds {names}",
         "{path} 中没有可读取的 profiling 数据，只有 {names}",
@@ -99,6 +95,10 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds a cluster summary without a readable rank", "{path} 的集群分析结果中没有可读取的 rank"
     ),
     "run_cluster_again": Text("run the cluster analysis again", "请重新执行集群分析"),
+    "several_jobs": Text(
+        "{path} holds files of several jobs for MindSpore Insight: more than one folder has the same rank",
+        "{path} 含有多个任务的 MindSpore Insight 文件：不止一个目录有同一 rank",
+    ),
     "mixes_profilers": Text("{path} mixes captures of {names}", "{path} 中混有 {names} 的采集数据"),
     "give": Text("give {what}", "请给出{what}"),
     "one_empty_file": Text(

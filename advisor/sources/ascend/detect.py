@@ -34,10 +34,6 @@ OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(\d{1,9}))?\.json$")
-_LEGACY = re.compile(
-    r"^(step_trace_raw_.*_detail_time\.csv|aicore_intermediate_.*_type\.csv|minddata_pipeline_raw_.*\.csv"
-    r"|framework_raw_.*\.csv|ascend_cluster_analyse_.*\.csv)$"
-)
 _SUFFIXES = ("_ascend_pt", "_ascend_ms")
 _WITHIN_A_CAPTURE = frozenset({"FRAMEWORK", "logs", msprof.OUTPUT})
 _ASCEND = (b"Ascend Hardware", b"Overlap Analysis", b'"cat":"async_npu"', b'"HostToDevice"', b"PTA", b"AscendCL@")
@@ -65,13 +61,6 @@ class CaptureFolders(Candidate):
         """Whether PyTorch made it, by the names of folder and database."""
         found = (PROFILER_DATABASE.match(name) for name in self.names)
         return self.root.name.endswith("_ascend_pt") or any(m and m[1] == "pytorch" for m in found)
-
-
-@dataclass(frozen=True, slots=True)
-class Foreign(Candidate):
-    """Output of a profiler of Ascend that is not read: `insight` for the old one of MindSpore Insight."""
-
-    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +96,6 @@ def detect(listing: Listing) -> Iterator[Candidate]:
             yield from _without_output(listing)
     else:
         yield from _of_msprof(listing)
-    if any(_LEGACY.match(name) for name in files):
-        yield Foreign(folder, kind="foreign", tool="insight")
 
 
 def _is_of_framework(listing: Listing) -> bool:

@@ -10,7 +10,7 @@ from shlex import quote
 from advisor.messages.errors import InputError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
-from advisor.sources.ascend.detect import NAME, Foreign, RawData, is_ascend_trace
+from advisor.sources.ascend.detect import NAME, RawData, is_ascend_trace
 from advisor.sources.family import Inventory
 from advisor.sources.files.damage_notes import Note
 from advisor.sources.files.heads import file_head, is_packed
@@ -26,15 +26,9 @@ WANTED = Text(
 
 def refusal_of_path(path: Path, found: Inventory) -> InputError | None:
     """What lies at a path instead of a readable capture, and what to do; None where that is not known here."""
-    foreign = [one for one in found.of(NAME, "foreign") if isinstance(one, Foreign)]
     if unparsed := found.of(NAME, "unparsed"):
         raw = isinstance(unparsed[0], RawData)
         return _unexported_error(unparsed[0].root) if raw else _unparsed_error(unparsed[0].root)
-    if any(one.tool == "insight" for one in foreign):
-        return InputError(
-            Message("insight_not_readable", path=show_name(path)),
-            Message("give", what=WANTED),
-        )
     packed = next((file for file in found.json[:_TRIES] if is_packed(file) and is_ascend_trace(file_head(file))), None)
     if packed is not None:
         return _packed_error(packed)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phases of MindSpore's steps, what the queues before them held, and which operation of a dataset is slow."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Flag, Index, Key, Number, Rank, Share, Stage, Us, Volatile
+
+
+class RankPhase(Fact):
+    """The mean step of one rank by phases, beside its peers: the other captured ranks of the same pipeline stage.
+
+    The first recorded step counts only where there is no other.
+    """
+
+    table = "rank_phases"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    stage: Stage
+    layout: Annotated[str, Key("How the job is cut: `pipeline`, else `model`, else `data`; missing where not known.")]
+    peers: Annotated[float, Count("Ranks of the same stage, itself not counted.")]
+    whole_us: Annotated[float, Us("Step; missing where only queues were recorded, as what follows.")]
+    interval_us: Annotated[float, Us("Iteration interval: until the forward pass begins.")]
+    forward_backward_us: Annotated[float, Us("Forward and backward pass.")]
+    tail_us: Annotated[float, Us("From the last operator of the backward pass on.")]
+    tail_comm_us: Annotated[float, Us("The part of the tail in which a collective runs; missing without collectives.")]
+    receive_us: Annotated[float, Us("Waiting for another pipeline stage with nothing beside it.")]
+    collective_us: Annotated[float, Us("Other communication with no computation beside it.")]
+    peer_interval_us: Annotated[float, Us("Median iteration interval of the peers.")]
+    peer_forward_backward_us: Annotated[float, Us("Median forward and backward pass of the peers.")]
+    peer_tail_us: Annotated[float, Us("Median tail of the peers.")]
+    sunk: Annotated[bool, Flag("Batches go to the device through a queue, ahead of the steps (data sinking).")]
+    host_looks: Annotated[float, Count("How often the queue of the host was looked at; 0 where it was not.")]
+    host_empty_share: Annotated[float, Share("Part of these in which it was empty.")]
+    device_looks: Annotated[float, Count("The same of the queue on the device.")]
+    device_empty_share: Annotated[float, Share("Part of these in which it was empty.")]
+    fetch_us: Annotated[float, Us("One GetNext on average; missing where none was recorded.")]
+    late_fetch_us: Annotated[float, Us("Per step: GetNext within iteration intervals, which it should run ahead of.")]
+    busy_cpu_share: Annotated[float, Share("Processors of the host that were not idle.")]
+
+
+class DatasetStage(Fact):
+    """One operation of a dataset pipeline between its queues, with what is known of the steps that wait for it."""
+
+    table = "dataset_stages"
+    observed = False
+
+    rank: Rank
+    number: Annotated[int, Volatile("Its number; the last operation of the pipeline has the smallest.")]
+    operation: Annotated[str, Key("Kind, such as MapOp or BatchOp.")]
+    workers: Annotated[float, Count("Threads or processes that do it.")]
+    reads: Annotated[bool, Flag("It reads the data: nothing stands before it.")]
+    last: Annotated[bool, Flag("Nothing with a queue stands behind it.")]
+    input_share: Annotated[float, Share("How full the emptiest queue it takes from is; missing for one that reads.")]
+    output_share: Annotated[float, Share("How full its own queue is; missing where it has none.")]
+    empty_share: Annotated[float, Share("Part of the samples in which its own queue was empty.")]
+    fullest_after_share: Annotated[float, Share("How full the fullest queue from its own on is.")]
+    emptiest_before_share: Annotated[float, Share("How full the emptiest queue before it is.")]
+    host_empty_share: Annotated[float, Share("Part of the looks in which the queue behind the dataset was empty.")]
+    device_empty_share: Annotated[float, Share("The same of the queue on the device; missing where it is unknown.")]
+    interval_us: Annotated[float, Us("Iteration interval of the rank.")]
+    busy_cpu_share: Annotated[float, Share("Processors of the host that were not idle.")]
+
+
+class StageFlops(Fact):
+    """How much the ranks of one pipeline stage compute in a step, as the profiler counted it."""
+
+    table = "stage_flops"
+    observed = False
+    across_ranks = True
+
+    stage: Annotated[int, Index("Stage, from 0.")]
+    stages: Annotated[float, Count("Stages of which it was counted.")]
+    mega_flops: Annotated[float, Number("Floating-point operations of a step, in millions, mean over its ranks.")]
+    average_mega_flops: Annotated[float, Number("Mean of all stages.")]
+    lowest_mega_flops: Annotated[float, Number("Those of the stage with the fewest.")]
+    heaviest: Annotated[bool, Flag("No stage has more.")]

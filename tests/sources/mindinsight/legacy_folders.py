@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Folders as the old profiler of MindSpore writes them for MindSpore Insight, of few steps and few operations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+TICKS_PER_US = 100
+HEADINGS = "step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail"
+PIPELINE = "computation_time,communication_alone_time,stage_time,receive_alone_time,collective_communication_alone_time"
+
+Step = tuple[float, float, float]
+"""Iteration interval, forward and backward pass, tail, in µs."""
+
+
+def trace(steps: Sequence[Step], begin_us: float = 1e6) -> str:
+    """step_trace_raw_*_detail_time.csv: in ticks of 10 ns, the first step without an interval, averages last."""
+    lines, at = [HEADINGS], begin_us
+    for number, phases in enumerate(steps, 1):
+        interval, working, tail = (0.0, *phases[1:]) if number == 1 else phases
+        whole = interval + working + tail
+        times = (at, at + whole, whole, at + interval, at + interval + working, interval, working, tail)
+        lines.append(",".join([str(number), *(str(round(us * TICKS_PER_US)) for us in times)]))
+        at += whole
+    return "\n".join([*lines, "-" + ",100" * 8, ""])
+
+
+def stage_times(rows: Iterable[tuple[float, float, float]]) -> str:
+    """ascend_cluster_analyse_pipeline-parallel_*.csv: computation, receiving, other communication, in ms."""
+    lines = [f"{compute},{receive + other},{compute + other},{receive},{other}" for compute, receive, other in rows]
+    return "\n".join([PIPELINE, *lines, "1,1,1,1,1", ""])
+
+
+def write_one_rank(folder: Path, rank: int = 0) -> Path:
+    """Two steps that wait 8 of 10 ms for their data, which an empty queue and a slow map explain."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {
+        f"step_trace_raw_{rank}_detail_time.csv": trace([(8000, 1500, 500)] * 3),
+        f"device_queue_profiling_{rank}.txt": "0 0 1 4 10\n0 1 1 4 10\n1 64 1 0 10\n1 64 3 2 10\n1 64 2 0 10\n",
+        f"minddata_aicpu_{rank}.txt": "GetNext_dequeue_wait 995000 995001 0\nGetNext_dequeue_wait 996000 996001 1\n",
+        f"minddata_pipeline_raw_{rank}.csv": (
+            "op_id,op_type,num_workers,output_queue_size,output_queue_average_size,output_queue_length,"
+            "output_queue_usage_rate,sample_interval,parent_id,children_id\n"
+            '0,Batch,4,"[0, 0]",0.0,64,0.0,10,,[1]\n'
+            '1,Map,1,"[0, 2]",1.0,64,0.015625,10,0,[2]\n'
+            '2,TFReader,4,"[64, 62]",63.0,64,0.984375,10,1,\n'
+        ),
+        f"aicore_intermediate_{rank}_type.csv": (
+            "op_type,execution_time,execution_frequency,percent\nMatMul,1.2,9,80\nCast,0.3,4,20\n"
+        ),
+        f"aicpu_intermediate_{rank}.csv": (
+            "serial_number,kernel_type,total_time,dispatch_time,execution_time,run_start,run_end\n"
+            "1,InitData,7.9,0.1,0.2,900000,900160\n2,GetNext,0.9,0.1,0.2,1002000,1004500\n"
+            "3,Unique,0.9,0.1,0.2,1006000,1006300\n"
+        ),
+        f"minddata_cpu_utilization_{rank}.json": json.dumps(
+            {"cpu_processor_num": 64, "device_info": {"idle_utilization": [40, 20], "io_utilization": [5, 5]}}
+        ),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def write_pipeline(folder: Path) -> Path:
+    """Four ranks in two stages: the second computes five times as long, and its first receive takes two seconds."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for rank in range(4):
+        second = rank > 1
+        compute, receive = (50.0, 2.0) if second else (10.0, 40.0)
+        first = 2000.0 if second else receive
+        rows = [(compute, first, 5.0), (compute, receive, 5.0), (compute, receive, 5.0)]
+        steps = [(1000.0, (compute + wait + other) * 1e3, 500.0) for compute, wait, other in rows]
+        (folder / f"step_trace_raw_{rank}_detail_time.csv").write_text(trace(steps))
+        (folder / f"ascend_cluster_analyse_pipeline-parallel_2_4_{rank}.csv").write_text(stage_times(rows))
+        flops = {"FLOPs": 3e5 if second else 1e5, "FLOPS": 5000.0, "FLOPS_Utilization": 0.7}
+        (folder / f"flops_summary_{rank}.json").write_text(json.dumps(flops))
+    return folder

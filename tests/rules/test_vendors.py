@@ -67,7 +67,7 @@ def shown(rule: Rule, run: str) -> list[list[RemedyStep]]:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_mindspore_is_told_something_and_nothing_of_torch_npu(rule: Rule) -> None:
     told, elsewhere = shown(rule, "framework=MindSpore"), shown(rule, "framework=PyTorch")
-    assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
+    assert not told or not elsewhere or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
     assert not any("framework" in names(step) for steps in told for step in steps)
 
 

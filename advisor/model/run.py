@@ -43,7 +43,8 @@ class Capture(_Model):
     recorder: str = ""
     """`msprof` where it recorded a program by itself; empty where the profiler of a framework did."""
     source: str
-    """`text`, `database`, `text+database`, `trace` (of a GPU) or `cluster` (a cluster_analysis_output)."""
+    """`text`, `database`, `text+database`, `trace` (of a GPU), `insight` (files for MindSpore Insight)
+    or `cluster` (a cluster_analysis_output)."""
     level: str | None = None
     """`Level_none`, `Level0`, `Level1` or `Level2`."""
     activities: tuple[str, ...] | None = None

@@ -211,6 +211,7 @@ WORDS: Mapping[str, Text] = {
     "text": _t("text export", "文本导出"),
     "database": _t("database export", "数据库导出"),
     "text+database": _t("text and database exports", "文本与数据库导出"),
+    "insight": _t("files for MindSpore Insight", "MindSpore Insight 文件"),
     "cluster": _t("cluster analysis output", "集群分析结果"),
     "made_by": _t("Made by advisor {version}", "由 advisor {version} 生成"),
     # what was looked at

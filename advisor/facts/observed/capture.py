@@ -48,7 +48,7 @@ class RankCapture(Fact):
     table = "rank_captures"
 
     rank: Rank
-    source: Annotated[str, Key("text, database, text+database, trace or cluster.")]
+    source: Annotated[str, Key("text, database, text+database, trace, insight or cluster.")]
     level: Annotated[str, Key("Level_none, Level0, Level1, Level2; missing when not recorded.")]
     level_number: Annotated[float, Number("-1 for Level_none, 0 to 2 otherwise.")]
     complete: Annotated[bool, Flag("The profiler was stopped properly.")]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from advisor.messages.text import Text
+from advisor.sources.ascend.msprof import FOLDER
 from advisor.sources.family import Candidate
 from advisor.sources.listing import Listing
 
@@ -44,7 +45,6 @@ _NOT_ITS_OWN = frozenset({"about"})
 """Kinds of files that other profilers write too, so that they alone tell nothing."""
 _ELSEWHERE = re.compile(r"framework_raw_\d+\.csv|output_op_compute_time_.*\d\.txt|step_trace_point_info.*\.json")
 """Files of the profiler that are not read, and tell that it was here."""
-_RAW = re.compile(r"^PROF_\d+_\d+_[0-9a-zA-Z]+")
 
 
 class NamedFile(NamedTuple):
@@ -88,7 +88,7 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     if not is_legacy_name(listing.asked) if listing.asked else not _is_legacy(listing.files):
         return
     named = [found for name in listing.files if (found := parse_name(name))]
-    raw = sum(bool(_RAW.match(name)) for name in listing.folders)
+    raw = sum(bool(FOLDER.match(name)) for name in listing.folders)
     yield LegacyFolder(listing.folder, files=tuple(named), raw=raw)
 
 
@@ -100,4 +100,4 @@ def inner_folders(listing: Listing) -> frozenset[str]:
     """The raw data beside the files: of what they sum up, another reader would make a second run."""
     if not _is_legacy(listing.files):
         return frozenset()
-    return frozenset(name for name in listing.folders if _RAW.match(name))
+    return frozenset(name for name in listing.folders if FOLDER.match(name))

@@ -47,7 +47,7 @@ _ELSEWHERE = re.compile(r"framework_raw_\d+\.csv|output_op_compute_time_.*\d\.tx
 """Files of the profiler that are not read, and tell that it was here."""
 
 
-class NamedFile(NamedTuple):
+class LegacyFile(NamedTuple):
     """What the name of a file says."""
 
     kind: str
@@ -62,18 +62,18 @@ class NamedFile(NamedTuple):
 class LegacyFolder(Candidate):
     """A folder with files of the old profiler, of one rank or of many."""
 
-    files: tuple[NamedFile, ...] = ()
+    files: tuple[LegacyFile, ...] = ()
     raw: int = 0
     """Folders of raw data beside them, which another profiler wrote."""
 
 
-def parse_name(name: str) -> NamedFile | None:
+def parse_name(name: str) -> LegacyFile | None:
     """What a file name says; None where it is none of the old profiler that is read."""
     for kind, pattern in KINDS.items():
         if found := pattern.fullmatch(name):
             said = found.groupdict()
             sizes = {key: int(said[key]) for key in ("stages", "ranks") if key in said}
-            return NamedFile(kind, int(said["rank"]), name, said.get("layout") or "", **sizes)
+            return LegacyFile(kind, int(said["rank"]), name, said.get("layout") or "", **sizes)
     return None
 
 

@@ -22,7 +22,7 @@ from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer, as_text, value_at
 from advisor.sources.listing import show_name, show_relative
-from advisor.sources.mindinsight.detect import WANTED, LegacyFolder, NamedFile
+from advisor.sources.mindinsight.detect import WANTED, LegacyFolder, LegacyFile
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.readings import READINGS
 from advisor.sources.mindinsight.steps import counted_steps
@@ -116,7 +116,7 @@ def _layout_of_job(folders: Sequence[LegacyFolder]) -> Layout:
     return next((found for path in about if (found := _layout_in_file(path)).ranks), Layout())
 
 
-def _layout_of_name(file: NamedFile) -> Layout:
+def _layout_of_name(file: LegacyFile) -> Layout:
     return Layout(file.layout, min(file.ranks, _MOST_RANKS), min(file.stages, _MOST_RANKS))
 
 

@@ -22,7 +22,7 @@ from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer, as_text, value_at
 from advisor.sources.listing import show_name, show_relative
-from advisor.sources.mindinsight.detect import WANTED, LegacyFolder, LegacyFile
+from advisor.sources.mindinsight.detect import WANTED, LegacyFile, LegacyFolder
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
 from advisor.sources.mindinsight.readings import READINGS
 from advisor.sources.mindinsight.steps import counted_steps

@@ -97,7 +97,7 @@ SERIES = {
     "report": {"document", "page", "words", "workbook"},  # of one document
     "sources": {  # of one family, and of any; one fact in each family that holds it
         *("detect", "opening", "reading", "readings", "captures"),
-        *("collectives", "device_tasks", "host_calls", "kernels", "launches", "memory", "steps"),
+        *("collectives", "device_tasks", "host_calls", "kernels", "launches", "memory", "settings", "steps"),
     },
 }
 """By room: the stems that stand in several of its folders, where the folder says of what the module is."""

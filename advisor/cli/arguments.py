@@ -39,7 +39,7 @@ def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
     for name, about in COMMANDS.items():
         one = commands.add_parser(name, help=about)
         if asked in (name, None):
-            import_module(f"advisor.cli.commands.{name}").words(one)
+            import_module(f"advisor.cli.commands.{name.replace('-', '_')}").words(one)
             for leaf in _leaf_parsers(one):
                 leaf.add_argument("--debug", action="store_true", help="show where in advisor an error arose")
     return top

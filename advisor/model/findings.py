@@ -253,7 +253,9 @@ _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
         (
             "npu",
             re.compile(
-                r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|gitcode\.com/ascend|support\.huaweicloud\.com)/", re.I
+                r"https?://(?:[\w.-]+\.)?(?:hiascend\.com|gitcode\.com/ascend|support\.huaweicloud\.com"
+                r"|vllm\.ai/projects/(?:vllm-)?ascend[\w-]*)/",
+                re.I,
             ),
         ),
     ),

@@ -37,6 +37,7 @@ COMMANDS = (
     "rules test {rule}",
     "rules schema",
     "completion bash",
+    "snapshot-env",
     "--help",
     "--version",
 )

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "mcp": "offer diagnoses, explanations and tables to assistants (Model Context Protocol)",
         "render": "write a report again from a saved .json, without the capture",
         "init": "write a commented advisor.yaml to begin with",
+        "snapshot-env": "write what profiles do not record of a machine and a job, or print the script that does",
         "rules": "list, show, write and test rules",
         "completion": "print a script by which a shell completes commands and options",
     }

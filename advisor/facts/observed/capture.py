@@ -14,12 +14,15 @@ class Setting(Fact):
 
     table = "settings"
     record_with = Text(
-        en="keep profiler_metadata.json beside the output (recent torch_npu versions write it)",
-        zh="保留 profiler_metadata.json（较新的 torch_npu 会自动写出）",
+        en="keep profiler_metadata.json beside the output (recent torch_npu versions write it), or write a snapshot of "
+        "the environment there with `advisor snapshot-env`",
+        zh="保留 profiler_metadata.json（较新的 torch_npu 会自动写出），或用 `advisor snapshot-env` 在旁边写入环境快照",
     )
 
     rank: Rank
-    kind: Annotated[str, Key("`env` or `profiler`.")]
+    kind: Annotated[
+        str, Key("`env` (a variable), `profiler` (a switch), or of a snapshot `host`, `device`, `package`.")
+    ]
     name: Annotated[str, Key("Name, such as ASCEND_LAUNCH_BLOCKING.")]
     value: Annotated[str, Key("Value as recorded; empty text for a variable that was recorded as unset.")]
     number: Annotated[float, Number("The value as a number, where it is one; true is 1, false is 0.")]

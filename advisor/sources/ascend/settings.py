@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -14,14 +13,13 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
+from advisor.sources.environment import setting_table, snapshot_settings
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_flag, as_integer, as_mapping, as_text, value_at
-from advisor.sources.files.names import bounded_name
 from advisor.sources.reading import Reading
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")
-_NUMBERS = {"true": 1.0, "yes": 1.0, "on": 1.0, "false": 0.0, "no": 0.0, "off": 0.0}
 _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")
 
@@ -135,12 +133,6 @@ def _decode_value(value: object) -> object:
         return value
 
 
-def value_number(value: str) -> float:
-    """A value as a number: yes, true and on are 1, their opposites 0, decimals themselves; NaN otherwise."""
-    plain = value.strip().lower()
-    return _NUMBERS[plain] if plain in _NUMBERS else jsonfile.as_number(plain)
-
-
 def _profiler_switches(info: object) -> Iterator[tuple[str, str]]:
     """The switches of the profiler by name, without the underscores and levels of nesting of the file."""
     sections = [
@@ -176,11 +168,11 @@ def _settings_of_rank(folder: Folder) -> Table[Setting]:
     env = as_mapping(found.metadata.get("ENV_VARIABLES"))
     words = [("env", name, _word_of_value(value)) for name, value in env.items()]
     words += [("profiler", name, value) for name, value in _profiler_switches(found.info)]
+    recorded = {(kind, name) for kind, name, _ in words}
+    words += [word for word in snapshot_settings((folder.root, folder.root.parent)) if word[:2] not in recorded]
     if not words:
         raise FactMissing([Setting.table])
-    kinds, names, values = zip(*sorted({tuple(map(bounded_name, word)) for word in words}), strict=True)
-    numbers = [value_number(value) if value.strip() else math.nan for value in values]
-    return Table.build(Setting, rank=folder.rank, kind=kinds, name=names, value=values, number=numbers)
+    return setting_table(folder.rank, words)
 
 
 SETTINGS = Reading(Setting, {"text": _settings_of_rank, "database": _settings_of_rank})

@@ -159,6 +159,7 @@ def assert_shares_are_of_the_step_that_is_named(diagnosis: Diagnosis) -> None:
     """A share in a title and its time agree over the step of the rank, and that step is said where it is another."""
     titles = {info.id: info.title.en for info in diagnosis.rules}
     mean = diagnosis.run.step_us
+    cards = [{card.fingerprint: card for card in DiagnosisBlocks(diagnosis, one).cards} for one in LANGUAGES]
     for finding in diagnosis.findings:
         shares = SHARE_OF_STEP.findall(titles[finding.rule])
         measured = {item.name: item.value for item in finding.evidence}
@@ -168,9 +169,8 @@ def assert_shares_are_of_the_step_that_is_named(diagnosis: Diagnosis) -> None:
             if us is not None and mean > 0:
                 assert measured[share] == pytest.approx(us / own, rel=0.01), (finding.rule, share)
         named = bool(shares) and abs(own - mean) > UNEVEN * mean
-        for language in LANGUAGES:
-            card = next(c for c in DiagnosisBlocks(diagnosis, language).cards if c.fingerprint == finding.fingerprint)
-            said = "".join(piece.text for piece in card.title)
+        for shown in cards:
+            said = "".join(piece.text for piece in shown[finding.fingerprint].title)
             assert (show_value(own, "us") in said) >= named, said
 
 

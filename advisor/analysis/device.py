@@ -8,6 +8,8 @@ every rank at once and each formula is written once, for all.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import msgspec
 import numpy as np
 from msgspec import Struct
@@ -40,7 +42,7 @@ class DeviceWork(Struct, frozen=True):
     end: Array
 
 
-class DeviceTimeline(Struct, frozen=True):
+class DeviceTimeline(Struct, frozen=True, dict=True):
     """The device time of every cell, on one axis."""
 
     cells: Cells
@@ -57,12 +59,12 @@ class DeviceTimeline(Struct, frozen=True):
     earlier: dict[int, int] = {}
     """By rank: until when the device still worked on what was launched before the first step, by the clock."""
 
-    @property
+    @cached_property
     def busy(self) -> Spans:
         """Kernels or collectives."""
         return union_of_sets([self.compute, self.comm])
 
-    @property
+    @cached_property
     def free(self) -> Spans:
         """Neither, between the first and the last activity of each cell."""
         return gaps_in_window(self.busy, self.window)
@@ -107,8 +109,18 @@ def build_timeline(
 ) -> DeviceTimeline:
     """What the devices did, by cell. Rows without a believable time, or outside every step, are left out.
 
-    Of what ran before the first step of a rank it is kept when it was done.
+    Of what ran before the first step of a rank it is kept when it was done. Most derivations begin with it, so it is
+    worked out once for the same tables.
     """
+    return kernels.once(_timeline_of, collectives, tasks, windows)
+
+
+def _timeline_of(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+) -> DeviceTimeline:
     collectives = Table.empty(Collective) if collectives is None else collectives
     tasks = Table.empty(DeviceTask) if tasks is None else tasks
     compute, comm, other = kernel_times(kernels), collective_times(collectives), task_times(tasks)

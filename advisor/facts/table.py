@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 F = TypeVar("F", bound=Fact)
+T = TypeVar("T")
 
 
 class Texts(Struct, frozen=True):
@@ -88,13 +89,17 @@ Values = Array | Texts
 class Table(Generic[F]):
     """The rows of one fact. `table["rank"]` is an array, `table.texts("op_type")` a text column."""
 
-    __slots__ = ("_data", "_length", "fact")
+    __slots__ = ("_data", "_length", "_made", "fact")
 
     def __init__(self, fact: type[F], data: Mapping[str, Values]) -> None:
         """Use `Table.build`; this trusts what it is given."""
         self.fact = fact
         self._data = dict(data)
         self._length = len(next(iter(data.values()))) if data else 0
+        self._made: dict[tuple[object, ...], tuple[object, Any]] = {}
+
+    def __reduce__(self) -> tuple[type[Table[F]], tuple[type[F], Mapping[str, Values]]]:
+        return Table, (self.fact, self._data)
 
     @classmethod
     def build(cls, fact: type[F], **columns: Any) -> Table[F]:
@@ -151,6 +156,14 @@ class Table(Generic[F]):
         if not isinstance(found, Texts):
             raise TypeError(f"{self.fact.table}.{name} is not text")
         return found
+
+    def once(self, make: Callable[..., T], *others: object) -> T:
+        """What a function makes of this table and others: made when first asked for, and kept as long as this table."""
+        key = make, *map(id, others)
+        if key not in self._made:
+            self._made[key] = others, make(self, *others)  # the others are kept, for an id is theirs while they are
+        made: T = self._made[key][1]
+        return made
 
     def floats(self, name: str) -> Array:
         """A column as float64 with NaN for missing. Subtract absolute times first: 2**53 ns are 104 days."""

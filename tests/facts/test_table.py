@@ -126,3 +126,17 @@ def test_names_that_cannot_be_encoded_are_handed_on_as_escapes() -> None:
     table = Table.build(Dispatch, op_type=["a\ud800", "a\\ud800", None, "b"])
     assert table.to_arrow().column("op_type").to_pylist() == ["a\\ud800", "a\\ud800", None, "b"]
     assert table.to_pandas()["op_type"].tolist()[::3] == ["a\\ud800", "b"]
+
+
+def test_what_is_made_of_a_table_and_others_is_made_once_and_is_no_part_of_it():
+    table, one, other = (read_table(Kernel, "rank step\n0 1") for _ in range(3))
+    made = []
+
+    def count_rows(table: Table[Kernel], beside: Table[Kernel] | None) -> int:
+        made.append(beside)
+        return len(table)
+
+    assert [table.once(count_rows, beside) for beside in (one, other, one, None, None)] == [1] * 5
+    assert made == [one, other, None]
+    assert pickle.loads(pickle.dumps(table)).once(count_rows, one) == 1  # noqa: S301 - written here
+    assert len(made) == 4

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.engine import gpu_hints
+from advisor.engine import gpu_hints, mindspore_hints
 from advisor.engine.vocabulary import FILES, RUN, TELL_JOB, VALUES, SoughtValue, words_for_names
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked_variables
@@ -127,7 +127,7 @@ def _say_missing_values(
 def how_to_record(value: SoughtValue, run: Run) -> Text | None:
     """How to have a value next time, with the profiler of this device; None where nothing is known to help."""
     if run.device_family != "gpu":
-        return value.record_with
+        return _in_words_of(run, value.record_with)
     column = next((name for name, sought in VALUES.items() if sought is value), "")
     told = gpu_hints.OF_COLUMN.get(column) or gpu_hints.OF_SOURCE.get(value.source)
     if told is not None or value.record_with is None:
@@ -143,7 +143,15 @@ def _was_recorded(value: SoughtValue, run: Run) -> bool:
 def _how_to_know(names: Iterable[str], run: Run) -> list[Text]:
     """How to have what is known of a run, by its name in rules."""
     known = gpu_hints.OF_RUN if run.device_family == "gpu" else OF_RUN
-    return _distinct_hints(map(known.get, names))
+    return _distinct_hints(_in_words_of(run, known.get(name)) for name in names)
+
+
+def _in_words_of(run: Run, hint: Text | None) -> Text | None:
+    """A hint for Ascend in the words of the framework that ran."""
+    if run.framework != "MindSpore":
+        return hint
+    told = {**mindspore_hints.OF_HINT, _WHOLE: mindspore_hints.WHOLE, _CHIP: mindspore_hints.NAMED_CHIP}
+    return told.get(hint, hint)
 
 
 def _is_switched_on(record_with: Text | None, run: Run) -> bool:
@@ -246,7 +254,9 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
         return _with_hints(hints := _distinct_hints(how), hints)
     known = {**RUN, **(labels or {})}
     named = [name for name in others if name in known]
-    asks = [gpu_hints.NOT_RECORDED if on_gpu else Setting.record_with] if asked_variables(others) else []
+    own_run = run or Run()
+    settings = gpu_hints.NOT_RECORDED if on_gpu else _in_words_of(own_run, Setting.record_with)
+    asks = [settings] if asked_variables(others) else []
     hints = _distinct_hints([*_how_to_know(others, run or Run()), *asks])
     if values:
         said, own = _say_missing_values(values, run or Run(), partly=partly)

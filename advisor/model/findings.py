@@ -263,7 +263,10 @@ _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
         ("MindSpore", re.compile(r"https?://(?:[\w.-]+\.)?mindspore\.cn/", re.I)),
         (
             "PyTorch",
-            re.compile(r"https?://(?:[\w.-]+\.)?(?:pytorch\.org|nvidia\.com/megatron|\S*/pytorch|\S*mindspeed)", re.I),
+            re.compile(
+                r"https?://(?:[\w.-]+\.)?(?:pytorch\.org|nvidia\.com/megatron|\S*/pytorch|\S*mindspeed)|\S+ .*torch",
+                re.I,
+            ),
         ),
     ),
 }
@@ -280,7 +283,7 @@ class Reference(_Model):
         """Whether it says anything to those with such devices and this framework; PyTorch where none is known."""
         own = {"device_family": device_family, "framework": framework or "PyTorch"}
         for name, readers in _READERS.items():
-            told = [reader for reader, pages in readers if pages.match(self.url)]
+            told = [reader for reader, pages in readers if pages.match(f"{self.url} {self.title}")]
             if told and own[name] not in told:
                 return False
         return True

@@ -266,8 +266,8 @@ NOTES: Mapping[str, Text] = {
     ),
     "chosen": _t("read in their place: {value}", "实际读取：{value}"),
     "unparsed_captures": _t(
-        "captures not parsed yet and left aside: {value}; `torch_npu.profiler.profiler.analyse` parses them",
-        "{value} 份采集尚未解析，未使用；可用 `torch_npu.profiler.profiler.analyse` 解析",
+        "captures not parsed yet and left aside: {value}; the `analyse` of the profiler that recorded them parses them",
+        "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",
     ),
     "unreadable_folders": _t("folders that could not be opened: {value}", "{value} 个目录无法打开"),
     "cluster_summary": _t(

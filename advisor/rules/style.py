@@ -18,7 +18,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given
 from advisor.rules.schema import cases_of_document
 from advisor.rules.source import Path_, RuleDocument, suggest_known
-from advisor.rules.vendors import named_tools
+from advisor.rules.vendors import TELLS, named_tools
 from advisor.shipped_files import shipped_folder
 from advisor.units import UNITS
 
@@ -115,7 +115,7 @@ def _vendor_tools(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
         texts = (step.do.en, step.do.zh, step.run, step.code, *((step.care.en, step.care.zh) if step.care else ()))
         asked = everywhere | (when.names if when else frozenset())
         for name, word in named_tools(" ".join(texts)):
-            if name not in asked:
+            if asked.isdisjoint(TELLS.get(name, {name})):
                 what = Message("tool_of_some_runs", tool=word)
                 yield document.mistake(("fix", number), what, Message("say_whom_it_concerns", name=name))
 

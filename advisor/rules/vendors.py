@@ -13,7 +13,9 @@ WORDS: Mapping[str, re.Pattern[str]] = {
     ),
     "framework": re.compile(
         r"torch_npu|torch\.npu|\"npu\"|\bnpu_\w+|\bNpu[A-Z]\w*|NPUGraph|ASCEND_LAUNCH_BLOCKING|ACL_OP_COMPILER\w*"
-        r"|PYTORCH_NPU_\w+|TASK_QUEUE_ENABLE|CPU_AFFINITY_CONF"
+        r"|PYTORCH_NPU_\w+|TASK_QUEUE_ENABLE|CPU_AFFINITY_CONF|\b[Tt]orch\b|PyTorch|\bDataLoader\b|\baten::|\.backward\("
+        r"|\bno_sync\b|DistributedDataParallel|\bDDP\b|non_blocking|pin_memory|\bnn\.Module\b|convert_sync_batchnorm"
+        r"|\bmindspore\."
     ),
     "workload": re.compile(
         r"[Oo]ptimi[sz]er\b|\boptim\.|NpuFused|[Gg]radient|\.backward\(|DistributedDataParallel|\bDDP\b|no_sync|ZeRO"
@@ -26,6 +28,8 @@ WORDS: Mapping[str, re.Pattern[str]] = {
     ),
 }
 """By the name of the run that a remedy with such words has to ask for. Those of torch_npu ask for both."""
+TELLS: Mapping[str, frozenset[str]] = {"framework": frozenset({"framework", "stack"})}
+"""By such a name: what else tells it. A stack has one framework."""
 
 
 def named_tools(text: str) -> Iterator[tuple[str, str]]:

@@ -14,10 +14,14 @@ import yaml
 from advisor.engine.case_runs import TablesAlone
 from advisor.engine.evaluate import evaluate
 from advisor.engine.merge import merge
+from advisor.engine.reason import of_missing, of_missing_values, of_unknown_run
 from advisor.expr.language import run_values
-from advisor.messages.errors import Unclear
+from advisor.facts.base import Fact
+from advisor.facts.observed import OBSERVED
+from advisor.messages.errors import FactMissing, Unclear
 from advisor.model.findings import Finding, RemedyStep
 from advisor.model.job import STACKS
+from advisor.model.run import Run
 from advisor.rules import source, style
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given, run_of
@@ -26,6 +30,10 @@ from advisor.rules.schema import cases_of_document
 from advisor.rules.vendors import named_tools
 from advisor.shipped_files import shipped_folder
 
+OF_TORCH = re.compile(
+    r"[Tt]orch|\bDataLoader\b|\baten::|\.backward\(|DistributedDataParallel|\bDDP\b|\bno_sync\b|pin_memory|_ascend_pt"
+)
+"""What only PyTorch has."""
 RULES = Catalog.load([shipped_folder("rules")]).rules
 OWN = {
     "verl": re.compile("verl"),
@@ -66,16 +74,37 @@ def shown(rule: Rule, run: str) -> list[list[RemedyStep]]:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_mindspore_is_told_something_and_nothing_of_torch_npu(rule: Rule) -> None:
-    told, elsewhere = shown(rule, "framework=MindSpore"), shown(rule, "framework=PyTorch")
+    told, elsewhere = shown(rule, "framework=MindSpore stack=MindSpore"), shown(rule, "framework=PyTorch")
     assert not told or not elsewhere or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
-    assert not any("framework" in names(step) for steps in told for step in steps)
+    assert not any(OF_TORCH.search(words(step)) for steps in told for step in steps)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_mindspore_is_sent_to_no_page_on_torch(rule: Rule) -> None:
+    pages = rule.info(Run(framework="MindSpore")).references
+    assert not [page.url for page in pages if OF_TORCH.search(page.title) or "torch" in page.url.lower()]
+
+
+@pytest.mark.parametrize("fact", OBSERVED, ids=lambda fact: fact.table)
+def test_what_to_record_of_mindspore_names_nothing_of_torch(fact: type[Fact]) -> None:
+    said = of_missing(FactMissing([fact.table]), Run(framework="MindSpore"))
+    assert not OF_TORCH.search(f"{said.en} {said.zh}")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_what_is_not_known_of_a_run_of_mindspore_names_nothing_of_torch(rule: Rule) -> None:
+    run = Run(framework="MindSpore")
+    asked = [name for expression in rule.expressions() for name in expression.names]
+    columns = [name for name in rule.fact.columns() if name in asked]
+    for said in (of_unknown_run(asked, run), of_missing_values(rule.fact, columns, asked, run=run)):
+        assert not OF_TORCH.search(f"{said.en} {said.zh}")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_gpu_is_told_something_and_nothing_of_ascend(rule: Rule) -> None:
     told, elsewhere = shown(rule, "framework=PyTorch device_family=gpu"), shown(rule, "framework=PyTorch")
     assert not told or [bool(steps) for steps in told] == [bool(steps) for steps in elsewhere]
-    assert not any(names(step) & {"device_family", "framework"} for steps in told for step in steps)
+    assert not any("device_family" in names(step) for steps in told for step in steps)
 
 
 @pytest.mark.parametrize("device", ["npu", "gpu"])

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How to have on MindSpore what was not recorded: the switches are those of the profiler for PyTorch, not all words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.facts.observed import Group, Setting
+from advisor.messages.text import Text
+
+WHOLE = Text(
+    en="give the whole *_ascend_ms folder: `profiler_info*.json` in it tells",
+    zh="请给出完整的 *_ascend_ms 目录，该信息在其中的 `profiler_info*.json` 里",
+)
+NAMED_CHIP = Text(
+    en="say it with `--chip NAME` or `chip` in advisor.yaml",
+    zh="请用 `--chip 型号` 或 advisor.yaml 中的 `chip` 指明",
+)
+_GROUPS = Text(
+    en="give the folders of all ranks together, with their `profiler_metadata.json`",
+    zh="请一并给出所有卡的目录，并保留其中的 `profiler_metadata.json`",
+)
+_SETTINGS = Text(
+    en="keep profiler_metadata.json beside the output (versions of MindSpore that write it)",
+    zh="保留输出目录旁的 profiler_metadata.json（会写出该文件的 MindSpore 版本）",
+)
+OF_HINT: Mapping[Text | None, Text] = {Group.record_with: _GROUPS, Setting.record_with: _SETTINGS}
+"""By the hint that the profiler of PyTorch is given with."""

@@ -32,6 +32,7 @@ AT_NO_MOMENT = {
     "env/small-aclnn-cache": SETTING,
     "env/verbose-logs": SETTING,
     "host/compiled-dispatch": TOTALS,
+    "host/engine-gaps": TOTALS,
     "host/long-waits": TOTALS,
     "host/task-queue-off": SETTING,
     "io/slow-dataset-operation": "queues between operations are looked at by the clock, whatever the step",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Rank
+from advisor.facts.base import Count, Fact, Key, Rank, Us
 
 
 class JobSign(Fact):
@@ -28,3 +28,16 @@ class JobSign(Fact):
     ]
     name: Annotated[str, Key("What was seen: of everything that tells the same, the most frequent.")]
     calls: Annotated[float, Count("How often; 1 for a setting.")]
+
+
+class EngineStep(Fact):
+    """The steps of a serving engine on one rank, by the marks that the engine sets around each."""
+
+    table = "engine_steps"
+    of_pauses = True
+    observed = False
+
+    rank: Rank
+    steps: Annotated[float, Count("Marked steps.")]
+    apart_us: Annotated[float, Us("From the start of a step to that of the next, on the host: the median.")]
+    idle_us: Annotated[float, Us("Idle time of the device around the start of a step: the median, 0 where it is busy.")]

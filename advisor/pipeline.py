@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -37,6 +38,7 @@ from advisor.summary.unread_input import unread_input
 
 if TYPE_CHECKING:
     from advisor.comparison.verification import Verification, Verifications
+    from advisor.inspection import Ranks
     from advisor.model.explanation import Explanation
     from advisor.model.inspection import Inspection
     from advisor.model.verdict import Verdict
@@ -83,11 +85,12 @@ def open_profile(
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
     from advisor.analysis import DERIVATIONS
-    from advisor.sources import open_input
+    from advisor.sources import UnpackedInput, open_unpacked
 
-    run, sources = open_input(path, jobs=jobs, progress=progress)
-    run = _as_told(run, chip, job)
-    return Profile(run, sources, (*DERIVATIONS, *also), gather=_Spread(_worker_count(jobs, sources), progress))
+    unpacked = UnpackedInput(path)
+    run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
+    gather = _Spread(_worker_count(jobs, sources), progress)
+    return Profile(_as_told(run, chip, job), sources, (*DERIVATIONS, *also), gather=gather, keeps=unpacked)
 
 
 def _as_told(run: Run, chip: str, job: JobKind | None) -> Run:
@@ -296,21 +299,29 @@ def inspect(
         InputError: Nothing lies at the path.
     """
     from advisor.analysis import DERIVATIONS
+    from advisor.inspection import Ranks, inspect_what_is_refused
+    from advisor.sources import UnpackedInput, check_reachable, open_unpacked
+
+    check_reachable(path)
+    with closing(UnpackedInput(path)) as unpacked:
+        try:
+            run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
+        except InputError as refused:
+            return inspect_what_is_refused(unpacked, refused)
+        run = _as_told(run, chip, job)
+        ranks = Ranks(run, sources)
+        gather = _Spread(_worker_count(jobs, ranks.to_read), progress)
+        profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather)
+        return _inspect_profile(unpacked.path, ranks, profile, catalog)
+
+
+def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalog) -> Inspection:
+    """What is known of the ranks that are read, and which rules can look at them."""
     from advisor.engine.evaluate import evaluate
     from advisor.engine.needed_tables import wanted_by
     from advisor.engine.unseen_ranks import with_ranks_left_out
-    from advisor.inspection import OUTLINES, Ranks, inspect_run, inspect_what_is_refused
-    from advisor.sources import check_reachable, open_input
+    from advisor.inspection import OUTLINES, inspect_run
 
-    check_reachable(path)
-    try:
-        run, sources = open_input(path, jobs=jobs, progress=progress)
-    except InputError as refused:
-        return inspect_what_is_refused(path, refused)
-    run = _as_told(run, chip, job)
-    ranks = Ranks(run, sources)
-    gather = _Spread(_worker_count(jobs, ranks.to_read), progress)
-    profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather)
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *OUTLINES])
     run = measured_run(profile)
     results = [evaluate(rule, profile, run) for rule in catalog.rules]

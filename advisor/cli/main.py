@@ -51,9 +51,20 @@ def _run_command(words: Sequence[str], arguments: argparse.Namespace) -> int:
         top.print_help()
         return WRONG
     _check_folder_is_there()
-    with standard_input(arguments):
-        code: int = arguments.run(arguments)
+    try:
+        with standard_input(arguments):
+            code: int = arguments.run(arguments)
+    finally:
+        _remove_what_was_unpacked()
     return code
+
+
+def _remove_what_was_unpacked() -> None:
+    """Archives are unpacked into folders of this process, which ends without taking itself apart."""
+    if "advisor.private_folders" in sys.modules:
+        from advisor.private_folders import remove_folders
+
+        remove_folders()
 
 
 def _check_folder_is_there() -> None:

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import NoReturn
 
 from advisor.cli.exit_codes import SIGNALLED
+from advisor.private_folders import end_without_folders
 
 
 @contextmanager
@@ -20,16 +21,18 @@ def ended_in_order() -> Iterator[None]:
     Whoever started the process may have them ignored, as `nohup` does: that stays.
     """
     numbers = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]  # Windows knows no SIGHUP
-    plain = [number for number in numbers if number is not None and signal.getsignal(number) is signal.SIG_DFL]
+    ending = (signal.SIG_DFL, end_without_folders)
+    plain = {number: signal.getsignal(number) for number in numbers if number is not None}
+    plain = {number: before for number, before in plain.items() if before in ending}
     if threading.current_thread() is not threading.main_thread():
-        plain = []  # only there can they be set
+        plain = {}  # only there can they be set
     for number in plain:
         signal.signal(number, _end_process)
     try:
         yield
     finally:
-        for number in plain:
-            signal.signal(number, signal.SIG_DFL)
+        for number, before in plain.items():
+            signal.signal(number, before)
 
 
 def _end_process(number: int, _: FrameType | None) -> NoReturn:

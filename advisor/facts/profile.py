@@ -50,6 +50,12 @@ class Source(Protocol):
         ...
 
 
+class Closable(Protocol):
+    """What is let go of in the end."""
+
+    def close(self) -> None: ...
+
+
 WantedFact = type[Fact] | Selection
 ReadTable = AnyTable | Selected | FactMissing
 RankFacts = dict[WantedFact, ReadTable]
@@ -61,9 +67,15 @@ class Profile:
     """All facts of one run."""
 
     def __init__(
-        self, run: Run, sources: Sequence[Source], derivations: Iterable[Derivation], gather: Gather = map
+        self,
+        run: Run,
+        sources: Sequence[Source],
+        derivations: Iterable[Derivation],
+        gather: Gather = map,
+        keeps: Closable | None = None,
     ) -> None:
-        self.run = run
+        """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked."""
+        self.run, self._keeps = run, keeps
         self._sources = tuple(sources)
         self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
         self._gather = gather
@@ -104,6 +116,11 @@ class Profile:
         if selection not in self._found:
             self.prepare([selection])
         return cast("Selected", _table_or_raise(self._found[selection]))
+
+    def close(self) -> None:
+        """Lets go of what sources are read from; tables that were not asked for cannot be had any more."""
+        if self._keeps is not None:
+            self._keeps.close()
 
     def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
         """The observed facts that a fact rests on; itself when it is observed."""

@@ -22,6 +22,7 @@ from advisor.model.unread import Unread
 from advisor.release import VERSION
 from advisor.rules.bind import Rule
 from advisor.sources.listing import show_name
+from advisor.sources.unpacking import UnpackedInput
 
 __all__ = ["OUTLINES", "Ranks", "inspect_run", "inspect_what_is_refused"]
 
@@ -74,15 +75,15 @@ def inspect_run(
     )
 
 
-def inspect_what_is_refused(path: Path, refused: InputError) -> Inspection:
+def inspect_what_is_refused(unpacked: UnpackedInput, refused: InputError) -> Inspection:
     """What is known of an input of which nothing can be diagnosed."""
-    found = parts_found(path)
+    path, found = unpacked.given, parts_found(unpacked.path)
     hint = refused.hint
     return Inspection(
         version=VERSION,
         name=show_name(path.resolve().name),
         found=found,
-        files=first_files(path),
+        files=first_files(unpacked.path if unpacked.path.is_dir() else path),
         refusal=InputRefusal(
             what=Text(refused.what.en, refused.what.zh), do=Text(hint.en, hint.zh) if hint is not None else None
         ),

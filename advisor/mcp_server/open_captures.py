@@ -94,9 +94,14 @@ class Opened:
         """Forgets captures that changed, those asked about longest ago, and more input than is kept."""
         latest = next(reversed(self._seen))
         for given in [given for given in self._seen if given.path == latest.path and given != latest]:
-            del self._seen[given]
+            _close_capture(self._seen.pop(given))
         while len(self._seen) > 1 and (len(self._seen) > KEPT or self._bytes_kept() > KEPT_BYTES):
-            self._seen.popitem(last=False)
+            _close_capture(self._seen.popitem(last=False)[1])
 
     def _bytes_kept(self) -> int:
         return sum(seen.size_bytes for seen in self._seen.values())
+
+
+def _close_capture(seen: Seen) -> None:
+    if seen.profile is not None:
+        seen.profile.close()

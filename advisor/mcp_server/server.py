@@ -40,7 +40,9 @@ MOST_CHARACTERS = 400_000
 EVERY_SECONDS = 0.2
 """How often progress is told at most."""
 
-CapturePath = Annotated[str, Field(description="A folder of captures, one capture, or a saved diagnosis (.json)")]
+CapturePath = Annotated[
+    str, Field(description="A folder of captures, one capture, a zip or tar of them, or a saved diagnosis (.json)")
+]
 Answer = Annotated[CallToolResult, dict[str, Any]]
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -14,6 +14,7 @@ from advisor.messages.errors import reason_of_error
 from advisor.messages.message import Message
 from advisor.sources.family import Family, Inventory, LeftAside
 from advisor.sources.listing import MOST_NAMES, Listing, list_folder, show_relative
+from advisor.sources.unpacking import packed_in
 
 DEPTH = 5
 """Folders below the input that are looked into."""
@@ -38,6 +39,7 @@ def find_candidates(path: Path, families: Sequence[Family]) -> Inventory:
     for listing in _walk_folders(path, families, found):
         found.files += len(listing.files)
         _add_aside(listing, path, families, found)
+        found.packed += packed_in(listing, families)
         found.json += [listing.folder / name for name in listing.files if name.endswith((".json", ".json.gz"))]
         _add_recognised(listing, families, found)
     return found

@@ -97,6 +97,8 @@ class Inventory:
     """Files that may be traces of somebody else."""
     unreadable: dict[Path, Message] = field(default_factory=dict)
     """Folders that cannot be listed, and why."""
+    packed: list[Path] = field(default_factory=list)
+    """Archives, and files that are read once they are unpacked."""
     aside: list[LeftAside] = field(default_factory=list)
     """What bears a name that a family reads, and is no file and no folder."""
     files: int = 0

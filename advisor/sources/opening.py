@@ -13,7 +13,8 @@ from advisor.sources import unsupported
 from advisor.sources.detect import closed_rank_folders, find_candidates
 from advisor.sources.families import FAMILIES
 from advisor.sources.family import Candidate, Family, Input, Inventory, Job
-from advisor.sources.listing import TooManyNames
+from advisor.sources.listing import TooManyNames, show_name
+from advisor.sources.unpacking import UnpackedInput
 
 
 def check_reachable(path: Path, families: Sequence[Family] = FAMILIES) -> None:
@@ -25,8 +26,41 @@ def check_reachable(path: Path, families: Sequence[Family] = FAMILIES) -> None:
     unsupported.check_reachable(path, families)
 
 
+def open_unpacked(
+    unpacked: UnpackedInput, jobs: int | None = None, progress: Progress = silent, families: Sequence[Family] = FAMILIES
+) -> tuple[Run, list[Source]]:
+    """The same of what may be packed; its sources can be read as long as `unpacked` is there.
+
+    Raises:
+        InputError: Nothing there can be read; the message says what was found and what to do.
+    """
+    check_reachable(unpacked.given, families)
+    if unpacked.path.is_file():
+        unpacked.unpack_file(families)
+    with unpacked.errors_by_given_names():
+        found = _list_input(unpacked.path, families)
+        while packed := unpacked.left_to_unpack(found.packed):
+            unpacked.unpack_beside(packed)
+            found = _list_input(unpacked.path, families)
+        found.aside[:0] = unpacked.aside
+        run, sources = _open_found(unpacked.path, found, jobs, progress, families)
+    if unpacked.packed:
+        run = run.model_copy(update={"name": show_name(unpacked.given.resolve().name)})
+    return run, sources
+
+
+def _list_input(path: Path, families: Sequence[Family]) -> Inventory:
+    try:
+        return find_candidates(path, families)
+    except TooManyNames:
+        raise unsupported.too_many_names_error(path) from None
+
+
 def open_input(
-    path: Path, jobs: int | None = None, progress: Progress = silent, families: Sequence[Family] = FAMILIES
+    path: Path,
+    jobs: int | None = None,
+    progress: Progress = silent,
+    families: Sequence[Family] = FAMILIES,
 ) -> tuple[Run, list[Source]]:
     """What lies at a path: the run, and one source per rank, or the one of a summary of the whole job.
 
@@ -36,10 +70,12 @@ def open_input(
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
     check_reachable(path, families)
-    try:
-        found = find_candidates(path, families)
-    except TooManyNames:
-        raise unsupported.too_many_names_error(path) from None
+    return _open_found(path, _list_input(path, families), jobs, progress, families)
+
+
+def _open_found(
+    path: Path, found: Inventory, jobs: int | None, progress: Progress, families: Sequence[Family]
+) -> tuple[Run, list[Source]]:
     with_captures = [family for family in families if found.of(family.name, "capture")]
     if len(with_captures) > 1:
         raise unsupported.mixed_profilers_error(path, with_captures)

@@ -34,7 +34,11 @@ _MMAP_THRESHOLD = -3
 
 def words(one: argparse.ArgumentParser) -> None:
     """What the command understands."""
-    one.add_argument("path", type=named_path, help="a *_ascend_pt folder, a folder of many, or cluster_analysis_output")
+    one.add_argument(
+        "path",
+        type=named_path,
+        help="a *_ascend_pt folder, a folder of many, cluster_analysis_output, GPU traces, or a zip or tar of these",
+    )
     output_options(one)
     source_options(one)
     language_option(one)

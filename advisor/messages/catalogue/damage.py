@@ -31,6 +31,16 @@ TEXTS: Mapping[str, Text] = {
         "holds more than {size} bytes once unpacked, more than a trace of its size does",
         "解压后超过 {size} 字节，远超同等大小 trace 的正常范围",
     ),
+    "unpacks_to_too_much": Text(
+        "it holds far more once unpacked than captures of its size do", "解压后的大小远超同等大小的采集数据"
+    ),
+    "too_many_members": Text("it holds more than {limit} members", "成员超过 {limit} 个"),
+    "packed_with_zstandard": Text("it is packed with Zstandard, which is not read", "是 Zstandard 压缩，暂不支持"),
+    "archive_damaged": Text("is damaged; what comes after is lost ({why})", "已损坏，其后的内容无法读取（{why}）"),
+    "member_leads_out": Text("would lie outside of the archive, or too deep in it", "路径超出压缩包或层级过深"),
+    "member_no_file": Text("is a link or a device, and is not followed", "是链接或设备，不予跟随"),
+    "member_encrypted": Text("is encrypted", "已加密"),
+    "member_damaged": Text("cannot be unpacked whole ({why})", "无法完整解压（{why}）"),
     "lacks_column": Text("has no column `{column}`", "缺少列 `{column}`"),
     "ends_early": Text("the file ends early", "文件不完整，提前结束"),
     "ends_in_quotes": Text("ends inside a quoted cell", "文件在引号内结束"),

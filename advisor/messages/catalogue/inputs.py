@@ -109,5 +109,7 @@ TEXTS: Mapping[str, Text] = {
         "{name} holds nothing: each of its {count} files of results is empty (0 bytes)",
         "{name} 没有数据：{count} 个结果文件均为空（0 字节）",
     ),
+    "cannot_be_unpacked": Text("{path} cannot be unpacked: {why}", "{path} 无法解压：{why}"),
+    "unpack_it_yourself": Text("unpack it, and give the folder", "请自行解压后给出目录"),
     "nothing_and_damage": Text("{what}: {file} {damage}", "{what}：{file} {damage}"),
 }

@@ -14,16 +14,13 @@ from typing import IO
 
 from advisor.messages.message import Message
 from advisor.regular_files import open_regular
+from advisor.sources import archive_limits
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.heads import is_packed
 
 _BLOCK = 1 << 20
 _GZIP_BITS = 31
 """The window of zlib, and that gzip's header is around it."""
-FREE_BYTES = 1 << 30
-"""So much may come out of any packed file; beyond, `MOST_RATIO` holds."""
-MOST_RATIO = 200
-"""How many times as large as the file what is in it may be: traces shrink to a tenth or a thirtieth."""
 
 
 class TooMuchInside(Odd):
@@ -76,9 +73,9 @@ def _unpack_file(path: Path, notes: Notes) -> IO[bytes]:
     with contextlib.ExitStack() as undo:
         plain = undo.enter_context(tempfile.TemporaryFile())
         with open_regular(path) as file:
-            most = max(FREE_BYTES, os.fstat(file.fileno()).st_size * MOST_RATIO)
+            most = max(archive_limits.FREE_BYTES, os.fstat(file.fileno()).st_size * archive_limits.MOST_RATIO)
             try:
-                for block in _inflate_blocks(file):
+                for block in inflate_blocks(file):
                     plain.write(block)
                     if plain.tell() > most:
                         raise TooMuchInside(Message("holds_too_much", size=most))
@@ -90,7 +87,7 @@ def _unpack_file(path: Path, notes: Notes) -> IO[bytes]:
     return plain
 
 
-def _inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
+def inflate_blocks(file: BufferedReader) -> Iterator[bytes]:
     """What is packed, in pieces of bounded size, as far as it goes: gzip's own reader loses the last of a file cut off.
 
     Raises:

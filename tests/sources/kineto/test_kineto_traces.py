@@ -27,8 +27,7 @@ from advisor.facts.observed import (
     StepWindow,
 )
 from advisor.messages.errors import FactMissing, InputError
-from advisor.sources import open_input
-from advisor.sources.files import packed
+from advisor.sources import archive_limits, open_input
 from advisor.sources.kineto.collectives import op_of
 from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import function_name, is_communication
@@ -182,7 +181,7 @@ def test_a_trace_that_was_cut_off_keeps_what_came_before_and_says_so(tmp_path: P
 def test_a_packed_file_that_unpacks_to_too_much_is_refused_in_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packed, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(archive_limits, "FREE_BYTES", 1 << 20)
     (tmp_path / f"{NAME}.gz").write_bytes(gzip.compress(b'{"traceEvents": [' + b" " * (8 << 20)))
     with pytest.raises(InputError, match="once unpacked"):
         open_input(tmp_path)

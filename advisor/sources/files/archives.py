@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Archives, and files packed one by one: what they are, and what is in them, member by member. Writes nothing."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Literal, Self
+
+from msgspec import Struct
+
+from advisor.messages.message import Message
+from advisor.regular_files import open_regular
+from advisor.sources import archive_limits
+from advisor.sources.files.damage_notes import Odd
+
+ArchiveKind = Literal["zip", "tar", "gzip"]
+"""Members by name; members one after another, packed or not; one file."""
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".txz", ".tar.zst")
+"""How files of members are called."""
+GZIP = ".gz"
+_LONGEST_HEAD = 1 << 20
+"""Of what a tar says of one member beyond its block; names are shorter."""
+_TAR_MARK, _TAR_MARK_AT = b"ustar", 257
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_GZIP, _BZIP, _XZ, _ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+_ENCRYPTED = 0x1
+FAILURES = (
+    zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
+    UnicodeError, ValueError, OverflowError,
+)  # fmt: skip
+"""What libraries raise over what is damaged, or packed in a way they do not know."""
+
+
+class Member(Struct, frozen=True):
+    """One thing in an archive."""
+
+    name: str
+    kind: Literal["file", "folder", "other"]
+    """What is neither: a link, a pipe, a device."""
+    open: Callable[[], IO[bytes]]
+    encrypted: bool = False
+
+
+def archive_kind(path: Path) -> ArchiveKind | None:
+    """What a file is by its bytes; None where it is nothing packed.
+
+    Raises:
+        Odd: It is packed in a way that is not read.
+        OSError: It cannot be read.
+    """
+    with open_regular(path) as file:
+        head = file.read(_TAR_MARK_AT + len(_TAR_MARK))
+    if head.startswith(_ZIP):
+        return "zip"
+    if head.startswith(_ZSTANDARD):
+        raise Odd(Message("packed_with_zstandard"))
+    if head[_TAR_MARK_AT:] == _TAR_MARK:
+        return "tar"
+    if head.startswith((_BZIP, _XZ)):
+        return "tar"
+    if head.startswith(_GZIP):
+        return "tar" if _holds_tar(path) else "gzip"
+    return None
+
+
+def _holds_tar(path: Path) -> bool:
+    try:
+        with open_regular(path) as file, gzip.open(file) as packed:
+            return packed.read(_TAR_MARK_AT + len(_TAR_MARK))[_TAR_MARK_AT:] == _TAR_MARK
+    except (*FAILURES, OSError):
+        return False
+
+
+def archive_stem(name: str) -> str:
+    """The name of an archive without its ending."""
+    ending = next((one for one in sorted(ENDINGS, key=len, reverse=True) if name.lower().endswith(one)), "")
+    return name[: len(name) - len(ending)] or name
+
+
+def members_of(path: Path, kind: ArchiveKind) -> Iterator[Member]:
+    """The members of an archive, to be opened before the next is asked for.
+
+    Raises:
+        Odd: There are more than there may be.
+        OSError: It cannot be read.
+    """
+    with open_regular(path) as file:
+        members = _zip_members(file) if kind == "zip" else _tar_members(file)
+        for count, member in enumerate(members):
+            if count == archive_limits.MOST_MEMBERS:
+                raise Odd(Message("too_many_members", limit=archive_limits.MOST_MEMBERS))
+            yield member
+
+
+def _zip_members(file: BufferedReader) -> Iterator[Member]:
+    with zipfile.ZipFile(file) as archive:
+        for info in archive.infolist():
+            mode = info.external_attr >> 16
+            odd = mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)
+            kind: Literal["file", "folder", "other"] = "folder" if info.is_dir() else "other" if odd else "file"
+            yield Member(info.filename, kind, _opener_in_zip(archive, info), bool(info.flag_bits & _ENCRYPTED))
+
+
+def _opener_in_zip(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], IO[bytes]]:
+    return lambda: archive.open(info)
+
+
+class _BoundedHead(tarfile.TarInfo):
+    """A member of which no more is told than names need; blocks of zeros end the archive, and nothing else does."""
+
+    _MORE = (
+        tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
+    )  # fmt: skip
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        if len(buf) < tarfile.BLOCKSIZE:
+            raise tarfile.ReadError("the archive ends early")
+        return super().frombuf(buf, encoding, errors)
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type in self._MORE and self.size > _LONGEST_HEAD:
+            raise tarfile.ReadError("a header too long")
+        found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        return found
+
+
+def _tar_members(file: BufferedReader) -> Iterator[Member]:
+    with tarfile.open(fileobj=file, mode="r|*", tarinfo=_BoundedHead) as archive:
+        for info in archive:
+            kind: Literal["file", "folder", "other"] = "folder" if info.isdir() else "file" if info.isreg() else "other"
+            yield Member(info.name, kind, _opener_in_tar(archive, info))
+            vars(archive)["members"] = []  # it would keep all of them
+
+
+def _opener_in_tar(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Callable[[], IO[bytes]]:
+    def opened() -> IO[bytes]:
+        found = archive.extractfile(info)
+        if found is None:
+            raise tarfile.ReadError("no file")
+        return found
+
+    return opened

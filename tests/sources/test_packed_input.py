@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packed captures are what they hold: the same report, nothing outside of a private folder, and nothing left behind."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import advisor
+from advisor import pipeline
+from advisor.cli.main import main
+from advisor.mcp_server.open_captures import Opened
+from advisor.mcp_server.roots import Roots
+from advisor.mcp_server.tools import Tools
+from advisor.messages.errors import InputError
+from advisor.model.findings import Diagnosis
+from advisor.rules.catalog import Catalog
+from advisor.sources import archive_limits
+from advisor.sources.unpacking import safe_parts
+
+CASE = Path(__file__).parent.parent.parent / "corpus" / "host-bound-2-ranks"
+Pack = Callable[[Path, Path], None]
+
+
+@pytest.fixture(scope="module")
+def rules() -> Catalog:
+    return advisor.load_rules()
+
+
+@pytest.fixture(scope="module")
+def whole(rules: Catalog) -> Diagnosis:
+    return pipeline.diagnose(pipeline.open_profile(CASE), rules)
+
+
+@pytest.fixture(autouse=True)
+def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where private folders are made, which is empty again in the end."""
+    folder = tmp_path / "private"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def pack_zip(folder: Path, to: Path) -> None:
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.rglob("*")):
+            archive.write(file, file.relative_to(folder.parent))
+
+
+def pack_tar(mode: str) -> Pack:
+    def pack(folder: Path, to: Path) -> None:
+        with tarfile.open(to, f"w:{mode}") as archive:
+            archive.add(folder, folder.name)
+
+    return pack
+
+
+def pack_folder_of_zips(folder: Path, to: Path) -> None:
+    to.mkdir()
+    for part in folder.iterdir():
+        if part.is_dir():
+            pack_zip(part, to / f"{part.name}.zip")
+        else:
+            shutil.copy(part, to)
+
+
+def pack_files(folder: Path, to: Path) -> None:
+    shutil.copytree(folder, to)
+    for file in sorted(to.rglob("*")):
+        if file.suffix in (".csv", ".json", ".db"):
+            file.with_name(file.name + ".gz").write_bytes(gzip.compress(file.read_bytes()))
+            file.unlink()
+
+
+def pack_zip_in_tar(folder: Path, to: Path) -> None:
+    inner = to.parent / "inner"
+    pack_folder_of_zips(folder, inner)
+    with tarfile.open(to, "w:gz") as archive:
+        archive.add(inner, to.name.partition(".")[0])
+
+
+WAYS: dict[str, tuple[str, Pack]] = {
+    "zip": ("job.zip", pack_zip),
+    "tar": ("job.tar", pack_tar("")),
+    "tar.gz": ("job.tar.gz", pack_tar("gz")),
+    "tar.xz": ("job.txz", pack_tar("xz")),
+    "folder of zips": ("job", pack_folder_of_zips),
+    "packed files": ("job", pack_files),
+    "zips in a tar": ("job.tgz", pack_zip_in_tar),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_report_of_a_packed_capture_is_that_of_the_folder(
+    way: str, tmp_path: Path, private: Path, whole: Diagnosis, rules: Catalog
+) -> None:
+    name, pack = WAYS[way]
+    shutil.copytree(CASE, tmp_path / "host-bound-2-ranks")
+    pack(tmp_path / "host-bound-2-ranks", tmp_path / name)
+    profile = pipeline.open_profile(tmp_path / name)
+    assert len(list(private.iterdir())) == 1
+    found = pipeline.diagnose(profile, rules)
+    prefix = "host-bound-2-ranks/" if way in ("zip", "tar", "tar.gz", "tar.xz") else ""
+    expected = whole.to_json().replace('"name": "host-bound-2-ranks"', f'"name": "{name}"')
+    expected = expected.replace('"path": "node', f'"path": "{prefix}node')
+    assert found.to_json() == expected
+    del profile
+    assert not list(private.iterdir())
+
+
+def test_an_archive_of_the_same_name_as_its_folder_has_the_same_paths(
+    tmp_path: Path, whole: Diagnosis, rules: Catalog
+) -> None:
+    pack_zip(CASE, tmp_path / "host-bound-2-ranks.zip")
+    found = pipeline.diagnose(pipeline.open_profile(tmp_path / "host-bound-2-ranks.zip"), rules)
+    assert found.run.captures == whole.run.captures
+
+
+def test_a_packed_database_is_read(tmp_path: Path, real_data: Path, rules: Catalog) -> None:
+    folder = real_data / "msinsight_pytorch_matrix/db/level1"
+    pack_files(folder, tmp_path / "job")
+    one, other = (pipeline.diagnose(pipeline.open_profile(path), rules) for path in (folder, tmp_path / "job"))
+    assert [finding.fingerprint for finding in one.findings] == [finding.fingerprint for finding in other.findings]
+    assert one.outcomes == other.outcomes
+    assert not other.unread
+
+
+def test_a_single_packed_file_stands_for_its_capture(tmp_path: Path, rules: Catalog) -> None:
+    pack_files(CASE, tmp_path / "job")
+    (file, *_) = sorted((tmp_path / "job").rglob("kernel_details.csv.gz"))
+    plain = pipeline.open_profile(next(iter(sorted(CASE.rglob("kernel_details.csv")))))
+    packed = pipeline.open_profile(file)
+    assert len(packed.table("kernels")) == len(plain.table("kernels"))
+    assert packed.run.name == "kernel_details.csv.gz"
+
+
+def test_every_command_takes_an_archive(tmp_path: Path, private: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = tmp_path / "job.zip"
+    pack_zip(CASE, job)
+    assert main(["diagnose", str(job), "-q"]) == 0
+    assert main(["inspect", str(job), "-q", "-o", str(tmp_path / "i.json")]) == 0
+    assert main(["compare", str(CASE), str(job), "-q"]) == 0
+    assert main(["check", str(job), "-q", "--fail-on", "never"]) in (0, 1, 2)
+    assert main(["explain", "host/free-time", str(job), "-q"]) == 0
+    assert not list(private.iterdir())
+    assert str(private) not in (tmp_path / "i.json").read_text() + "".join(capsys.readouterr())
+
+
+def test_an_assistant_reads_archives_below_the_roots(tmp_path: Path, private: Path, rules: Catalog) -> None:
+    (tmp_path / "root").mkdir()
+    pack_zip(CASE, tmp_path / "root" / "job.zip")
+    pack_zip(CASE, tmp_path / "out.zip")
+    tools = Tools(Opened(Roots([tmp_path / "root"]), rules))
+    assert tools.diagnose("job.zip")["run"]["name"] == "job.zip"
+    assert str(private) not in str(tools.inspect("job.zip"))
+    with pytest.raises(InputError):
+        tools.diagnose("../out.zip")
+    del tools
+    gc.collect()
+    assert not list(private.iterdir())
+
+
+def write_zip(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+names = st.lists(
+    st.sampled_from(["..", ".", "", "a", "b.csv", "C:", "~", "\\", "a\\..", "/", "x" * 300, "\u202e", "a\n"]),
+    max_size=6,
+).map("/".join)
+
+
+@given(st.one_of(names, st.text(max_size=20)))
+def test_no_name_of_a_member_leads_out_of_its_folder(name: str) -> None:
+    parts = safe_parts(name)
+    if parts is not None:
+        top = Path("/private/folder")
+        assert Path(os.path.normpath(top.joinpath(*parts))).is_relative_to(top)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(names.filter(bool), max_size=5))
+def test_hostile_members_land_nowhere(tmp_path_factory: pytest.TempPathFactory, told: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "t").mkdir()
+    (folder / "in").mkdir()
+    before = tempfile.tempdir
+    tempfile.tempdir = str(folder / "t")
+    try:
+        with tarfile.open(folder / "in" / "x.tar", "w") as archive:
+            for number, name in enumerate(told):
+                info = tarfile.TarInfo(name)
+                info.type = (tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.LNKTYPE)[number % 4]
+                info.linkname = "/etc/passwd"
+                archive.addfile(info)
+        with pytest.raises(InputError) as refused:
+            pipeline.open_profile(folder / "in" / "x.tar")
+        assert str(folder / "t") not in refused.value.say("en") + refused.value.say("zh")
+        assert {path.name for path in folder.iterdir()} == {"t", "in"}
+        assert [path.name for path in (folder / "in").iterdir()] == ["x.tar"]
+    finally:
+        tempfile.tempdir = before
+    del refused
+    assert not list((folder / "t").iterdir())
+
+
+def test_links_out_of_an_archive_are_left_out_and_told(tmp_path: Path, rules: Catalog) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("secret")
+    with tarfile.open(tmp_path / "job.tar", "w") as archive:
+        archive.add(CASE, "job")
+        info = tarfile.TarInfo("job/npu_module_mem.csv")
+        info.type, info.linkname = tarfile.SYMTYPE, str(secret)
+        archive.addfile(info)
+        archive.addfile(tarfile.TarInfo("../../kernel_details.csv"))
+    found = pipeline.diagnose(pipeline.open_profile(tmp_path / "job.tar"), rules)
+    told = {one.file: one.what for one in found.unread}
+    assert told["job.tar/job/npu_module_mem.csv"] == "is a link or a device, and is not followed"
+    assert told["job.tar/../../kernel_details.csv"] == "would lie outside of the archive, or too deep in it"
+
+
+def test_a_bomb_is_refused_in_a_sentence(tmp_path: Path, private: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_limits, "FREE_BYTES", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "job.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("kernel_details.csv", bytes(64 << 20))
+    with pytest.raises(InputError, match="far more once unpacked") as refused:
+        pipeline.open_profile(tmp_path / "job.zip")
+    assert "job.zip cannot be unpacked" in str(refused.value)
+    del refused
+    assert not list(private.iterdir())
+
+
+def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive_limits, "MOST_MEMBERS", 3)
+    write_zip(tmp_path / "job.zip", {f"{number}.csv": b"" for number in range(4)})
+    with pytest.raises(InputError, match="more than 3 members"):
+        pipeline.open_profile(tmp_path / "job.zip")
+
+
+def test_an_encrypted_archive_says_so(tmp_path: Path) -> None:
+    path = write_zip(tmp_path / "job.zip", {"kernel_details.csv": b"x"})
+    content = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + at] |= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="cannot be unpacked: is encrypted"):
+        pipeline.open_profile(path)
+
+
+@pytest.mark.parametrize("way", ["zip", "tar", "tar.gz", "tar.xz"])
+@pytest.mark.parametrize("kept", [0.0001, 0.5, 0.97])
+def test_an_archive_that_was_cut_off_ends_in_a_sentence_or_is_told(
+    way: str, kept: float, tmp_path: Path, private: Path, rules: Catalog
+) -> None:
+    name, pack = WAYS[way]
+    pack(CASE, tmp_path / "whole")
+    content = (tmp_path / "whole").read_bytes()
+    (tmp_path / name).write_bytes(content[: int(len(content) * kept)])
+    try:
+        found = pipeline.diagnose(pipeline.open_profile(tmp_path / name), rules)
+    except InputError as refused:
+        assert name in refused.say("en")
+        assert str(private) not in refused.say("en") + refused.say("zh")
+    else:
+        assert any(name in one.file for one in found.unread)
+        assert str(private) not in found.to_json()
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.sampled_from(["zip", "tar", "gz"]),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=8),
+)
+def test_damaged_bytes_end_in_no_other_error(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, changes: list[tuple[float, int]]
+) -> None:
+    buffer = io.BytesIO()
+    rows = b"Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n1,2,3,4,5,6\n"
+    if kind == "zip":
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a/step_trace_time.csv", rows)
+            archive.writestr("a/kernel_details.csv", rows)
+    elif kind == "tar":
+        with tarfile.open(fileobj=buffer, mode="w:gz") as packed:
+            info = tarfile.TarInfo("a/step_trace_time.csv")
+            info.size = len(rows)
+            packed.addfile(info, io.BytesIO(rows))
+    else:
+        buffer.write(gzip.compress(rows))
+    content = bytearray(buffer.getvalue())
+    for where, value in changes:
+        content[int(where * (len(content) - 1))] = value
+    path = tmp_path_factory.mktemp("damaged") / {"zip": "j.zip", "tar": "j.tgz", "gz": "step_trace_time.csv.gz"}[kind]
+    path.write_bytes(content)
+    try:
+        pipeline.open_profile(path)
+    except InputError as refused:
+        assert refused.say("zh")
+
+
+def test_an_archive_beside_its_own_folder_is_left_alone(tmp_path: Path, private: Path) -> None:
+    shutil.copytree(CASE, tmp_path / "jobs" / "prof")
+    pack_zip(CASE, tmp_path / "jobs" / "prof.zip")
+    assert len(pipeline.open_profile(tmp_path / "jobs").run.ranks) == 2
+    assert not list(private.iterdir())
+
+
+def test_members_that_nobody_reads_are_not_unpacked(tmp_path: Path, private: Path) -> None:
+    shutil.copytree(CASE, tmp_path / "job")
+    (tmp_path / "job" / "weights.bin").write_bytes(b"x")
+    pack_zip(tmp_path / "job", tmp_path / "job.zip")
+    shutil.rmtree(tmp_path / "job")
+    profile = pipeline.open_profile(tmp_path / "job.zip")
+    names = {file.name for file in private.rglob("*")}
+    assert "kernel_details.csv" in names
+    assert "weights.bin" not in names
+    del profile
+
+
+def test_the_private_folder_is_for_its_owner_alone(tmp_path: Path, private: Path) -> None:
+    pack_zip(CASE, tmp_path / "job.zip")
+    profile = pipeline.open_profile(tmp_path / "job.zip")
+    (folder,) = private.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0
+    del profile
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path, private: Path) -> None:
+    pack_zip(CASE, tmp_path / "job.zip")
+    program = (
+        "import sys, time\nfrom pathlib import Path\nfrom advisor import pipeline\n"
+        "profile = pipeline.open_profile(Path(sys.argv[1]))\nprint('open', flush=True)\ntime.sleep(60)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(private)}
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "job.zip")],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"open\n"
+        assert len(list(private.iterdir())) == 1
+        process.send_signal(number)
+        process.wait(20)
+    assert not list(private.iterdir())
+
+
+def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path, private: Path) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left = private / f"advisor-{int(gone.stdout)}-abc"
+    (left / "1").mkdir(parents=True)
+    mine = private / f"advisor-{os.getppid()}-abc"
+    mine.mkdir()
+    pack_zip(CASE, tmp_path / "job.zip")
+    time.sleep(0)
+    profile = pipeline.open_profile(tmp_path / "job.zip")
+    assert not left.exists()
+    assert mine.exists()
+    del profile
+    mine.rmdir()

@@ -15,7 +15,7 @@ from typing import Literal
 from advisor.messages.text import Text
 from advisor.model.inspection import Recorder
 
-Switch = Literal["device", "host", "steps", "level1", "pipes", "shapes", "memory", "stack", "l2"]
+Switch = Literal["device", "host", "steps", "level1", "pipes", "shapes", "memory", "stack", "l2", "data"]
 """Something that profilers record, whatever they call it."""
 
 STEPS = 5
@@ -39,6 +39,7 @@ RECORDS: Mapping[Switch, Text] = {
     "memory": _t("device memory over time, by component and operator", "显存随时间的变化，按组件与算子统计"),
     "stack": _t("the lines of the program", "代码调用栈"),
     "l2": _t("hits of the L2 cache", "L2 Cache 命中率"),
+    "data": _t("queues and operations of the data pipeline", "数据流水线的队列与各操作"),
 }
 
 OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
@@ -62,6 +63,7 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
         "memory": "profile_memory=True",
         "stack": "with_stack=True",
         "l2": "l2_cache=True",
+        "data": "data_process=True",
     },
     "msprof": {
         "device": "--task-time",
@@ -156,7 +158,7 @@ def _python_code(recorder: Recorder, on: Collection[Switch], level2: bool) -> It
     yield f"    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.{device}],"
     yield "    schedule=steps,"
     yield '    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),'
-    for switch in ("shapes", "memory", "stack"):
+    for switch in ("shapes", "memory", "stack", "data"):
         if switch in on and switch in OPTIONS[recorder]:
             yield f"    {OPTIONS[recorder][switch]},"
     if metrics:

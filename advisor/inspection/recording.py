@@ -11,7 +11,7 @@ from advisor.engine.hit import RuleResult
 from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
 from advisor.facts.base import Fact
 from advisor.facts.observed import L2Cache, OperatorCall, StepWindow
-from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
+from advisor.facts.observed.recording import BOTH, DATA, LEVEL1, MEMORY, NPU
 from advisor.inspection.recorders import CARE, OPTIONS, RECORDS, Switch, write_code
 from advisor.messages.text import Text
 from advisor.model.inspection import Addition, Advice, FoundPart, Recorder, Recording
@@ -27,6 +27,7 @@ _SHARED: Mapping[Text, tuple[Switch, ...]] = {
     gpu_hints.SHAPES: ("shapes",),
     PIPES_ON: ("level1", "pipes"),
     STEPS_ON: ("steps",),
+    DATA: ("data",),
 }
 """What of the profiler has a value recorded, by the hint that rules give; other hints are no switches."""
 _OF_FACT: Mapping[type[Fact], tuple[Switch, ...]] = {StepWindow: ("steps",), L2Cache: ("l2",), OperatorCall: ("host",)}

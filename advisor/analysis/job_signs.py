@@ -46,7 +46,7 @@ _OPERATORS = (
 )
 _CALLS = (
     ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
-    ("forward", r"aten::(linear|conv[123]d|scaled_dot_product_attention|native_(layer|batch|group)_norm)$"),
+    ("forward", r"\w+::(linear|conv[123]d|scaled_dot_product_attention|native_(layer|batch|group)_norm)$"),
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
     ("prefill", ENGINE_STEP + r"[1-9]"),
     ("decode", ENGINE_STEP + r"\d+(\(.*?\))?_generation_[1-9]"),

@@ -49,6 +49,7 @@ COMMUNICATION = "communication.json"
 LANES = ("HCCL", "Communication")
 _GROUP_THREADS = ("Group ", "Communication Kernel")
 _TIMES = "Communication Time Info"
+_LATEST_NS = 1 << 63
 _ROUNDING_NS = 1000
 """Starts of one operator in two files are this near; starts of 2023 have no digits below a µs."""
 
@@ -211,11 +212,11 @@ def _make_calls(name: Texts, start: Array, elapse: Array, step: Array) -> Iterat
 
 def _of_entries(told: Iterable[CommunicationEntry]) -> Iterator[Call]:
     for entry in told:
-        start = as_number(value_at(entry.content, _TIMES, "Start Timestamp(us)"))
+        start = as_number(value_at(entry.content, _TIMES, "Start Timestamp(us)")) * 1000
         elapse = time_us(entry.content, _TIMES, "Elapse Time(ms)")
-        if start > 0 and elapse >= 0:
+        if 0 < start < _LATEST_NS and elapse >= 0:
             step = MISSING if entry.step is None else entry.step
-            yield Call(entry.name, round(start * 1000), elapse, step)
+            yield Call(entry.name, round(start), elapse, step)
 
 
 def operator_rows(timeline: TraceTimeline) -> Array:

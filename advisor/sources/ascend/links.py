@@ -120,7 +120,9 @@ def _table_of_sums(sums: Mapping[tuple[int, int, str, str, int, int, str], tuple
     keys = sorted(sums)
     sizes = np.array([sums[key][0] for key in keys], np.float64)
     times = np.array([sums[key][1] for key in keys], np.float64)
-    bandwidth = np.divide(sizes, times * 1e3, out=np.full(len(keys), math.nan), where=times > 0)
+    with np.errstate(over="ignore"):  # a time far below any that is measured gives no bandwidth
+        bandwidth = np.divide(sizes, times * 1e3, out=np.full(len(keys), math.nan), where=times > 0)
+    bandwidth[np.isinf(bandwidth)] = math.nan
     rank, step, op, group, source, target, link = zip(*keys, strict=True) if keys else ((),) * 7
     return Table.build(
         Link,

@@ -33,6 +33,7 @@ FAILURES = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged database raises; the latter where SQLite's own message repeats bytes of the file."""
 LONGEST = 64 << 20
 """Longest text or blob that is made; a column may be computed by an expression that comes from the file."""
+_MAGIC = b"SQLite format 3\0"
 _LOOKUPS = 500
 """Ids looked up by one statement; old SQLite allows 999."""
 _DENSE = 1 << 24
@@ -60,9 +61,11 @@ def open_readonly(path: Path, notes: Notes) -> sqlite3.Connection:
     """
     try:
         with open_regular(path) as file:  # SQLite opens by name alone
-            size, log = file.seek(0, os.SEEK_END), log_bytes(path)
+            begin, size, log = file.read(len(_MAGIC)), file.seek(0, os.SEEK_END), log_bytes(path)
         if size == 0:
             raise _unreadable_file(path, notes, Message("holds_nothing"))
+        if log and begin != _MAGIC:  # SQLite would take the log for one of an empty database, and delete it
+            raise sqlite3.DatabaseError("file is not a database")
         connection = _connect_with_log(path) if log else _connect_file(path, "mode=ro&immutable=1")
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)

@@ -109,6 +109,12 @@ def test_without_a_table_of_kernels_the_timeline_says_when_and_without_it_the_co
     assert (row["start_ns"], row["elapse_us"], row["step"], row["size_bytes"]) == (100_500, 80.25, 50, None)
 
 
+@pytest.mark.parametrize("start", [1e29, 9.3e15, float("nan"), -1.0])
+def test_a_start_that_no_clock_shows_is_none(tmp_path: Path, start: float) -> None:
+    entries = json.loads(json.dumps(told()).replace("100.5", json.dumps(start)))
+    assert of(COLLECTIVES.ways["text"], captured(tmp_path, communication=entries)) == []
+
+
 def test_a_start_is_the_one_the_launch_ends_at_though_the_table_cuts_off_a_nanosecond(tmp_path: Path) -> None:
     table = DETAILS.format(core="HCCL").replace("100.500", "100.499")
     (row,) = of(COLLECTIVES.ways["text"], captured(tmp_path, TRACE, kernel_details=table))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.sources.files.damage_notes import Notes
+from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import Database, open_readonly
 from advisor.sources.files.write_ahead_log import _continue_checksum, holds_transaction
 
@@ -100,6 +100,17 @@ def test_a_log_of_which_nothing_counts_is_left_as_it_is(how: str, tmp_path: Path
     log.write_bytes(damaged(log.read_bytes(), how))
     assert not holds_transaction(log)
     assert rows_read(path) == []
+
+
+@pytest.mark.parametrize("content", [b"\n", b"no database at all", b"SQLite format 4\0" + bytes(4080)])
+def test_the_log_beside_what_is_no_database_stays(content: bytes, tmp_path: Path) -> None:
+    path = left_open(tmp_path)
+    path.write_bytes(content)
+    before, notes = state(path.parent), Notes()
+    with pytest.raises(Unreadable):
+        open_readonly(path, notes)
+    assert state(path.parent) == before
+    assert [note.kind for note in notes.all()] == ["unreadable"]
 
 
 def test_a_log_that_is_cut_off_gives_the_transactions_before(tmp_path: Path) -> None:

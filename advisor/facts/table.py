@@ -137,7 +137,7 @@ class Table(Generic[F]):
             if fact.columns()[name].store == "text":
                 data[name] = Texts.concat([part.texts(name) for part in parts])
             else:
-                data[name] = np.concatenate([part[name] for part in parts])
+                data[name] = _joined([part[name] for part in parts])
         return cls(fact, data)
 
     def __len__(self) -> int:
@@ -177,7 +177,9 @@ class Table(Generic[F]):
 
     def take(self, where: Array) -> Table[F]:
         """The rows at these positions, or where a mask is true."""
-        return Table(self.fact, {n: v.take(where) if isinstance(v, Texts) else v[where] for n, v in self._data.items()})
+        rows = int(np.count_nonzero(where)) if where.dtype == bool else len(where)
+        data = {n: v.take(where) if isinstance(v, Texts) else _taken(v, where, rows) for n, v in self._data.items()}
+        return Table(self.fact, data)
 
     def only(self, names: Collection[str]) -> Table[F]:
         """The same rows with these columns alone, holding nothing else; other columns cannot be asked for."""
@@ -274,12 +276,29 @@ def _column_values(column: Column, value: Any, length: int) -> Values:
             return Texts.constant(value, length)
         return value if isinstance(value, Texts) else Texts.of(value)
     if value is None or isinstance(value, int | float):
-        # one cell seen `length` times: a constant column takes no memory
-        cell = np.array(column.missing if value is None else value, column.dtype)
-        return np.ndarray(length, cell.dtype, cell.tobytes(), strides=(0,))
+        return _constant(np.array(column.missing if value is None else value, column.dtype), length)
     if isinstance(value, np.ndarray):
         return value if value.dtype == column.dtype else value.astype(column.dtype)
     return np.array([column.missing if v is None else v for v in value], column.dtype)
+
+
+def _constant(cell: Array, length: int) -> Array:
+    """One cell seen `length` times: a constant column takes no memory."""
+    return np.ndarray(length, cell.dtype, cell.tobytes(), strides=(0,))
+
+
+def _is_constant(values: Array) -> bool:
+    return values.strides == (0,) and len(values) > 0
+
+
+def _taken(values: Array, where: Array, rows: int) -> Array:
+    return _constant(values[0], rows) if _is_constant(values) else values[where]
+
+
+def _joined(parts: Sequence[Array]) -> Array:
+    if all(map(_is_constant, parts)) and all(part[0] == parts[0][0] for part in parts):
+        return _constant(parts[0][0], sum(map(len, parts)))
+    return np.concatenate(parts)
 
 
 def read_table(fact: type[F], text: str) -> Table[F]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.facts import FACTS, MISSING, Fact, Table, Texts, read_table
 from advisor.facts.derived import Dispatch
-from advisor.facts.observed import Kernel
+from advisor.facts.observed import Kernel, Launch
 
 words = st.lists(st.none() | st.text(max_size=4), max_size=12)
 
@@ -76,6 +76,20 @@ def test_rows_keep_their_order_within_equal_keys(rows: list[tuple[int, float]]) 
     table = Table.build(Dispatch, rank=[r for r, _ in rows], latency_us=[v for _, v in rows])
     got = [(row["rank"], row["latency_us"]) for row in table.sorted_by("rank").rows()]
     assert got == sorted(rows, key=lambda row: row[0])
+
+
+@given(st.integers(0, 3), st.lists(st.booleans(), min_size=1, max_size=6), st.integers(0, 3))
+def test_a_column_of_one_value_stays_one_where_rows_are_taken_and_joined(
+    rank: int, keep: list[bool], other: int
+) -> None:
+    table = Table.build(Launch, rank=rank, thread=list(range(len(keep))))
+    taken = table.take(np.array(keep))
+    assert taken["rank"].tolist() == [rank] * sum(keep)
+    both = Table.concat(Launch, [taken, table.take(np.array([0, 0])).having(rank=other)])
+    assert both["rank"].tolist() == [rank] * sum(keep) + [other] * 2
+    assert both["thread"].tolist() == [row for row, kept in enumerate(keep) if kept] + [0, 0]
+    if rank == other and any(keep):
+        assert both["rank"].strides == (0,)
 
 
 def test_missing_integers_become_nan_as_floats() -> None:

@@ -26,7 +26,14 @@ from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import all_rows, bound_steps, count_rows
-from advisor.sources.files.table_blocks import Kind, decimal_numbers, quote_name, read_blocks, whole_numbers
+from advisor.sources.files.table_blocks import (
+    GrowingColumn,
+    Kind,
+    decimal_numbers,
+    quote_name,
+    read_blocks,
+    whole_numbers,
+)
 from advisor.sources.files.write_ahead_log import log_bytes
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)
@@ -227,16 +234,17 @@ class Database(Struct, frozen=True):
         return [kept[table, field][keep] for field in kinds]
 
     def _read_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
-        parts: list[list[Array]] = [[] for _ in kinds]
+        found = [GrowingColumn(np.float64 if kind == "float" else np.int64) for kind in kinds.values()]
+        some = False
         try:
             for columns in self._converted_blocks(table, kinds, only):
-                for part, values in zip(parts, columns, strict=True):
-                    part.append(values)
+                some = True
+                for column, values in zip(found, columns, strict=True):
+                    column.add(values)
         except FAILURES as wrong:
-            self._note_broken(table, wrong, any(parts))
+            self._note_broken(table, wrong, some)
         self.told.through(table)
-        nothing = [np.empty(0, np.float64 if kind == "float" else np.int64) for kind in kinds.values()]
-        return [np.concatenate(part) if part else none for part, none in zip(parts, nothing, strict=True)]
+        return [column.whole() for column in found]
 
     def _converted_blocks(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> Iterator[list[Array]]:
         """The columns block by block, in the rows that are wanted."""

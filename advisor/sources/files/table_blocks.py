@@ -147,6 +147,26 @@ def _spell_columns(connection: sqlite3.Connection, table: str, wanted: Mapping[s
     return ", ".join(spelled)
 
 
+class GrowingColumn:
+    """A column that is filled block by block, in memory that grows in place: joining blocks takes twice of it."""
+
+    def __init__(self, dtype: type[np.generic]) -> None:
+        self._values: Array = np.empty(FEW, dtype)
+        self._length = 0
+
+    def add(self, values: Array) -> None:
+        end = self._length + len(values)
+        if end > len(self._values):
+            self._values.resize(max(end, 2 * len(self._values)), refcheck=False)
+        self._values[self._length : end] = values
+        self._length = end
+
+    def whole(self) -> Array:
+        """The column, to which nothing can be added any more."""
+        self._values.resize(self._length, refcheck=False)
+        return self._values
+
+
 NOT_COLLECTED = frozenset({"", "N/A", "NA", "nan"})
 """Texts that say that nothing was collected."""
 

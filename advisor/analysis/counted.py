@@ -125,7 +125,8 @@ def rows_of_counts(run: Run, counts: Iterable[Counted]) -> Table[RankCoverage]:
             return database
         if capture is not None and capture.source == "trace":
             return capture.source
-        return _TIMELINE if capture is not None and text in capture.absent else text
+        held_in = _TIMELINE if capture is not None and text in capture.absent else text
+        return held_in if capture is None else capture.own_name(held_in)
 
     table = Table.concat(
         RankCoverage,

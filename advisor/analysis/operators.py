@@ -227,7 +227,7 @@ def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overla
         kernels.take(work.row[mine]),
         (work.end[mine] - work.start[mine]) / 1e3,
         per_rank.sizes[rank],
-        per_rank.means(np.where(whole, device.window.lengths / 1e3, _summed_up(device, split))[counted])[rank],
+        per_rank.means(_span_of_cells(device, split, whole)[counted])[rank],
         some[rank],
         mine,
         _counted_once(device, of, mine, counted)[rank],
@@ -241,6 +241,13 @@ def _counted_once(device: DeviceTimeline, of: Array, kernels: Array, counted: Ar
     every = np.bincount(of[device.work.cell[kernels]], weights=each, minlength=ranks) / 1e3
     busy = np.bincount(of[counted], weights=device.per_cell(device.compute)[counted], minlength=ranks)
     return np.minimum(ratio(busy, every), 1)
+
+
+def _span_of_cells(device: DeviceTimeline, split: Table[Overlap] | None, whole: Array) -> Array:
+    """Per cell: its span as the split has it, else, where all its kernels are listed, from the first to the last, µs."""
+    summed = _summed_up(device, split)
+    span: Array = np.where(whole & np.isnan(summed), device.window.lengths / 1e3, summed)
+    return span
 
 
 def _summed_up(device: DeviceTimeline, split: Table[Overlap] | None) -> Array:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.engine import gpu_hints, mindspore_hints
-from advisor.engine.vocabulary import FILES, RUN, TELL_JOB, VALUES, SoughtValue, words_for_names
+from advisor.engine import mindspore_hints
+from advisor.engine.recorder_hints import hints_of
+from advisor.engine.vocabulary import FILES, PIPES_ON, RUN, STEPS_ON, TELL_JOB, VALUES, SoughtValue, words_for_names
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked_variables
 from advisor.facts import FACTS
@@ -126,24 +127,32 @@ def _say_missing_values(
 
 def how_to_record(value: SoughtValue, run: Run) -> Text | None:
     """How to have a value next time, with the profiler of this device; None where nothing is known to help."""
-    if run.device_family != "gpu":
+    hints = hints_of(run)
+    if hints is None:
         return _in_words_of(run, value.record_with)
     column = next((name for name, sought in VALUES.items() if sought is value), "")
-    told = gpu_hints.OF_COLUMN.get(column) or gpu_hints.OF_SOURCE.get(value.source)
+    own = hints.of_switch.get(value.record_with) if value.record_with in _OF_VALUES else None
+    told = own or hints.of_column.get(column) or hints.of_source.get(value.source)
     if told is not None or value.record_with is None:
         return told
-    return gpu_hints.OF_SWITCH.get(value.record_with, gpu_hints.NOT_RECORDED)
+    return hints.of_switch.get(value.record_with, hints.not_recorded)
+
+
+_OF_VALUES = (PIPES_ON, STEPS_ON)
+"""Switches for a value of a table that is recorded with another one."""
 
 
 def _was_recorded(value: SoughtValue, run: Run) -> bool:
     """Whether every capture says that the profiler was told to record a value, and it is one that it can record."""
-    return how_to_record(value, run) is not gpu_hints.NOT_RECORDED and _is_switched_on(value.record_with, run)
+    hints = hints_of(run)
+    never = hints is not None and how_to_record(value, run) is hints.not_recorded
+    return not never and _is_switched_on(value.record_with, run)
 
 
 def _how_to_know(names: Iterable[str], run: Run) -> list[Text]:
     """How to have what is known of a run, by its name in rules."""
-    known = gpu_hints.OF_RUN if run.device_family == "gpu" else OF_RUN
-    return _distinct_hints(_in_words_of(run, known.get(name)) for name in names)
+    hints = hints_of(run)
+    return _distinct_hints(hints.of_run.get(name) if hints else _in_words_of(run, OF_RUN.get(name)) for name in names)
 
 
 def _in_words_of(run: Run, hint: Text | None) -> Text | None:
@@ -180,7 +189,8 @@ def _files_not_given(sought: Iterable[SoughtValue], run: Run) -> AbsentFiles:
         recorded = [capture for capture in run.captures if _was_switched_on(value.record_with, capture)]
         without = tuple(capture.rank for capture in recorded if file in capture.absent)
         if file is not None and without:
-            found.setdefault(file, ([], without))[0].append(value)
+            called = recorded[0].own_name(file)
+            found.setdefault(called, ([], without))[0].append(value)
     return found
 
 
@@ -248,14 +258,13 @@ def of_missing_values(  # noqa: PLR0917 - what is missing, and in whose words
     if variables:
         return _with_hints([_OTHER_VARIABLES], ())
     values = [VALUES[name] for name in columns if name in VALUES]
-    on_gpu = run is not None and run.device_family == "gpu"
+    other = hints_of(run)
     if columns and all((fact.table, name) in OF_COLUMN for name in columns):
-        how = [gpu_hints.OF_COLUMN[name] if on_gpu else OF_COLUMN[fact.table, name] for name in columns]
+        how = [other.of_column[name] if other else OF_COLUMN[fact.table, name] for name in columns]
         return _with_hints(hints := _distinct_hints(how), hints)
     known = {**RUN, **(labels or {})}
     named = [name for name in others if name in known]
-    own_run = run or Run()
-    settings = gpu_hints.NOT_RECORDED if on_gpu else _in_words_of(own_run, Setting.record_with)
+    settings = other.not_recorded if other else _in_words_of(run or Run(), Setting.record_with)
     asks = [settings] if asked_variables(others) else []
     hints = _distinct_hints([*_how_to_know(others, run or Run()), *asks])
     if values:

@@ -110,6 +110,7 @@ RUN: Mapping[str, Text] = {
     "lost_files": _t("files that were not given", "未提供的文件"),
     "device_family": _t("family of devices", "设备类别"),
     "framework": _t("framework", "训练框架"),
+    "recorder": _t("who recorded", "采集工具"),
     "workload": _t("kind of job", "任务类型"),
     "phase": _t("phase of the inference", "推理阶段"),
     "stack": _t("software stack of the job", "任务所用软件栈"),

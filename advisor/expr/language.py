@@ -236,7 +236,18 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName("cp", _NUMBER, "context-parallel size", lambda r: _none_if_zero(r.parallel.cp)),
     RunName("ep", _NUMBER, "expert-parallel size", lambda r: _none_if_zero(r.parallel.ep)),
     RunName("device_family", _TEXT, "`npu` or `gpu`", lambda r: r.device_family),
-    RunName("framework", _TEXT, "`PyTorch` or `MindSpore`; missing when not recorded", lambda r: r.framework or None),
+    RunName(
+        "framework",
+        _TEXT,
+        "`PyTorch` or `MindSpore`; `other` where msprof recorded, which tells of none; missing when not recorded",
+        lambda r: r.framework or ("other" if r.recorder == "msprof" else None),
+    ),
+    RunName(
+        "recorder",
+        _TEXT,
+        "`msprof` where it recorded a program from outside, else `framework`",
+        lambda r: r.recorder or "framework",
+    ),
     RunName(
         "workload",
         _TEXT,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from advisor.engine import gpu_hints
+from advisor.engine import gpu_hints, msprof_hints
 from advisor.engine.hit import RuleResult
 from advisor.engine.vocabulary import PIPES_ON, STEPS_ON
 from advisor.facts.base import Fact
@@ -28,11 +28,16 @@ _SHARED: Mapping[Text, tuple[Switch, ...]] = {
     PIPES_ON: ("level1", "pipes"),
     STEPS_ON: ("steps",),
     DATA: ("data",),
+    msprof_hints.OF_SWITCH[NPU]: ("device", "level1"),
+    msprof_hints.OF_SWITCH[BOTH]: ("host", "device"),
+    msprof_hints.OF_SWITCH[MEMORY]: ("memory",),
+    msprof_hints.OF_SWITCH[PIPES_ON]: ("level1", "pipes"),
+    msprof_hints.OF_SOURCE["l2_cache"]: ("l2",),
 }
 """What of the profiler has a value recorded, by the hint that rules give; other hints are no switches."""
 _OF_FACT: Mapping[type[Fact], tuple[Switch, ...]] = {StepWindow: ("steps",), L2Cache: ("l2",), OperatorCall: ("host",)}
 """The same of tables that have a hint of their own."""
-_NO_USE = (gpu_hints.NOT_RECORDED,)
+_NO_USE = (gpu_hints.NOT_RECORDED, msprof_hints.NOT_RECORDED)
 """Hints that say that nothing helps."""
 ALWAYS_ON: tuple[Switch, ...] = ("device", "host", "steps")
 """Without these little can be said of any run."""
@@ -113,7 +118,7 @@ def recorder_of_run(run: Run) -> Recorder:
     """The profiler that recorded a run, by the device, the framework and the kind of its files."""
     if run.device_family == "gpu":
         return "torch.profiler"
-    if any(capture.source.startswith("msprof") for capture in run.captures):
+    if run.recorder == "msprof":
         return "msprof"
     if run.job.stack == "MindIE":
         return "atb"

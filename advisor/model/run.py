@@ -65,12 +65,20 @@ class Capture(_Model):
             return "NPU" in self.activities or "GPU" in self.activities
         return self.source.startswith("text") and "op_statistic.csv" not in self.absent
 
+    def own_name(self, file: str) -> str:
+        """What a text file of the profilers of frameworks is called where msprof recorded: with a time behind it."""
+        if self.recorder != "msprof" or "." not in file:
+            return file
+        stem, _, ending = file.partition(".")
+        return f"{_BY_MSPROF.get(file, stem)}_*.{ending}"
+
     @property
     def lost(self) -> tuple[str, ...]:
         """Files with events that are absent although what they hold was recorded."""
         return tuple(name for name in self.absent if _HOLDS.get(name, "") in (self.activities or ()))
 
 
+_BY_MSPROF = {"trace_view.json": "msprof", "kernel_details.csv": "op_summary", "step_trace_time.csv": "step_trace"}
 _HOLDS = {"trace_view.json": "CPU", "kernel_details.csv": "NPU"}
 """By file of a text export: the activity that is found in no other file."""
 

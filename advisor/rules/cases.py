@@ -95,16 +95,21 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
             phase=_one_of_words(said, "phase", get_args(Phase)),
             stack=_one_of_words(said, "stack", STACKS),
         ),
-        captures=_captures_lacking(_device_family(said), _text_of_word(said, "lost_files").split(), ranks),
+        captures=_captures_lacking(said, _text_of_word(said, "lost_files").split(), ranks),
         parallel=Parallel(**{name: int(_number_of_word(said, name, 0)) for name in ("tp", "pp", "dp", "cp", "ep")}),
     )
 
 
-def _captures_lacking(family: str, files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
+def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iterable[int]) -> tuple[Capture, ...]:
     """Captures of host and device from which these files are missing; none where nothing is to be said of them."""
-    both, missing = ("CPU", family.upper()), tuple(files)
-    told = bool(files) or family == "gpu"
-    return tuple(Capture(rank=rank, path="", source="text", activities=both, absent=missing) for rank in ranks if told)
+    family, recorder = _device_family(said), _one_of_words(said, "recorder", ("msprof", "framework"))
+    both, by = ("CPU", family.upper()), "msprof" if recorder == "msprof" else ""
+    told = bool(files) or family == "gpu" or bool(by)
+    return tuple(
+        Capture(rank=rank, path="", recorder=by, source="text", activities=both, absent=tuple(files))
+        for rank in ranks
+        if told
+    )
 
 
 _FAMILIES = ("npu", "gpu")

@@ -17,13 +17,14 @@ WORDS: Mapping[str, re.Pattern[str]] = {
         r"|\bno_sync\b|DistributedDataParallel|\bDDP\b|non_blocking|pin_memory|\bnn\.Module\b|convert_sync_batchnorm"
         r"|\bmindspore\."
     ),
+    "recorder": re.compile(r"\bmsprof --"),
     "workload": re.compile(
         r"[Oo]ptimi[sz]er\b|\boptim\.|NpuFused|[Gg]radient|\.backward\(|DistributedDataParallel|\bDDP\b|no_sync|ZeRO"
         r"|[Mm]icro-?[Bb]atch|[Rr]ecompute|find_unused|SyncBatchNorm|--manual-gc|--overlap-|--moe-fb"
         r"|\btraining (loop|step|thread)|优化器|梯度|反向|重计算|训练(循环|线程|步)"
     ),
     "stack": re.compile(
-        r"--(?!only\b|rank_id\b|top_num\b|privileged\b)[a-z][\w-]+|\bMegatron|\bMindSpeed|\bDeepSpeed|\bvLLM|\bSGLang|\bMindIE"
+        r"--(?!output=|task-time|ai-core|aic-metrics|export=|analyze=|clear=|rule=|only\b|rank_id\b|top_num\b|privileged\b)[a-z][\w-]+|\bMegatron|\bMindSpeed|\bDeepSpeed|\bvLLM|\bSGLang|\bMindIE"
         r"|\b(VLLM|SGLANG|MINDIE|ATB)_\w+|\bDDP\b|DistributedDataParallel|no_sync\b|\bFSDP"
     ),
 }

@@ -171,3 +171,13 @@ def test_a_shipped_remedy_that_names_a_tool_says_whom_it_concerns(
     assert not lint_rules([tmp_path])  # rules of one's own are for runs one knows
     monkeypatch.setattr(style, "shipped_folder", lambda _: tmp_path)
     assert [what for mistake in lint_rules([tmp_path]) if "names" in (what := str(mistake.what))] == wrong
+
+
+MSPROF_NEVER = re.compile(r"torch_npu|torch\.npu|ProfilerActivity|prof\.step|profiler_level|\bmindspore\.")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_who_recorded_with_msprof_is_told_no_switch_of_the_profilers_of_frameworks(rule: Rule) -> None:
+    for steps in shown(rule, "framework=- recorder=msprof"):
+        for step in steps:
+            assert not MSPROF_NEVER.search(" ".join((step.do.en, step.do.zh, step.run, step.code)))

@@ -40,11 +40,18 @@ def describe_capture(folder: Folder) -> Capture:
         profile_memory=found.switch("profile_memory"),
         record_shapes=found.switch("record_shapes"),
         complete=found.complete,
-        absent=tuple(name for name in TEXT_FILES if name not in folder.files) if folder.exports_text else (),
+        absent=_absent_files(folder),
         size_bytes=folder.size_bytes,
     )
 
 
+def _absent_files(folder: Folder) -> tuple[str, ...]:
+    """The files of a text export that are not there; of msprof those that it always writes."""
+    always = _BY_MSPROF if folder.by_msprof else TEXT_FILES
+    return tuple(name for name in always if name not in folder.files) if folder.exports_text else ()
+
+
+_BY_MSPROF = ("kernel_details.csv", "trace_view.json", "op_statistic.csv")
 _CHEAP: tuple[type[Fact], ...] = (StepTime, OperatorTotal, ApiTotal, MemoryUse, Transfer, Kernel)
 _ABOUT = "^(sqlite_|ENUM_|META_DATA|STRING_IDS|HOST_INFO|NPU_INFO|RANK_DEVICE_MAP|SESSION_TIME_INFO|status_info)"
 

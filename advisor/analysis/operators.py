@@ -244,7 +244,7 @@ def _counted_once(device: DeviceTimeline, of: Array, kernels: Array, counted: Ar
 
 
 def _span_of_cells(device: DeviceTimeline, split: Table[Overlap] | None, whole: Array) -> Array:
-    """Per cell: its span as the split has it, else, where all its kernels are listed, from the first to the last, µs."""
+    """Per cell: its span as the split has it, else, where all its kernels are listed, from first to last, µs."""
     summed = _summed_up(device, split)
     span: Array = np.where(whole & np.isnan(summed), device.window.lengths / 1e3, summed)
     return span

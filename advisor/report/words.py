@@ -265,6 +265,10 @@ NOTES: Mapping[str, Text] = {
         "older captures of the same ranks left aside: {value}", "同一 rank 的 {value} 份较早采集未使用"
     ),
     "chosen": _t("read in their place: {value}", "实际读取：{value}"),
+    "msprof_captures": _t(
+        "captures of msprof left aside for those of the framework's profiler: {value}",
+        "另有 {value} 份 msprof 采集未使用，以框架 profiler 的采集为准",
+    ),
     "unparsed_captures": _t(
         "captures not parsed yet and left aside: {value}; the `analyse` of the profiler that recorded them parses them",
         "{value} 份采集尚未解析，未使用；可用采集所用 profiler 的 `analyse` 解析",

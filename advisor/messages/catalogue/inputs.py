@@ -31,10 +31,6 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds raw data of msprof that has not been exported: it has no mindstudio_profiler_output",
         "{path} 是 msprof 采集的原始数据，尚未导出，缺少 mindstudio_profiler_output",
     ),
-    "mixes_recorders": Text(
-        "{path} mixes captures of a framework's profiler and of msprof",
-        "{path} 中混有框架 profiler 与 msprof 的采集数据",
-    ),
     "not_parsed": Text(
         "{path} holds raw profiling data that has not been parsed: it has no ASCEND_PROFILER_OUTPUT",
         "{path} 是尚未解析的原始采集数据，缺少 ASCEND_PROFILER_OUTPUT",

@@ -49,11 +49,10 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     Raises:
         InputError: They are of several frameworks, or hold no measurement at all.
     """
-    spots = [candidate for candidate in candidates if isinstance(candidate, CaptureFolders)]
+    found = [candidate for candidate in candidates if isinstance(candidate, CaptureFolders)]
+    spots = [spot for spot in found if spot.results is None] or found  # a framework's profiler records more than msprof
     if any(spot.mindspore for spot in spots) and any(spot.pytorch for spot in spots):
         raise refusals.mixed_frameworks_error(given.path)
-    if any(spot.results is None for spot in spots) and any(spot.results is not None for spot in spots):
-        raise refusals.mixed_recorders_error(given.path)
     base = given.path if given.path.is_dir() and given.path.name != OUTPUT else spots[0].root
     ranked, others = _one_per_rank([_folder_at(spot, base) for spot in spots])
     told = _read_descriptions(ranked)
@@ -68,7 +67,7 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
             "world_size": job.ranks,
             "world_source": job.source if job.ranks else "",
             "steps": tuple(sorted(steps)),
-            "notes": _notes_on_choice(folders, others),
+            "notes": (*_notes_on_choice(folders, others), *_notes_on_recorders(len(found) - len(spots))),
         }
     )
     return run, list[Source](folders)
@@ -323,6 +322,11 @@ def _notes_on_choice(folders: Sequence[Folder], others: int) -> tuple[str, ...]:
     """Which of several captures of a rank were chosen, as `key=value`."""
     chosen = ", ".join(folder.name for folder in folders if folder.other_captures)
     return (f"other_captures={others}", f"chosen={chosen}") if others else ()
+
+
+def _notes_on_recorders(left: int) -> tuple[str, ...]:
+    """How many captures of msprof were left aside for those of a framework, as `key=value`."""
+    return (f"msprof_captures={left}",) if left else ()
 
 
 def _no_measurement_error(path: Path, folders: Sequence[Folder]) -> InputError:

@@ -70,14 +70,6 @@ def _hollow_output_error(path: Path, output: Path) -> InputError:
     )
 
 
-def mixed_recorders_error(path: Path) -> InputError:
-    """About captures of a framework and of msprof in one input."""
-    return InputError(
-        Message("mixes_recorders", path=show_name(path)),
-        Message("give_one_job"),
-    )
-
-
 def mixed_frameworks_error(path: Path) -> InputError:
     """About captures of PyTorch and of MindSpore in one input."""
     return InputError(

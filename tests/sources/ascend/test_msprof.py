@@ -188,11 +188,11 @@ def test_what_msprof_exported_of_a_capture_that_was_not_parsed_is_read(tmp_path:
     assert only(tmp_path)[0].recorder == "msprof"
 
 
-def test_captures_of_a_framework_and_of_msprof_are_no_one_job(tmp_path: Path):
+def test_captures_of_a_framework_come_before_those_of_msprof(tmp_path: Path):
     write(tmp_path / "a_ascend_pt", {"ASCEND_PROFILER_OUTPUT/op_statistic.csv": TOTALS})
     write(tmp_path / PROF, {"mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS})
-    with pytest.raises(InputError, match="mixes captures"):
-        open_input(tmp_path)
+    run, _ = only(tmp_path)
+    assert run.recorder == "" and run.notes == ("msprof_captures=1",)
 
 
 @pytest.mark.parametrize("text", ["", "x", SUMMARY, SUMMARY[:40], "\0" * 400, "Device_id,Op Name\n0,a\n"])

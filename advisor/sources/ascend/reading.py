@@ -212,7 +212,9 @@ class Folder(Description):
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"], self.unusable("trace_view.json"))
         first, *others = self.parts("trace_view.json")
-        return timeline.read_timeline(first, self.notes, self.jobs, progress=self.progress, more=others)
+        return timeline.read_timeline(
+            first, self.notes, self.jobs, progress=self.progress, more=others, device=self.device
+        )
 
     def columns(
         self,

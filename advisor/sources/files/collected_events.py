@@ -17,7 +17,7 @@ from advisor.progress import Progress, silent
 from advisor.sources.files import chunks
 from advisor.sources.files.damage_notes import Notes, Odd, Unreadable
 from advisor.sources.files.decoding import EventBatches
-from advisor.sources.files.events import PROCESS, THREAD, TRACK, EventBatch, EventFormat, whole_numbers
+from advisor.sources.files.events import LABELS, PROCESS, THREAD, TRACK, EventBatch, EventFormat, whole_numbers
 from advisor.sources.files.packed import TraceFile
 
 KEY = "traceEvents"
@@ -32,6 +32,9 @@ class Tracks(Struct, frozen=True):
     """Name of the thread, such as `Stream 2`."""
     number: Array
     """Thread number; a stream on the device."""
+
+    labels: Texts
+    """What the process is labelled with, such as `NPU 0`."""
 
     def of(self, *processes: str) -> Array:
         """Per track: whether it belongs to one of these processes."""
@@ -92,7 +95,7 @@ class CollectedEvents:
                 values["row"] = values["row"] + before
             self.parts.setdefault(part, _Growing(self._total_bytes)).add(values, self._seen_bytes)
         for kind, process, thread, name in piece.names:
-            self._names[kind, process, None if kind == PROCESS else thread] = name
+            self._names[kind, process, thread if kind == THREAD else None] = name
 
     def _codes_of_column(self, part: str, column: str) -> dict[Any, int]:
         """All tracks are numbered together, whichever part they are met in."""
@@ -109,6 +112,7 @@ class CollectedEvents:
             Texts.of(self._names.get((PROCESS, process, None)) for process, _ in known),
             Texts.of(self._names.get((THREAD, process, thread)) for process, thread in known),
             whole_numbers([thread for _, thread in known]),
+            Texts.of(self._names.get((LABELS, process, None)) for process, _ in known),
         )
 
 

@@ -28,7 +28,7 @@ OPERATOR_LINK = "async_npu"
 """Category of flows from an operator of the framework to the task it led to; their id is the start of the task, ns."""
 OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
 """Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
-PROCESS, THREAD = "process_name", "thread_name"
+PROCESS, THREAD, LABELS = "process_name", "thread_name", "process_labels"
 
 EventValue = int | str | float | None
 LONGEST_US = 1e15
@@ -53,6 +53,7 @@ class Args(Struct, gc=False):
     algorithm: EventValue = msgspec.field(name="alg_type", default=None)
     mhz: EventValue = msgspec.field(name="MHz", default=None)
     name: object = None
+    labels: object = None
 
 
 class Event(Struct, gc=False):
@@ -146,9 +147,9 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     _add_operator_links(piece, [e for e in by_phase.get("s", []) if e.cat == OPERATOR_LINK])
     _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
     piece.names = [
-        (e.name, e.pid, e.tid, bounded_name(str(e.args.name)))
+        (e.name, e.pid, e.tid, bounded_name(str(e.args.labels if e.name == LABELS else e.args.name)))
         for e in by_phase.get("M", [])
-        if e.name in (PROCESS, THREAD) and e.args is not None
+        if e.name in (PROCESS, THREAD, LABELS) and e.args is not None
     ]
     return piece
 

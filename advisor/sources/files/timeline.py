@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from advisor.facts.base import MISSING
 from advisor.facts.table import Array, Texts
@@ -18,6 +20,8 @@ from advisor.sources.files.collected_events import CollectedEvents, Tracks, coll
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.events import ASCEND_EVENTS, TRACK
 from advisor.sources.files.packed import TraceFile
+
+_DEVICE = re.compile(r"NPU (\d{1,4})")
 
 
 class Slices(Struct, frozen=True):
@@ -116,8 +120,9 @@ def read_timeline(  # noqa: PLR0917 - which files, and how they are read
     chunk: int = chunks.CHUNK,
     progress: Progress = silent,
     more: Sequence[Path] = (),
+    device: int | None = None,
 ) -> TraceTimeline:
-    """The timeline in a file, and in `more` where it was cut into several.
+    """The timeline in a file, and in `more` where it was cut into several; with `device` that of one of its devices.
 
     Events that cannot be used are left out and noted with the byte where they begin; so is the end of a file that was
     cut off.
@@ -136,17 +141,20 @@ def read_timeline(  # noqa: PLR0917 - which files, and how they are read
             wrong = one
     if found is None:
         raise wrong or Unreadable(path.name, Message("holds_nothing"))
-    return _timeline_of_events(found)
+    return _timeline_of_events(found, device)
 
 
-def _timeline_of_events(found: CollectedEvents) -> TraceTimeline:
+def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTimeline:
     slices, tasks, copies, payloads, links, operator_links, frequencies = (
         found.parts[part]
         for part in ("slices", "tasks", "copies", "payloads", "links", "operator_links", "frequencies")
     )
+    tracks = found.tracks()
+    others = _on_other_devices(tracks, device)
+    kept = ~(links["end"] & others[links[TRACK]])
     return TraceTimeline(
-        _overlap_sums(found),
-        found.tracks(),
+        _overlap_sums(found) if device is None else {},
+        replace(tracks, process=_without_names(tracks.process, others)),
         Slices(
             name=found.texts("slices", "name"),
             category=found.texts("slices", "category"),
@@ -163,10 +171,22 @@ def _timeline_of_events(found: CollectedEvents) -> TraceTimeline:
             dtype=found.texts("payloads", "dtype"),
             algorithm=found.texts("payloads", "algorithm"),
         ),
-        LaunchArrows(links["high"], links["low"], links[TRACK], links["time_ns"], links["end"]),
+        LaunchArrows(*(links[name][kept] for name in ("high", "low", TRACK, "time_ns", "end"))),
         OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
         Frequencies(frequencies["time_ns"], frequencies["mhz"]),
     )
+
+
+def _on_other_devices(tracks: Tracks, device: int | None) -> Array:
+    """Per track: whether it is labelled as one of another device, as `NPU 1` is where this is device 0."""
+    told = [_DEVICE.fullmatch(label) for label in tracks.labels.names]
+    found = tracks.labels.hits(device is not None and one is not None and int(one[1]) != device for one in told)
+    return np.append(found, False)
+
+
+def _without_names(names: Texts, hidden: Array) -> Texts:
+    """The names, missing where they are hidden: what has none belongs to no lane that is read."""
+    return Texts(np.where(hidden[: len(names)], -1, names.codes).astype(np.int32), names.names)
 
 
 def _overlap_sums(found: CollectedEvents) -> dict[str, float]:

@@ -29,6 +29,7 @@ from advisor.messages.errors import InputError
 from advisor.model.run import Run
 from advisor.sources import open_input
 from advisor.sources.ascend.msprof import parse_name
+from tests.sources.conftest import Capture
 
 PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
 SUMMARY = (
@@ -144,6 +145,39 @@ def test_several_devices_of_one_folder_are_ranks_with_rows_of_their_own(tmp_path
     assert [source.read(Device)["cube_cores"].tolist() for source in sources] == [[24], [24]]
 
 
+def lanes_of(device: int) -> list[dict[str, object]]:
+    """The lane of one device as msprof draws it: two tasks, the second launched by the host."""
+    pid = 1000 + device
+    events: list[dict[str, object]] = [
+        {"name": "process_name", "pid": pid, "tid": 0, "ph": "M", "args": {"name": "Ascend Hardware"}},
+        {"name": "process_labels", "pid": pid, "tid": 0, "ph": "M", "args": {"labels": f"NPU {device}"}},
+        {"name": "thread_name", "pid": pid, "tid": 2, "ph": "M", "args": {"name": "Stream 2"}},
+    ]
+    for i, at in enumerate((START + device, START + 50 + device)):
+        args = {"Task Type": "AI_CORE", "Physic Stream Id": 2, "Task Id": i, "connection_id": 10 * device + i}
+        events.append({"name": "MatMul", "pid": pid, "tid": 2, "ts": f"{at}.000", "dur": 10, "ph": "X", "args": args})
+    flow = {"cat": "HostToDevice", "id": str(device + 1), "name": f"HostToDevice{device + 1}"}
+    events.append({**flow, "ph": "s", "pid": 7, "tid": 9, "ts": f"{START + 20}.000"})
+    events.append({**flow, "ph": "f", "bp": "e", "pid": pid, "tid": 2, "ts": f"{START + 50 + device}.000"})
+    return events
+
+
+def test_each_device_of_one_timeline_has_its_own_lanes_and_launches(tmp_path: Path):
+    write(
+        tmp_path / PROF,
+        {
+            "mindstudio_profiler_output/msprof_20250101000000.json": json.dumps([*lanes_of(0), *lanes_of(1)]),
+            **{f"device_{i}/start_info.{i}": "{}" for i in (0, 1)},
+        },
+    )
+    run, sources = open_input(tmp_path)
+    assert len(run.ranks) == 2
+    for device, source in enumerate(sources):
+        tasks, launches = source.read(DeviceTask), source.read(Launch)
+        assert ((tasks["start_ns"] // 1000) - START).tolist() == [device, 50 + device]
+        assert ((launches["device_start_ns"] // 1000) - START).tolist() == [50 + device]
+
+
 def test_iterations_of_a_graph_are_steps_and_kernels_belong_to_them(tmp_path: Path):
     rows = summary_rows((0, "A", 10, 5), (0, "B", 120, 5), (0, "C", 160, 5), (0, "D", 260, 5))
     run, source = only(
@@ -193,6 +227,25 @@ def test_captures_of_a_framework_come_before_those_of_msprof(tmp_path: Path):
     write(tmp_path / PROF, {"mindstudio_profiler_output/op_statistic_20250101000000.csv": TOTALS})
     run, _ = only(tmp_path)
     assert run.recorder == "" and run.notes == ("msprof_captures=1",)
+
+
+def test_a_database_of_msprof_has_the_tables_of_the_other_one(capture: Capture, tmp_path: Path):
+    told = sorted(capture("database").rglob("ascend_pytorch_profiler_0.db"))[0]
+    (tmp_path / PROF).mkdir()
+    os.symlink(told, tmp_path / PROF / "msprof_20250101000000.db")
+    run, source = only(tmp_path)
+    _, theirs = only(told)
+    assert run.captures[0].source == "database" and run.recorder == "msprof"
+    for fact, columns in {
+        Kernel: ("start_ns", "duration_us", "blocks"),
+        DeviceTask: ("start_ns", "end_ns"),
+        Launch: ("host_start_ns", "device_start_ns"),
+        Collective: ("start_ns", "elapse_us", "size_bytes"),
+        OperatorTotal: ("calls", "total_us"),
+    }.items():
+        ours, known = source.read(fact), theirs.read(fact)
+        for column in columns:
+            np.testing.assert_array_equal(ours[column], known[column])
 
 
 @pytest.mark.parametrize("text", ["", "x", SUMMARY, SUMMARY[:40], "\0" * 400, "Device_id,Op Name\n0,a\n"])

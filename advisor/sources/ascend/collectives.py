@@ -33,6 +33,7 @@ from advisor.sources.ascend.communication import (
 )
 from advisor.sources.ascend.groups import communicator_hash
 from advisor.sources.ascend.kernels import COMMUNICATION_CORES, kernel_details
+from advisor.sources.ascend.plane_tasks import splits_by_planes
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import Origin, read_records
 from advisor.sources.files.damage_notes import Unreadable
@@ -168,9 +169,22 @@ def _collectives_from_text(folder: Folder) -> Table[Collective]:
     else:
         raise FactMissing([Collective.table])
     table = _collective_table(folder, _with_payloads(_with_splits(calls, told or ()), timeline))
+    if told is None and timeline is not None and folder.by_msprof:
+        table = _with_plane_splits(table, timeline)
     if told is not None and not told and len(table):
         folder.notes.add(COMMUNICATION, "", Message("names_no_operator"), rows=len(table))
     return table
+
+
+def _with_plane_splits(table: Table[Collective], timeline: TraceTimeline) -> Table[Collective]:
+    """The operators with what their tasks tell, where nobody analysed the communication."""
+    start, elapse = table["start_ns"], table["elapse_us"]
+    end = start + np.rint(elapse * 1000).astype(np.int64)
+    found = splits_by_planes(timeline, LANES, _GROUP_THREADS, start, end)
+    if found is None:
+        return table
+    idle = np.maximum(elapse - found.transit_us - found.wait_us, 0)
+    return table.having(transit_us=found.transit_us, wait_us=found.wait_us, idle_us=idle)
 
 
 def _read_or_none(read: Callable[[], T]) -> T | None:

@@ -178,6 +178,28 @@ def test_each_device_of_one_timeline_has_its_own_lanes_and_launches(tmp_path: Pa
         assert ((launches["device_start_ns"] // 1000) - START).tolist() == [50 + device]
 
 
+def test_the_tasks_of_a_collective_tell_how_long_it_moved_data_and_how_long_it_only_waited(tmp_path: Path):
+    lane = {"process_name": {"name": "HCCL"}}
+    events = [{"name": name, "pid": 3, "tid": 0, "ph": "M", "args": args} for name, args in lane.items()]
+    threads = {0: "Plane 0", 1: "Plane 1", 9: "Communication Kernel"}
+    events += [{"name": "thread_name", "pid": 3, "tid": t, "ph": "M", "args": {"name": n}} for t, n in threads.items()]
+    tasks = [
+        (9, "Default/AllReduce-op5_0", 0, 100),
+        (0, "Notify_Wait", 0, 40),
+        (1, "Notify_Wait", 0, 50),
+        (0, "Memcpy", 40, 30),
+        (1, "Reduce_Inline", 60, 20),
+        (1, "Notify_Wait", 80, 10),
+    ]
+    events += [
+        {"name": name, "pid": 3, "tid": tid, "ts": 1000.0 + at, "dur": us, "ph": "X"} for tid, name, at, us in tasks
+    ]
+    _, source = only(write(tmp_path / PROF / "device_0/timeline", {"hccl_0_1_1.json": json.dumps(events)}).parents[1])
+    calls = source.read(Collective)
+    assert calls.texts("op").values() == ["allReduce"]
+    assert [calls[name].tolist() for name in ("transit_us", "wait_us", "idle_us")] == [[40], [50], [10]]
+
+
 def test_iterations_of_a_graph_are_steps_and_kernels_belong_to_them(tmp_path: Path):
     rows = summary_rows((0, "A", 10, 5), (0, "B", 120, 5), (0, "C", 160, 5), (0, "D", 260, 5))
     run, source = only(
@@ -300,6 +322,9 @@ class TestRecorded:
             assert calls.texts("op").values() == ["allReduce"] * 10
             assert calls["step"].tolist() == [*range(1, 11)]
             assert set(source.read(Kernel)["step"].tolist()) == {*range(1, 11)}
+            waited = calls["wait_us"] / calls["elapse_us"]
+            assert waited[0] > 0.75 and waited[1:].max() < 0.2, "only the first step waits, the others move data"
+            np.testing.assert_allclose(calls["transit_us"] + calls["wait_us"] + calls["idle_us"], calls["elapse_us"])
         found = diagnose(tmp_path)
         split = found.split
         assert split is not None and split.exposed_comm_us / split.step_us == pytest.approx(0.69, abs=0.01)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from advisor.messages.text import Text
+from advisor.sources.ascend.detect import is_output
 from advisor.sources.ascend.msprof import FOLDER
 from advisor.sources.family import Candidate
 from advisor.sources.listing import Listing
@@ -92,8 +93,9 @@ def detect(listing: Listing) -> Iterator[Candidate]:
     yield LegacyFolder(listing.folder, files=tuple(named), raw=raw)
 
 
-def _is_legacy(files: Iterable[str]) -> bool:
-    return any(is_legacy_name(name) or _ELSEWHERE.fullmatch(name) for name in files)
+def _is_legacy(files: Sequence[str]) -> bool:
+    """Whether these are its files; the present profiler of MindSpore writes some beside its own."""
+    return not is_output(files) and any(is_legacy_name(name) or _ELSEWHERE.fullmatch(name) for name in files)
 
 
 def inner_folders(listing: Listing) -> frozenset[str]:

@@ -80,6 +80,7 @@ class Profile:
         self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
         self._gather = gather
         self._found: RankFacts = {}
+        self._roots: dict[type[Fact], frozenset[type[Fact]]] = {}
 
     @property
     def size_bytes(self) -> int:
@@ -124,7 +125,9 @@ class Profile:
 
     def observed_behind(self, fact: type[Fact]) -> frozenset[type[Fact]]:
         """The observed facts that a fact rests on; itself when it is observed."""
-        return _observed_roots(fact, self._makers)
+        if fact not in self._roots:
+            self._roots[fact] = _observed_roots(fact, self._makers)
+        return self._roots[fact]
 
     def __repr__(self) -> str:
         ranks, steps = len(self.run.ranks), len(self.run.steps)
@@ -260,9 +263,12 @@ def _of_events(fact: type[Fact]) -> bool:
 
 def _direct_needs(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
     """What an observed fact (nothing) or a derived one is made from."""
-    if fact.observed:
-        return frozenset()
-    return frozenset(need for need, _ in needs_of_derivation(makers[fact]).values() if need is not None)
+    return frozenset() if fact.observed else _facts_needed(makers[fact])
+
+
+@cache
+def _facts_needed(derivation: Derivation) -> frozenset[type[Fact]]:
+    return frozenset(need for need, _ in needs_of_derivation(derivation).values() if need is not None)
 
 
 def _facts_behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:

@@ -55,7 +55,7 @@ def rows_of(source: Source) -> dict[str, int]:
 
 def one_rank(capture: Capture, export: str, tmp_path: Path) -> Path:
     """A copy of one rank's capture that may be damaged."""
-    rank = sorted(capture(export, case="healthy").glob("*_ascend_pt"))[0]
+    rank = sorted(capture(export, case="host-bound-2-ranks").glob("*_ascend_pt"))[0]
     shutil.copytree(rank, tmp_path / rank.name, copy_function=shutil.copyfile)
     return tmp_path / rank.name
 

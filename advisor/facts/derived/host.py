@@ -44,6 +44,7 @@ class LaunchForm(Fact):
     """Whether the host launched the kernels of one rank one by one, or many at once as graphs, in all steps."""
 
     table = "launch_forms"
+    of_pauses = True
     observed = False
 
     rank: Rank

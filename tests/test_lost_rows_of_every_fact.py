@@ -187,6 +187,10 @@ fix: [{{do: {{en: Nothing.}}}}]
 """
 
 
+OF_MINDSPORE = {"step_phases", "rank_flops", "batch_queues", "data_fetches", "dataset_operations", "host_cpus"}
+"""What no capture of PyTorch holds."""
+
+
 def counting_rules(capture: Path, folder: Path) -> Catalog:
     """A rule for each fact that the capture holds, which fires while it is there, and what is said of captures."""
     profile = open_profile(capture)
@@ -222,7 +226,7 @@ def test_rows_of_no_fact_are_gone_in_silence_but_of_those_that_are_listed(
     whole = next(path for path in sorted(written.iterdir()) if path.name.endswith("_ascend_pt"))
     catalog = counting_rules(whole, tmp_path / "rules")
     before = diagnose(open_profile(whole), catalog)
-    assert len(fired(before)) >= len(OBSERVED) - 5
+    assert len(fired(before)) >= len({fact.table for fact in OBSERVED} - OF_MINDSPORE) - 5
     silent: dict[str, list[str]] = {}
     for way, cut in ways(whole):
         damaged = shutil.copytree(whole, tmp_path / "damaged" / whole.name)

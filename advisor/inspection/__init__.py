@@ -61,13 +61,14 @@ def inspect_run(
     lacking = [
         result for result, outcome in zip(results, outcomes, strict=True) if outcome.outcome not in ("fired", "quiet")
     ]
+    concerned = {one.rule for one in outcomes if one.outcome != "not applicable"}
     return Inspection(
         version=VERSION,
         name=run.name,
         found=parts_found(path),
         run=run,
         ranks=tuple(describe_group(group, read, files) for group, read in zip(ranks.groups, ranks.chosen, strict=True)),
-        facts=inspected_facts(profile, run, rules),
+        facts=inspected_facts(profile, run, [rule for rule in rules if rule.id in concerned]),
         outcomes=tuple(outcomes),
         recording=merged_recording(run, lacking),
         advice=advice_beside(lacking),

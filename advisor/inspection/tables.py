@@ -55,12 +55,13 @@ def _has_value(table: Table[Fact], name: str) -> Array:
 
 
 def inspected_facts(profile: Profile, run: Run, rules: Iterable[Rule]) -> tuple[InspectedFact, ...]:
-    """Every table that sources may hold, those first that most rules rest on."""
+    """The tables that there are, and those that rules miss which concern the run; those first that most rest on."""
     resting = Counter(
         root for rule in rules for root in {root for fact in rule.facts for root in profile.observed_behind(fact)}
     )
     facts = [_inspect_fact(profile, run, fact, resting) for fact in OBSERVED if fact not in _OF_THE_CAPTURE]
-    return tuple(sorted(facts, key=lambda one: (-one.rules, one.table)))
+    told = [one for one in facts if one.rules or one.rows is not None]
+    return tuple(sorted(told, key=lambda one: (-one.rules, one.table)))
 
 
 def _inspect_fact(profile: Profile, run: Run, fact: type[Fact], resting: Mapping[type[Fact], int]) -> InspectedFact:

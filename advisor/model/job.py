@@ -62,9 +62,9 @@ def told_job(workload: str, stack: str) -> JobKind:
     Raises:
         UsageError: There is no such word.
     """
-    for word, name, known in (("workload", workload, TOLD_WORKLOADS), ("stack", stack, STACKS)):
+    for wrong, name, known in (("unknown_workload", workload, TOLD_WORKLOADS), ("unknown_stack", stack, STACKS)):
         if name and name not in known:
-            raise UsageError(Message(f"unknown_{word}", name=name), Message("known_are", names=", ".join(known)))
+            raise UsageError(Message(wrong, name=name), Message("known_are", names=", ".join(known)))
     kind, phase = TOLD_WORKLOADS[workload] if workload else ("", "")
     said = (("workload", workload), ("stack", stack))
     signs = tuple(JobEvidence(about=about, seen_as="told", name=word) for about, word in said if word)

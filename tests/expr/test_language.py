@@ -36,6 +36,7 @@ def test_what_is_not_known_of_a_run_is_missing_not_zero() -> None:
     values = language.run_values(Run())
     assert {name for name, value in values.items() if value is not None} == {
         "device_family",
+        "recorder",
         "step_count",
         "rank_count",
         "captured_ranks",

@@ -348,7 +348,8 @@ def test_the_private_folder_is_for_its_owner_alone(tmp_path: Path, private: Path
 def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path, private: Path) -> None:
     pack_zip(CASE, tmp_path / "job.zip")
     program = (
-        "import sys, time\nfrom pathlib import Path\nfrom advisor import pipeline\n"
+        "import signal, sys, time\nfrom pathlib import Path\nfrom advisor import pipeline\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs tests in the background ignores it\n"
         "profile = pipeline.open_profile(Path(sys.argv[1]))\nprint('open', flush=True)\ntime.sleep(60)\n"
     )
     environment = {**os.environ, "TMPDIR": str(private)}

@@ -9,14 +9,12 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.launches import LAUNCHES, launched_tasks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
 from advisor.sources.files.database import Database, Only, match_keys, pick_values
-
-OPERATOR = 50001
-"""Type of a framework operator in PYTORCH_API."""
 
 
 def steps_in_database(folder: Folder, asked_ns: Array) -> Array:

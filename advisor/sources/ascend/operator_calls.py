@@ -9,7 +9,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.attribution import OPERATOR
+from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, Only
 from advisor.sources.reading import Reading

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.facts.observed import OperatorLink
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.attribution import OPERATOR
+from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.launches import launched_tasks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import match_keys, pick_values

@@ -12,6 +12,7 @@ from advisor.facts.observed import ApiTotal, OperatorTotal
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_in_totals
+from advisor.sources.ascend.host_calls import API_TYPES
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import distinct_ids, match_keys, pick_values
 from advisor.sources.reading import Reading
@@ -24,9 +25,6 @@ _AMOUNTS = {
 }
 LAYERS: Mapping[str, str] = {"communication": "hccl"}
 """Names of API layers since CANN 8.3, where ours differ."""
-
-_API_TYPES = {20000: "acl", 15000: "model", 10000: "node", 5500: "hccl", 5000: "runtime"}
-"""ENUM_API_TYPE, for databases without it; the layers api_statistic.csv knows."""
 
 _US_PER_NS = 1e-3
 
@@ -78,7 +76,7 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
         raise FactMissing([ApiTotal.table])
     calls = database.integers("CANN_API", {"type": ["type"], "name": ["name"], "start": ["startNs"], "end": ["endNs"]})
     (types, names), amounts = _sum_by_keys(calls["type"], calls["name"], calls["start"], calls["end"])
-    level_of = _API_TYPES | database.names("ENUM_API_TYPE")
+    level_of = API_TYPES | database.names("ENUM_API_TYPE")
     name = database.texts(names)
     table = Table.build(
         ApiTotal,
@@ -88,7 +86,7 @@ def _apis_from_database(folder: Folder) -> Table[ApiTotal]:
         activity=activities_in_totals(name),
         **amounts,
     )
-    return table.take(table.texts("level").isin(_API_TYPES.values()))
+    return table.take(table.texts("level").isin(API_TYPES.values()))
 
 
 API_TOTALS = Reading(ApiTotal, {"text": _apis_from_text, "database": _apis_from_database})

@@ -84,9 +84,7 @@ def diagnose(
 
     listener = progress or silent
     given = _as_settings(settings)
-    if given is not None:
-        chip, workload, stack = chip or given.chip, workload or given.workload, stack or given.stack
-    told = {"chip": chip, "workload": workload, "stack": stack}
+    told = _told_of_job(given, chip, workload, stack)
     profile = path if isinstance(path, Profile) else load_profile(path, **told, progress=listener)
     _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
@@ -182,14 +180,13 @@ def inspect(
     from advisor.progress import silent
 
     given = _as_settings(settings)
-    if given is not None:
-        chip, workload, stack = chip or given.chip, workload or given.workload, stack or given.stack
+    told = _told_of_job(given, chip, workload, stack)
     _attach_html()
     return pipeline.inspect(
         Path(path),
         load_rules(rules, given),
-        chip=told_chip(chip) if chip else "",
-        job=told_job(workload, stack),
+        chip=told_chip(told["chip"]) if told["chip"] else "",
+        job=told_job(told["workload"], told["stack"]),
         progress=progress or silent,
     )
 
@@ -257,6 +254,12 @@ def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bo
         return given
     chip, job = (settings.chip, settings.job) if settings is not None else ("", None)
     return open_given(Path(given), chip=chip, job=job, tables=tables)
+
+
+def _told_of_job(settings: Settings | None, chip: str, workload: str, stack: str) -> dict[str, str]:
+    """What is told of the chip and the job: by the arguments, else by the settings."""
+    told = {"chip": chip, "workload": workload, "stack": stack}
+    return {name: word or (getattr(settings, name) if settings is not None else "") for name, word in told.items()}
 
 
 def _as_settings(given: AnyPath | Settings | None) -> Settings | None:

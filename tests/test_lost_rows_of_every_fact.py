@@ -21,6 +21,7 @@ from advisor.model.findings import Diagnosis
 from advisor.pipeline import diagnose, open_profile
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
+from tests.sources.test_real_captures import OF_MINDSPORE
 
 Cut = Callable[[Path], None]
 Rows = list[str]
@@ -185,10 +186,6 @@ severity: info
 evidence: [{{show: held, en: Rows, as: count}}]
 fix: [{{do: {{en: Nothing.}}}}]
 """
-
-
-OF_MINDSPORE = {"step_phases", "rank_flops", "batch_queues", "data_fetches", "dataset_operations", "host_cpus"}
-"""What no capture of PyTorch holds."""
 
 
 def counting_rules(capture: Path, folder: Path) -> Catalog:

@@ -20,6 +20,7 @@ from advisor.sources.files.database import FAILURES
 from advisor.sources.files.names import bounded_name
 from advisor.sources.files.statements import all_rows
 from advisor.sources.files.table_blocks import (
+    NOT_COLLECTED,
     ColumnCells,
     Kind,
     RowBlock,
@@ -28,8 +29,6 @@ from advisor.sources.files.table_blocks import (
     read_blocks,
     whole_numbers,
 )
-
-_NOTHING = frozenset({"", "N/A", "NA", "nan"})
 
 
 class Origin(Struct, frozen=True):
@@ -180,7 +179,7 @@ def _parse_texts(folder: Folder, cells: ColumnCells) -> Texts:
 
 def _text_of_cell(cell: object, look_up: Callable[[int], str | None]) -> str | None:
     found = look_up(cell) if isinstance(cell, int) else cell
-    return None if not isinstance(found, str) or found.strip() in _NOTHING else bounded_name(found.strip())
+    return None if not isinstance(found, str) or found.strip() in NOT_COLLECTED else bounded_name(found.strip())
 
 
 def string_ids(folder: Folder) -> Mapping[int, str]:

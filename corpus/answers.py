@@ -8,7 +8,7 @@ from collections.abc import Mapping
 ANSWERS: Mapping[str, frozenset[str]] = {
     fault: frozenset(rules.split())
     for fault, rules in {
-        "host-bound": "host/python-bound",
+        "host-bound": "host/python-bound host/eager-inference",  # a graph is launched without the slow host
         "python-busy": "host/python-bound",
         "data-loader": "io/data-loader",
         "data-loader-one-rank": "io/data-loader",

@@ -50,7 +50,8 @@ class _Seen:
 
 def _infer_stack(run: Run, seen: _Seen) -> tuple[str, tuple[JobEvidence, ...]]:
     of_megatron = run.parallel.source == "distributed_args"
-    stack = seen.first("verl") or (of_megatron and "Megatron") or seen.first(*STACKS)
+    serves = "" if seen.first("backward") else seen.first(*_SERVING)
+    stack = seen.first("verl") or serves or (of_megatron and "Megatron") or seen.first(*STACKS)
     if not stack and run.framework == "MindSpore":
         return "MindSpore", (JobEvidence(about="stack", seen_as="framework", name="MindSpore"),)
     if stack == "Megatron" and not seen.first("Megatron"):

@@ -144,6 +144,13 @@ def test_sizes_that_the_training_framework_wrote_are_megatrons() -> None:
     assert kind_of(Run(framework="MindSpore")).stack == "MindSpore"
 
 
+def test_an_engine_that_serves_is_told_by_its_lines_whatever_wrote_the_sizes() -> None:
+    run = Run(parallel=Parallel(tp=2, source="distributed_args"))
+    assert kind_of(run, calls=calls("vllm/v1/engine/core.py(1): step")).stack == "vLLM"
+    learns = kind_of(run, calls=calls("vllm/v1/engine/core.py(1): step"), kernels=operators("MatMulGrad"))
+    assert learns.stack == "Megatron"
+
+
 def test_what_the_user_says_counts_and_the_rest_is_still_inferred() -> None:
     run = Run(job=told_job("decode", ""))
     found = kind_of(run, kernels=operators("PromptFlashAttention", "vllm::moe_forward"))

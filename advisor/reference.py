@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from advisor.cli.arguments import EXIT_CODES, build_parser
+from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
@@ -30,6 +31,7 @@ from advisor.report.output_files import write_file
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.editor_schema import json_schema
+from advisor.rules.guides import read_guides
 from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
 
@@ -51,6 +53,7 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield "docs/reference/settings.schema.json", _render_json(settings_schema(catalog.rules))
     yield "rules/schema.json", _render_json(json_schema())
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)
+    yield "docs/coverage.md", GENERATED + coverage_page(read_guides(), catalog.rules)
     for rule in catalog.rules:
         yield f"docs/rules/{rule.id}.md", GENERATED + _rule_page(rule)
 
@@ -153,12 +156,19 @@ def _heading_word(key: str, language: Language) -> str:
 
 def _rule_page(rule: Rule) -> str:
     parts = [f"# `{rule.id}`\n", f"State: {rule.info().status} · since {rule.since} · reads [`{rule.fact.table}`]"]
-    parts[-1] += f"({'../' * (rule.id.count('/') + 1)}reference/facts.md#{rule.fact.table})\n"
+    up = "../" * (rule.id.count("/") + 1)
+    parts[-1] += f"({up}reference/facts.md#{rule.fact.table})\n"
+    if rule.implements:
+        parts.append(f"Implements {', '.join(_statement_link(key, up) for key in rule.implements)}\n")
     for language in LANGUAGES:
         parts += [f"## {'English' if language == 'en' else '中文'}\n", *_rule_words(rule, language)]
     parts += ["## The rule itself\n", "```yaml", _logic_as_written(rule), "```\n"]
     links = [f"- [{reference.title}]({reference.url})" for reference in rule.info().references]
     return "\n".join([*parts, "## References · 参考\n", *links, ""])
+
+
+def _statement_link(key: str, up: str) -> str:
+    return f"[{key}]({up}coverage.md#{key.partition('/')[0]})"
 
 
 def _rule_words(rule: Rule, language: Language) -> Iterator[str]:

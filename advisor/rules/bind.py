@@ -122,6 +122,7 @@ class _Binder:
             since=w.since,
             status=w.status,
             formerly=tuple(w.formerly),
+            implements=tuple(w.implements),
             title=w.title,
             why=w.why,
             fix=tuple(RemedyStep(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),

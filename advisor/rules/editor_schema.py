@@ -18,6 +18,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "since": "The version in which the rule came.",
         "status": "`preview` while a threshold waits for calibration.",
         "formerly": "Ids it had before; settings and baselines may still use them.",
+        "implements": "Statements of guides that the rule implements, such as `mindspore-method/6`.",
         "title": "The state, with its number: `{name}` is filled from the evidence or the subject.",
         "why": "Why to care; not what to do.",
         "applies_when": "A condition over the run, such as `rank_count > 1`. False gives: not applicable.",

@@ -106,6 +106,8 @@ class Rule:
     since: str
     status: Literal["stable", "preview", "deprecated"]
     formerly: tuple[str, ...]
+    implements: tuple[str, ...]
+    """Statements of guides, such as `mindspore-method/6` (see `guides`)."""
     title: Text
     why: Text
     fix: tuple[RemedyStep, ...]

@@ -43,6 +43,7 @@ def _words_in_both(value: object) -> object:
 Words = Annotated[Text, BeforeValidator(_words_in_both), AfterValidator(Text.unfolded)]
 Expression = Annotated[str, BeforeValidator(_as_written), Field(min_length=1)]
 RuleId = Annotated[str, Field(pattern=ID)]
+StatementKey = Annotated[str, Field(min_length=1)]
 SeverityWord = Literal["info", "low", "medium", "high", "critical"]
 ConfidenceWord = Literal["low", "medium", "high"]
 
@@ -145,6 +146,7 @@ class RuleFile(_Part):
     id: RuleId
     since: str
     status: Literal["stable", "preview", "deprecated"] = "stable"
+    implements: list[StatementKey] = []
     formerly: list[RuleId] = []
     title: Words
     why: Words

@@ -16,6 +16,7 @@ from advisor.messages.markup import find_refusals
 from advisor.messages.message import Message
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given
+from advisor.rules.guides import known_statements
 from advisor.rules.schema import cases_of_document
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.rules.vendors import TELLS, named_tools
@@ -39,6 +40,7 @@ def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[
     if ours:
         yield from _check_translations((), document.data, document)
         yield from _vendor_tools(rule, document)
+        yield from _check_statements(rule, document)
     for number, name in enumerate(rule.explains):
         if name == rule.id:
             yield document.mistake(("explains", number), Message("explains_itself"))
@@ -118,6 +120,15 @@ def _vendor_tools(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
             if asked.isdisjoint(TELLS.get(name, {name})):
                 what = Message("tool_of_some_runs", tool=word)
                 yield document.mistake(("fix", number), what, Message("say_whom_it_concerns", name=name))
+
+
+def _check_statements(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
+    """Statements that no guide makes. What rules of one's own implement is their own affair."""
+    known = known_statements()
+    for number, key in enumerate(rule.implements):
+        if key not in known:
+            path = ("implements", number)
+            yield document.mistake(path, Message("unknown_statement", name=key), suggest_known(key, known))
 
 
 def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]]:

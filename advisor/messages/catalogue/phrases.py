@@ -20,6 +20,7 @@ TEXTS: Mapping[str, Text] = {
     "known_here": Text("known here: {names}", "可用：{names}"),
     "unknown_key": Text("unknown key `{name}`", "未知的键 `{name}`"),
     "unknown_table": Text("unknown table `{name}`", "未知的表 `{name}`"),
+    "unknown_statement": Text("no guide has a statement `{name}`", "没有名为 `{name}` 的指南条目"),
     "unknown_rule": Text("unknown rule `{name}`", "未知的规则 `{name}`"),
     "unknown_param": Text("unknown param `{name}`", "未知的参数 `{name}`"),
     "unknown_name": Text("unknown name `{name}`", "未知的名称 `{name}`"),

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each statement of the guides is covered or explained, and what covers it exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rule_texts import IDLE, made, write
+
+from advisor.cli.arguments import build_parser
+from advisor.cli.main import main
+from advisor.coverage_page import coverage_page, statement_state
+from advisor.messages.errors import RuleError
+from advisor.messages.text import Text
+from advisor.reference import _leaf_commands
+from advisor.rules import guides, style
+from advisor.rules.catalog import Catalog, lint_rules
+from advisor.rules.guides import Guide, Statement, known_statements, read_guides, rules_by_statement
+from advisor.shipped_files import shipped_folder
+
+TOP = Path(__file__).parent.parent.parent
+RULES = Catalog.load([shipped_folder("rules")]).rules
+STATEMENTS = [(key, one) for guide in read_guides() for key, one in guide.keyed()]
+
+
+def test_every_statement_is_covered_or_explained() -> None:
+    implementing = rules_by_statement(RULES)
+    assert [key for key, one in STATEMENTS if statement_state(one, implementing.get(key, ())) is None] == []
+
+
+def test_every_statement_that_a_rule_names_is_made_by_a_guide() -> None:
+    assert rules_by_statement(RULES).keys() <= known_statements()
+
+
+def test_numbers_of_statements_have_no_holes() -> None:
+    for guide in read_guides():
+        assert sorted(guide.statements) == list(range(1, len(guide.statements) + 1))
+
+
+def test_commands_and_pages_that_cover_a_statement_exist() -> None:
+    commands = {name.removeprefix("advisor ") for name, _ in _leaf_commands(build_parser())}
+    assert {name for _, one in STATEMENTS for name in one.commands} <= commands
+    assert [page for _, one in STATEMENTS for page in one.pages if not (TOP / "docs" / page).is_file()] == []
+
+
+def test_a_statement_is_in_part_covered_where_something_is_open() -> None:
+    says, why = Text("Queues are long", "队列长"), Text("Not recorded", "未采集")
+    states = [
+        statement_state(Statement(says=says), ()),
+        statement_state(Statement(says=says), RULES[:1]),
+        statement_state(Statement(says=says, facts=("kernels",)), ()),
+        statement_state(Statement(says=says, facts=("kernels",), open=why), ()),
+        statement_state(Statement(says=says, open=why), ()),
+    ]
+    assert states == [None, "covered", "covered", "in part", "not covered"]
+
+
+def test_the_page_counts_and_links_what_covers_a_statement() -> None:
+    says = Statement(says=Text("a | b", "甲"), facts=("kernels",), open=Text("half of it", "一半"))
+    guide = Guide(key="acme", title=Text("Acme", "甲"), about=Text("How.", "如何。"), statements={1: says})
+    page = coverage_page([guide], [])
+    assert "| [Acme](#acme) · 甲 | 1 | 0 | 1 | 0 |" in page
+    assert r"| 1 | a \| b | 甲 | [kernels](reference/facts.md#kernels) | half of it | 一半 |" in page
+
+
+def test_a_guide_with_an_unknown_table_is_refused_at_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "acme.yaml").write_text(
+        "title: {en: A, zh: 甲}\nabout: {en: A, zh: 甲}\n"
+        "statements:\n  1:\n    says: {en: A, zh: 甲}\n    facts: [kernel]\n",
+        "utf-8",
+    )
+    monkeypatch.setattr(guides, "shipped_folder", lambda _: tmp_path)
+    with pytest.raises(RuleError, match=r"acme\.yaml:6:\d+: .*unknown table `kernel`"):
+        guides.read_guides.__wrapped__()
+
+
+def test_a_rule_of_ones_own_may_name_statements_of_guides_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = made(tmp_path, body="implements: [acme-guide/3]\n" + IDLE)
+    assert rule.implements == ("acme-guide/3",)
+    assert main(["rules", "lint", str(tmp_path)]) == 0, capsys.readouterr()
+
+
+def test_a_shipped_rule_that_names_a_statement_of_no_guide_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(style, "shipped_folder", lambda _: tmp_path)
+    write(tmp_path, body="implements: [tuning-guide/40, tuning-gide/41]\n" + IDLE)
+    (mistake,) = lint_rules([tmp_path])
+    assert mistake.say("en").splitlines()[0].endswith("host/idle.yaml:5:31: no guide has a statement `tuning-gide/41`")
+    assert "tuning-guide/41" in mistake.say("en")

@@ -16,6 +16,7 @@ from advisor.messages.errors import RuleError
 from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.comparison import Comparison, Status
 from advisor.model.findings import Diagnosis, Severity
+from advisor.model.unread import Unread
 from advisor.model.verdict import Budget, Suppression
 from advisor.policy.gate import ALONE, judge_by_policy
 from advisor.policy.policy import FailCondition, Policy
@@ -99,6 +100,14 @@ def test_a_verdict_is_a_document_that_every_format_writes() -> None:
     assert text.startswith("# Failed: 1 finding.\n\n- **State of")
     assert "```yaml\n- rule: host/free-time\n" in text
     assert '<h1><span class="tone-bad">Failed</span>: 1 finding.</h1>' in html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_that_could_not_be_read_is_named_whatever_else_there_is_to_warn_of(language: Language) -> None:
+    lost = Unread(file="step_trace_raw_1_detail_time.csv", what="has headings and no row")
+    found = diagnosis(*(finding(f"host/rule-{n}", Severity.medium, n) for n in range(9)))
+    said = printed(found.model_copy(update={"unread": (lost,)}), language=language)
+    assert "step_trace_raw_1_detail_time.csv" in said
 
 
 def test_warnings_asked_for_are_listed_and_long_lists_are_cut() -> None:

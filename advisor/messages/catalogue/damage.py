@@ -61,6 +61,17 @@ TEXTS: Mapping[str, Text] = {
         "holds {rows} rows for {steps} steps, so that it is not known which is whose",
         "有 {rows} 行而 step 数为 {steps}，无法对应",
     ),
+    "no_row_below_headings": Text("has headings and no row", "只有表头，没有数据行"),
+    "numbers_left_out": Text("lacks {rows} rows by the numbers of the others", "从其余行的编号看，缺少 {rows} 行"),
+    "averages_are_gone": Text(
+        "ends before the row of averages, which is written last", "缺少写在最后的平均值行，文件不完整"
+    ),
+    "shares_do_not_add_up": Text(
+        "has rows whose shares add up to {share} %, so that others are gone", "各行占比之和仅为 {share} %，缺少数据行"
+    ),
+    "steps_without_size": Text(
+        "has no size of the queue for {rows} of {steps} steps", "{steps} 个 step 中有 {rows} 个没有队列长度"
+    ),
     "sums_exceed_step": Text(
         "computation and communication last longer than the steps they are of",
         "计算与通信时间之和超过所属 step 的时长",

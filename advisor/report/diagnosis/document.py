@@ -30,7 +30,14 @@ from advisor.report.blocks import (
 from advisor.report.diagnosis.cards import Card, Maker, make_cards
 from advisor.report.diagnosis.finding import FindingBlocks, quiet_line, severity_piece
 from advisor.report.diagnosis.headline import Headline, make_headline
-from advisor.report.diagnosis.outcomes import Unchecked, checked_rows, not_checked, say_outcome_counts, unread_row
+from advisor.report.diagnosis.outcomes import (
+    Unchecked,
+    checked_rows,
+    first_unread,
+    not_checked,
+    say_outcome_counts,
+    unread_row,
+)
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
 from advisor.report.run_summary import run_facts, run_line
 from advisor.report.time_split import time_parts
@@ -159,7 +166,7 @@ class DiagnosisBlocks:
             yield quiet_line(plain_prose(say(name, self.language, count=more)), begins=True)
         yield from self.unchecked_briefly()
         if self.diagnosis.unread:
-            yield quiet_line(self.first_unread(), begins=True)
+            yield quiet_line(first_unread(self.diagnosis.unread, self.language), begins=True)
 
     def heading(self, name: str, level: int = 2, **values: object) -> Heading:
         """The title of a part."""
@@ -306,16 +313,6 @@ class DiagnosisBlocks:
         yield Grid(self.findings.heads("file", "place", "what", "rows"), rows)
         if len(unread) > MOST_UNREAD:
             yield Paragraph(plain_prose(say("more_unread", self.language, count=len(unread) - MOST_UNREAD)))
-
-    def first_unread(self) -> Prose:
-        """The first place that could not be read, and how many more there are."""
-        file, place, what, _ = unread_row(self.diagnosis.unread[0], self.language)
-        where = join_prose(say("comma", self.language), filter(None, (file, place)))
-        more = len(self.diagnosis.unread) - 1
-        others = (
-            f"{say('semicolon', self.language)}{say('more_unread_short', self.language, count=more)}" if more else ""
-        )
-        return (*self.findings.label("unread"), *where, TextPiece(" – "), *what, TextPiece(others))
 
 
 def _ranking_row(card: Card) -> tuple[Prose, ...]:

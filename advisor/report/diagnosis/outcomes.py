@@ -12,7 +12,17 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Outcome
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report.diagnosis.cards import Maker, open_title
-from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, toned
+from advisor.report.prose import (
+    Prose,
+    TextPiece,
+    Tone,
+    clean_line,
+    code_prose,
+    join_prose,
+    parse_prose,
+    plain_prose,
+    toned,
+)
 from advisor.report.words import OUTCOMES, say, say_rule_count, word_for
 
 _TONES: dict[str, Tone] = {"failed": "bad", "skipped": "warn", "quiet": "good", "not applicable": "quiet"}
@@ -104,6 +114,16 @@ def unread_row(item: Unread, language: Language) -> tuple[Prose, Prose, Prose, P
         _said_or_quoted(item.what_message, item.what, language),
         plain_prose(f"{item.rows:,}" if item.rows else "–"),
     )
+
+
+def first_unread(unread: Sequence[Unread], language: Language) -> Prose:
+    """The first place that could not be read, and how many more there are."""
+    file, place, what, _ = unread_row(unread[0], language)
+    where = join_prose(say("comma", language), filter(None, (file, place)))
+    more = len(unread) - 1
+    others = f"{say('semicolon', language)}{say('more_unread_short', language, count=more)}" if more else ""
+    label = TextPiece(say("unread", language) + say("colon", language), tone="label")
+    return (label, *where, TextPiece(" – "), *what, TextPiece(others))
 
 
 def _said_or_quoted(message: SavedMessage | None, words: str, language: Language) -> Prose:

@@ -30,6 +30,8 @@ from advisor.report.blocks import (
 from advisor.report.comparison.words import JUDGEMENTS
 from advisor.report.comparison.words import STATUSES as STATUS_WORDS
 from advisor.report.diagnosis.cards import Card, make_cards, worst_place
+from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.prose import Prose, TextPiece, Tone, clean_line, code_prose, parse_prose, plain_prose, strong
 from advisor.report.verdict.words import say, say_count
 from advisor.units import show_value
@@ -92,6 +94,8 @@ class _Maker:
             yield from self.more(self.failing, MOST_FAILING)
         if self.warned or self.known:
             yield from self.warnings()
+        if self.judged.diagnosis.unread:
+            yield quiet_line(first_unread(self.judged.diagnosis.unread, self.language), begins=True)
         if self.verdict.budgets:
             yield self.budgets()
         yield from self.notes(self.verdict.notes, "warn")

@@ -28,6 +28,7 @@ from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_mapping, as_number
 from advisor.sources.files.names import bounded_name
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_lines
+from advisor.sources.mindinsight.rows_gone import note_steps_gone
 from advisor.sources.mindinsight.steps import US_PER_TICK, counted_steps
 from advisor.sources.reading import Reading
 
@@ -156,14 +157,18 @@ def _parts_in_hccl(rank: LegacyRank) -> Iterator[CollectiveRow]:
     if path is None:
         return
     lines = read_lines(path, rank.notes)
-    odd = 0
+    odd, numbers = 0, list[str]()
     for line in lines[1:]:
         found = _HCCL_ROW.fullmatch(line)
         odd += found is None
+        numbers += [found["step"]] if found else []
         if found and _STEP.fullmatch(found["step"]) and int(found["step"]):
             yield from _parts_of_step(int(found["step"]), found["cost"].replace('""', '"'), path, rank.notes)
     if odd:
         rank.notes.add(path.name, "", Message("uneven_rows"), rows=odd, share=odd / max(len(lines) - 1, 1))
+    if len(lines) == 1:
+        rank.notes.add(path.name, "", Message("no_row_below_headings"), kind="truncated", share=1.0)
+    note_steps_gone(path, numbers, rank.notes)
 
 
 def _parts_of_step(step: int, listed: str, path: Path, notes: Notes) -> Iterator[CollectiveRow]:

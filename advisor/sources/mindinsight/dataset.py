@@ -18,19 +18,21 @@ from advisor.facts.observed import DatasetOperation, HostCpu
 from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.sources.files import csvfile, jsonfile
+from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer, as_integers, as_mapping, as_number, as_text, value_at
 from advisor.sources.files.names import bounded_name
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
+from advisor.sources.mindinsight.rows_gone import note_operations_gone, read_filled_columns
 from advisor.sources.reading import Reading
 
 _TEXT = Column("Text.", "text")
+_LINKS = ("parent_id", "children_id")
 _HEADINGS = {
-    name: (name,)
-    for name in ("op_id", "op_type", "num_workers", "output_queue_size", "output_queue_length", "parent_id")
+    name: (name,) for name in ("op_id", "op_type", "num_workers", "output_queue_size", "output_queue_length", *_LINKS)
 }
 _MEAN = "output_queue_average_size"
+_NUMBER = re.compile(r"\d{1,9}")
 
 
 class Operation(NamedTuple):
@@ -38,6 +40,7 @@ class Operation(NamedTuple):
 
     number: int
     parent: int | None
+    children: tuple[int, ...]
     kind: str
     workers: float
     capacity: float
@@ -69,7 +72,7 @@ def operations_in_csv(path: Path, notes: Notes) -> list[Operation]:
         Unreadable: It cannot be opened, is empty, or lacks a column.
     """
     headings = {**_HEADINGS, _MEAN: (_MEAN,)}
-    found = csvfile.read_columns(path, dict.fromkeys(headings, _TEXT), headings, notes, ("op_id", "op_type"))
+    found = read_filled_columns(path, dict.fromkeys(headings, _TEXT), headings, notes, ("op_id", "op_type"))
     cells = {name: column.values() for name, column in found.items() if isinstance(column, Texts)}
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
     made = [_operation_of_row(row) for row in rows]
@@ -84,6 +87,7 @@ def _operation_of_row(row: dict[str, str | None]) -> Operation | None:
     return Operation(
         number=number,
         parent=as_integer(row.get("parent_id")),
+        children=tuple(int(text) for text in _NUMBER.findall(row.get("children_id") or "")),
         kind=row["op_type"] or "",
         workers=_count(row.get("num_workers")),
         capacity=_count(row.get("output_queue_length")),
@@ -115,6 +119,7 @@ def _operation_of_entry(entry: object, parents: Mapping[int, object]) -> Operati
     return Operation(
         number=number,
         parent=as_integer(value_at(parents.get(number), "op_id")),
+        children=as_integers(value_at(entry, "children")),
         kind=bounded_name(as_text(value_at(entry, "op_type"))),
         workers=_count(value_at(entry, "num_workers")),
         capacity=_count(value_at(queue, "length")),
@@ -137,6 +142,7 @@ def _without_odd_ones(made: list[Operation | None], path: Path, notes: Notes) ->
     whole = {one.number: one for one in reversed(made) if one is not None}
     if len(whole) < len(made):
         notes.add(path.name, "", Message("line_unusable"), rows=len(made) - len(whole))
+    note_operations_gone(path, {one.number: (one.parent, *one.children) for one in whole.values()}, notes)
     return list(whole.values())
 
 

@@ -13,10 +13,11 @@ from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import DataFetch, OperatorTotal, RankFlops
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
-from advisor.sources.files import csvfile, jsonfile
+from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_number, value_at
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
+from advisor.sources.mindinsight.rows_gone import note_numbers_gone, note_shares_gone, read_filled_columns
 from advisor.sources.mindinsight.steps import counted_steps
 from advisor.sources.reading import Reading
 
@@ -28,6 +29,8 @@ _COLUMNS = {
     "op_type": Column("Operator type.", "text"),
     "total_ms": Column("Time.", "float", "us"),
     "calls": Column("How often.", "float", "count"),
+    "percent": Column("Part of the time of all types, in a hundred.", "float"),
+    "number": Column("Number of a call, from 1 on.", "int"),
     "start_ns": Column("Start.", "int", "ns"),
     "end_ns": Column("End.", "int", "ns"),
 }
@@ -35,8 +38,14 @@ _OF_CORES = {
     "op_type": ("op_type", "kernel_type"),
     "total_ms": ("execution_time", "total_time"),
     "calls": ("execution_frequency",),
+    "percent": ("percent",),
 }
-_OF_AICPU = {"op_type": ("kernel_type", "op_type"), "start_ns": ("run_start",), "end_ns": ("run_end",)}
+_OF_AICPU = {
+    "number": ("serial_number",),
+    "op_type": ("kernel_type", "op_type"),
+    "start_ns": ("run_start",),
+    "end_ns": ("run_end",),
+}
 
 
 def _totals_of_rank(rank: LegacyRank) -> Table[OperatorTotal]:
@@ -52,9 +61,11 @@ def _totals_of_rank(rank: LegacyRank) -> Table[OperatorTotal]:
 
 
 def _core_totals(rank: LegacyRank) -> Table[OperatorTotal]:
-    found = csvfile.read_columns(rank.files["types"], _COLUMNS, _OF_CORES, rank.notes, ("op_type", "total_ms"))
+    path = rank.files["types"]
+    found = read_filled_columns(path, _COLUMNS, _OF_CORES, rank.notes, ("op_type", "total_ms"))
     steps = max(len(counted_steps(rank)), 1)
     types = _texts(found["op_type"])
+    note_shares_gone(path, _numbers(found, "percent", len(types)), rank.notes)
     return Table.build(
         OperatorTotal,
         rank=np.full(len(types), rank.rank),
@@ -87,7 +98,10 @@ def _aicpu_totals(rank: LegacyRank) -> Table[OperatorTotal]:
 def _aicpu_calls(rank: LegacyRank) -> tuple[Texts, Array, Array]:
     """Type, start in ns and time in µs of each call on the AI CPU."""
     required = ("op_type", "start_ns", "end_ns")
-    found = csvfile.read_columns(rank.files["aicpu"], _COLUMNS, _OF_AICPU, rank.notes, required)
+    path = rank.files["aicpu"]
+    found = read_filled_columns(path, _COLUMNS, _OF_AICPU, rank.notes, required)
+    if "number" in found:
+        note_numbers_gone(path, np.asarray(found["number"]).tolist(), rank.notes)
     start, end = (np.asarray(found[name]) for name in ("start_ns", "end_ns"))
     us = np.where((start != MISSING) & (end >= start), (end - start) / 1e3, np.nan)
     return _texts(found["op_type"]), start, us

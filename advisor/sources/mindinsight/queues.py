@@ -20,6 +20,7 @@ from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank, read_words
+from advisor.sources.mindinsight.rows_gone import note_numbers_gone, note_sizes_gone
 from advisor.sources.reading import Reading
 
 _TIMES, _SIZES = "0", "1"
@@ -43,17 +44,21 @@ def host_looks(path: Path, notes: Notes, *, sunk: bool) -> Iterator[QueueLook]:
     Raises:
         Unreadable: The file cannot be opened, or is empty.
     """
-    odd = 0
+    odd, timed, sized = 0, set[int](), set[int]()
     for words in read_words(path, notes):
         if words[0] == _TIMES:
+            timed |= {step for word in words[2:3] if (step := as_integer(word)) is not None and step > 0}
             continue
         numbers = [as_integer(word) for word in words[1:4]]
         capacity, step, size = numbers if len(numbers) == 3 else (None, None, None)  # noqa: PLR2004 - three numbers
         if words[0] != _SIZES or not _usable(step, size) or capacity is None or capacity < 0:
             odd += 1
         else:
+            sized.add(step or 0)
             yield QueueLook("host", sunk, step or 0, size or 0, float(capacity) if capacity else math.nan)
     _note_odd_lines(path, notes, odd)
+    note_sizes_gone(path, timed, sized, notes)
+    note_numbers_gone(path, sized, notes)
 
 
 def device_looks(path: Path, notes: Notes) -> Iterator[QueueLook]:

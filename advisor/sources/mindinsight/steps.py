@@ -18,9 +18,9 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.model.run import UNEVEN
-from advisor.sources.files import csvfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.mindinsight.reading import EXPORT, LegacyRank
+from advisor.sources.mindinsight.rows_gone import note_steps_gone, read_filled_columns
 from advisor.sources.reading import Reading
 
 US_PER_TICK = 0.01
@@ -101,9 +101,11 @@ def _believed(rank: LegacyRank, marks: StepMarks, added: dict[str, Array]) -> di
 def _marks_in_trace(rank: LegacyRank) -> StepMarks:
     columns = {"number": _NUMBER, **dict.fromkeys(_TRACE, _US)}
     headings = {"number": ("step_num",), **_TRACE}
-    found = csvfile.read_columns(rank.files["steps"], columns, headings, rank.notes, ("number", "whole_us"))
+    path = rank.files["steps"]
+    found = read_filled_columns(path, columns, headings, rank.notes, ("number", "whole_us"))
     named = found.pop("number")
     texts = named.values() if isinstance(named, Texts) else []
+    note_steps_gone(path, texts, rank.notes)
     steps = np.array([int(text) if text and _STEP.fullmatch(text) else 0 for text in texts], np.int64)
     _, rows = np.unique(steps, return_index=True)
     rows = rows[steps[rows] > 0]
@@ -116,10 +118,11 @@ def _cluster_times(rank: LegacyRank) -> dict[str, Array]:
     if "cluster" not in rank.files or rank.layout == "data":
         return {}
     try:
-        found = csvfile.read_columns(rank.files["cluster"], dict.fromkeys(_CLUSTER, _US), _CLUSTER, rank.notes)
+        found = read_filled_columns(rank.files["cluster"], dict.fromkeys(_CLUSTER, _US), _CLUSTER, rank.notes)
     except Unreadable:  # noted; the phases are known without it
         return {}
-    return {name: values * _US_PER_MS for name, values in found.items() if isinstance(values, np.ndarray)}
+    times = {name: values * _US_PER_MS for name, values in found.items() if isinstance(values, np.ndarray)}
+    return {name: values for name, values in times.items() if len(values)}
 
 
 def _phases_of_rank(rank: LegacyRank) -> Table[StepPhase]:

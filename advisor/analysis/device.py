@@ -17,6 +17,7 @@ from msgspec import Struct
 from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.intervals import Axis, Spans, axis_of_cells, gaps_in_window, union, union_of_sets
 from advisor.facts.base import MISSING
+from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -233,7 +234,7 @@ def drive_collectives(names: Texts) -> Array:
     return names.hits(name.endswith(_OF_COLLECTIVES) for name in names.names)
 
 
-def collective_times(collectives: Table[Collective]) -> Events:
+def collective_times(collectives: Table[Collective] | Table[CollectiveCall]) -> Events:
     """Collectives with a believable time, in no cell yet."""
     return _believable_events(collectives["start_ns"], _end_after(collectives["start_ns"], collectives["elapse_us"]))
 

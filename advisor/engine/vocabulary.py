@@ -20,6 +20,7 @@ TABLES: Mapping[str, Text] = {
     "batch_queues": _t("queues of batches", "batch 队列"),
     "call_totals": _t("totals of host calls", "host 调用汇总"),
     "collective_calls": _t("times of single collectives", "各次集合通信的时间"),
+    "collective_places": _t("collectives by the operators around them", "按前后算子归类的集合通信"),
     "collectives": _t("collectives", "集合通信"),
     "damages": _t("what could not be read", "无法读取的内容"),
     "data_fetches": _t("GetNext calls", "GetNext 调用"),

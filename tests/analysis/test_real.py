@@ -11,7 +11,17 @@ import pytest
 
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import MISSING
-from advisor.facts.derived import CollectiveCall, Dispatch, Gap, HostCost, OperatorShare, Overlap, StageTime, Witness
+from advisor.facts.derived import (
+    CollectiveCall,
+    CollectivePlace,
+    Dispatch,
+    Gap,
+    HostCost,
+    OperatorShare,
+    Overlap,
+    StageTime,
+    Witness,
+)
 from advisor.facts.observed import StepTime
 from advisor.facts.profile import Profile
 from advisor.sources import open_input
@@ -120,3 +130,10 @@ def test_tasks_without_a_type_leave_the_split_as_the_overlap_track_of_the_file_d
 def test_what_the_profiler_summed_up_agrees_with_the_events_within_a_ten_thousandth(capture):
     for row in capture.table(Witness).rows():
         assert abs(row["said_us"] - row["found_us"]) < 1e-4 * row["whole_us"]
+
+
+def test_gradients_of_mindspore_are_reduced_behind_the_operators_that_the_reducer_feeds(real_data):
+    found = opened(next((real_data / "mindinsight_legacy" / "profiler").glob("PROF_*_COJGG*"))).table(CollectivePlace)
+    (place,) = found.rows()
+    assert (place["op"], place["calls"]) == ("allReduce", 10)
+    assert place["after_name"] == "Default/grad_reducer-DistributedGradReducer/TransData-op367"

@@ -101,6 +101,29 @@ class LongestCall(Fact):
     exposed_part: Annotated[float, Share("Its part of all exposed collective time of this rank and step.")]
 
 
+class CollectivePlace(Fact):
+    """Exposed collectives of one kind on one rank that stand between the same two kinds of operators.
+
+    Only calls count of which more than half has no kernel beside it, and none from rank to rank. Copies, casts and
+    cuts around them are passed over: those prepare what is exchanged.
+    """
+
+    table = "collective_places"
+    observed = False
+
+    rank: Rank
+    op: Annotated[str, Key("Kind of collective.")]
+    group_kind: Annotated[str, Key("tp, pp, dp …; missing when unknown.")]
+    before: Annotated[str, Key("Type of the operator that began last before; missing where none did in the step.")]
+    after: Annotated[str, Key("Type of the first operator that begins when it has ended; missing likewise.")]
+    before_name: Annotated[str, Name("Name of the former, where the collective is exposed longest.")]
+    after_name: Annotated[str, Name("Name of the latter, there.")]
+    calls: Annotated[float, Count("How often in all steps.")]
+    exposed_us: Annotated[float, Us("With no kernel beside them, in all steps.")]
+    unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
+    size_bytes: Annotated[float, Bytes("Payload in all steps; missing where it is not known.")]
+
+
 class Move(Fact):
     """What one collective moved over one kind of link in packets of one size, and the time that cost."""
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between which operators exposed collectives stand: what made the data they exchange, and what waits for it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.device import collective_times, kernel_times
+from advisor.analysis.families import families_of
+from advisor.analysis.grouping import group_by
+from advisor.facts.derived import CollectiveCall, CollectivePlace
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Array, Table, Texts
+
+_PREPARES = "movement"
+
+
+def collective_places(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> Table[CollectivePlace]:
+    """Exposed collectives by kind and by the types of the operators around them."""
+    bare = calls.take(np.flatnonzero((calls["p2p"] != 1) & (2 * calls["exposed_us"] > calls["elapse_us"])))
+    before, after = _rows_around(bare, kernels)
+    types, names = kernels.texts("op_type"), kernels.texts("op_name")
+    types_before, types_after = _texts_at(types, before), _texts_at(types, after)
+    kinds = (bare.texts("op"), bare.texts("group_kind"))
+    places = group_by(bare["rank"], *kinds, types_before, types_after)
+    order = np.lexsort((bare["start_ns"], -bare["exposed_us"], places.of))
+    worst = order[np.unique(places.of[order], return_index=True)[1]]
+    waited = np.minimum(np.nan_to_num(bare["wait_us"]), bare["exposed_us"])
+    return Table.build(
+        CollectivePlace,
+        rank=bare["rank"][worst],
+        op=kinds[0].take(worst),
+        group_kind=kinds[1].take(worst),
+        before=types_before.take(worst),
+        after=types_after.take(worst),
+        before_name=_texts_at(names, before[worst]).in_use(),
+        after_name=_texts_at(names, after[worst]).in_use(),
+        calls=places.sizes.astype(np.float64),
+        exposed_us=places.sums(bare["exposed_us"]),
+        unwaited_us=places.sums(bare["exposed_us"] - waited),
+        size_bytes=places.means(bare["size_bytes"]) * places.sizes,
+    )
+
+
+def _texts_at(texts: Texts, rows: Array) -> Texts:
+    """The texts of these rows; missing for row -1."""
+    return Texts(np.append(texts.codes, -1)[rows].astype(np.int32), texts.names)
+
+
+def _rows_around(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> tuple[Array, Array]:
+    """Per call the rows of the kernel that began last before it and of the first after its end, of its rank and step.
+
+    -1 where there is none. What only moves data, and types nobody recorded, are passed over.
+    """
+    before, after = (np.full(len(calls), -1) for _ in range(2))
+    families = families_of(kernels.texts("op_type"), kernels.texts("core"))
+    work, timed = kernel_times(kernels), collective_times(calls)
+    work = work.take((families.codes >= 0)[work.row] & ~families.isin([_PREPARES])[work.row])
+    cells = group_by(*(np.concatenate([kernels[key][work.row], calls[key][timed.row]]) for key in ("rank", "step")))
+    of_work, of_calls = cells.of[: len(work.row)], cells.of[len(work.row) :]
+    for cell in np.intersect1d(of_work, of_calls).tolist():
+        own, here = np.flatnonzero(of_work == cell), np.flatnonzero(of_calls == cell)
+        own = own[np.argsort(work.start[own], kind="stable")]
+        last = np.searchsorted(work.start[own], timed.start[here], "right") - 1
+        first = np.searchsorted(work.start[own], timed.end[here], "left")
+        rows = np.append(work.row[own], -1)
+        before[timed.row[here]], after[timed.row[here]] = rows[last], rows[first]
+    return before, after

@@ -31,7 +31,7 @@ KEPT = 0.9
 NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "frequencies": (BOTH, "the clock is written when it changes, and nothing says how often it did"),
     "host_calls": (("text",), "some versions count calls of the runtime and write none of them, as if they were gone"),
-    "l2_cache": (("text",), "kernels without a row are usual; no shipped rule reads it"),
+    "l2_cache": (("text",), "kernels without a row are usual"),
     "links": (BOTH, "which ranks exchange something is known by these rows alone"),
     "memory_uses": (BOTH, "memory is sampled when it changes, and nothing says how often it did"),
     "module_memory": (BOTH, "as memory_uses"),

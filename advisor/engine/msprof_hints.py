@@ -54,6 +54,12 @@ OF_SOURCE: Mapping[str, Text] = {
     "step_times": _STEPS,
     "l2_cache": Text(en="record with `msprof --l2=on`", zh="采集时使用 `msprof --l2=on`"),
     "devices": _INFO,
+    "kernel_counters": Text(
+        en="record once more with another set of hardware counters, one at a time: "
+        "`msprof --ai-core=on --aic-metrics=L2Cache`, `ResourceConflictRatio`, `Memory` …",
+        zh="另采一次其他硬件计数器组（每次一组）：`msprof --ai-core=on --aic-metrics=L2Cache`、"
+        "`ResourceConflictRatio`、`Memory` 等",
+    ),
     "api_totals": OF_SWITCH[BOTH],
     **dict.fromkeys(("links", "transfers"), _ANALYSE),
 }

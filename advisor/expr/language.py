@@ -222,6 +222,13 @@ RUN_NAMES: tuple[RunName, ...] = (
         "level", _NUMBER, "lowest profiler level, -1 to 2; missing when not recorded", lambda r: _LEVELS.get(r.level)
     ),
     RunName(
+        "core_metrics",
+        _TEXT,
+        "sets of hardware counters that were recorded, such as `PipeUtilization` or `L2Cache`, and `l2_cache` where "
+        "that was on; missing when not recorded",
+        lambda r: r.core_metrics,
+    ),
+    RunName(
         "sides", _TEXT, "`both` (host and device), `device` or `summary` (a cluster summary)", lambda r: r.sides or None
     ),
     RunName(

@@ -52,6 +52,8 @@ class Capture(_Model):
     with_stack: bool | None = None
     profile_memory: bool | None = None
     record_shapes: bool | None = None
+    core_metrics: str | None = None
+    """What the hardware counted within kernels, such as `PipeUtilization, l2_cache`; empty where nothing."""
     complete: bool | None = None
     """Whether the profiler was stopped properly (end_info was written)."""
     absent: tuple[str, ...] = ()
@@ -152,6 +154,11 @@ class Run(_Model):
     def recorder(self) -> str:
         """`msprof` where it recorded the program by itself; empty where the profiler of a framework did."""
         return next((capture.recorder for capture in self.captures), "")
+
+    @property
+    def core_metrics(self) -> str | None:
+        """What was counted within kernels on the first rank that says so; None where none does."""
+        return next((one.core_metrics for one in self.captures if one.core_metrics is not None), None)
 
     @property
     def times_of(self) -> Literal["step", "window", "work"]:

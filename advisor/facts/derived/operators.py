@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Key, Moment, Ns, Rank, Share, Step, Times, Us
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Moment, Ns, Rank, Rate, Share, Step, Times, Us
 
 FAMILY = (
     "Kind of work: `matmul`, `convolution`, `attention`, `elementwise`, `reduction` (norms, softmax, pooling), "
@@ -118,6 +118,34 @@ class OperatorShape(Fact):
     ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]
+
+
+class OperatorCounters(Fact):
+    """What the hardware counted in all kernels of one type on one rank, beside how busy their pipes were.
+
+    A recording has one set of `aic_metrics`; the columns of the others are missing.
+    """
+
+    table = "operator_counters"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type; the one with most time where a type ran on several.")]
+    family: Annotated[str, Key(FAMILY)]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    step_share: Annotated[float, Share("Part of the step, as in `operators`.")]
+    bank_share: Annotated[
+        float, Share("Cycles in which the vector unit waits for a bank or bank group of its buffer, weighted by time.")
+    ]
+    resource_share: Annotated[float, Share("The same for instructions that need the same unit.")]
+    hit_share: Annotated[
+        float,
+        Share("L2 cache: requests it answered over all, of aic_metrics=L2Cache, else the mean of l2_cache by time."),
+    ]
+    memory_gbps: Annotated[float, Rate("Read from and written to device memory, weighted by time.")]
+    memory_bytes: Annotated[float, Bytes("Read from and written to device memory per kernel.")]
 
 
 LONGEST_COUNTED_US = 100

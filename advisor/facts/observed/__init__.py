@@ -6,6 +6,7 @@ from __future__ import annotations
 from advisor.facts.base import Fact, facts_in
 from advisor.facts.observed.capture import *
 from advisor.facts.observed.communication import *
+from advisor.facts.observed.counters import *
 from advisor.facts.observed.device import *
 from advisor.facts.observed.host import *
 from advisor.facts.observed.input_data import *

@@ -39,6 +39,7 @@ def describe_capture(folder: Folder) -> Capture:
         with_stack=found.switch("with_stack"),
         profile_memory=found.switch("profile_memory"),
         record_shapes=found.switch("record_shapes"),
+        core_metrics=found.core_metrics,
         complete=found.complete,
         absent=_absent_files(folder),
         size_bytes=folder.size_bytes,

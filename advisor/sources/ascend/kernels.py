@@ -14,11 +14,12 @@ from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
+from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
 from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, streams_of_slices, task_columns
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, Only, match_keys, pick_values
+from advisor.sources.files.database import Database, match_keys, pick_values
 from advisor.sources.reading import Reading
 
 DETAILS = "kernel_details.csv"
@@ -42,13 +43,13 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
 }
 """Columns of kernel_details.csv (and op_summary) for the columns of the fact, in every spelling met."""
 
-COUNTERS: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "mac_share": (("aic_mac_ratio", "mac_ratio"),),
-    "vector_share": (("aiv_vec_ratio", "vec_ratio"),),
-    "scalar_share": (("aic_scalar_ratio", "scalar_ratio"), ("aiv_scalar_ratio",)),
-    "mte2_share": (("aic_mte2_ratio", "mte2_ratio"), ("aiv_mte2_ratio",)),
-    "mte3_share": (("aiv_mte3_ratio", "mte3_ratio"),),
-    "local_share": (("aic_mte1_ratio", "mte1_ratio"), ("aic_fixpipe_ratio", "fixpipe_ratio")),
+COUNTERS: Mapping[str, Counter] = {
+    "mac_share": Counter((("aic_mac_ratio", "mac_ratio"),)),
+    "vector_share": Counter((("aiv_vec_ratio", "vec_ratio"),)),
+    "scalar_share": Counter(both_cores("scalar_ratio")),
+    "mte2_share": Counter(both_cores("mte2_ratio")),
+    "mte3_share": Counter((("aiv_mte3_ratio", "mte3_ratio"),)),
+    "local_share": Counter((("aic_mte1_ratio", "mte1_ratio"), ("aic_fixpipe_ratio", "fixpipe_ratio"))),
 }
 """Hardware counters behind each share, which is the largest of them: the cube and the vector core count apart."""
 
@@ -94,7 +95,7 @@ def kernel_details(folder: Folder) -> dict[str, Values]:
 
 
 def _read_details(folder: Folder) -> dict[str, Values]:
-    counters = {spellings[0]: spellings for parts in COUNTERS.values() for spellings in parts}
+    counters = {spellings[0]: spellings for counter in COUNTERS.values() for spellings in counter.parts}
     columns: dict[str, Column] = dict.fromkeys(counters, _SHARE)
     return folder.columns(Kernel, DETAILS, {**HEADINGS, **counters}, _REQUIRED, columns)
 
@@ -119,7 +120,7 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
         return _kernels_from_timeline(folder)
     names = Kernel.columns().keys() & columns.keys()
     found: dict[str, Values | None] = {name: columns[name] for name in names}
-    found |= {name: _largest_counters(columns, parts) for name, parts in COUNTERS.items()}
+    found |= {name: merged_counter(columns, counter) for name, counter in COUNTERS.items()}
     keep = ~communication_rows(columns)
     if folder.by_msprof and "step" not in found:
         start = columns["start_ns"]
@@ -127,16 +128,6 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
         found["step"] = iterations_of(folder).at(start)
     rank = np.full(len(keep), folder.rank, np.int64)
     return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
-
-
-def _largest_counters(columns: Mapping[str, Values], parts: tuple[tuple[str, ...], ...]) -> Array | None:
-    """The largest of the counters that were recorded, row by row."""
-    found = [columns[spellings[0]] for spellings in parts if spellings[0] in columns]
-    largest: Array | None = None
-    for values in found:
-        assert isinstance(values, np.ndarray)  # noqa: S101 - shares are numbers
-        largest = values if largest is None else np.fmax(largest, values)
-    return largest
 
 
 def _complete_kernels(table: Table[Kernel]) -> Table[Kernel]:
@@ -233,7 +224,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         duration_us=(task["end"][place] - start) / 1000,
         blocks=np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64),
         **texts | {"core": _fill_cores(texts["core"], database.texts(task["type"][place]))},
-        **_counter_shares(database, info["task"]),
+        **counters_of_tasks(database, info["task"], COUNTERS),
     )
     name = texts["op_name"]
     inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
@@ -260,30 +251,6 @@ def _fill_cores(core: Texts, task_type: Texts) -> Texts:
     other = [index.setdefault(_OF_TASK_TYPE.get(n, n), len(index)) for n in task_type.names]
     codes = np.where(core.codes < 0, np.array([*other, -1], np.int32)[task_type.codes], core.codes)
     return Texts(codes.astype(np.int32), tuple(index))
-
-
-def _counter_shares(database: Database, task: Array) -> dict[str, Array]:
-    """The hardware counters of each task, as shares; none where they were not recorded."""
-    if not {"globalTaskId", "name", "value"} <= set(database.fields("TASK_PMU_INFO")):
-        return {}
-    wanted = {name: [s for spellings in parts for s in spellings] for name, parts in COUNTERS.items()}
-    names = [s for spellings in wanted.values() for s in spellings]
-    marks = ",".join("?" * len(names))
-    number = {v: i for i, v in database.rows(f"SELECT id, value FROM STRING_IDS WHERE value IN ({marks})", *names)}  # noqa: S608
-    shares = {number[s]: share for share, spellings in wanted.items() for s in spellings if s in number}
-    counted = database.numbers("TASK_PMU_INFO", _COUNTED, {"value"}, Only("name", tuple(shares)))
-    ids, place = np.unique(counted["task"], return_inverse=True)
-    of_task = match_keys(ids, task)
-    found = {}
-    for share in wanted:
-        rows = np.isin(counted["counter"], [i for i, of in shares.items() if of == share])
-        largest = np.full(len(ids), np.nan)
-        np.fmax.at(largest, place[rows], counted["value"][rows])
-        found[share] = pick_values(largest, of_task, np.nan)
-    return found
-
-
-_COUNTED = {"task": ["globalTaskId"], "counter": ["name"], "value": ["value"]}
 
 
 KERNELS = Reading(Kernel, {"text": _kernels_from_text, "database": _kernels_from_database})

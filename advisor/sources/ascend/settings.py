@@ -20,6 +20,18 @@ from advisor.sources.files.jsonfile import as_flag, as_integer, as_mapping, as_t
 from advisor.sources.reading import Reading
 
 LEVELS = ("Level_none", "Level0", "Level1", "Level2")
+CORE_METRICS: Mapping[str, str] = {
+    "ACL_AICORE_PIPE_UTILIZATION": "PipeUtilization",
+    "ACL_AICORE_ARITHMETIC_UTILIZATION": "ArithmeticUtilization",
+    "ACL_AICORE_MEMORY_BANDWIDTH": "Memory",
+    "ACL_AICORE_L0B_AND_WIDTH": "MemoryL0",
+    "ACL_AICORE_MEMORY_UB": "MemoryUB",
+    "ACL_AICORE_RESOURCE_CONFLICT_RATIO": "ResourceConflictRatio",
+    "ACL_AICORE_L2_CACHE": "L2Cache",
+    "ACL_AICORE_MEMORY_ACCESS": "MemoryAccess",
+}
+"""Sets of hardware counters as torch_npu writes them down, by what people ask for."""
+_NOTHING_COUNTED = ("ACL_AICORE_NONE", "AiCoreNone")
 _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")
 
@@ -48,6 +60,21 @@ class Recorded(Struct, frozen=True):
         if not isinstance(found, list):
             return None
         return tuple(sorted({as_text(item).rpartition(".")[2] for item in found} & {"CPU", "NPU"}))
+
+    @property
+    def core_metrics(self) -> str | None:
+        """What was counted within kernels, such as `PipeUtilization`, with `l2_cache` behind it where that was on; None
+        when not recorded, nothing when it was off."""
+        said = as_text(value_at(self.info, *_EXPERIMENTAL, "_aic_metrics")) or as_text(
+            value_at(self.info, "profiler_parameters", "aic_metrics")
+        )
+        if not said:
+            return None
+        word = said.rpartition(".")[2]
+        cache = as_flag(value_at(self.info, *_EXPERIMENTAL, "_l2_cache")) or as_flag(
+            value_at(self.info, "profiler_parameters", "l2_cache")
+        )
+        return ", ".join([CORE_METRICS.get(word, word)] * (word not in _NOTHING_COUNTED) + ["l2_cache"] * bool(cache))
 
     def switch(self, name: str) -> bool | None:
         """A switch of the profiler, such as `with_stack`."""

@@ -209,6 +209,15 @@ def refuse_file(path: Path, notes: Notes, what: Message) -> NoReturn:
     raise Unreadable(path.name, what)
 
 
+def headings_of(path: Path, notes: Notes) -> frozenset[str]:
+    """The canonical names of the columns of a file, without their units.
+
+    Raises:
+        Unreadable: The file cannot be opened, or is empty.
+    """
+    return frozenset(heading.name for heading in _read_headings(path, notes)[0])
+
+
 def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
     """The headings of a file, and how many lines they fill."""
     try:

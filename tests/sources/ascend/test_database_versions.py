@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.collectives import COLLECTIVES
 from advisor.sources.ascend.device_tasks import DEVICE_TASKS
 from advisor.sources.ascend.host_calls import HOST_CALLS
+from advisor.sources.ascend.kernel_counters import KERNEL_COUNTERS
 from advisor.sources.ascend.kernels import KERNELS
 from advisor.sources.ascend.links import LINKS
 from advisor.sources.ascend.memory import MEMORY_USES, MODULE_MEMORY, OPERATOR_MEMORY
@@ -22,6 +25,7 @@ from advisor.sources.ascend.steps import STEP_TIMES
 from advisor.sources.ascend.totals import API_TOTALS, OPERATOR_TOTALS
 from advisor.sources.ascend.transfers import TRANSFERS
 from advisor.sources.reading import Reading
+from tests.sources.counter_sets import SETS_OF_COUNTERS
 from tests.sources.traces import of
 
 Rows = Sequence[Mapping[str, object]]
@@ -131,6 +135,31 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "local_share": 0.15,
         "cube_share": None,
     }
+
+
+@pytest.mark.parametrize("counted", SETS_OF_COUNTERS)
+def test_each_set_of_counters_says_the_same_as_the_text(counted: str, tmp_path: Path) -> None:
+    cells, expected = SETS_OF_COUNTERS[counted]
+    texts = Texts()
+    plain = {re.sub(r"\(.*\)", "", name): float(value) for name, value in cells.items() if value != "N/A"}
+    measured = [{"globalTaskId": 1, "name": texts[name], "value": value} for name, value in plain.items()]
+    tables = {"COMPUTE_TASK_INFO": [info(texts, {"blockDim": 20})], "TASK": [task(1, texts["KERNEL"])]}
+    (row,) = rows_of(KERNEL_COUNTERS, database(tmp_path, texts, TASK_PMU_INFO=measured, **tables))
+    about = {
+        "rank": 3,
+        "op_name": "aclnnMatmul_MatMulV3Common_MatMulV3",
+        "op_type": "BatchMatMulV2",
+        "duration_us": 0.5,
+    }
+    assert {name: value for name, value in row.items() if value is not None} == {**about, **expected}
+
+
+def test_counters_of_pipes_alone_are_no_further_set(tmp_path: Path) -> None:
+    texts = Texts()
+    measured = [{"globalTaskId": 1, "name": texts["aic_mac_ratio"], "value": 0.5}]
+    tables = {"COMPUTE_TASK_INFO": [info(texts, {"blockDim": 20})], "TASK": [task(1, texts["KERNEL"])]}
+    with pytest.raises(FactMissing):
+        rows_of(KERNEL_COUNTERS, database(tmp_path, texts, TASK_PMU_INFO=measured, **tables))
 
 
 @pytest.mark.parametrize(

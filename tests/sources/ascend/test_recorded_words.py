@@ -14,6 +14,7 @@ from advisor.sources.ascend.collectives import COLLECTIVES
 from advisor.sources.ascend.device_tasks import DEVICE_TASKS
 from advisor.sources.ascend.devices import DEVICES
 from advisor.sources.ascend.groups import Sizes, kind_of
+from advisor.sources.ascend.settings import Recorded
 from tests.sources.traces import captured, event, lane, of, thread
 
 
@@ -119,3 +120,30 @@ def test_copies_go_where_their_words_say(
     trace = [lane(9, "Ascend Hardware"), event("MEMCPY_ASYNC", "1.000", pid=9, tid=2, args=args)]
     (row,) = of(DEVICE_TASKS.ways["text"], captured(tmp_path, trace))
     assert (row["kind"], row["size_bytes"], row["direction"], row["stream"]) == ("copy", 1168.0, direction, 5)
+
+
+@pytest.mark.parametrize(
+    ("said", "cache", "means"),
+    [
+        ("ACL_AICORE_PIPE_UTILIZATION", False, "PipeUtilization"),
+        ("ACL_AICORE_ARITHMETIC_UTILIZATION", False, "ArithmeticUtilization"),
+        ("ACL_AICORE_MEMORY_BANDWIDTH", False, "Memory"),
+        ("ACL_AICORE_L0B_AND_WIDTH", False, "MemoryL0"),
+        ("ACL_AICORE_MEMORY_UB", False, "MemoryUB"),
+        ("ACL_AICORE_RESOURCE_CONFLICT_RATIO", False, "ResourceConflictRatio"),
+        ("ACL_AICORE_L2_CACHE", False, "L2Cache"),
+        ("ACL_AICORE_MEMORY_ACCESS", False, "MemoryAccess"),
+        ("ACL_AICORE_NONE", False, ""),
+        ("ACL_AICORE_NONE", True, "l2_cache"),
+        ("ACL_AICORE_PIPE_UTILIZATION", True, "PipeUtilization, l2_cache"),
+        ("", True, None),
+    ],
+)
+def test_the_set_of_hardware_counters_is_called_as_people_ask_for_it(said: str, cache: bool, means: str | None) -> None:
+    info = {"config": {"experimental_config": {"_aic_metrics": said, "_l2_cache": cache}}}
+    assert Recorded(info, {}).core_metrics == means
+
+
+def test_mindspore_says_which_hardware_counters_it_recorded() -> None:
+    info = {"profiler_parameters": {"aic_metrics": "AicoreMetrics.L2Cache", "l2_cache": False}}
+    assert Recorded(info, {}).core_metrics == "L2Cache"

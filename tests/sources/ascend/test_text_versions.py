@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.collectives import COLLECTIVES
+from advisor.sources.ascend.kernel_counters import KERNEL_COUNTERS
 from advisor.sources.ascend.kernels import KERNELS
 from advisor.sources.ascend.links import LINKS
 from advisor.sources.ascend.memory import L2_CACHE, MEMORY_USES, MODULE_MEMORY, OPERATOR_MEMORY
@@ -24,6 +26,7 @@ from advisor.sources.ascend.steps import STEP_TIMES
 from advisor.sources.ascend.totals import API_TOTALS, OPERATOR_TOTALS
 from advisor.sources.ascend.transfers import TRANSFERS
 from advisor.sources.reading import Reading
+from tests.sources.counter_sets import SETS_OF_COUNTERS
 from tests.sources.traces import captured, of
 
 MIB = 1024 * 1024
@@ -179,6 +182,29 @@ def test_a_chip_without_two_kinds_of_core_names_its_counters_without_one(tmp_pat
     (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=text))
     found = [row[f"{pipe}_share"] for pipe in ("mac", "vector", "scalar", "local", "mte2", "mte3")]
     assert found == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+@pytest.mark.parametrize("names", ["kernel_details", "op_summary"])
+@pytest.mark.parametrize("counted", SETS_OF_COUNTERS)
+def test_each_set_of_counters_fills_the_columns_it_means(counted: str, names: str, tmp_path: Path) -> None:
+    cells, expected = SETS_OF_COUNTERS[counted]
+    title, op, unit = ("Name", "Type", "") if names == "kernel_details" else ("Op Name", "OP Type", "Task ")
+    plain = {title: "k", op: "MatMulV3", f"{unit}Start Time(us)": MOMENT, f"{unit}Duration(us)": "2"}
+    text = table(",".join([*plain, *cells]), **plain, **cells)
+    (row,) = of(KERNEL_COUNTERS.ways["text"], captured(tmp_path, kernel_details=text))
+    about = {"rank": 3, "op_name": "k", "op_type": "MatMulV3", "duration_us": 2.0}
+    assert {name: value for name, value in row.items() if value is not None} == {**about, **expected}
+
+
+def test_counters_of_pipes_alone_are_no_further_set(tmp_path: Path) -> None:
+    with pytest.raises(FactMissing):
+        of(KERNEL_COUNTERS.ways["text"], captured(tmp_path, kernel_details=KERNELS_OF["January 2025"]))
+
+
+def test_collectives_are_no_kernels_of_a_set_of_counters(tmp_path: Path) -> None:
+    columns = "Name,Accelerator Core,Start Time(us),Duration(us),aic_write_cache_hit"
+    text = table(columns, Name="hcom_allReduce_", **{"Accelerator Core": "HCCL", "Duration(us)": "2"})
+    assert of(KERNEL_COUNTERS.ways["text"], captured(tmp_path, kernel_details=text)) == []
 
 
 STEP = {

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the hardware counted within kernels, beside how busy their pipes were."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Bytes, Count, Fact, Key, Name, Number, Rank, Rate, Share, Us
+from advisor.messages.text import Text
+
+
+class KernelCounters(Fact):
+    """One kernel with the counters of a set of `aic_metrics` other than PipeUtilization.
+
+    A recording has one set; the columns of the others are missing. What the chip counts apart for its cube and its
+    vector cores is added up, shares are the larger of both.
+    """
+
+    table = "kernel_counters"
+    never_empty = True
+    heavy = True
+    record_with = Text(
+        en="record once more with another set of hardware counters, one at a time: aic_metrics=L2Cache, "
+        "ResourceConflictRatio, Memory …",
+        zh="另采一次其他硬件计数器组（每次一组）：aic_metrics=L2Cache、ResourceConflictRatio、Memory 等",
+    )
+
+    rank: Rank
+    op_name: Annotated[str, Name("Name of the kernel.")]
+    op_type: Annotated[str, Key("Operator type.")]
+    duration_us: Annotated[float, Us("Device time.")]
+    bank_group_share: Annotated[
+        float, Share("ResourceConflictRatio: cycles the vector unit waits for another access to its bank group.")
+    ]
+    bank_share: Annotated[float, Share("The same for access to the same bank, reading against writing.")]
+    resource_share: Annotated[float, Share("The same for instructions that need the same unit.")]
+    l2_hits: Annotated[float, Count("L2Cache: requests the L2 cache answered, reading and writing.")]
+    l2_misses: Annotated[float, Count("Requests it had to fetch or write out; victims included on Ascend 950.")]
+    memory_read_gbps: Annotated[float, Rate("Memory: read from device memory.")]
+    memory_write_gbps: Annotated[float, Rate("Written to device memory.")]
+    l2_read_gbps: Annotated[float, Rate("Read from the L2 cache.")]
+    l2_write_gbps: Annotated[float, Rate("Written to the L2 cache.")]
+    l1_read_gbps: Annotated[float, Rate("Read from the L1 buffer.")]
+    l1_write_gbps: Annotated[float, Rate("Written to the L1 buffer.")]
+    ub_read_gbps: Annotated[float, Rate("Read from the unified buffer.")]
+    ub_write_gbps: Annotated[float, Rate("Written to the unified buffer.")]
+    ub_vector_read_gbps: Annotated[float, Rate("MemoryUB: read from the unified buffer by the vector unit.")]
+    ub_vector_write_gbps: Annotated[float, Rate("Written to it by the vector unit.")]
+    ub_scalar_read_gbps: Annotated[float, Rate("Read from it by the scalar unit.")]
+    ub_scalar_write_gbps: Annotated[float, Rate("Written to it by the scalar unit.")]
+    l0a_read_gbps: Annotated[float, Rate("MemoryL0: read from L0A, the left matrix.")]
+    l0a_write_gbps: Annotated[float, Rate("Written to L0A.")]
+    l0b_read_gbps: Annotated[float, Rate("Read from L0B, the right matrix.")]
+    l0b_write_gbps: Annotated[float, Rate("Written to L0B.")]
+    l0c_read_gbps: Annotated[float, Rate("Read from L0C, the result, by the cube unit.")]
+    l0c_write_gbps: Annotated[float, Rate("Written to L0C by the cube unit.")]
+    memory_read_bytes: Annotated[float, Bytes("MemoryAccess: read from device memory.")]
+    memory_write_bytes: Annotated[float, Bytes("Written to device memory.")]
+    memory_to_l1_bytes: Annotated[float, Bytes("Moved from device memory to L1.")]
+    memory_to_ub_bytes: Annotated[float, Bytes("Moved from device memory to the unified buffer.")]
+    ub_to_memory_bytes: Annotated[float, Bytes("Moved from the unified buffer to device memory.")]
+    l0c_to_l1_bytes: Annotated[float, Bytes("Moved from L0C to L1.")]
+    l0c_to_memory_bytes: Annotated[float, Bytes("Moved from L0C to device memory.")]
+    cube_half_share: Annotated[float, Share("ArithmeticUtilization: the cube unit busy with half precision.")]
+    cube_int8_share: Annotated[float, Share("The cube unit busy with int8.")]
+    vector_single_share: Annotated[float, Share("The vector unit busy with float32.")]
+    vector_half_share: Annotated[float, Share("The vector unit busy with float16.")]
+    vector_int32_share: Annotated[float, Share("The vector unit busy with int32.")]
+    vector_other_share: Annotated[float, Share("The vector unit busy with anything else.")]
+    cube_operations: Annotated[float, Number("Operations of the cube unit.")]
+    vector_operations: Annotated[float, Number("Operations of the vector unit.")]

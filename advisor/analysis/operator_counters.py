@@ -21,7 +21,7 @@ def operator_counters(
     """One row per rank and operator type of `operators` of which anything was counted.
 
     Raises:
-        FactMissing: Neither a further set of counters nor the L2 cache was recorded.
+        FactMissing: Neither a further set of counters nor the L2 cache was recorded, or all of it is missing.
     """
     if counted is None and cache is None:
         raise FactMissing([KernelCounters.table])
@@ -36,6 +36,8 @@ def operator_counters(
         groups = group_by(counted["rank"], types)
         _fill(found, operators, (counted["rank"], types), groups, _counted_by_group(counted, groups))
     known = ~np.isnan(np.fmax.reduce(list(found.values())))
+    if not known.any():
+        raise FactMissing([KernelCounters.table])
     columns = {name: operators[name] for name in ("rank", "calls", "total_us", "step_share")}
     texts = {name: operators.texts(name) for name in ("op_type", "core", "family")}
     return Table.build(OperatorCounters, **columns, **texts, **found).take(known)

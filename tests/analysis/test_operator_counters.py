@@ -46,6 +46,11 @@ def test_without_counters_there_is_nothing_to_tell() -> None:
         operator_counters(OPERATORS, KERNELS, None, None)
 
 
+def test_a_cache_of_which_no_hit_rate_was_recorded_tells_nothing() -> None:
+    with pytest.raises(FactMissing):
+        rows(cache=Table.build(L2Cache, rank=[0], op_name=["a"], hit_share=[np.nan]))
+
+
 def test_hits_of_the_l2_cache_are_weighed_by_the_time_of_kernels_of_that_name() -> None:
     cache = Table.build(L2Cache, rank=[0, 0, 0, 1], op_name=["a", "b", "c", "gone"], hit_share=[0.2, 0.6, np.nan, 0.9])
     (one,) = rows(cache=cache).values()
@@ -95,6 +100,10 @@ def test_counters_are_those_a_loop_over_kernels_would_find(kernels: list[tuple])
         found = sum(row[4] for row in members) / asked if asked else None
         if key in {(0, "MatMul"), (0, "Add"), (0, "Mul"), (1, "Add")} and (waited is not None or found is not None):
             expected[key] = {"bank_share": waited, "hit_share": found}
+    if not expected:
+        with pytest.raises(FactMissing):
+            rows(counted)
+        return
     told = {key: {name: row[name] for name in ("bank_share", "hit_share")} for key, row in rows(counted).items()}
     assert told == {
         key: {name: value if value is None else pytest.approx(value) for name, value in one.items()}

@@ -109,6 +109,14 @@ def test_a_snapshot_is_read_with_the_capture_and_what_the_profiler_recorded_coun
     assert not [row for row in added if row["name"] in recorded]
 
 
+def test_nothing_above_what_was_given_is_read(tmp_path: Path) -> None:
+    shutil.copytree(CAPTURE, tmp_path / "prof")
+    assert main(["snapshot-env", "-o", str(tmp_path / "prof")]) == 0
+    rank = next(path for path in (tmp_path / "prof").iterdir() if path.is_dir())
+    for given in (rank, rank / "ASCEND_PROFILER_OUTPUT"):
+        assert "host" not in {row["kind"] for row in open_profile(given, jobs=1).table(Setting).rows()}
+
+
 @pytest.mark.parametrize(
     "written", ["", "[]", "{}", '{"advisor_env": 2}', '{"advisor_env": 1, "env": [1]}', "\0\0", "{"]
 )

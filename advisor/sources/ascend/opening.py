@@ -90,6 +90,7 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
         files={**files, **about},
         databases=databases,
         name=show_relative(spot.root, base),
+        below_input=spot.root != base,
         size_bytes=sum(_file_size(file) for file in (*files.values(), *databases.values())),
     )
     for name in TEXT_FILES:
@@ -110,6 +111,7 @@ def _folder_of_msprof(spot: CaptureFolders, results: Results, base: Path) -> Fol
         more={name: parts[1:] for name, parts in results.files.items() if len(parts) > 1},
         databases=results.databases,
         name=f"{name}, device {results.device}" if results.shared else name,
+        below_input=spot.root != base,
         size_bytes=sum(map(_file_size, dict.fromkeys(every))),
         by_msprof=True,
         device=results.device if results.shared else None,

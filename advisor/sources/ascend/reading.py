@@ -89,6 +89,8 @@ class Description:
     """`profiler` (ascend_pytorch_profiler*.db) and `analysis` (analysis.db), where they are there."""
     name: str = ""
     """How damage names the folder: its path relative to the input, empty when it is the input."""
+    below_input: bool = False
+    """Whether it lies below the folder that was given, so that the folder above it may be read too."""
     size_bytes: int = 0
     groups: Mapping[str, GroupMembers] = field(default_factory=dict)
     """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""

@@ -196,7 +196,8 @@ def _settings_of_rank(folder: Folder) -> Table[Setting]:
     words = [("env", name, _word_of_value(value)) for name, value in env.items()]
     words += [("profiler", name, value) for name, value in _profiler_switches(found.info)]
     recorded = {(kind, name) for kind, name, _ in words}
-    words += [word for word in snapshot_settings((folder.root, folder.root.parent)) if word[:2] not in recorded]
+    beside = (folder.root.parent,) if folder.below_input else ()
+    words += [word for word in snapshot_settings((folder.root, *beside)) if word[:2] not in recorded]
     if not words:
         raise FactMissing([Setting.table])
     return setting_table(folder.rank, words)

@@ -15,12 +15,25 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.derived import JobSign
+from advisor.facts.derived.job import LAYERS
 from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
 from advisor.facts.table import Array, Table, Texts
 
 ENGINE_STEP = r"execute_(\d+_)?context_"
 """How the mark begins that vLLM and SGLang set around each step of the engine: requests whose prompts it reads follow,
 and behind `_generation_` those for which it generates."""
+_LAYERS = zip(
+    LAYERS,
+    (
+        r"\w+::linear$",
+        r"\w+::conv[123]d$",
+        r"\w+::(scaled_dot_product_attention|(npu_)?(prompt_flash|fused_infer)_attention\w*)$",
+        r"\w+::(native_(layer|batch|group)_norm|(npu_)?(add_|fused_)?rms_norm)$",
+        r"\w+::embedding$",
+        r"\w+::(adaptive_)?(avg|max)_pool[123]d$",
+    ),
+    strict=True,
+)
 _OPERATORS = (
     (
         "backward",
@@ -46,7 +59,7 @@ _OPERATORS = (
 )
 _CALLS = (
     ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
-    ("forward", r"\w+::(linear|conv[123]d|scaled_dot_product_attention|native_(layer|batch|group)_norm)$"),
+    *_LAYERS,
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
     ("prefill", ENGINE_STEP + r"[1-9]"),
     ("decode", ENGINE_STEP + r"\d+(\(.*?\))?_generation_[1-9]"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import get_args
 
 from advisor.facts.derived import JobSign
+from advisor.facts.derived.job import LAYERS
 from advisor.facts.table import Table
 from advisor.model.job import STACKS, JobEvidence, JobKind, Phase
 from advisor.model.run import Run
@@ -68,9 +69,10 @@ def _infer_workload(run: Run, seen: _Seen, stack: str) -> JobKind:
     if generates or stack in _SERVING:
         signs = seen.sign("workload", *_GENERATES, *_SERVING)
         return JobKind(workload="inference", phase=_infer_phase(seen), signs=signs)
-    if run.steps and seen.first("forward"):
-        (sign,) = seen.sign("workload", "forward")
-        return JobKind(workload="inference", signs=(sign.model_copy(update={"seen_as": "forward"}),))
+    layers = [sign.name for kind in LAYERS for sign in seen.sign("workload", kind)]
+    if run.steps and len(layers) > 1:
+        sign = JobEvidence(about="workload", seen_as="forward", name=", ".join(layers))
+        return JobKind(workload="inference", signs=(sign,))
     return JobKind()
 
 

@@ -98,11 +98,18 @@ def test_operators_of_any_job_tell_nothing(name: str) -> None:
 
 
 def test_whole_steps_of_layers_without_a_backward_pass_are_inference() -> None:
-    layers = calls("aten::linear", "aten::addmm")
+    layers = calls("aten::linear", "aten::addmm", "aten::native_layer_norm")
     assert kind_of(Run(steps=(1,)), calls=layers).workload == "inference"
     assert kind_of(Run(), calls=layers).workload == ""  # the window may end before the backward pass
-    assert kind_of(Run(steps=(1,)), calls=calls("aten::linear", "Optimizer.step#AdamW.step")).workload == "training"
+    assert kind_of(Run(steps=(1,)), calls=calls("aten::linear", "aten::conv2d", "Optimizer.step#AdamW.step")).workload == "training"
     assert kind_of(Run(steps=(1,)), calls=calls("aten::addmm")).workload == ""  # an operator alone is no network
+
+
+@pytest.mark.parametrize("layer", ["aten::linear", "aten::scaled_dot_product_attention", "npu::npu_rms_norm"])
+def test_one_kind_of_layer_may_be_a_benchmark(layer: str) -> None:
+    assert kind_of(Run(steps=(1,)), calls=calls(layer, "aten::mm", "aten::gelu")).workload == ""
+    found = kind_of(Run(steps=(1,)), calls=calls(layer, "aten::embedding"))
+    assert (found.workload, found.signs[0].name) == ("inference", f"{layer}, aten::embedding")
 
 
 @pytest.mark.parametrize(

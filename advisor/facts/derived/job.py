@@ -7,6 +7,9 @@ from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Rank, Us
 
+LAYERS = ("linear layer", "convolution layer", "attention layer", "norm layer", "embedding layer", "pooling layer")
+"""Kinds of layers: several of them make a model, where a single one may be a benchmark."""
+
 
 class JobSign(Fact):
     """One thing on one rank that tells what kind of job ran, or which software drove it."""
@@ -18,9 +21,9 @@ class JobSign(Fact):
     tells: Annotated[
         str,
         Key(
-            "`backward` (a backward pass or an optimizer), `forward` (layers of a network), `cache` (keys and values "
-            "kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token); else the "
-            "name of a stack, such as `vLLM`."
+            "`backward` (a backward pass or an optimizer), a kind of layer such as `linear layer`, `cache` (keys and "
+            "values kept for later tokens), `prefill` and `decode` (attention over a prompt, or for one new token); "
+            "else the name of a stack, such as `vLLM`."
         ),
     ]
     seen_as: Annotated[

@@ -101,7 +101,10 @@ def test_whole_steps_of_layers_without_a_backward_pass_are_inference() -> None:
     layers = calls("aten::linear", "aten::addmm", "aten::native_layer_norm")
     assert kind_of(Run(steps=(1,)), calls=layers).workload == "inference"
     assert kind_of(Run(), calls=layers).workload == ""  # the window may end before the backward pass
-    assert kind_of(Run(steps=(1,)), calls=calls("aten::linear", "aten::conv2d", "Optimizer.step#AdamW.step")).workload == "training"
+    assert (
+        kind_of(Run(steps=(1,)), calls=calls("aten::linear", "aten::conv2d", "Optimizer.step#AdamW.step")).workload
+        == "training"
+    )
     assert kind_of(Run(steps=(1,)), calls=calls("aten::addmm")).workload == ""  # an operator alone is no network
 
 

@@ -26,7 +26,7 @@ class JobEvidence(BaseModel):
 
     about: Literal["workload", "stack"]
     seen_as: Literal["operator", "call", "line", "setting", "forward", "framework", "layout", "told"]
-    """`forward`: steps hold several kinds of layers and no backward pass; `layout`: parallel sizes that the stack wrote."""
+    """`forward`: steps hold several kinds of layers and no backward pass; `layout`: sizes that the stack wrote."""
     name: str = ""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.warm_up import begin_of_work
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
@@ -76,8 +77,8 @@ def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Arra
     return cell
 
 
-def cells_of(rank: Array, step: Array, start: Array, windows: Table[StepWindow] | None) -> Cells:
-    """The cells of device events that carry their step."""
+def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[StepWindow] | None) -> Cells:
+    """The cells of device events that carry their step; that of a rank without steps leaves out how the job started."""
     device: dict[int, Calendar] = {}
     host: dict[int, Calendar] = {}
     parts: list[tuple[Array, ...]] = []
@@ -85,6 +86,8 @@ def cells_of(rank: Array, step: Array, start: Array, windows: Table[StepWindow] 
     for one in np.unique(rank).tolist():
         here = rank == one
         names, first = _begins_of_steps(step[here], start[here])
+        if (names == MISSING).all():
+            first = np.array([begin_of_work(start[here], end[here])])
         cell = np.arange(count, count + len(names))
         device[one] = Calendar(*_sort_borders(first, cell))
         opened, closed = _windows_of(one, names, windows)

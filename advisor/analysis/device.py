@@ -128,14 +128,14 @@ def _timeline_of(
     ranks = kernels["rank"][compute.row], collectives["rank"][comm.row]
     steps = kernels["step"][compute.row], collectives["step"][comm.row]
     begun = np.concatenate([compute.start, comm.start])
-    cells = cells_of(np.concatenate(ranks), np.concatenate(steps), begun, windows)
+    ended = np.concatenate([compute.end, comm.end])
+    cells = cells_of(np.concatenate(ranks), np.concatenate(steps), begun, ended, windows)
     of = cells.of(ranks[0], steps[0], compute.start), cells.of(ranks[1], steps[1], comm.start)
     parts = (
         compute.placed(of[0]),
         comm.placed(of[1]),
         other.placed(cells.at(tasks["rank"][other.row], other.start)),
     )
-    ended = np.concatenate([compute.end, comm.end])
     earlier = _ends_before_first_step(cells, np.concatenate(ranks), begun, np.where(np.concatenate(of) < 0, ended, -1))
     return msgspec.structs.replace(_laid_out(cells, parts, kernels, collectives, tasks), earlier=earlier)
 

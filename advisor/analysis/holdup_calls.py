@@ -26,7 +26,7 @@ def holdup_calls(
     Of waits the last of each step is no fault and left out too, as in `holdups`.
     """
     events = kernel_times(kernels)
-    cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, windows)
+    cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
     costs = costs_of(calls)
     ranks = np.unique(cells.rank).tolist()
     return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, costs, cells, idle)])

@@ -17,7 +17,7 @@ from advisor.facts.table import Table
 def host_kinds(calls: Table[HostCall], kernels: Table[Kernel], windows: Table[StepWindow] | None) -> Table[HostKind]:
     """Calls by rank, step and kind; steps themselves and calls outside of every step are left out."""
     events = kernel_times(kernels)
-    cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, windows)
+    cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
     start, kinds = calls["start_ns"], calls.texts("kind")
     cell = cells.on_host(calls["rank"], start)
     timed = (start != MISSING) & (calls["end_ns"] > start)

@@ -161,6 +161,18 @@ class StepSpan(Fact):
     edge: Annotated[bool, Flag("First or last recorded step.")]
 
 
+class StartUp(Fact):
+    """What a rank without steps did before its work began: one long pause, with hardly any work before it."""
+
+    table = "start_ups"
+    of_pauses = True
+    observed = False
+
+    rank: Rank
+    apart_us: Annotated[float, Us("From its first kernel or collective to the begin of its work; part of no span.")]
+    tasks: Annotated[float, Count("Kernels and collectives in that time.")]
+
+
 class Dispatch(Fact):
     """One launch of a kernel, collective or copy: how long it queued, and whether the device waited for it."""
 

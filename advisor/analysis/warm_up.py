@@ -23,7 +23,7 @@ ENOUGH = 100
 
 
 def begin_of_work(start: Array, end: Array) -> int:
-    """The moment at which the first work begins, or that after the one long pause with hardly anything before it, ns."""
+    """When the first work begins, or, where hardly anything stands before one long pause, when that ends; ns."""
     busy = union(start, end)
     if len(busy) < 2:  # noqa: PLR2004 - no pause between fewer
         return int(start.min())

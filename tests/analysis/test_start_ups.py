@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def _plain_begin(start: list[int], end: list[int]) -> int:
             busy[-1][1] = max(busy[-1][1], ends)
         elif ends > begins:
             busy.append([begins, ends])
-    pauses = [after[0] - before[1] for before, after in zip(busy, busy[1:], strict=False)]
+    pauses = [after[0] - before[1] for before, after in pairwise(busy)]
     if not pauses:
         return min(start)
     at = pauses.index(max(pauses))

@@ -29,6 +29,7 @@ def start_ups(
     for rank, begin in zip(cells.rank.tolist(), cells.begin.tolist(), strict=True):
         before = begun[(ranks == rank) & (begun < begin)]
         if (cells.step[cells.rank == rank] == MISSING).all() and len(before):
-            rows.append((rank, (begin - int(before.min())) / 1e3, float(len(before))))
-    columns = zip(*rows, strict=True) if rows else ((),) * 3
-    return Table.build(StartUp, **dict(zip(("rank", "apart_us", "tasks"), columns, strict=True)))
+            first = int(before.min())
+            rows.append((rank, first, (begin - first) / 1e3, float(len(before))))
+    columns = zip(*rows, strict=True) if rows else ((),) * 4
+    return Table.build(StartUp, **dict(zip(("rank", "start_ns", "apart_us", "tasks"), columns, strict=True)))

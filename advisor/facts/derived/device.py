@@ -167,8 +167,10 @@ class StartUp(Fact):
     table = "start_ups"
     of_pauses = True
     observed = False
+    moment = Moment(lasts="apart_us", name=())
 
     rank: Rank
+    start_ns: Annotated[int, Ns("Start of its first kernel or collective.")]
     apart_us: Annotated[float, Us("From its first kernel or collective to the begin of its work; part of no span.")]
     tasks: Annotated[float, Count("Kernels and collectives in that time.")]
 

@@ -84,6 +84,7 @@ TABLES: Mapping[str, Text] = {
     "spending": _t("account of the step", "单步时间账目"),
     "stage_flops": _t("floating-point operations of stages", "各 stage 的浮点计算量"),
     "stage_times": _t("times of pipeline stages", "各流水线 stage 的时间"),
+    "start_ups": _t("how the capture began", "采集开始时的启动段"),
     "stalls": _t("long pauses of the host", "host 侧的长停顿"),
     "step_phases": _t("phases of steps", "迭代各阶段的时间"),
     "step_spans": _t("lengths of steps", "step 时长"),

@@ -78,6 +78,7 @@ OPTIONS: Mapping[Recorder, Mapping[Switch, str]] = {
         "host": "ATB_PROFILING_ENABLE=1",
         "level1": "PROFILING_LEVEL=Level1",
         "shapes": "ATB_PROFILING_TENSOR_ENABLE=1",
+        "stack": "WITH_STACK_ENABLE=1",
     },
     "torch.profiler": {
         "device": "ProfilerActivity.CUDA",
@@ -186,3 +187,5 @@ def _atb_variables(on: Collection[Switch], level2: bool) -> Iterator[str]:
     yield "export PROFILING_FILEPATH=./prof"
     if "shapes" in on:
         yield "export ATB_PROFILING_TENSOR_ENABLE=1"
+    if "stack" in on:
+        yield "export WITH_STACK_ENABLE=1"

@@ -3,6 +3,8 @@
 
 A heading of the first is the name of a collective; two more with `_start_point` and `_end_point` are its ends, in ticks
 of 10 ns. The second holds, for each step, an object by the same names: `[kind, ms communicating, ms waiting, links]`.
+What both leave of an AllReduce is neither: its reduction is in there. Links are not read, for their ranks are numbered
+inside of communicators, and nothing says of which.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ class CollectiveRow(NamedTuple):
     elapse_us: float
     transit_us: float = float("nan")
     wait_us: float = float("nan")
+    idle_us: float = float("nan")
 
 
 def _collectives_of_rank(rank: LegacyRank) -> Table[Collective]:
@@ -77,7 +80,8 @@ def _joined(span: CollectiveRow | None, part: CollectiveRow | None) -> Collectiv
         found = span or part
         assert found is not None  # noqa: S101 - one of them has it
         return found
-    return span._replace(transit_us=part.transit_us, wait_us=part.wait_us)
+    idle_us = max(span.elapse_us - part.transit_us - part.wait_us, 0.0)
+    return span._replace(transit_us=part.transit_us, wait_us=part.wait_us, idle_us=idle_us)
 
 
 def _table_of_rows(rank: int, rows: list[CollectiveRow]) -> Table[Collective]:
@@ -93,6 +97,7 @@ def _table_of_rows(rank: int, rows: list[CollectiveRow]) -> Table[Collective]:
         elapse_us=[row.elapse_us for row in rows],
         transit_us=[row.transit_us for row in rows],
         wait_us=[row.wait_us for row in rows],
+        idle_us=[row.idle_us for row in rows],
     ).sorted_by("step", "start_ns")
 
 

@@ -143,14 +143,28 @@ def test_collectives_have_their_ends_and_their_parts(pipeline: Path) -> None:
     parts = json.dumps({names[0]: ["1", 0.01, 0.04, {}], "stream_1_1_Send-op1": ["1", 0.5, 0.1, {}]}).replace('"', '""')
     head = "step_num,communication_cost,wait_cost,link_info,communication_operator_cost"
     (pipeline / "hccl_raw_0.csv").write_text(f'{head}\n2,1,1,"{{}}","{parts}"\n-,1,1,"{{}}","{parts}"\n')
-    columns = ("step", "op", "p2p", "start_ns", "elapse_us", "transit_us", "wait_us")
+    columns = ("step", "op", "p2p", "start_ns", "elapse_us", "transit_us", "wait_us", "idle_us")
     assert cells(open_profile(pipeline), Collective, *columns) == [
-        (2, "send", True, None, 600, 500, 100),
-        (2, "receive", True, 2_000_000_000, 50, 10, 40),
-        (2, "allReduce", False, 2_000_060_000, 70, None, None),
-        (3, "receive", True, 2_000_000_000, 50, None, None),
-        (3, "allReduce", False, 2_000_060_000, 70, None, None),
+        (2, "send", True, None, 600, 500, 100, None),
+        (2, "receive", True, 2_000_000_000, 50, 10, 40, 0),
+        (2, "allReduce", False, 2_000_060_000, 70, None, None, None),
+        (3, "receive", True, 2_000_000_000, 50, None, None, None),
+        (3, "allReduce", False, 2_000_060_000, 70, None, None, None),
     ]
+
+
+def test_what_an_all_reduce_neither_moves_nor_waits_is_what_its_ends_leave(pipeline: Path) -> None:
+    name, path = "stream_10_1_AllReduce-op7", pipeline / "step_trace_raw_0_detail_time.csv"
+    lines = path.read_text().splitlines()
+    lines[0] += f",{name},{name}_start_point,{name}_end_point"
+    lines[1:4] = [f"{line},70,200006000,200013000" for line in lines[1:4]]
+    lines[4] += ",1,1,1"
+    path.write_text("\n".join(lines))
+    parts = [json.dumps({name: ["1", *ms, {}]}).replace('"', '""') for ms in ((0.02, 0.01), (0.08, 0.01))]
+    head = "step_num,communication_cost,wait_cost,link_info,communication_operator_cost"
+    rows = "".join(f'{step},1,1,"{{}}","{part}"\n' for step, part in enumerate(parts, 2))
+    (pipeline / "hccl_raw_0.csv").write_text(f'{head}\n{rows}-,1,1,"{{}}","{parts[0]}"\n')
+    assert cells(open_profile(pipeline), Collective, "elapse_us", "idle_us") == [(70, 40), (70, 0)]
 
 
 def test_a_summary_that_contradicts_the_device_is_not_believed(pipeline: Path) -> None:

@@ -167,6 +167,20 @@ def test_what_an_all_reduce_neither_moves_nor_waits_is_what_its_ends_leave(pipel
     assert cells(open_profile(pipeline), Collective, "elapse_us", "idle_us") == [(70, 40), (70, 0)]
 
 
+def test_idle_collectives_are_not_judged_where_nobody_knows_what_runs_beside_them(pipeline: Path) -> None:
+    name, path = "stream_10_1_AllReduce-op7", pipeline / "step_trace_raw_0_detail_time.csv"
+    lines = path.read_text().splitlines()
+    lines[0] += f",{name},{name}_start_point,{name}_end_point"
+    lines[1:4] = [f"{line},2000000,200000000,202000000" for line in lines[1:4]]
+    lines[4] += ",1,1,1"
+    path.write_text("\n".join(lines))
+    part = json.dumps({name: ["1", 0.02, 0.01, {}]}).replace('"', '""')
+    head = "step_num,communication_cost,wait_cost,link_info,communication_operator_cost"
+    (pipeline / "hccl_raw_0.csv").write_text(f'{head}\n2,1,1,"{{}}","{part}"\n-,1,1,"{{}}","{part}"\n')
+    outcomes = {one.rule: one.outcome for one in advisor.diagnose(pipeline).outcomes}
+    assert outcomes["comm/idle-collectives"] == "skipped"
+
+
 def test_a_summary_that_contradicts_the_device_is_not_believed(pipeline: Path) -> None:
     rows = [(9000.0, 1.0, 1.0)] * 3
     for rank in range(4):

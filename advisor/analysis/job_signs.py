@@ -19,9 +19,10 @@ from advisor.facts.derived.job import LAYERS
 from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
 from advisor.facts.table import Array, Table, Texts
 
-ENGINE_STEP = r"execute_(\d+_)?context_"
-"""How the mark begins that vLLM and SGLang set around each step of the engine: requests whose prompts it reads follow,
-and behind `_generation_` those for which it generates."""
+_VLLM_STEP = r"execute_(\d+_)?context_"
+ENGINE_STEP = _VLLM_STEP + r"|step\[(DECODE|EXTEND|MIXED) "
+"""How the mark begins that an engine sets around each of its steps. vLLM names the requests whose prompts it reads, and
+behind `_generation_` those for which it generates; SGLang says which of both it does."""
 _LAYERS = zip(
     LAYERS,
     (
@@ -61,8 +62,8 @@ _CALLS = (
     ("backward", r"autograd::engine::evaluate_function|torch::autograd::AccumulateGrad|Optimizer\.(step|zero_grad)"),
     *_LAYERS,
     ("cache", r"\w+::_?(npu_)?(reshape_and_cache|unified_attention)"),
-    ("prefill", ENGINE_STEP + r"[1-9]"),
-    ("decode", ENGINE_STEP + r"\d+(\(.*?\))?_generation_[1-9]"),
+    ("prefill", _VLLM_STEP + r"[1-9]|step\[(EXTEND|MIXED) "),
+    ("decode", _VLLM_STEP + r"\d+(\(.*?\))?_generation_[1-9]|step\[(DECODE|MIXED) "),
     ("vLLM", r"vllm::"),
     ("SGLang", r"sglang::"),
     ("DeepSpeed", r"DeepSpeed(Engine|ZeroOptimizer)"),

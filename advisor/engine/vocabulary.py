@@ -26,6 +26,7 @@ TABLES: Mapping[str, Text] = {
     "data_fetches": _t("GetNext calls", "GetNext 调用"),
     "dataset_operations": _t("operations of the dataset", "数据集的各个操作"),
     "dataset_stages": _t("operations of the dataset and their queues", "数据集各操作及其队列"),
+    "decode_sizes": _t("decode steps by number of requests", "按请求数统计的 decode step"),
     "device_tasks": _t("tasks of the device", "device 任务"),
     "devices": _t("clock and cores of the device", "设备的频率与核数"),
     "dispatches": _t("times from launch to kernel", "下发到执行的时间"),

@@ -44,3 +44,18 @@ class EngineStep(Fact):
     steps: Annotated[float, Count("Marked steps.")]
     apart_us: Annotated[float, Us("From the start of a step to that of the next, on the host: the median.")]
     idle_us: Annotated[float, Us("Idle time of the device around the start of a step: the median, 0 where it is busy.")]
+
+
+class DecodeSize(Fact):
+    """All marked steps of a serving engine on one rank that read no prompt and generate for as many requests."""
+
+    table = "decode_sizes"
+    of_pauses = True
+    observed = False
+
+    rank: Rank
+    requests: Annotated[float, Count("For how many requests each of them generates.")]
+    steps: Annotated[float, Count("Steps.")]
+    replayed: Annotated[float, Count("Steps in which the host replays a captured graph, of the model or a part of it.")]
+    launches: Annotated[float, Count("Recorded launches per step: mean.")]
+    apart_us: Annotated[float, Us("From the start of such a step to that of the next, on the host: the median.")]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Private folders for what is unpacked: gone with whoever made them, also where a signal ends the process.
+"""Private folders for what is unpacked: gone with whoever made them, also where a signal ends a command.
 
-A process that is killed cannot clean up; the next one does, which knows a folder by the number of its process.
+A process that is killed cannot clean up; the next one does, which knows a folder by the number of its process. Signals
+to a program that uses advisor stay its own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import weakref
 from pathlib import Path
 from types import FrameType
 
+from advisor.own_process import is_own_process
+
 _NAME = re.compile(r"^advisor-(\d{1,9})-")
 _SIGNALS = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None)
 _open: dict[str, int] = {}
@@ -29,7 +32,8 @@ class PrivateFolder:
         sweep_left_over()
         self.path = Path(tempfile.mkdtemp(prefix=f"advisor-{os.getpid()}-")).resolve()
         _open[str(self.path)] = os.getpid()
-        _watch_signals()
+        if is_own_process():
+            _watch_signals()
         self.close = weakref.finalize(self, _remove_folder, str(self.path))
 
 

@@ -5,6 +5,8 @@ Every kernel is a task of the device and every task of a kernel is listed; every
 and led to work on the device; what operators of the framework led to was launched, and they were called; what was put
 into the task queue was taken out of it; totals counted what is listed; the steps that the profiler summed up are those
 that it marked. In whole captures that holds of every row, at each level and in both exports.
+
+In the trace of a GPU every call that launches a kernel has one too, and steps are numbered without a gap.
 """
 
 from __future__ import annotations
@@ -86,6 +88,7 @@ def rank_coverage(
         *_tasks_and_kernels(kernels, launches, tasks, operators, work=work),
         *_collectives_and_transfers(launches, collectives, transfers),
         *_steps(windows, steps, _NOBODY if calls is None else distinct_ranks(calls["rank"])),
+        *_of_traces(launches, calls, windows, _ranks_of_traces(captures)),
     ]
     table = rows_of_counts(run, counts)
     if not len(table):
@@ -273,6 +276,25 @@ def _steps(windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hos
     yield count_moments("step_windows", "step_times", read, marked)
     if steps is not None:
         yield count_moments("step_times", "step_windows", marked, summed)
+
+
+def _of_traces(
+    launches: Table[Launch] | None, calls: Table[HostCall] | None, windows: Table[StepWindow] | None, ranks: Array
+) -> Iterator[Counted]:
+    """Of these ranks, whose traces pair calls and work: kernels, by calls that launch one; steps, by their numbers."""
+    if launches is not None and calls is not None:
+        launching = np.flatnonzero(calls.texts("activity").isin(["launch"]) & np.isin(calls["rank"], ranks))
+        asking = moments_by_rank(calls["rank"][launching], calls["start_ns"][launching])
+        yield count_moments(
+            "kernels", "host_calls", asking, moments_by_rank(launches["rank"], launches["host_start_ns"])
+        )
+    marked = {rank: np.unique(steps) for rank, steps in _numbered_steps(windows).items() if rank in ranks}
+    numbered = {rank: (float(steps[-1] - steps[0] + 1), float(len(steps))) for rank, steps in marked.items()}
+    yield Counted.by_rank("step_windows", "step_windows", numbered)
+
+
+def _ranks_of_traces(captures: Table[RankCapture] | None) -> Array:
+    return _NOBODY if captures is None else captures["rank"][captures.texts("source").isin(["trace"])]
 
 
 def _numbered_steps(table: Table[StepWindow] | Table[StepTime] | None) -> Moments:

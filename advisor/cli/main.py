@@ -21,6 +21,7 @@ from advisor.cli.exit_codes import SIGNALLED, WRONG
 from advisor.cli.settings_in_force import language_of
 from advisor.cli.slips import Slip, language_asked
 from advisor.cli.standard_input import standard_input
+from advisor.own_process import running_command
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,7 +53,7 @@ def _run_command(words: Sequence[str], arguments: argparse.Namespace) -> int:
         return WRONG
     _check_folder_is_there()
     try:
-        with standard_input(arguments):
+        with running_command(), standard_input(arguments):
             code: int = arguments.run(arguments)
     finally:
         _remove_what_was_unpacked()

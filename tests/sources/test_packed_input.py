@@ -345,12 +345,13 @@ def test_the_private_folder_is_for_its_owner_alone(tmp_path: Path, private: Path
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path, private: Path) -> None:
+def test_a_signal_to_a_command_leaves_nothing_behind(number: signal.Signals, tmp_path: Path, private: Path) -> None:
     pack_zip(CASE, tmp_path / "job.zip")
     program = (
-        "import signal, sys, time\nfrom pathlib import Path\nfrom advisor import pipeline\n"
+        "import signal, sys, time\nfrom advisor import pipeline\nfrom advisor.cli.main import main\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs tests in the background ignores it\n"
-        "profile = pipeline.open_profile(Path(sys.argv[1]))\nprint('open', flush=True)\ntime.sleep(60)\n"
+        "def wait(*_, **__):\n    print('open', flush=True)\n    time.sleep(60)\n"
+        "pipeline.judge_profile = wait\nmain(['diagnose', sys.argv[1]])\n"
     )
     environment = {**os.environ, "TMPDIR": str(private)}
     with subprocess.Popen(
@@ -363,6 +364,21 @@ def test_a_signal_leaves_nothing_behind(number: signal.Signals, tmp_path: Path, 
         process.send_signal(number)
         process.wait(20)
     assert not list(private.iterdir())
+
+
+def test_a_program_that_uses_advisor_keeps_its_signals(tmp_path: Path, private: Path) -> None:
+    pack_zip(CASE, tmp_path / "job.zip")
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    for number in numbers[:2]:
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        profile = pipeline.open_profile(tmp_path / "job.zip")
+        assert [signal.getsignal(number) for number in numbers[:2]] == [signal.SIG_DFL] * 2
+        del profile
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path, private: Path) -> None:

@@ -34,7 +34,8 @@ class HostCall(Fact):
         Key(
             "What it does, whatever it is called: `synchronise` (waits for the device), `copy`, `blocking_copy`, "
             "`dispatch` (of an operator that may have to be built), `build`, `allocate` (or free device memory), "
-            "`read` (a value of the device), `fetch` (perhaps one); missing where that makes no difference."
+            "`read` (a value of the device), `fetch` (perhaps one), `launch` (one kernel, of GPUs without graphs); "
+            "missing where that makes no difference."
         ),
     ]
     start_ns: Annotated[int, Ns("Start.")]

@@ -24,6 +24,9 @@ BY_CATEGORY = {
 }
 """Kind of a host event by its category; names tell some apart."""
 _GRAPH = re.compile(r"(cuda|cu|hip)GraphLaunch")
+_CAPTURE = re.compile(r"(cuda|cu|hip)(GraphLaunch|GraphInstantiate|Stream(Begin|End)Capture)")
+_LAUNCH = re.compile(r"(cuda|cu|hip)\w*Launch(Cooperative)?Kernel")
+"""Calls that start one kernel each, but where a graph is captured: there they start none."""
 
 _ACTIVITIES = (
     ("synchronise", re.compile(r"(cuda|cu|hip)\w*Synchronize")),
@@ -32,7 +35,7 @@ _ACTIVITIES = (
     ("allocate", re.compile(r"(cuda|hip)(Malloc|Free)|cuMem(Alloc|Free|Create|Map|Unmap|Release)")),
 )
 """What a call of CUDA or HIP does by how its name begins, the first that fits."""
-ACTIVITIES = (*(activity for activity, _ in _ACTIVITIES), "read", "fetch")
+ACTIVITIES = (*(activity for activity, _ in _ACTIVITIES), "read", "fetch", "launch")
 
 
 def _calls_of_trace(trace: Trace) -> Table[HostCall]:
@@ -70,6 +73,8 @@ def _activities_of_calls(name: Texts, kinds: Array) -> Texts:
         np.array([*(number.get(told(one), -1) for one in name.names), -1], np.int32)[name.codes]
         for told in (activity_of_call, lambda one: OPERATOR_ACTIVITIES.get(one, ""))
     )
+    if not any(_CAPTURE.match(one) for one in name.in_use().names):
+        calls = np.where(name.hits(_LAUNCH.match(one) is not None for one in name.names), number["launch"], calls)
     into_device = np.isin(kinds, [_CODES["api"], _CODES["graph"]])
     codes = np.where(into_device, calls, np.where(kinds == _CODES["operator"], operators, -1))
     return Texts(codes.astype(np.int32), ACTIVITIES)

@@ -33,7 +33,7 @@ from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import function_name, is_communication
 from advisor.sources.kineto.kernels import shapes_as_text, types_as_text
 from advisor.sources.kineto.reading import Trace
-from tests.sources.gpu_traces import KERNELS, copied, host, launched, trace, training, write
+from tests.sources.gpu_traces import KERNELS, Event, copied, host, launched, trace, training, write
 
 NAME = "worker0.1700000000000.pt.trace.json"
 
@@ -312,3 +312,28 @@ def test_copies_of_every_direction_are_told(tmp_path: Path) -> None:
     tasks = opened(write(tmp_path / NAME, trace([*events, *launched(9, 900, 1, 5)]))).read(DeviceTask)
     assert tasks.texts("direction").values()[:4] == ["h2d", "d2h", "d2d", None]
     assert np.isnan(tasks["size_bytes"][4])
+
+
+def lost_rows(events: list[Event], folder: Path) -> list[tuple[object, object]]:
+    found = advisor.diagnose(write(folder / "lost.pt.trace.json", trace(events)))
+    return [(one.subject["of"], one.subject["file"]) for one in found.findings if one.rule == "capture/lost-rows"]
+
+
+def test_a_whole_trace_has_lost_nothing(tmp_path: Path) -> None:
+    assert not lost_rows(training(4), tmp_path)
+
+
+def test_kernels_that_calls_launched_and_steps_between_others_are_missed(tmp_path: Path) -> None:
+    every = training(4)
+    kernels = [event for event in every if event.get("cat") == "kernel"]
+    assert lost_rows([event for event in every if event not in kernels[::2]], tmp_path) == [("kernels", "trace")]
+    assert lost_rows([event for event in every if event["name"] != "ProfilerStep#4"], tmp_path) == [
+        ("step_windows", "trace")
+    ]
+
+
+def test_calls_that_are_captured_into_a_graph_start_nothing_and_miss_nothing(tmp_path: Path) -> None:
+    every = training(4)
+    kernels = [event for event in every if event.get("cat") == "kernel"]
+    captured = [*every, host("cudaStreamBeginCapture", 5000.5, 1, "cuda_runtime")]
+    assert ("kernels", "trace") not in lost_rows([event for event in captured if event not in kernels[::2]], tmp_path)

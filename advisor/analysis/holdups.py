@@ -51,15 +51,16 @@ def holdups(
 
 
 def _within_steps(found: Table[Holdup], device: DeviceTimeline) -> Table[Holdup]:
-    """No kind loses more of the steps of a rank than they last.
+    """No kind loses more of the steps of a rank than the time in which nothing is computed.
 
     A replay begins and ends with the host's steps. What the host does before the first task of a capture and after the
     last one holds the device up as well, but lies outside of what is measured as steps.
     """
     ranks, of = np.unique(device.cells.rank, return_inverse=True)
-    spans = np.bincount(of, weights=device.window.lengths / 1e3, minlength=len(ranks))
+    idle_us = device.window.lengths / 1e3 - device.per_cell(device.compute)
+    room_of_rank = np.bincount(of, weights=np.maximum(idle_us, 0.0), minlength=len(ranks))
     kinds = group_by(found["rank"], found.texts("cause"))
-    room, lost = spans[np.searchsorted(ranks, found["rank"][kinds.first])], kinds.sums(found["lost_us"])
+    room, lost = room_of_rank[np.searchsorted(ranks, found["rank"][kinds.first])], kinds.sums(found["lost_us"])
     part = np.where(lost > room, room / np.where(lost > 0, lost, 1.0), 1.0)
     return found.having(lost_us=found["lost_us"] * part[kinds.of])
 

@@ -74,7 +74,7 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
     payload = content.collectives
     place = place_in(payload.row, rows)
     group, dtype = (pick_texts(texts, place) for texts in (payload.group, payload.dtype))
-    op = _ops_of_calls(trace, rows, pick_texts(payload.op, place))
+    op, named = _ops_of_calls(trace, rows, pick_texts(payload.op, place))
     bytes_each = np.array([*(DTYPE_BYTES.get(name, np.nan) for name in dtype.names), np.nan])[dtype.codes]
     return Table.build(
         Collective,
@@ -84,7 +84,7 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
         op=op,
         group=group,
         group_kind=_kinds_of_groups(trace, group),
-        p2p=op.isin(_P2P).astype(np.int8),
+        p2p=(op.isin(_P2P) & named).astype(np.int8),
         start_ns=slices.start_ns[rows],
         elapse_us=(slices.end_ns[rows] - slices.start_ns[rows]) / 1000,
         size_bytes=pick_values(payload.elements, place, np.nan) * bytes_each,
@@ -92,16 +92,24 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
     ).sorted_by("start_ns")
 
 
-def _ops_of_calls(trace: Trace, rows: Array, told: Texts) -> Texts:
-    """What each call is: as its arguments say, else the operator that asked for it, else the kernel's name."""
+def _ops_of_calls(trace: Trace, rows: Array, told: Texts) -> tuple[Texts, Array]:
+    """What each call is: as its arguments say, else the operator that asked for it, else the kernel's name.
+
+    And whether anything but the kernel says so: NCCL sends and receives in one kernel for an all-to-all too.
+    """
     name = trace.content().slices.name
     asked = pick_texts(name, operators_behind(trace, rows))
     number = {op: code for code, (op, _) in enumerate(OPS)}
-    codes = np.full(len(rows), -1, np.int32)
-    for texts, op_by in ((told, op_of), (asked.in_use(), _op_of_operator), (name.take(rows).in_use(), _op_of_kernel)):
-        known = np.array([*(number.get(op_by(one), -1) for one in texts.names), -1], np.int32)[texts.codes]
-        codes = np.where(codes >= 0, codes, known)
-    return Texts(codes, tuple(number))
+    told_codes, asked_codes, kernel_codes = (
+        np.array([*(number.get(op_by(one), -1) for one in texts.names), -1], np.int32)[texts.codes]
+        for texts, op_by in (
+            (told, op_of),
+            (asked.in_use(), _op_of_operator),
+            (name.take(rows).in_use(), _op_of_kernel),
+        )
+    )
+    named = np.where(told_codes >= 0, told_codes, asked_codes)
+    return Texts(np.where(named >= 0, named, kernel_codes), tuple(number)), named >= 0
 
 
 def _kinds_of_groups(trace: Trace, group: Texts) -> Texts:

@@ -76,6 +76,26 @@ def test_collectives_are_no_kernels_and_say_what_they_carry(small: Trace) -> Non
     assert [row["group_kind"] for row in small.read(Group).rows()] == ["world"]
 
 
+@pytest.mark.parametrize(
+    ("about", "op", "p2p"),
+    [
+        ({"operator": "aten::mm"}, "batchSendRecv", False),
+        ({"operator": "c10d::alltoall_base_"}, "allToAllV", False),
+        ({"operator": "nccl:send 0->1"}, "send", True),
+        ({"operator": "nccl:coalesced"}, "batchSendRecv", True),
+        ({"Collective name": "all_to_allv"}, "allToAllV", False),
+        ({"Collective name": "send"}, "send", True),
+    ],
+)
+def test_sends_of_nccl_are_those_of_a_pipeline_only_where_something_besides_their_kernel_says_so(
+    tmp_path: Path, about: dict[str, str], op: str, p2p: bool
+) -> None:
+    """NCCL runs an all-to-all by the same kernel."""
+    events = launched(1, 5000, 10, 80, name="ncclDevKernel_SendRecv(x)", **about)
+    (row,) = opened(write(tmp_path / NAME, trace(events))).read(Collective).rows()
+    assert (row["op"], row["p2p"]) == (op, p2p)
+
+
 def test_tasks_of_the_device_are_told_apart_and_copies_have_size_and_direction(small: Trace) -> None:
     tasks = small.read(DeviceTask)
     kinds = tasks.texts("kind").values()

@@ -16,17 +16,17 @@ from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.files.damage_notes import Notes, Odd
-from advisor.sources.files.packed import open_trace
+from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.kineto.detect import WANTED, TracePath
 from advisor.sources.kineto.header import TraceHeader, read_header
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
 
+_GPU = "GPU"
 _STAMP = re.compile(r"\.(\d{10,19})(?=\.|$)")
 _RANK = re.compile(r"rank[-_]?(\d{1,7})", re.IGNORECASE)
 _ENDING = re.compile(r"(\.pt)?(\.trace)?\.json(\.gz)?$", re.IGNORECASE)
-_DEVICE = re.compile(rb'"device"\s*:\s*(\d{1,3})')
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,8 @@ class _Seen:
     file: Path
     header: TraceHeader
     notes: Notes
+    opened: TraceFile | None = None
+    """The trace, kept open where nothing else is looked at."""
 
     @property
     def worker(self) -> str:
@@ -62,8 +64,8 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
         InputError: None of them holds work of a device.
     """
     files = [candidate.file for candidate in candidates if isinstance(candidate, TracePath)]
-    seen = [_look_at(file, given) for file in files]
-    usable = [one for one in seen if "GPU" in one.header.activities]
+    seen = [_look_at(file, keep=len(files) == 1) for file in files]
+    usable = [one for one in seen if _GPU in one.header.activities]
     if not usable:
         raise _no_device_error(given.path, seen)
     chosen, others = _one_per_rank(usable)
@@ -73,24 +75,28 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
         for place, (rank, one) in enumerate(chosen.items())
     ]
     if len(sources) == 1:
-        sources = [sources[0].alone(given.jobs or os.cpu_count() or 1, given.progress)]
+        sources = [sources[0].alone(given.jobs or os.cpu_count() or 1, given.progress, usable[0].opened)]
     return _describe_run(given.path, sources, others), list[Source](sources)
 
 
-def _look_at(file: Path, given: Input) -> _Seen:
+def _look_at(file: Path, *, keep: bool) -> _Seen:
+    """What a trace says of itself; with `keep` it stays open if it can be read, so that it is unpacked once."""
     notes = Notes()
-    nothing = TraceHeader({}, 0, (), ())
     try:
         trace = open_trace(file, notes)
     except (OSError, Odd) as wrong:
         what = wrong.what if isinstance(wrong, Odd) else Message("file_unreadable", why=reason_of_error(wrong))
         notes.add(file.name, "", what, kind="unreadable")
-        return _Seen(file, nothing, notes)
+        return _Seen(file, TraceHeader({}, 0, (), ()), notes)
+    kept = False
     try:
         with trace.open() as opened:
-            return _Seen(file, read_header(opened), notes)
+            header = read_header(opened)
+        kept = keep and _GPU in header.activities
+        return _Seen(file, header, notes, trace if kept else None)
     finally:
-        trace.close()
+        if not kept:
+            trace.close()
 
 
 def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, int]]:

@@ -20,7 +20,7 @@ from advisor.sources.files.collected_events import Tracks, collect_events
 from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.database import match_keys, pick_values
 from advisor.sources.files.events import TRACK
-from advisor.sources.files.packed import open_trace
+from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
@@ -162,7 +162,7 @@ class Trace(TraceDescription):
         return self.once("content", self._decode)
 
     def _decode(self) -> TraceContent:
-        trace = open_trace(self.path, self.notes)
+        trace = self._kept.pop("file", None) or open_trace(self.path, self.notes)
         try:
             found = collect_events(trace, EVENTS, self.notes, jobs=self.jobs, progress=self.progress)
         finally:
@@ -218,6 +218,8 @@ class Trace(TraceDescription):
 
     def release(self) -> None:
         """Let go of everything that was decoded; reading again decodes it again."""
+        if (file := self._kept.get("file")) is not None:
+            file.close()
         self._kept.clear()
 
     def read(self, fact: type[F]) -> Table[F]:
@@ -228,9 +230,12 @@ class Trace(TraceDescription):
         """
         return read_best(self.readings, fact, self, (EXPORT,))
 
-    def alone(self, jobs: int, progress: Progress) -> Trace:
-        """The only trace of a run: so many processes decode it, and somebody is told how far they are."""
-        return replace(self, jobs=jobs, progress=progress)
+    def alone(self, jobs: int, progress: Progress, file: TraceFile | None) -> Trace:
+        """The only trace of a run: so many processes decode it, and somebody is told how far they are.
+
+        `file` is the trace where it was opened before: what was unpacked then is decoded.
+        """
+        return replace(self, jobs=jobs, progress=progress, _kept={"file": file} if file is not None else {})
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}, "progress": silent}

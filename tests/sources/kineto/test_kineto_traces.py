@@ -28,6 +28,7 @@ from advisor.facts.observed import (
 )
 from advisor.messages.errors import FactMissing, InputError
 from advisor.sources import archive_limits, open_input
+from advisor.sources.files import packed
 from advisor.sources.kineto.collectives import op_of
 from advisor.sources.kineto.host_calls import activity_of_call
 from advisor.sources.kineto.kernel_names import function_name, is_communication
@@ -157,6 +158,21 @@ def test_a_packed_trace_reads_as_the_plain_one_and_leaves_nothing_behind(tmp_pat
     for fact in (Kernel, Launch, HostCall, DeviceTask):
         assert one.read(fact).rows() == two.read(fact).rows()
     assert {file: file.read_bytes() for file in tmp_path.rglob("*.*json*")} == before
+
+
+def test_a_packed_trace_is_unpacked_once_and_again_only_after_it_was_let_go_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked: list[str] = []
+    inflate = packed.inflate_blocks
+    monkeypatch.setattr(packed, "inflate_blocks", lambda file: unpacked.append(file.name) or inflate(file))
+    source = opened(write(tmp_path / f"{NAME}.gz", trace(training())))
+    before = source.read(Kernel).rows()
+    source.read(DeviceTask)
+    assert len(unpacked) == 1
+    source.release()
+    assert source.read(Kernel).rows() == before
+    assert len(unpacked) == 2
 
 
 def test_ranks_are_those_of_the_process_group(tmp_path: Path) -> None:

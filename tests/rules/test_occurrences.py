@@ -30,6 +30,7 @@ AT_NO_MOMENT = {
     "env/numa-balancing": SETTING,
     "env/pinned-hccl-algorithm": SETTING,
     "env/small-aclnn-cache": SETTING,
+    "env/unbound-process": SETTING,
     "env/verbose-logs": SETTING,
     "host/compiled-dispatch": TOTALS,
     "host/engine-gaps": TOTALS,

@@ -60,6 +60,25 @@ class LaunchForm(Fact):
     ]
 
 
+class LaunchJitter(Fact):
+    """How evenly long one rank took to launch kernels one by one, and what launches cost that were held up."""
+
+    table = "launch_jitter"
+    of_pauses = True
+    observed = False
+
+    rank: Rank
+    launches: Annotated[
+        float, Count("Calls that launch one kernel, of kernels alike in type and shapes all but the first.")
+    ]
+    usual_us: Annotated[float, Us("Median time of such a call.")]
+    held: Annotated[float, Count("Calls that took more than ten times as long.")]
+    longest_us: Annotated[float, Us("The longest call.")]
+    idle_us: Annotated[
+        float, Us("How long the device was idle in what those calls took beyond the usual time, in all steps.")
+    ]
+
+
 class CallTotal(Fact):
     """Calls of one kind over the whole capture, as the profiler summed them up; of ranks whose calls are not listed."""
 

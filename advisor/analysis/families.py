@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from advisor.facts.table import Texts
+from advisor.facts.table import Array, Texts
 
 AI_CPU = "ai_cpu"
 OTHER = "other"
@@ -75,6 +75,16 @@ _IN_LIBRARIES = tuple((family, re.compile(pattern)) for family, pattern in _OF_L
 
 FAMILIES = (*(family for family, _ in _PATTERNS), AI_CPU, OTHER)
 """Every family there is."""
+
+
+_INSIDE = re.compile(r"\w*(AllGather|AllReduce|ReduceScatter|All[Tt]o[Aa]ll)|Moe\w*Distribute|DistributeBarrier")
+"""Kernels of CANN that compute and communicate at once (its `mc2` operators, such as MatmulReduceScatter), and those
+that bring tokens to experts and back (MoeDistributeDispatch and Combine)."""
+
+
+def communicate_inside(types: Texts) -> Array:
+    """Per row: whether kernels of this type wait for other ranks inside; their time tells nothing of the device."""
+    return types.hits(_INSIDE.match(name) is not None for name in types.names)
 
 
 def family_of(op_type: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
-from advisor.analysis.families import families_of
+from advisor.analysis.families import communicate_inside, families_of
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
@@ -168,6 +168,7 @@ def operator_shapes(
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
+        communicates=communicate_inside(table.texts("op_type").take(first)).astype(np.int8),
         blocks=groups.smallest(table["blocks"]),
         step_share=ratio(total, chosen.step_us[first]) * chosen.once[first],
     )

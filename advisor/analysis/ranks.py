@@ -9,8 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.collective_calls import Meetings, met_in
+from advisor.analysis.families import communicate_inside
 from advisor.analysis.grouping import Groups, group_by, row_of_key
-from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, Overlap, RankTime
+from advisor.facts.derived import (
+    CollectiveCall,
+    FrequencyUse,
+    IdleCause,
+    OperatorShape,
+    OperatorShare,
+    Overlap,
+    RankTime,
+)
 from advisor.facts.table import Array, Table
 
 _COMPARED = 0.5
@@ -23,6 +32,8 @@ def rank_times(
     idle: Table[IdleCause] | None,
     clocks: Table[FrequencyUse] | None = None,
     shapes: Table[OperatorShape] | None = None,
+    *,
+    operators: Table[OperatorShare] | None = None,
 ) -> Table[RankTime]:
     """One row per rank. Meetings across stages and point-to-point ones do not tell a slow rank and are left out."""
     ranks = group_by(split["rank"])
@@ -31,6 +42,8 @@ def rank_times(
     means = {
         name: ranks.means(split[name]) for name in ("span_us", "compute_us", "comm_us", "exposed_comm_us", "free_us")
     }
+    inside = _communicating_us(rank, operators, means["compute_us"])
+    means |= {"compute_us": means["compute_us"] - inside, "comm_us": means["comm_us"] + inside}
     peers = group_by(stage)
     mhz = _highest_mhz_by_rank(rank, clocks)
     return Table.build(
@@ -52,6 +65,20 @@ def rank_times(
     )
 
 
+def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compute_us: Array) -> Array:
+    """Per rank: computation per step in kernels that communicate inside, at most all of it; 0 where it has none.
+
+    A rank that is late is the one on which these are short: counted as computation they would name its peers.
+    """
+    if operators is None:
+        return np.zeros(len(rank))
+    own = operators.take(communicate_inside(operators.texts("op_type")) & np.isin(operators["rank"], rank))
+    of = row_of_key(rank, own["rank"])
+    total = np.bincount(of, weights=np.nan_to_num(own["unshared_us"]), minlength=len(rank))
+    least: Array = np.minimum(total, np.nan_to_num(compute_us))
+    return least
+
+
 def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     """Per rank: its kernel time over that of the same kernels elsewhere.
 
@@ -60,7 +87,8 @@ def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:
     """
     if shapes is None:
         return np.full(len(rank), np.nan)
-    shapes = shapes.take((shapes.texts("input_shapes").codes >= 0) & np.isin(shapes["rank"], rank))
+    comparable = (shapes.texts("input_shapes").codes >= 0) & (shapes["communicates"] != 1)
+    shapes = shapes.take(comparable & np.isin(shapes["rank"], rank))
     keys = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "function")
     elsewhere = group_by(*(shapes.texts(key) for key in keys)).medians_of_others(shapes["mean_us"])
     alike = (shapes["mean_us"] > 0) & (elsewhere > 0)

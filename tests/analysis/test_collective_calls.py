@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.collective_calls import collective_calls, meetings
 from advisor.analysis.ranks import rank_times
-from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, Overlap
+from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, OperatorShape, OperatorShare, Overlap
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
@@ -202,6 +202,38 @@ def test_peers_are_the_other_ranks_of_the_stage():
 def test_without_a_pipeline_all_ranks_are_peers():
     text = "\n".join(line.replace(" 0     1", " -     1").replace(" 1     3", " -     3") for line in SPLIT.split("\n"))
     assert {r["peers"] for r in rank_times(read_table(Overlap, text), None, None).rows()} == {3}
+
+
+def test_kernels_that_wait_for_other_ranks_count_as_communication():
+    """Rank 0 is slow: its peers wait for it inside of their kernels, which are as long as the wait."""
+    kinds = read_table(
+        OperatorShare,
+        """
+        rank op_type             total_us unshared_us
+        0    MatMulV3            50       50
+        0    MatmulReduceScatter 10       10
+        1    MatMulV3            20       20
+        1    MatmulReduceScatter 90       20
+        """,
+    )
+    rows = rank_times(read_table(Overlap, SPLIT), None, None, operators=kinds).rows()
+    assert [r["compute_us"] for r in rows] == [50, 20, 42, 200]
+    assert [r["comm_us"] for r in rows] == [40, 70, 48, 50]
+    assert [r["peer_compute_us"] for r in rows][:2] == [31, 46]
+
+
+def test_the_pace_of_a_rank_is_told_without_kernels_that_wait_for_others():
+    shapes = read_table(
+        OperatorShape,
+        """
+        rank op_type             input_shapes communicates total_us mean_us
+        0    MatMulV3            8,8          false        40       40
+        0    MatmulReduceScatter 8,8          true         10       10
+        1    MatMulV3            8,8          false        20       20
+        1    MatmulReduceScatter 8,8          true         90       90
+        """,
+    )
+    assert [r["pace"] for r in rank_times(read_table(Overlap, SPLIT), None, None, shapes=shapes).rows()][:2] == [2, 0.5]
 
 
 def test_the_rank_that_came_last_is_charged_with_what_the_others_waited():

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.families import FAMILIES, families_of, family_of
+from advisor.analysis.families import FAMILIES, communicate_inside, families_of, family_of
 from advisor.facts.table import Texts
 
 
@@ -33,6 +33,14 @@ from advisor.facts.table import Texts
 def test_an_operator_is_of_the_family_of_its_work_in_all_its_versions(family, types):
     found = {name: family_of(name) for name in types.split()}
     assert found == dict.fromkeys(found, family)
+
+
+def test_kernels_that_exchange_data_inside_are_told_by_their_type():
+    inside = "MatmulAllReduce AllGatherMatmulV2 MatmulReduceScatter GroupedMatMulAlltoAllv AlltoAllAllGatherBatchMatMul"
+    tokens = "MoeDistributeDispatch MoeDistributeCombineV2 DistributeBarrier"
+    others = "MatMulV3 GroupedMatmul MoeTokenPermute ReduceSum GatherV2 ScatterUpdate"
+    found = communicate_inside(Texts.of([*inside.split(), *tokens.split(), *others.split(), None]))
+    assert found.tolist() == [True] * 8 + [False] * 7
 
 
 def test_what_runs_on_the_ai_cpu_is_a_family_of_its_own_and_a_missing_type_has_none():

@@ -116,6 +116,10 @@ class OperatorShape(Fact):
             "A Gather along the last axis of its input, by its shapes; missing for others and where they do not tell."
         ),
     ]
+    communicates: Annotated[
+        bool,
+        Flag("It exchanges data inside, such as MatmulReduceScatter: its time holds waiting for other ranks."),
+    ]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
     step_share: Annotated[float, Share("Part of the step.")]
 

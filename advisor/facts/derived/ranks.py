@@ -19,8 +19,10 @@ class RankTime(Fact):
     stage: Stage
     peers: Annotated[float, Count("Ranks of the same stage, itself not counted.")]
     span_us: Annotated[float, Us("Step.")]
-    compute_us: Annotated[float, Us("Computation per step.")]
-    comm_us: Annotated[float, Us("Communication per step.")]
+    compute_us: Annotated[
+        float, Us("Computation per step, without kernels that communicate inside: in those it waits for other ranks.")
+    ]
+    comm_us: Annotated[float, Us("Communication per step, with such kernels.")]
     exposed_comm_us: Annotated[float, Us("Exposed communication per step.")]
     free_us: Annotated[float, Us("Free per step.")]
     host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]

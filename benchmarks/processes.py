@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -25,6 +25,8 @@ class Measured:
     """The largest sum over the tree at one moment; pages that processes share count once (PSS)."""
     code: int
     output: str
+    cpu_seconds: float = 0.0
+    """Of the processor, by the command and all it started and waited for."""
 
 
 def measure(command: Sequence[str], *, watch: bool = True) -> Measured:
@@ -47,7 +49,9 @@ def measure(command: Sequence[str], *, watch: bool = True) -> Measured:
     output += _drain(read)
     os.close(read)
     # the kernel counts the starting process into the largest size, so that stands in only where nothing was seen
-    return Measured(seconds, peak or usage.ru_maxrss * 1024, process.returncode, output.decode(errors="replace"))
+    peak = peak or usage.ru_maxrss * 1024
+    cpu = usage.ru_utime + usage.ru_stime
+    return Measured(seconds, peak, process.returncode, output.decode(errors="replace"), cpu)
 
 
 def best(command: Sequence[str], runs: int, *, watch: bool = True) -> Measured:
@@ -55,7 +59,7 @@ def best(command: Sequence[str], runs: int, *, watch: bool = True) -> Measured:
     every = [measure(command, watch=False) for _ in range(runs)]
     fastest = min(every, key=lambda one: one.seconds)
     watched = [measure(command)] if watch else []
-    return Measured(fastest.seconds, max(one.peak_bytes for one in (*every, *watched)), fastest.code, fastest.output)
+    return replace(fastest, peak_bytes=max(one.peak_bytes for one in (*every, *watched)))
 
 
 def _drain(read: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from advisor.model.job import STACKS
 from advisor.model.run import Run
 from advisor.rules import source, style
 from advisor.rules.bind import Rule
-from advisor.rules.cases import parse_given, run_of
+from advisor.rules.cases import CaseInput, parse_given, run_of
 from advisor.rules.catalog import Catalog, lint_rules
 from advisor.rules.schema import cases_of_document
 from advisor.rules.vendors import named_tools
@@ -48,12 +49,18 @@ OWN = {
 """By stack: what steps with flags have to name to be its own."""
 
 
+@cache
+def cases(path: Path) -> tuple[tuple[CaseInput, str], ...]:
+    """The cases of a rule with what they say of their run, read once for all the runs they are tried in."""
+    return tuple(
+        (parse_given(case), str(case.given.get("run", ""))) for case in cases_of_document(source.read_document(path))[0]
+    )
+
+
 def findings(rule: Rule, run: str) -> Iterator[Finding]:
     """What a rule finds in its own cases, had they been recorded in such a run."""
-    for case in cases_of_document(source.read_document(rule.path))[0]:
-        told = case.model_copy(update={"given": {**case.given, "run": f"{case.given.get('run', '')} {run}"}})
-        said = parse_given(told)
-        yield from merge(evaluate(rule, TablesAlone(said.tables), said.run))
+    for said, recorded in cases(rule.path):
+        yield from merge(evaluate(rule, TablesAlone(said.tables), run_of(f"{recorded} {run}", said.run.ranks)))
 
 
 def words(step: RemedyStep) -> str:
@@ -67,9 +74,15 @@ def names(step: RemedyStep) -> set[str]:
     return {name for name, _ in named_tools(words(step))}
 
 
+_SHOWN: dict[tuple[str, str], list[list[RemedyStep]]] = {}
+
+
 def shown(rule: Rule, run: str) -> list[list[RemedyStep]]:
     """The steps that each finding shows."""
-    return [list(rule.info().remedy(finding)) for finding in findings(rule, run)]
+    if (rule.id, run) not in _SHOWN:
+        info = rule.info()
+        _SHOWN[rule.id, run] = [list(info.remedy(finding)) for finding in findings(rule, run)]
+    return _SHOWN[rule.id, run]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

@@ -13,7 +13,7 @@ import numpy as np
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import group_by, row_of_key, values_at
 from advisor.analysis.intervals import axis_of_cells, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Overlap
@@ -77,7 +77,7 @@ def clock_tolerances(rank: Array, latency: Array, wanted: Array) -> Array:
     np.maximum.at(worst, of, -latency)
     allowed = np.clip(worst, AT_ONCE_NS, MOST_TOLERANCE_NS)
     at = row_of_key(names, wanted)
-    return np.where(at >= 0, np.append(allowed, AT_ONCE_NS)[at], AT_ONCE_NS)
+    return np.where(at >= 0, values_at(allowed, at, AT_ONCE_NS), AT_ONCE_NS)
 
 
 def _idle_before(device: DeviceTimeline) -> Array:
@@ -91,14 +91,14 @@ def _idle_before(device: DeviceTimeline) -> Array:
     start, end = work.start + axis.shift[rank], work.end + axis.shift[rank]
     busy = union(start, end)
     block = np.searchsorted(busy.start, start, "left")
-    opens = (block < len(busy)) & (np.append(busy.start, 0)[block] == start) & (end > start)
+    opens = (block < len(busy)) & (values_at(busy.start, block, 0) == start) & (end > start)
     _, one = np.unique(start[opens], return_index=True)
     opens[np.flatnonzero(opens)] = np.isin(np.arange(opens.sum()), one)  # of several that begin at once, one
-    before = start - np.append(busy.end, 0)[block - 1]
+    before = start - values_at(busy.end, block - 1, 0)
     cells = device.cells
     reached = np.append(np.iinfo(np.int64).min, device.window.end - device.axis.shift)[:-1]
     fresh = (reached < cells.begin) | np.append(True, np.diff(cells.rank) != 0)[: len(cells)]
-    alone = np.append(axis.owner(busy.end - 1), -1)[block - 1] != rank
+    alone = values_at(axis.owner(busy.end - 1), block - 1, -1) != rank
     unknown = alone | (fresh[work.cell] & (work.start - before <= cells.begin[work.cell]))
     return np.where(opens, np.where(unknown, np.nan, before), 0.0)
 
@@ -118,7 +118,7 @@ def _host_start(
         timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream]
     )
     loose = _match_launches(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
-    return np.append(timed["host_start_ns"], MISSING)[np.where(exact < 0, loose, exact)]
+    return values_at(timed["host_start_ns"], np.where(exact < 0, loose, exact), MISSING)
 
 
 def _match_launches(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:

@@ -14,7 +14,7 @@ from advisor.analysis import host
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, DeviceTimeline, build_timeline
 from advisor.analysis.dispatch import clock_tolerances, names_of
-from advisor.analysis.grouping import row_at
+from advisor.analysis.grouping import row_at, values_at
 from advisor.analysis.intervals import Spans, intersect, span_at, subtract
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Gap, Overlap
@@ -102,8 +102,8 @@ def gaps(
         duration_us=(pieces.end - pieces.start) / 1e3,
         cause=Texts(cause.astype(np.int32), CAUSES),
         host=np.where(cause < 0, -1, cause < len(HOST_CAUSES)).astype(np.int8),
-        call=Texts(np.append(called.codes, -1)[call].astype(np.int32), called.names),
-        next_op=Texts(np.append(ended.codes, -1)[pieces.after].astype(np.int32), ended.names),
+        call=Texts(values_at(called.codes, call, -1).astype(np.int32), called.names),
+        next_op=Texts(values_at(ended.codes, pieces.after, -1).astype(np.int32), ended.names),
     )
 
 
@@ -125,7 +125,7 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
     stretch = span_at(stretches, spans.start)
     inside = stretch >= 0
     _, begins, ends = device.on_clock(stretches)
-    dry, wet = (np.where(inside, np.append(side, 0)[stretch], own) for side, own in ((begins, start), (ends, end)))
+    dry, wet = (np.where(inside, values_at(side, stretch, 0), own) for side, own in ((begins, start), (ends, end)))
     work = device.work
     work_rank = device.cells.rank[work.cell]
     after = row_at(work_rank, work.start, rank, wet)
@@ -139,8 +139,8 @@ def _free_pieces(device: DeviceTimeline, free: Spans, links: Table[Dispatch]) ->
         kind,
         dry=dry,
         after=after,
-        late=inside & (np.append(links["vertical"], 0)[link] == 1),
-        launched=np.where(link >= 0, wet - np.append(latency, 0)[link], MISSING),
+        late=inside & (values_at(links["vertical"], link, 0) == 1),
+        launched=np.where(link >= 0, wet - values_at(latency, link, 0), MISSING),
         tolerance=clock_tolerances(links["rank"], latency, rank),
     )
 
@@ -150,7 +150,7 @@ def _device_causes(device: DeviceTimeline, pieces: _Pieces) -> Array:
     work = device.work
     kind = np.append(work.kind, -1)
     starting = (kind[pieces.after] == COMM) & (pieces.launched != MISSING)  # else the host may have been late
-    leaves = (pieces.after >= 0) & (np.append(work.cell, -1)[pieces.after] != pieces.cell)
+    leaves = (pieces.after >= 0) & (values_at(work.cell, pieces.after, -1) != pieces.cell)
     return np.select(
         [pieces.kind == _COPIED, pieces.late, pieces.kind == _WAITED, starting, leaves],
         [_CODE[cause] for cause in ("copy", "host_late", "wait", "comm_setup", "step_boundary")],
@@ -233,8 +233,8 @@ def _blame_queue(
     dequeues = calls.take(table.texts("kind").isin(["dequeue"])[calls.row])
     launched = pieces.launched[late]
     at = np.searchsorted(dequeues.start, launched, "right") - 1
-    inside = (at >= 0) & (launched < np.append(dequeues.end, 0)[at])
-    taken = np.append(dequeues.row, -1)[np.where(inside, at, -1)]
+    inside = (at >= 0) & (launched < values_at(dequeues.end, at, 0))
+    taken = values_at(dequeues.row, np.where(inside, at, -1), -1)
     put = np.where(taken >= 0, host.enqueue_of_dequeue(table, taken), -1)
     early = (put >= 0) & (table["end_ns"][put] <= pieces.dry[late] - pieces.tolerance[late])
     cause[late[early]] = _CODE["dequeue"]

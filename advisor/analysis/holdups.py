@@ -13,7 +13,7 @@ import numpy as np
 from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, values_at
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
@@ -189,7 +189,7 @@ def _calls_in_pauses(seen: ReplayedRank, late: Array, idle: Array) -> Array:
     own = seen.calls.take(seen.table.texts("kind").isin(host.FRAMEWORK)[seen.calls.row])
     row = host.covering_on_any(seen.table, own, end - idle[late[longest]], end)
     call = np.full(len(late), -1)
-    call[longest] = np.append(seen.table.texts("name").codes, -1)[row]
+    call[longest] = values_at(seen.table.texts("name").codes, row, -1)
     return call
 
 
@@ -199,7 +199,7 @@ def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts
     order = np.argsort(np.bincount(groups.of, weights=weight, minlength=len(groups)), kind="stable")
     best = np.full(count, -1)
     best[of[groups.first[order]]] = groups.first[order]
-    return Texts(np.append(names.codes, -1)[best].astype(np.int32), names.names)
+    return Texts(values_at(names.codes, best, -1).astype(np.int32), names.names)
 
 
 def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:

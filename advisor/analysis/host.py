@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import group_by, row_of_key, values_at
 from advisor.analysis.intervals import Spans, covered_ns, innermost_covering, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
@@ -42,13 +42,22 @@ class Calls(Struct, frozen=True):
         """When any of them runs."""
         return union(self.start, self.end)
 
+    def moments_in(self, moments: Array) -> Array:
+        """Per call: how many of these moments lie in it, its end included."""
+        moments = np.sort(moments)
+        return np.searchsorted(moments, self.end, "right") - np.searchsorted(moments, self.start)
+
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
     """The calls of one rank; those without a time, or that end before they start, are left out."""
     start, end = table["start_ns"], table["end_ns"]
     row = np.flatnonzero((table["rank"] == rank) & (start != MISSING) & (end > start))
-    row = row[np.argsort(start[row], kind="stable")]
-    return Calls(row, start[row], end[row])
+    if len(row) < len(start):
+        start, end = start[row], end[row]
+    if (start[1:] >= start[:-1]).all():
+        return Calls(row, start, end)
+    order = np.argsort(start, kind="stable")
+    return Calls(row[order], start[order], end[order])
 
 
 def calls_by_activity(table: Table[HostCall]) -> dict[str, Array]:
@@ -102,7 +111,7 @@ def blocking_copies(table: Table[HostCall]) -> Array:
 def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
     """Per interval: the row of the innermost call that covers more than half of it, or -1. Calls of one thread."""
     at = innermost_covering(calls.start, calls.end, start, end)
-    return np.append(calls.row, -1)[at]
+    return values_at(calls.row, at, -1)
 
 
 def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
@@ -136,4 +145,4 @@ def enqueue_of_dequeue(table: Table[HostCall], dequeued: Array) -> Array:
     """Per row of a dequeue: the row of the enqueue it answers, by correlation id, or -1."""
     enqueues = np.flatnonzero(table.texts("kind").isin(["enqueue"]) & (table["connection"] != MISSING))
     at = row_of_key(table["connection"][enqueues], table["connection"][dequeued])
-    return np.append(enqueues, -1)[at]
+    return values_at(enqueues, at, -1)

@@ -12,7 +12,7 @@ import numpy as np
 from advisor.analysis import host
 from advisor.analysis.device import collective_times, task_times
 from advisor.analysis.dispatch import clock_tolerances
-from advisor.analysis.grouping import Groups, row_at
+from advisor.analysis.grouping import Groups, row_at, values_at
 from advisor.facts.derived import Dispatch, Interruption
 from advisor.facts.observed import Collective, DeviceTask, HostCall
 from advisor.facts.table import Array, Table, Texts
@@ -33,7 +33,7 @@ def interruptions(
     vertical = np.flatnonzero(links["vertical"] == 1)
     idle = links["idle_before_us"][vertical]
     head = row_at(heads["rank"], heads["end"], links["rank"][vertical], links["start_ns"][vertical] - _us_to_ns(idle))
-    length = np.append(heads["end"] - heads["start"], 0)[head]
+    length = values_at(heads["end"] - heads["start"], head, 0)
     usual = _usual_idle(links["rank"][vertical], idle)
     led = (head >= 0) & (length > _us_to_ns(usual))
     begins = led | ~_goes_on(links, vertical)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.device import COMM, KERNEL, DeviceTimeline
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, values_at
 from advisor.analysis.intervals import time_alone_by_cell, unions_by_cell
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Array, Table
@@ -91,7 +91,7 @@ def _is_unawaited_kernel(device: DeviceTimeline, kernels: Table[Kernel]) -> Arra
     ended = work.end[side] + device.axis.shift[work.cell[side]]
     begun = np.searchsorted(start, ended)
     still = begun == np.searchsorted(end, ended, "right")
-    following = np.append(start, np.iinfo(np.int64).max)[begun]
+    following = values_at(start, begun, np.iinfo(np.int64).max)
     aside[side] = ~(still & (following - ended <= AT_ONCE_NS))
     return aside
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import collective_times
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, values_at
 from advisor.analysis.transit import call_of, side_by_side
 from advisor.facts.derived import CollectiveCall, Move
 from advisor.facts.observed import Collective, Link, Transfer
@@ -43,11 +43,11 @@ def moves(
         Move,
         **{column: transfers[column] for column in ("rank", "step", "packet_bytes", "packets", "transit_us")},
         **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
-        group_kind=Texts(np.append(kinds.codes, -1)[call].astype(np.int32), kinds.names),
+        group_kind=Texts(values_at(kinds.codes, call, -1).astype(np.int32), kinds.names),
         whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
         rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
         wall_us=wall,
-        bare_us=_bare_time(wall, transfers.texts("link"), np.append(trains, -1)[call], calls["exposed_us"], trains),
+        bare_us=_bare_time(wall, transfers.texts("link"), values_at(trains, call, -1), calls["exposed_us"], trains),
     )
 
 
@@ -57,8 +57,8 @@ def _wall_time(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Arra
     total = np.bincount(call[known], weights=serial[known], minlength=len(calls))
     transit, elapse = calls["transit_us"], calls["elapse_us"]
     took = np.where(transit > 0, transit, np.fmin(total, elapse))
-    share = np.divide(serial, np.append(total, np.nan)[call], out=np.zeros(len(call)), where=known & (serial > 0))
-    return np.where(known, share * np.append(took, np.nan)[call], np.nan)
+    share = np.divide(serial, values_at(total, call, np.nan), out=np.zeros(len(call)), where=known & (serial > 0))
+    return np.where(known, share * values_at(took, call, np.nan), np.nan)
 
 
 def _train_numbers(calls: Table[CollectiveCall]) -> Array:
@@ -80,6 +80,6 @@ def _bare_time(wall: Array, link: Texts, train: Array, exposed: Array, trains: A
     bare = np.bincount(trains[trains >= 0], weights=exposed[trains >= 0], minlength=1)
     alike = group_by(train, link)
     moved = alike.sums(np.where(known, wall, 0))[alike.of]
-    part = np.divide(np.append(bare, np.nan)[train], moved, out=np.full(len(wall), np.nan), where=known & (moved > 0))
+    part = np.divide(values_at(bare, train, np.nan), moved, out=np.full(len(wall), np.nan), where=known & (moved > 0))
     bare_us: Array = wall * np.minimum(part, 1.0)
     return bare_us

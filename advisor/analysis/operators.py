@@ -9,7 +9,7 @@ from msgspec import Struct
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.families import communicate_inside, families_of
-from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
+from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key, values_at
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.totals import CONVERSIONS, of_totals
@@ -212,7 +212,7 @@ def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names
     both = Texts.concat([without.texts("name"), names])
     keys = group_by(np.concatenate([without["rank"], rank]), both).of
     at = row_of_key(keys[: len(without)], keys[len(without) :])
-    return Sooner(*(np.append(without[name], np.inf)[at] for name in columns))
+    return Sooner(*(values_at(without[name], at, np.inf) for name in columns))
 
 
 def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
@@ -256,7 +256,7 @@ def _summed_up(device: DeviceTimeline, split: Table[Overlap] | None) -> Array:
     if split is None:
         return np.full(len(device.cells), np.nan)
     at = row_at(split["rank"], split["step"], device.cells.rank, device.cells.step)
-    span: Array = np.append(split["span_us"], np.nan)[at]
+    span: Array = values_at(split["span_us"], at, np.nan)
     return span
 
 

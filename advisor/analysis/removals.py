@@ -152,7 +152,9 @@ def time_alone(work: replay.ReplayedWork, taken: Array) -> Array:
     end = np.maximum(work.end, begin)
     other = ~taken & (work.end > reach)
     others = union(work.start[other], work.end[other])
-    return np.where(taken, end - begin - covered_ns(others, begin, end), 0)
+    at, found = np.flatnonzero(taken), np.zeros(len(taken), np.int64)
+    found[at] = end[at] - begin[at] - covered_ns(others, begin[at], end[at])
+    return found
 
 
 def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.Relief:
@@ -175,14 +177,5 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
 
 def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
-    work, beside, queue = seen.replayed.work, seen.replayed.beside, seen.replayed.queue
-    mine = np.sort(replay.handed_over(queue, work)[taken])
-    every = np.sort(
-        np.concatenate([replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside)])
-    )
-    calls = seen.calls.take(seen.table.texts("kind").isin(["operator"])[seen.calls.row])
-    own, total = (
-        np.searchsorted(moments, calls.end, "right") - np.searchsorted(moments, calls.start)
-        for moments in (mine, every)
-    )
-    return calls.take((own > 0) & (own == total)).spans
+    own = seen.operators.moments_in(seen.replayed.cut.work.put[taken])
+    return seen.operators.take((own > 0) & (own == seen.launched_by_operators)).spans

@@ -22,7 +22,9 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
+from advisor.analysis.grouping import values_at
 from advisor.analysis.intervals import Spans, covered_ns, span_at
+from advisor.analysis.turns import Turns, gains_in_turn
 from advisor.facts.table import Array
 
 UNBOUND = 2**50
@@ -42,14 +44,14 @@ class Queue(Struct, frozen=True):
     def entry_at(self, moment: Array) -> Array:
         """The entry in which each moment lies, or -1."""
         at = np.searchsorted(self.start, moment, "right") - 1
-        return np.where((at >= 0) & (moment < np.append(self.end, 0)[at]), at, -1)
+        return np.where((at >= 0) & (moment < values_at(self.end, at, 0)), at, -1)
 
     def idle(self, begin: int) -> Array:
         """How long the thread had nothing to do before each entry; before the first since this moment."""
         return _idle_before(self.start, self.end, begin)
 
 
-class ReplayedWork(Struct, frozen=True):
+class ReplayedWork(Struct, frozen=True, dict=True):
     """What one rank's device did one after another, in order of start. Times in ns."""
 
     start: Array
@@ -66,7 +68,7 @@ class ReplayedWork(Struct, frozen=True):
     def take(self, where: Array) -> ReplayedWork:
         return ReplayedWork(*(getattr(self, name)[where] for name in self.__struct_fields__))
 
-    @property
+    @cached_property
     def reach(self) -> Array:
         """Until when the device was busy with this or what began before."""
         return np.maximum.accumulate(self.end)
@@ -129,29 +131,8 @@ class ReplayInput(Struct, frozen=True, dict=True):
     @cached_property
     def beside_slack(self) -> Array:
         """Per collective beside computation: how long after the task it follows it began, ns; negative without one."""
-        slack = self.beside.start - np.append(self.work.end, 0)[self.beside.awaits]
+        slack = self.beside.start - values_at(self.work.end, self.beside.awaits, 0)
         return np.where(self.beside.awaits >= 0, slack, -1)
-
-
-class Turns(Struct, frozen=True):
-    """Items one after another, in stretches that are replayed each by itself."""
-
-    of: Array
-    """The stretch of each item."""
-    begin: Array
-    """The first item of each stretch that has any, and per item the number of its stretch among these."""
-    number: Array
-
-    @classmethod
-    def of_stretches(cls, stretch: Array) -> Turns:
-        """From the stretch of each item; stretches ascend."""
-        first = np.append(True, stretch[1:] != stretch[:-1])[: len(stretch)]
-        return cls(stretch, np.flatnonzero(first), np.cumsum(first) - 1)
-
-    @property
-    def end(self) -> Array:
-        """The last item of each stretch that has any."""
-        return np.append(self.begin[1:], len(self.of))[: len(self.begin)] - 1
 
 
 class _Launched(Struct, frozen=True):
@@ -274,7 +255,7 @@ def _launched(rank: ReplayInput, work: ReplayedWork, edges: Array, entries: Turn
     return _Launched(
         put=put,
         of=of,
-        entered=np.append(queue.start, 0)[work.entry],
+        entered=values_at(queue.start, work.entry, 0),
         in_wait=row,
         entry=last,
         emptied_ns=queue.end[last] - rank.waits.start[wait],
@@ -298,7 +279,7 @@ def _limits_of(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Arr
 
 def handed_over(queue: Queue, work: ReplayedWork) -> Array:
     """Per task: when the main thread was done with launching it."""
-    return np.where(work.entry >= 0, np.append(queue.put, 0)[work.entry], work.launch)
+    return np.where(work.entry >= 0, values_at(queue.put, work.entry, 0), work.launch)
 
 
 def emptying_waits(waits: Spans, work: ReplayedWork, queue: Queue) -> Spans:
@@ -333,24 +314,8 @@ def _delay_after_wait(rank: ReplayInput, relief: Relief, cut: _Cut) -> Array:
 def _gains_beside(rank: ReplayInput, gain: Array, before: Array, limit: Array, turns: Turns) -> Array:
     """Per collective beside computation: its gain, from those of the work in turn and of each stretch's beginning."""
     slack, earlier = rank.beside_slack, before[turns.of]
-    bound = np.where(slack >= 0, np.append(gain, 0)[rank.beside.awaits] + slack - earlier, limit)
+    bound = np.where(slack >= 0, values_at(gain, rank.beside.awaits, 0) + slack - earlier, limit)
     return gains_in_turn(np.minimum(limit, bound), rank.beside_idle, turns) + earlier
-
-
-def gains_in_turn(limit: Array, slack: Array, turns: Turns) -> Array:
-    """Per item: `least(limit, gain of the item before + slack)`, afresh (from 0) in each stretch."""
-    if not len(limit):
-        return limit
-    begin, number = turns.begin, turns.number
-    total = np.cumsum(slack)
-    total -= (total - slack)[begin][number]
-    most = total[turns.end]  # no gain is larger than all the slack of its stretch
-    room = np.minimum(limit, most[number]) - total
-    room[begin] = np.minimum(room[begin], 0)
-    # the stretches one below another, so that one running minimum does for all
-    depth = most - np.minimum(np.minimum.reduceat(limit, begin), 0)
-    lower = np.cumsum(most + np.append(0, depth[:-1]) + 1)[number]
-    return np.asarray(np.minimum.accumulate(room - lower) + lower + total)
 
 
 def _entry_gains(rank: ReplayInput, relief: Relief, cut: _Cut) -> tuple[Array, Array]:
@@ -371,7 +336,7 @@ def _launch_limits(
     gain = covered_ns(relief.main, edges[how.of], how.put)
     if len(begun):
         within = covered_ns(relief.queue, how.entered, work.launch)
-        gain = np.where(work.entry >= 0, np.append(begun, 0)[work.entry] + within, gain)
+        gain = np.where(work.entry >= 0, values_at(begun, work.entry, 0) + within, gain)
         # what is launched inside of a wait, as the copy of a value read, follows the last entry of the queue
         gain[how.in_wait] = np.minimum(
             gain[how.in_wait] + np.maximum(how.emptied_ns, 0), ended[how.entry] + np.maximum(-how.emptied_ns, 0)

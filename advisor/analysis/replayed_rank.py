@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import msgspec
 import numpy as np
 from msgspec import Struct
@@ -11,7 +13,7 @@ from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
-from advisor.analysis.grouping import row_at
+from advisor.analysis.grouping import row_at, values_at
 from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch
@@ -30,7 +32,7 @@ def costs_of(calls: Table[HostCall]) -> dict[str, Array]:
     return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
 
 
-class ReplayedRank(Struct, frozen=True):
+class ReplayedRank(Struct, frozen=True, dict=True):
     """Everything of one rank that the replays share."""
 
     rank: int
@@ -47,6 +49,18 @@ class ReplayedRank(Struct, frozen=True):
     kinds: dict[str, host.Calls]
     free: Spans
     queue_threads: Array
+
+    @cached_property
+    def operators(self) -> host.Calls:
+        """The operators of the framework that the host ran."""
+        return self.calls.take(self.table.texts("kind").isin(["operator"])[self.calls.row])
+
+    @cached_property
+    def launched_by_operators(self) -> Array:
+        """Per operator: how many launches were handed over in it."""
+        work, beside, queue = self.replayed.work, self.replayed.beside, self.replayed.queue
+        both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
+        return self.operators.moments_in(np.concatenate([*both]))
 
 
 def replayed_rank(
@@ -95,7 +109,7 @@ def replayed_rank(
 
 def per_cell(seen: ReplayedRank, gain: Array) -> Array:
     """By how much each own cell is shorter, from how much earlier each task ends."""
-    return np.diff(np.append(0, np.append(gain, 0)[seen.last]))
+    return np.diff(np.append(0, values_at(gain, seen.last, 0)))
 
 
 def _steps_on_clock(device: DeviceTimeline, own: Array) -> Spans:
@@ -156,9 +170,9 @@ def _work_in_turn(
     start, end, kind = work.start[rows], work.end[rows], work.kind[rows]
     link = row_at(links["rank"], links["start_ns"], np.full(len(rows), rank), start)
     known = link >= 0
-    latency = np.where(known, np.rint(np.append(links["latency_us"], 0.0)[link] * 1e3), 0).astype(np.int64)
+    latency = np.where(known, np.rint(values_at(links["latency_us"], link, 0.0) * 1e3), 0).astype(np.int64)
     launch = start - latency
-    vertical = known & (np.append(links["vertical"], 0)[link] == 1)  # all of its latency is that of launching
+    vertical = known & (values_at(links["vertical"], link, 0) == 1)  # all of its latency is that of launching
     queued = np.where(vertical, 0, np.maximum(latency - _usual_latency(latency[known], vertical[known]), 0))
     late = known & (queued <= AT_ONCE_NS)
     tasks = replay.ReplayedWork(
@@ -184,7 +198,7 @@ def _collectives_beside(tasks: replay.ReplayedWork, comm: Array, waits: Spans) -
     begun = tasks.start[computing]
     after = np.searchsorted(begun, tasks.start, "right")
     within = np.searchsorted(begun, tasks.end, "left") > after
-    launched = np.append(tasks.launch[computing], 0)[after]
+    launched = values_at(tasks.launch[computing], after, 0)
     waited = np.searchsorted(waits.end, launched, "right") > np.searchsorted(waits.end, tasks.start, "right")
     late = (after < len(begun)) & (launched > tasks.end) & ~waited
     return comm & (within | late)
@@ -201,7 +215,7 @@ def _task_launched_before(work: replay.ReplayedWork, beside: replay.ReplayedWork
     """Per collective beside computation: the last task launched before it."""
     order = np.argsort(work.launch, kind="stable")
     at = np.searchsorted(work.launch[order], beside.launch, "left") - 1
-    return np.where(at >= 0, np.append(order, -1)[at], -1)
+    return np.where(at >= 0, values_at(order, at, -1), -1)
 
 
 def _awaited_collective(work: replay.ReplayedWork, late: Array, ended: Array) -> Array:

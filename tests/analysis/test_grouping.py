@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.grouping import group_by, row_of_key
+from advisor.analysis.grouping import group_by, row_of_key, values_at
 from advisor.facts.base import MISSING
 from advisor.facts.table import Texts
 
@@ -70,3 +70,10 @@ def test_median_of_others_leaves_the_row_itself_out(rows):
 def test_matched_gives_the_first_row_that_holds_the_value(keys, wanted):
     found = row_of_key(np.array(keys, np.int64), np.array(wanted, np.int64)).tolist()
     assert found == [keys.index(value) if value in keys else -1 for value in wanted]
+
+
+@given(st.lists(st.integers(-5, 5), max_size=6), st.data())
+def test_a_value_is_looked_up_where_there_is_one(values: list[int], data: st.DataObject) -> None:
+    at = data.draw(st.lists(st.integers(-1, len(values)), max_size=8))
+    found = values_at(np.array(values, np.int64), np.array(at, np.intp), -9)
+    assert found.tolist() == [values[one] if 0 <= one < len(values) else -9 for one in at]

@@ -12,11 +12,10 @@ from advisor.analysis.replay import (
     Relief,
     ReplayedWork,
     ReplayInput,
-    Turns,
     emptying_waits,
     gains_by_task,
-    gains_in_turn,
 )
+from advisor.analysis.turns import Turns, gains_in_turn
 
 NONE = Spans.none()
 ITEMS = st.lists(

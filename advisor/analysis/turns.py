@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Items one after another, of which each holds up the next: a running minimum in stretches, without a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.table import Array
+
+
+class Turns(Struct, frozen=True):
+    """Items one after another, in stretches that are replayed each by itself."""
+
+    of: Array
+    """The stretch of each item."""
+    begin: Array
+    """The first item of each stretch that has any, and per item the number of its stretch among these."""
+    number: Array
+
+    @classmethod
+    def of_stretches(cls, stretch: Array) -> Turns:
+        """From the stretch of each item; stretches ascend."""
+        first = np.append(True, stretch[1:] != stretch[:-1])[: len(stretch)]
+        return cls(stretch, np.flatnonzero(first), np.cumsum(first) - 1)
+
+    @property
+    def end(self) -> Array:
+        """The last item of each stretch that has any."""
+        return np.append(self.begin[1:], len(self.of))[: len(self.begin)] - 1
+
+
+def gains_in_turn(limit: Array, slack: Array, turns: Turns) -> Array:
+    """Per item: `least(limit, gain of the item before + slack)`, afresh (from 0) in each stretch."""
+    if not len(limit):
+        return limit
+    begin, number = turns.begin, turns.number
+    total = np.cumsum(slack)
+    total -= (total[begin] - slack[begin])[number]
+    most = total[turns.end]  # no gain is larger than all the slack of its stretch
+    room: Array = np.minimum(limit, most[number])
+    room -= total
+    room[begin] = np.minimum(room[begin], 0)
+    # the stretches one below another, so that one running minimum does for all
+    depth = most - np.minimum(np.minimum.reduceat(limit, begin), 0)
+    lower = np.cumsum(most + np.append(0, depth[:-1]) + 1)[number]
+    room -= lower
+    np.minimum.accumulate(room, out=room)
+    room += lower
+    room += total
+    return room

@@ -53,6 +53,27 @@ class RankTime(Fact):
     fastest_mhz: Annotated[float, Mhz("Highest of all captured ranks.")]
 
 
+class ExpertLoad(Fact):
+    """How much the experts of one rank had to do per step, beside those of the other ranks of its stage."""
+
+    table = "expert_loads"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    stage: Stage
+    ranks: Annotated[float, Count("Ranks of the stage with experts, itself counted.")]
+    tokens: Annotated[
+        float,
+        Count("Rows of the first inputs of its grouped multiplications together: a token for each time it is used."),
+    ]
+    mean_tokens: Annotated[float, Count("Mean of the stage.")]
+    expert_us: Annotated[float, Us("Grouped multiplications.")]
+    mean_expert_us: Annotated[float, Us("Mean of the stage.")]
+    comm_us: Annotated[float, Us("Its communication per step.")]
+    peer_comm_us: Annotated[float, Us("Median communication of the other ranks of its stage.")]
+
+
 class StageTime(Fact):
     """One pipeline stage in one step."""
 

@@ -8,7 +8,7 @@ frequency are dropped here, and of flows all but HostToDevice and the beginnings
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import msgspec
@@ -102,11 +102,16 @@ class EventBatch(Struct):
     events: int = 0
 
     def code(self, part: str, column: str, values: Sequence[Hashable]) -> Array:
-        """Numbers for values; the distinct ones are remembered."""
+        """Numbers for values; the distinct ones are remembered, bytes as the text they are."""
         codes = _Codes()
         found = np.fromiter(map(codes.__getitem__, values), np.int32, len(values))
-        self.distinct[part, column] = [bounded_name(value) if type(value) is str else value for value in codes]
+        self.distinct[part, column] = [_bounded(value) for value in codes]
         return found
+
+
+def _bounded(value: Hashable) -> Hashable:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return bounded_name(text) if isinstance(text, str) else text
 
 
 class EventFormat(Struct, frozen=True):
@@ -264,9 +269,15 @@ def times_ns(events: Sequence[Any]) -> Array:
         Odd: One says no time.
     """
     texts = [e.ts for e in events]
-    if texts and isinstance(texts[0], Raw):
-        texts = [bytes(text).decode("ascii", "replace").strip('"') for text in texts]
-    return exact_ns(texts)
+    return exact_ns(_texts_of_raw(texts) if texts and isinstance(texts[0], Raw) else texts)
+
+
+def _texts_of_raw(values: Sequence[Raw]) -> list[str]:
+    """Numbers or texts of JSON as they are written, without quotes."""
+    texts = b",".join(values).decode("ascii", "replace").replace('"', "").split(",")
+    if len(texts) != len(values):  # one holds a comma, and so is no number
+        return [bytes(value).decode("ascii", "replace").strip('"') for value in values]
+    return texts
 
 
 def scalar_text(value: EventValue) -> str | None:
@@ -295,9 +306,13 @@ def _whole_number(value: EventValue) -> int:
     return found if found in _INT64 else MISSING
 
 
-def finite_numbers(values: Iterable[EventValue]) -> Array:
+def finite_numbers(values: Sequence[EventValue]) -> Array:
     """Numbers as float64; what is none, or not finite, is missing."""
-    return np.array([finite_number(value) for value in values], np.float64)
+    try:
+        found = np.array(values, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array([finite_number(value) for value in values], np.float64)
+    return np.where(np.abs(found) < LARGEST, found, np.nan)
 
 
 def finite_number(value: EventValue) -> float:

@@ -2,8 +2,9 @@
 """Decimal text to whole ns, exactly and a column at a time.
 
 A float64 of microseconds since 1970 steps by 0.25 µs, so times never pass through a float. Most of a trace has one
-shape, sixteen digits, a point and three digits; those are read eight digits to a machine word. Shorter ones are padded
-to that, and only where one still has another shape all are read one by one.
+shape, sixteen digits, a point and three digits; those are read eight digits to a machine word. Others that
+are alike are widened to that, those of different lengths padded one by one, and only where one still has another shape
+all are read one by one.
 """
 
 from __future__ import annotations
@@ -40,11 +41,26 @@ def exact_ns(texts: Sequence[str]) -> Array:
 
 
 def _of_one_shape(texts: Sequence[str]) -> Array | None:
-    """The ns of times of sixteen digits, a point and three digits; None when one has another shape."""
+    """The ns of times with as many digits each and a point at one place, or without one; None for others."""
     joined = "".join(texts)
-    if {*map(len, texts)} != {_WIDTH} or not joined.isascii():
+    if len({*map(len, texts)}) != 1 or not joined.isascii():
         return None
-    return _uniform_ns(np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, _WIDTH))
+    digits = np.frombuffer(joined.encode("ascii"), np.uint8).reshape(len(texts), -1)
+    return _uniform_ns(_widened(digits)) if 0 < digits.shape[1] <= _WIDTH else None
+
+
+def _widened(digits: Array) -> Array:
+    """Rows that all have their point where the first one has it, as rows of `dddddddddddddddd.ddd`."""
+    points = np.flatnonzero(digits[0] == _POINT)
+    whole = int(points[0]) if len(points) else digits.shape[1]
+    fraction = digits[:, whole:]
+    if not 0 < whole <= _WHOLE or fraction.shape[1] > _WIDTH - _WHOLE or digits.shape[1] == _WIDTH:
+        return digits
+    rows = np.full((len(digits), _WIDTH), _ZERO, np.uint8)
+    rows[:, _WHOLE] = _POINT
+    rows[:, _WHOLE - whole : _WHOLE] = digits[:, :whole]
+    rows[:, _WHOLE : _WHOLE + fraction.shape[1]] = fraction
+    return rows
 
 
 def _padded(text: str) -> str:
@@ -69,6 +85,8 @@ def ns_of(text: str) -> int:
 
 def _uniform_ns(digits: Array) -> Array | None:
     """The ns of rows of `dddddddddddddddd.ddd`, or None when a row has another shape."""
+    if digits.shape[1] != _WIDTH:
+        return None
     whole, fraction = digits[:, :_WHOLE], digits[:, _WHOLE + 1 :]
     if (digits[:, _WHOLE] != _POINT).any() or (whole - _ZERO > 9).any() or (fraction - _ZERO > 9).any():  # noqa: PLR2004
         return None

@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Raw, Struct
 
 from advisor.facts.base import MISSING
+from advisor.facts.table import Array
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.events import (
@@ -53,7 +54,7 @@ class KinetoArgs(Struct, gc=False):
     external_older: EventValue = msgspec.field(name="external id", default=MISSING)
     stream: EventValue = None
     device: EventValue = None
-    grid: object = None
+    grid: Raw = _NOTHING
     size: EventValue = msgspec.field(name="bytes", default=None)
     dims: Raw = msgspec.field(name="Input Dims", default=_NOTHING)
     dims_older: Raw = msgspec.field(name="Input dims", default=_NOTHING)
@@ -130,24 +131,32 @@ def _add_device_work(batch: EventBatch, args: list[KinetoArgs]) -> None:
         "row": np.array(rows, np.int64),
         "stream": whole_numbers([a.stream for a in chosen]),
         "device": whole_numbers([a.device for a in chosen]),
-        "blocks": finite_numbers([_blocks_of_grid(a.grid) for a in chosen]),
+        "blocks": _blocks_of_grids([bytes(a.grid) for a in chosen]),
         "size_bytes": finite_numbers([a.size for a in chosen]),
     }
 
 
-def _blocks_of_grid(grid: object) -> float | None:
-    if not isinstance(grid, list) or not all(type(size) is int for size in grid):
-        return None
-    return float(math.prod(grid)) if grid else None
+def _blocks_of_grids(grids: Sequence[bytes]) -> Array:
+    """How many blocks grids are made of, as JSON; few are different."""
+    blocks = {grid: _blocks_of_grid(grid) for grid in set(grids)}
+    return np.array([blocks[grid] for grid in grids], np.float64)
+
+
+def _blocks_of_grid(grid: bytes) -> float:
+    try:
+        sizes = msgspec.json.decode(grid, type=list[int])
+    except msgspec.DecodeError:
+        return math.nan
+    return finite_number(math.prod(sizes)) if sizes else math.nan
 
 
 def _add_shapes(batch: EventBatch, args: list[KinetoArgs]) -> None:
-    rows = [row for row, a in enumerate(args) if bytes(a.dims) or bytes(a.dims_older)]
-    chosen = [args[row] for row in rows]
+    known = [bytes(a.dims) or bytes(a.dims_older) for a in args]
+    rows = [row for row, dims in enumerate(known) if dims]
     batch.parts["shapes"] = {
         "row": np.array(rows, np.int64),
-        "dims": batch.code("shapes", "dims", [_raw_text(a.dims) or _raw_text(a.dims_older) for a in chosen]),
-        "types": batch.code("shapes", "types", [_raw_text(a.types) for a in chosen]),
+        "dims": batch.code("shapes", "dims", [known[row] for row in rows]),
+        "types": batch.code("shapes", "types", [bytes(args[row].types) for row in rows]),
     }
 
 
@@ -225,7 +234,7 @@ def usable_event(found: object) -> KinetoEvent | None:
 
 
 _ARGUMENTS: tuple[tuple[str, str], ...] = tuple((f.name, f.encode_name) for f in msgspec.structs.fields(KinetoArgs))
-_RAW = ("dims", "dims_older", "types")
+_RAW = ("dims", "dims_older", "types", "grid")
 
 
 def _kept_arguments(found: dict[str, Any]) -> KinetoArgs:
@@ -235,8 +244,6 @@ def _kept_arguments(found: dict[str, Any]) -> KinetoArgs:
 def _clean_argument(name: str, value: object) -> Any:
     if name in _RAW:
         return Raw(json.dumps(value).encode("utf-8", "replace"))
-    if name == "grid":
-        return [int(size) for size in value if str(size).isdecimal()] if isinstance(value, list) else None
     return clean_text(value) if isinstance(value, str) else value if type(value) in (int, float) else None
 
 

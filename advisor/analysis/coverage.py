@@ -11,6 +11,7 @@ In the trace of a GPU every call that launches a kernel has one too, and steps a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -57,6 +58,8 @@ _ROUNDING_NS = 1000
 _RECEIVING = ("receive",)
 """Collectives whose transfers may be those of the rank that sent."""
 _NOBODY = np.zeros(0, np.int64)
+_MARK = re.compile(r"#(\d{1,18})$")
+"""The number of a step at the end of its mark."""
 
 
 def rank_coverage(
@@ -88,6 +91,7 @@ def rank_coverage(
         *_tasks_and_kernels(kernels, launches, tasks, operators, work=work),
         *_collectives_and_transfers(launches, collectives, transfers),
         *_steps(windows, steps, _NOBODY if calls is None else distinct_ranks(calls["rank"])),
+        *_steps_by_marks(windows, calls),
         *_of_traces(launches, calls, windows, _ranks_of_traces(captures)),
     ]
     table = rows_of_counts(run, counts)
@@ -276,6 +280,23 @@ def _steps(windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hos
     yield count_moments("step_windows", "step_times", read, marked)
     if steps is not None:
         yield count_moments("step_times", "step_windows", marked, summed)
+
+
+def _steps_by_marks(windows: Table[StepWindow] | None, calls: Table[HostCall] | None) -> Iterator[Counted]:
+    """Steps, by the marks of the framework among the calls of the host: two tables of a database."""
+    if windows is None or calls is None:
+        return
+    names = calls.texts("name")
+    numbers = [_MARK.search(name) for name in names.names]
+    rows = np.flatnonzero(calls.texts("kind").isin(["step"]) & names.hits(found is not None for found in numbers))
+    step_of = np.array([int(found[1]) if found else MISSING for found in numbers], np.int64)
+    marked = moments_by_rank(calls["rank"][rows], step_of[names.codes[rows]])
+    yield count_moments(
+        "step_windows",
+        "host_calls",
+        {rank: np.unique(steps) for rank, steps in marked.items()},
+        _numbered_steps(windows),
+    )
 
 
 def _of_traces(

@@ -28,7 +28,7 @@ from advisor.facts.observed import (
     StepWindow,
     Transfer,
 )
-from advisor.facts.table import Table
+from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 from advisor.pipeline import open_profile
@@ -124,6 +124,18 @@ def test_the_steps_that_were_summed_up_are_those_that_were_marked(marked, summed
     both = len(marked & summed)
     assert found.get((0, "step_windows", "step_times")) == ((len(summed), both) if summed and hosts else None)
     assert found.get((0, "step_times", "step_windows")) == ((len(marked), both) if marked else None)
+
+
+@given(st.sets(st.integers(1, 5), min_size=1), st.sets(st.integers(1, 5)))
+def test_the_steps_that_the_host_marked_are_those_of_the_table(marked, listed):
+    windows = Table.build(StepWindow, rank=0, step=sorted(listed), start_ns=0, end_ns=1)
+    names = Texts.of([*(f"ProfilerStep#{step}" for step in sorted(marked)), "ProfilerStep#9"])
+    kinds = Texts.of([*("step" for _ in marked), "python"])
+    calls = Table.build(
+        HostCall, rank=0, kind=kinds, name=names, start_ns=range(len(names)), end_ns=range(9, 9 + len(names))
+    )
+    found = counted(windows=windows, calls=calls)
+    assert found[0, "step_windows", "host_calls"] == (len(marked), len(marked & listed))
 
 
 @given(

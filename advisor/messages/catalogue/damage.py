@@ -53,6 +53,9 @@ TEXTS: Mapping[str, Text] = {
     "no_usable_number": Text("`{column}` holds no usable number", "`{column}` 不是可用的数值"),
     "no_usable_value": Text("{table}: {column} holds no usable value", "{table}：{column} 没有可用的值"),
     "cell_no_whole_number": Text("{column} is no whole number", "{column} 不是整数"),
+    "arrows_lack_an_end": Text(
+        "links from launches to tasks, all of which lack one end", "从下发到任务的连线全部缺少一端"
+    ),
     "kernels_without_task": Text("kernels whose task is not in TASK", "TASK 中没有这些 kernel 的任务"),
     "names_no_operator": Text(
         "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"

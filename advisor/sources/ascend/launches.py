@@ -11,6 +11,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, task_columns, waits_and_marks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, match_keys, pick_values
@@ -30,6 +31,10 @@ def _launches_from_text(folder: Folder) -> Table[Launch]:
     if not len(links.track):
         raise FactMissing([Launch.table])
     starts, ends = np.flatnonzero(~links.end), np.flatnonzero(links.end)
+    if not (len(starts) and len(ends)):
+        file = folder.parts("trace_view.json")[0].name
+        folder.notes.add(file, "", Message("arrows_lack_an_end"), rows=len(links.track), share=1.0)
+        raise FactMissing([Launch.table], [file])
     ends = ends[~_to_nothing(timeline, ends)]
     start_of = _pair_ends(timeline, starts, ends)
     starts, ends = starts[start_of[start_of >= 0]], ends[start_of >= 0]

@@ -78,3 +78,13 @@ def test_arrows_to_events_are_no_launches(tmp_path: Path) -> None:
 def test_a_timeline_without_arrows_has_no_launches(tmp_path: Path) -> None:
     with pytest.raises(FactMissing):
         of(LAUNCHES.ways["text"], captured(tmp_path, LANES))
+
+
+@pytest.mark.parametrize("kept", ["s", "f"])
+def test_arrows_that_all_lack_one_end_are_told(tmp_path: Path, kept: str) -> None:
+    both = [*arrow(5, (CANN, 1, "2.000"), (DEVICE, 2, "7.000")), *arrow(6, (CANN, 1, "3.000"), (DEVICE, 2, "8.000"))]
+    folder = captured(tmp_path, [*LANES, *(one for one in both if one["ph"] == kept)])
+    with pytest.raises(FactMissing) as missing:
+        LAUNCHES.ways["text"](folder)
+    (note,) = folder.notes.all()
+    assert (note.file, note.rows, missing.value.unreadable) == ("trace_view.json", 2, ("trace_view.json",))

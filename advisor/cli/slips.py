@@ -51,11 +51,16 @@ class Parser(argparse.ArgumentParser):
         """The words as arguments; those that mean nothing are refused."""
         found, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
-            self.refuse(
-                _message("unknown_arguments", words=" ".join(unknown)), _nearest_hint(option, _options_below(self))
-            )
+            self.refuse(_message("unknown_arguments", words=" ".join(unknown)), self._hint_on_unknown(unknown))
         return found
+
+    def _hint_on_unknown(self, unknown: Sequence[str]) -> Message | None:
+        """The option that is nearest; of paths, as a shell writes for `prof/*`, the folder that holds them."""
+        option = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
+        if not option and all(map(os.path.exists, unknown)):
+            folders = {os.path.dirname(word.rstrip("/")) or "." for word in unknown}
+            return _message("one_folder_for_all", folder=folders.pop()) if len(folders) == 1 else None
+        return _nearest_hint(option, _options_below(self))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

@@ -64,6 +64,16 @@ def test_a_path_without_a_command_is_answered_with_the_command(capsys: pytest.Ca
     assert "advisor diagnose" in wrong_use([str(CASE)], capsys)
 
 
+def test_the_ranks_that_a_shell_lists_are_answered_with_the_folder_that_holds_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ranks = [tmp_path / "prof" / name for name in ("a_ascend_pt", "b_ascend_pt", "c_ascend_pt")]
+    for rank in ranks:
+        rank.mkdir(parents=True)
+    said = wrong_use(["diagnose", *map(str, ranks)], capsys)
+    assert f"give the one folder that holds them all: {tmp_path / 'prof'}" in said
+
+
 def test_what_is_nothing_like_a_command_is_answered_with_all(capsys: pytest.CaptureFixture[str]) -> None:
     said = wrong_use(["zzzz"], capsys)
     assert "did you mean" not in said

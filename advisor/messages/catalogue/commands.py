@@ -16,6 +16,9 @@ TEXTS: Mapping[str, Text] = {
     "command_and_error": Text("{command}: error: ", "{command}：错误："),
     "words_do_not_fit": Text("{why}", "命令行有误（{why}）"),
     "argument": Text("argument {name}: {what}", "参数 {name}：{what}"),
+    "one_folder_for_all": Text(
+        "give the one folder that holds them all: {folder}", "请给出包含它们的那一个目录：{folder}"
+    ),
     "unknown_arguments": Text("unrecognized arguments: {words}", "无法识别的参数：{words}"),
     "invalid_choice": Text("invalid choice: {given} (choose from {choices})", "无效的取值 {given}（可选：{choices}）"),
     "diagnose_it": Text("advisor diagnose {path}", "advisor diagnose {path}"),

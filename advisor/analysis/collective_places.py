@@ -11,12 +11,13 @@ from advisor.analysis.grouping import group_by
 from advisor.facts.derived import CollectiveCall, CollectivePlace
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts
+from advisor.model.run import Run
 
 _PREPARES = "movement"
 
 
-def collective_places(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> Table[CollectivePlace]:
-    """Exposed collectives by kind and by the types of the operators around them."""
+def collective_places(run: Run, calls: Table[CollectiveCall], kernels: Table[Kernel]) -> Table[CollectivePlace]:
+    """Exposed collectives by kind and by the types of the operators around them, per step."""
     bare = calls.take(np.flatnonzero((calls["p2p"] != 1) & (2 * calls["exposed_us"] > calls["elapse_us"])))
     before, after = _rows_around(bare, kernels)
     types, names = kernels.texts("op_type"), kernels.texts("op_name")
@@ -35,10 +36,10 @@ def collective_places(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> T
         after=types_after.take(worst),
         before_name=_texts_at(names, before[worst]).in_use(),
         after_name=_texts_at(names, after[worst]).in_use(),
-        calls=places.sizes.astype(np.float64),
-        exposed_us=places.sums(bare["exposed_us"]),
-        unwaited_us=places.sums(bare["exposed_us"] - waited),
-        size_bytes=places.means(bare["size_bytes"]) * places.sizes,
+        calls=places.sizes / run.step_count,
+        exposed_us=places.sums(bare["exposed_us"]) / run.step_count,
+        unwaited_us=places.sums(bare["exposed_us"] - waited) / run.step_count,
+        size_bytes=places.means(bare["size_bytes"]) * places.sizes / run.step_count,
     )
 
 

@@ -13,10 +13,14 @@ def _t(en: str, zh: str) -> Text:
 
 
 COLUMNS: Mapping[str, Text] = {
+    "after": _t("Operator after it", "其后的算子"),
+    "after_name": _t("Name of that after it", "其后算子名"),
     "alike": _t("Alike", "同类数"),
     "allocated_bytes": _t("Allocated", "已分配"),
     "alone_us": _t("Alone on the device", "独占设备时间"),
     "bandwidth_gbps": _t("Bandwidth", "带宽"),
+    "before": _t("Operator before it", "其前的算子"),
+    "before_name": _t("Name of that before it", "其前算子名"),
     "blocks": _t("Blocks", "核数"),
     "bubble_us": _t("Bubble", "流水线空泡"),
     "busy_share": _t("Recorded calls in it", "其间有调用的占比"),
@@ -109,6 +113,7 @@ COLUMNS: Mapping[str, Text] = {
     "typical_gbps": _t("Typical bandwidth", "典型带宽"),
     "typical_us": _t("Typical", "典型耗时"),
     "unlisted_us": _t("Contradicted", "对不上"),
+    "unwaited_us": _t("Waits aside", "除去等待"),
     "usual_us": _t("Longest in other steps", "其他 step 的最长停顿"),
     "value": _t("Value", "取值"),
     "vector_share": _t("Vector busy", "Vector 占用率"),

@@ -102,7 +102,7 @@ class LongestCall(Fact):
 
 
 class CollectivePlace(Fact):
-    """Exposed collectives of one kind on one rank that stand between the same two kinds of operators.
+    """Exposed collectives of one kind on one rank that stand between the same two kinds of operators, per step.
 
     Only calls count of which more than half has no kernel beside it, and none from rank to rank. Copies, casts and
     cuts around them are passed over: those prepare what is exchanged.
@@ -118,10 +118,10 @@ class CollectivePlace(Fact):
     after: Annotated[str, Key("Type of the first operator that begins when it has ended; missing likewise.")]
     before_name: Annotated[str, Name("Name of the former, where the collective is exposed longest.")]
     after_name: Annotated[str, Name("Name of the latter, there.")]
-    calls: Annotated[float, Count("How often in all steps.")]
-    exposed_us: Annotated[float, Us("With no kernel beside them, in all steps.")]
+    calls: Annotated[float, Count("How often per step.")]
+    exposed_us: Annotated[float, Us("With no kernel beside them, per step.")]
     unwaited_us: Annotated[float, Us("The part of that in which no rank was waited for, as far as waiting is known.")]
-    size_bytes: Annotated[float, Bytes("Payload in all steps; missing where it is not known.")]
+    size_bytes: Annotated[float, Bytes("Payload per step; missing where it is not known.")]
 
 
 class Move(Fact):

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import corpus
+from benchmarks.fuzz.captures import read_files, write_files
+from benchmarks.fuzz.other_seeds import as_msprof
 from tests.sources import gpu_traces
 from tests.sources.mindinsight.legacy_folders import stage_times, trace, write_one_rank, write_pipeline
 
@@ -172,39 +174,10 @@ def first_rank(folder: Path, export: str) -> Path:
     return next(path for path in sorted(written.iterdir()) if path.name.endswith("_ascend_pt"))
 
 
-PROF = "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
-OF_MSPROF = {
-    "kernel_details.csv": "op_summary_20250101000000.csv",
-    "op_statistic.csv": "op_statistic_20250101000000.csv",
-    "api_statistic.csv": "api_statistic_20250101000000.csv",
-    "memory_record.csv": "memory_record_20250101000000.csv",
-    "operator_memory.csv": "operator_memory_20250101000000.csv",
-    "npu_module_mem.csv": "npu_module_mem_20250101000000.csv",
-    "l2_cache.csv": "l2_cache_20250101000000.csv",
-    "trace_view.json": "msprof_20250101000000.json",
-}
-ANALYSED = ("communication.json", "communication_matrix.json")
-
-
-def msprof_text(folder: Path) -> Path:
-    """The same as msprof writes it: steps are marked by nobody."""
-    output = first_rank(folder, "text") / "ASCEND_PROFILER_OUTPUT"
-    results, analysed = folder / PROF / "mindstudio_profiler_output", folder / PROF / "analyze"
-    results.mkdir(parents=True)
-    analysed.mkdir()
-    for name, own in OF_MSPROF.items():
-        shutil.copy(output / name, results / own)
-    for name in ANALYSED:
-        shutil.copy(output / name, analysed / name)
-    return folder / PROF
-
-
-def msprof_database(folder: Path) -> Path:
-    output = first_rank(folder, "database") / "ASCEND_PROFILER_OUTPUT"
-    (folder / PROF / "analyze").mkdir(parents=True)
-    shutil.copy(next(output.glob("ascend_pytorch_profiler*.db")), folder / PROF / "msprof_20250101000000.db")
-    shutil.copy(output / "analysis.db", folder / PROF / "analyze" / "communication_analyzer.db")
-    return folder / PROF
+def of_msprof(folder: Path, export: str) -> Path:
+    """The same as msprof writes it, which marks no steps."""
+    write_files(as_msprof(read_files(first_rank(folder, export).parent)), folder / "msprof")
+    return next((folder / "msprof").iterdir())
 
 
 def trace_of_gpu(folder: Path) -> Path:
@@ -232,8 +205,8 @@ def folder_of_mindinsight(folder: Path) -> Path:
 CAPTURES: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Iterator[tuple[str, Cut]]]]] = {
     "text": (lambda folder: first_rank(folder, "text"), file_ways),
     "database": (lambda folder: first_rank(folder, "database"), database_ways),
-    "msprof": (msprof_text, file_ways),
-    "msprof database": (msprof_database, database_ways),
+    "msprof": (lambda folder: of_msprof(folder, "text"), file_ways),
+    "msprof database": (lambda folder: of_msprof(folder, "database"), database_ways),
     "GPU trace": (trace_of_gpu, file_ways),
     "MindSpore Insight": (folder_of_mindinsight, file_ways),
 }

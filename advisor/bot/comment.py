@@ -17,6 +17,7 @@ from advisor.model.findings import Confidence, Diagnosis
 from advisor.model.verdict import Verdict
 from advisor.report.diagnosis.headline import first_findings, time_sentence
 from advisor.report.diagnosis.headline import make_headline as answer_of
+from advisor.report.diagnosis.outcomes import first_unread
 from advisor.report.prose import TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.time_split import time_parts
 from advisor.report.words import CAUSES, word_for
@@ -60,7 +61,8 @@ def render_comment(  # noqa: PLR0917 - what is said, and how: each stands for it
     """
     head = [comment_mark(name), *_verdict_lines(diagnosis, comparison, verdict, language)]
     sections = tuple(_comment_sections(diagnosis, comparison, verdict, language))
-    foot = [_foot_line(diagnosis, language, report_url)]
+    unread = ["", safe_markdown(first_unread(diagnosis.unread, language))] if diagnosis.unread else []
+    foot = [_foot_line(diagnosis, language, report_url), *unread]
     text = ""
     for counts in _shrinking_counts([len(section.entries) for section in sections]):
         text = _assemble_comment(head, sections, counts, foot, language=language, folds=folds)

@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.fuzz.results import append_batch, failures_in, write_figures
 from benchmarks.fuzz.workers import Batch, Failure, prepare_seeds, try_range
 
-_TARGETS = ("load", "diagnose")
+_TARGETS = ("load", "diagnose", "load-others", "diagnose-others")
 
 
 def main() -> int:
@@ -42,6 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=__doc__)
     parser.add_argument("--load", type=int, default=0, help="so many captures of which facts are read")
     parser.add_argument("--diagnose", type=int, default=0, help="so many captures that are diagnosed and written out")
+    others = "the same of other profilers and of packed captures"
+    parser.add_argument("--load-others", type=int, default=0, help=others)
+    parser.add_argument("--diagnose-others", type=int, default=0, help=others)
     parser.add_argument("--seed", type=int, default=0, help="the number of the first input")
     parser.add_argument("--seconds", type=float, default=0.0, help="end each of both when so long has passed")
     parser.add_argument("--jobs", type=int, default=1)
@@ -54,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _failures_of_all(options: argparse.Namespace) -> Iterator[Failure]:
     for target in _TARGETS:
-        count = getattr(options, target)
+        count = getattr(options, target.replace("-", "_"))
         if not count:
             continue
         prepare_seeds(target)

@@ -116,6 +116,8 @@ def _mix_elements(held: Any, chance: Random) -> Any:
 
 def _remove_elements(held: Any, chance: Random) -> Any:
     """Elements are gone: of one kind of event all or half, else either half of any list or object."""
+    if isinstance(held, dict) and "schemaVersion" in held and isinstance(held.get("traceEvents"), list):
+        return {**held, "traceEvents": _without_a_kind(held["traceEvents"], chance)}
     if isinstance(held, list) and isinstance(held[0], dict) and chance.random() < 0.8:
         return _without_a_kind(held, chance)
     inside, key = _place(held, chance)
@@ -128,7 +130,7 @@ def _remove_elements(held: Any, chance: Random) -> Any:
 
 
 def _without_a_kind(events: list[Any], chance: Random) -> list[Any]:
-    kinds = sorted({_kind(one) for one in events if isinstance(one, dict)})
+    kinds = sorted({_kind(one) for one in events if isinstance(one, dict)}) or [("", "")]
     gone, half = chance.choice(kinds), chance.random() < 0.5
     return [one for n, one in enumerate(events) if not isinstance(one, dict) or _kind(one) != gone or (half and n % 2)]
 

@@ -8,10 +8,12 @@ can be done without the rest.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
 
+from benchmarks.fuzz import archive_mutations as of_archives
 from benchmarks.fuzz import byte_mutations as of_bytes
 from benchmarks.fuzz import csv_mutations as of_csv
 from benchmarks.fuzz import file_mutations as of_files
@@ -63,6 +65,10 @@ SQL = _named(
     of_sql.take_rows_of_another, of_sql.number_rows_oddly, of_sql.make_view, of_sql.without_row_numbers,
     of_sql.change_schema, of_sql.remove_rows,
 )  # fmt: skip
+ARCHIVES = _named(
+    "archive", of_archives.rename_member, of_archives.repeat_member, of_archives.link_member, of_archives.damage_member,
+    of_archives.change_header, of_archives.add_bomb, of_archives.add_many, of_archives.nest, of_archives.drop_member,
+)  # fmt: skip
 FILES: Mapping[str, Callable[[Files, str, Random], Files]] = MappingProxyType({
     f"files {change.__name__}": change
     for change in (
@@ -70,10 +76,11 @@ FILES: Mapping[str, Callable[[Files, str, Random], Files]] = MappingProxyType({
         of_files.copy_under_another_name, of_files.rename_file, of_files.pack_file, of_files.add_log,
     )
 })  # fmt: skip
-CONTENT: Mapping[str, Change] = MappingProxyType(BYTES | TEXT | CSV | JSON | PAGES | SQL)
+CONTENT: Mapping[str, Change] = MappingProxyType(BYTES | TEXT | CSV | JSON | PAGES | SQL | ARCHIVES)
 REMOVALS = frozenset({"csv remove_rows", "json remove_elements", "sql remove_rows", "files remove_file"})
 """What takes rows away and changes none."""
-_ROWS_OF_JSON = ("trace_view.json", "communication.json", "communication_matrix.json")
+_ROWS_OF_JSON = ("trace_view.json", "communication.json", "communication_matrix.json", ".pt.trace.json")
+_ARCHIVES = (".zip", ".tar", ".gz", ".tgz")
 
 
 def choose_mutations(
@@ -96,7 +103,8 @@ def _removal(name: str) -> str:
         return "csv remove_rows"
     if name.endswith(".db"):
         return "sql remove_rows"
-    return "json remove_elements" if name.endswith(_ROWS_OF_JSON) else ""
+    rows = name.endswith(_ROWS_OF_JSON) or PurePath(name).name.startswith("msprof_")
+    return "json remove_elements" if rows else ""
 
 
 def _choose_kind(name: str, chance: Random, *, removals: bool) -> str:
@@ -111,6 +119,10 @@ def _choose_kind(name: str, chance: Random, *, removals: bool) -> str:
         families = [JSON, JSON, JSON, TEXT, *families]
     elif name.endswith(".db"):
         families = [SQL, SQL, PAGES, PAGES, PAGES, *families]
+    elif name.endswith(".txt"):
+        families = [CSV, CSV, TEXT, *families]
+    elif name.endswith(_ARCHIVES):
+        families = [ARCHIVES, ARCHIVES, ARCHIVES, *families]
     return chance.choice(sorted(chance.choice(families)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -34,6 +35,11 @@ def check_unchanged(before: Mapping[str, object], after: Mapping[str, object]) -
     if before != after:
         other = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         raise BrokenPromise("input changed", ", ".join(other))
+
+
+def names_around(folder: Path) -> dict[str, object]:
+    """What lies beside a capture and where things are unpacked: nothing new may come to either."""
+    return {str(path): None for place in (folder.parent, Path(tempfile.gettempdir())) for path in place.iterdir()}
 
 
 def check_table(table: Table[Any]) -> None:

@@ -18,6 +18,8 @@ _WANTED = {"load": 1_000_000, "diagnose": 50_000}
 _TOLD = {
     "load": "facts read of damaged files",
     "diagnose": "whole diagnoses, written as JSON and in one other format",
+    "load-others": "facts read of other profilers' and packed captures",
+    "diagnose-others": "whole diagnoses of these",
 }
 
 
@@ -85,6 +87,8 @@ def _counts(batches: Sequence[Batch]) -> list[str]:
     lines = [f"| | inputs | {' | '.join(families)} |", "|---" * (len(families) + 2) + "|"]
     for target, told in _TOLD.items():
         mine = [batch for batch in batches if batch.target == target]
+        if not mine and target not in _WANTED:
+            continue
         kinds = sum((Counter(batch.kinds) for batch in mine), Counter[str]())
         counts = (sum(batch.inputs for batch in mine), *(kinds[family] for family in families))
         lines.append(f"| {told} | {' | '.join(map(_spaced, counts))} |")

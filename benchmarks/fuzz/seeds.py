@@ -8,33 +8,12 @@ import io
 import json
 import os
 import sqlite3
-import tempfile
 from functools import cache, partial
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-import corpus
-from benchmarks.fuzz.captures import Files, read_files
-from benchmarks.fuzz.shrink import shrink_capture
-from corpus.cases import job
-from corpus.events import Layout
-from corpus.transformer import Transformer
-from corpus.workloads import Setup
-
-_SMALL = Transformer(layers=1, steps=2, hidden=512, sequence=512, batch=1, vocabulary=256)
-_REAL = "real:"
-
-
-def _generate(case: str, export: str, ranks: int = 1, level: int = 1, rows: int = 0, **variants: Any) -> Files:
-    """A generated job with one fault; with `rows` its tables are cut to so many."""
-    made = job(case, seed=3, setup=Setup(_SMALL, Layout(dp=ranks)))
-    with tempfile.TemporaryDirectory(prefix="fuzz-seed-") as folder:
-        corpus.write(made, Path(folder) / "capture", export, level, **variants)
-        files = read_files(Path(folder) / "capture")
-    del files["truth.json"]
-    return shrink_capture(files, rows) if rows else files
-
+from benchmarks.fuzz.captures import Files
+from benchmarks.fuzz.other_seeds import JUDGED, READ
+from benchmarks.fuzz.sources_of_seeds import REAL, generate_job, record_capture
 
 _TIMES = {"Start Timestamp(us)": 1695115378810042.5, "Elapse Time(ms)": 3, "Wait Time(ms)": 1, "Transit Time(ms)": 2}
 _SENT = {"HCCS": {"Size Distribution": {"1": [2, 0.5]}}, "RDMA": {"Size Distribution": {"1": [2, 0.5]}}}
@@ -93,56 +72,52 @@ def _cluster_database() -> Files:
     return {"cluster_analysis_output/cluster_analysis.db": base.serialize()}
 
 
-def _record(folder: str, rows: int) -> Files:
-    """A recorded capture with so many rows of each kind."""
-    return shrink_capture(read_files(Path(os.environ["ADVISOR_REAL_DATA"]) / folder), rows)
-
-
 _LATER = {"device_column": True, "block_word": "Num", "communication_word": "COMMUNICATION", "versions": True}
 _MATRIX = "msinsight_pytorch_matrix"
 LOAD = MappingProxyType({
-    "text": partial(_generate, "host-bound", "text", 1, 1, 12),
-    "text later": partial(_generate, "slow-link", "text", 2, 2, 8, **_LATER),
-    "database": partial(_generate, "host-bound", "database", 1, 1, 12),
-    "database later": partial(_generate, "slow-link", "database", 2, 2, 8, **_LATER),
+    "text": partial(generate_job, "host-bound", "text", 1, 1, 12),
+    "text later": partial(generate_job, "slow-link", "text", 2, 2, 8, **_LATER),
+    "database": partial(generate_job, "host-bound", "database", 1, 1, 12),
+    "database later": partial(generate_job, "slow-link", "database", 2, 2, 8, **_LATER),
     "cluster text": _cluster_text,
     "cluster database": _cluster_database,
-    f"{_REAL}text level0": partial(_record, f"{_MATRIX}/text/level0/rank0_ascend_pt", 5),
-    f"{_REAL}text level1": partial(_record, f"{_MATRIX}/text/level1/rank0_ascend_pt", 5),
-    f"{_REAL}text level2": partial(_record, f"{_MATRIX}/text/level2/rank0_ascend_pt", 5),
-    f"{_REAL}database level1": partial(_record, f"{_MATRIX}/db/level1/rank0_ascend_pt", 5),
-    f"{_REAL}database level2": partial(_record, f"{_MATRIX}/db/level2/rank1_ascend_pt", 5),
-    f"{_REAL}trimmed": partial(_record, "msinsight_server_testdata/test_rank_0", 8),
-    f"{_REAL}cluster": partial(_record, "msinsight_server_testdata/cluster_analysis_output", 12),
-    f"{_REAL}micro-benchmark": partial(_record, "helix_fixtures/standalone_real_output", 12),
+    f"{REAL}text level0": partial(record_capture, f"{_MATRIX}/text/level0/rank0_ascend_pt", 5),
+    f"{REAL}text level1": partial(record_capture, f"{_MATRIX}/text/level1/rank0_ascend_pt", 5),
+    f"{REAL}text level2": partial(record_capture, f"{_MATRIX}/text/level2/rank0_ascend_pt", 5),
+    f"{REAL}database level1": partial(record_capture, f"{_MATRIX}/db/level1/rank0_ascend_pt", 5),
+    f"{REAL}database level2": partial(record_capture, f"{_MATRIX}/db/level2/rank1_ascend_pt", 5),
+    f"{REAL}trimmed": partial(record_capture, "msinsight_server_testdata/test_rank_0", 8),
+    f"{REAL}cluster": partial(record_capture, "msinsight_server_testdata/cluster_analysis_output", 12),
+    f"{REAL}micro-benchmark": partial(record_capture, "helix_fixtures/standalone_real_output", 12),
 })  # fmt: skip
 """Few rows: what is read is one file, or all of a capture."""
 DIAGNOSE = MappingProxyType({
-    "host-bound text": partial(_generate, "host-bound", "text"),
-    "host-bound database": partial(_generate, "host-bound", "database"),
-    "synchronising text": partial(_generate, "synchronise-per-layer", "text"),
-    "slow-link text": partial(_generate, "slow-link", "text", 2, 2, **_LATER),
-    "exposed database": partial(_generate, "exposed-communication", "database", 2),
-    "casts database": partial(_generate, "cast-excess", "database", 1, 2, **_LATER),
+    "host-bound text": partial(generate_job, "host-bound", "text"),
+    "host-bound database": partial(generate_job, "host-bound", "database"),
+    "synchronising text": partial(generate_job, "synchronise-per-layer", "text"),
+    "slow-link text": partial(generate_job, "slow-link", "text", 2, 2, **_LATER),
+    "exposed database": partial(generate_job, "exposed-communication", "database", 2),
+    "casts database": partial(generate_job, "cast-excess", "database", 1, 2, **_LATER),
     "cluster text": _cluster_text,
-    f"{_REAL}micro-benchmark": partial(_record, "helix_fixtures/standalone_real_output", 100),
-    f"{_REAL}text level1": partial(_record, f"{_MATRIX}/text/level1/rank0_ascend_pt", 60),
-    f"{_REAL}database level1": partial(_record, f"{_MATRIX}/db/level1/rank0_ascend_pt", 60),
-    f"{_REAL}cluster": partial(_record, "msinsight_server_testdata/cluster_analysis_output", 40),
+    f"{REAL}micro-benchmark": partial(record_capture, "helix_fixtures/standalone_real_output", 100),
+    f"{REAL}text level1": partial(record_capture, f"{_MATRIX}/text/level1/rank0_ascend_pt", 60),
+    f"{REAL}database level1": partial(record_capture, f"{_MATRIX}/db/level1/rank0_ascend_pt", 60),
+    f"{REAL}cluster": partial(record_capture, "msinsight_server_testdata/cluster_analysis_output", 40),
 })  # fmt: skip
 """Whole jobs, small: rules fire on them."""
-SEEDS = MappingProxyType({"load": LOAD, "diagnose": DIAGNOSE})
+SEEDS = MappingProxyType({"load": LOAD, "diagnose": DIAGNOSE, "load-others": READ, "diagnose-others": JUDGED})
+"""By target. Those of the first two stay as they are, so that a number stays the same input."""
 
 
 def names_at_hand(target: str) -> tuple[str, ...]:
     """The seeds that can be made here: recorded captures lie elsewhere."""
     real = bool(os.environ.get("ADVISOR_REAL_DATA"))
-    return tuple(name for name in SEEDS[target] if real or not name.startswith(_REAL))
+    return tuple(name for name in SEEDS[target] if real or not name.startswith(REAL))
 
 
 def is_recorded(name: str) -> bool:
     """Whether a seed was recorded, and hence must not be kept in a case."""
-    return name.startswith(_REAL)
+    return name.startswith(REAL)
 
 
 @cache

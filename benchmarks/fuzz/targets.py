@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done with a damaged capture: `load` reads facts of it, `diagnose` judges the whole and writes reports.
 
+The captures of `load-others` and `diagnose-others` are of other profilers, or packed.
+
 Both hold what came of it against what is promised (`promises`). Nothing is caught here but what advisor raises on
 purpose.
 """
@@ -8,7 +10,7 @@ purpose.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -24,7 +26,7 @@ from advisor.model.findings import Diagnosis
 from advisor.pipeline import diagnose, open_profile
 from advisor.report import WRITERS, Reported
 from advisor.rules.catalog import Catalog
-from advisor.sources import open_input
+from advisor.sources import UnpackedInput, open_input, open_unpacked
 from advisor.sources.ascend.detect import ANALYSIS_DATABASES, PROFILER_DATABASE, TEXT_FILES
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.readings import READINGS
@@ -58,7 +60,9 @@ def plan_input(target: str, number: int) -> Plan:
     chance = Random(f"{target} {number}")
     seed = _choose_seed(target, chance)
     files = seed_files(target, seed)
-    if target == "diagnose":
+    if target == "load-others":
+        return Plan(seed, tuple(choose_mutations(files, chance)), chance.choice(("open", "file")))
+    if target != "load":
         removals = chance.random() < _REMOVALS
         return Plan(seed, tuple(choose_mutations(files, chance, removals=removals)), chance.choice(_TEXTS).name)
     way = chance.choices(("lone", "whole", "open"), (88, 4, 8))[0]
@@ -107,6 +111,28 @@ def read_opened(folder: Path) -> None:
         return
     for source in sources:
         _read_facts(source, OBSERVED)
+
+
+def load_as_given(files: Files, way: str, folder: Path) -> None:
+    """Read every fact of a capture that may be packed, by its folder or by its one file; nothing stays of it.
+
+    Raises:
+        BrokenPromise: Something came of it that must not.
+    """
+    write_files(files, folder)
+    before = folder_state(folder)
+    around = promises.names_around(folder)
+    unpacked = UnpackedInput(folder / next(iter(files)) if way == "file" and len(files) == 1 else folder)
+    try:
+        _, sources = open_unpacked(unpacked, jobs=1)
+        for source in sources:
+            _read_facts(source, OBSERVED)
+    except InputError:
+        pass
+    finally:
+        unpacked.close()
+    promises.check_unchanged(before, folder_state(folder))
+    promises.check_unchanged(around, promises.names_around(folder))
 
 
 def read_directly(folder: Path, files: Files, touched: list[str], chance: Random) -> None:
@@ -186,20 +212,20 @@ def _catalog() -> Catalog:
 
 
 @cache
-def _diagnosis_of_seed(seed: str, folder: Path) -> Diagnosis:
+def _diagnosis_of_seed(target: str, seed: str, folder: Path) -> Diagnosis:
     """What is said of a capture to which nothing was done."""
-    write_files(seed_files("diagnose", seed), folder)
+    write_files(seed_files(target, seed), folder)
     return diagnose(open_profile(folder, jobs=1), _catalog())
 
 
-def diagnose_capture(files: Files, mutations: Sequence[Mutation], way: str, folder: Path, seed: str) -> None:
+def diagnose_capture(plan: Plan, files: Files, folder: Path, target: str) -> None:
     """Diagnose a mutated capture and write it as JSON and in one other format.
 
     Raises:
         BrokenPromise: Something came of it that must not.
     """
-    drawn = sum(one.number for one in mutations)
-    whole = _diagnosis_of_seed(seed, folder) if only_removes(mutations) else None
+    drawn = sum(one.number for one in plan.mutations)
+    whole = _diagnosis_of_seed(target, plan.seed, folder) if only_removes(plan.mutations) else None
     write_files(files, folder)
     before = folder_state(folder)
     try:
@@ -211,16 +237,18 @@ def diagnose_capture(files: Files, mutations: Sequence[Mutation], way: str, fold
     promises.check_diagnosis(diagnosis)
     if drawn % _EVERY == 0:
         promises.check_schema(diagnosis.model_dump(mode="json"))
-    writer = next(one for one in WRITERS if one.name == way)
+    writer = next(one for one in WRITERS if one.name == plan.way)
     promises.check_text(writer.text(Reported(diagnosis, "zh" if drawn % 2 else "en")))
     if whole is not None:
-        gone = any(one.kind == "files remove_file" for one in mutations)
+        gone = any(one.kind == "files remove_file" for one in plan.mutations)
         promises.check_nothing_is_silently_fine(whole, diagnosis, files_gone=gone)
 
 
 Run = Callable[[Plan, Files, Path], None]
 RUNS = MappingProxyType({
     "load": lambda plan, files, folder: load(files, plan.mutations, plan.way, folder, seed_files("load", plan.seed)),
-    "diagnose": lambda plan, files, folder: diagnose_capture(files, plan.mutations, plan.way, folder, plan.seed),
+    "diagnose": lambda plan, files, folder: diagnose_capture(plan, files, folder, "diagnose"),
+    "load-others": lambda plan, files, folder: load_as_given(files, plan.way, folder),
+    "diagnose-others": lambda plan, files, folder: diagnose_capture(plan, files, folder, "diagnose-others"),
 })  # fmt: skip
 """Each target, of a plan, the files after its mutations, and a folder to put them."""

@@ -27,13 +27,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from advisor.sources import archive_limits
 from benchmarks.fuzz.captures import Files
 from benchmarks.fuzz.mutations import Mutation, apply_mutations
 from benchmarks.fuzz.promises import BrokenPromise, raise_warning
 from benchmarks.fuzz.seeds import names_at_hand, seed_files
 from benchmarks.fuzz.targets import RUNS, Plan, learn_facts, plan_input
 
-SECONDS = {"load": 5.0, "diagnose": 20.0}
+SECONDS = {"load": 5.0, "diagnose": 20.0, "load-others": 5.0, "diagnose-others": 20.0}
 """Of the processor for one input; the usual one takes 2 and 100 ms."""
 WAITING = 20
 """So many times as long an input may take by the clock: other programs run too, but nothing may wait for ever."""
@@ -41,6 +42,8 @@ MEMORY = 1 << 30
 """Address space beyond what a process has when it begins."""
 GROWTH = 256 << 20
 """By which one input may raise the most memory a process ever had."""
+UNPACKED = 8 << 20
+"""Bytes that may come out of what is packed; of usual input it is 1 GiB."""
 _PER_PROCESS = 20_000
 """Inputs after which a process is replaced, in case something is kept."""
 _PLACE = struct.Struct("qdd")
@@ -203,6 +206,7 @@ class _Process:
         warnings.simplefilter("always")
         warnings.showwarning = raise_warning
         gc.set_threshold(50_000)
+        unpack_here(self.folder / "unpacked")
         if self.target == "load":
             learn_facts(self.folder / "prof")
         _limit_memory()
@@ -238,6 +242,13 @@ class _Process:
 def failure_of(target: str, number: int, plan: Plan, broken: tuple[str, str, str]) -> Failure:
     """A failure with all it takes to make its input again."""
     return Failure(target, number, plan.seed, plan.way, [list(one) for one in plan.mutations], *broken)
+
+
+def unpack_here(folder: Path) -> None:
+    """Unpack into a folder of one's own, and so little that a bomb goes off without harm."""
+    folder.mkdir()
+    tempfile.tempdir = str(folder)
+    archive_limits.FREE_BYTES = UNPACKED
 
 
 def _limit_memory() -> None:

@@ -21,6 +21,7 @@ from advisor.comparison import compare
 from advisor.messages.text import LANGUAGES, Language, Text
 from advisor.model.comparison import Comparison, Metric, Moved, Shift
 from advisor.model.findings import Confidence, Diagnosis, Evidence, Saving, Severity, fingerprint
+from advisor.model.unread import Unread
 from advisor.model.verdict import Budget, BudgetName, Ruling, Suppression, Verdict
 from advisor.report.diagnosis.document import DiagnosisBlocks
 from tests.shared_captures import SharedCaptures
@@ -292,6 +293,13 @@ def test_a_healthy_job_is_told_so_and_its_trifles_are_folded() -> None:
     text = render_comment(with_findings(finding(CONVERSION, 900, Severity.low)))
     assert "Nothing needs fixing" in text and "The next gain would be: " in text
     assert "Fix first" not in text and "First step" not in text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_that_could_not_be_read_is_named(language: Language) -> None:
+    lost = Unread(file="job.tar.gz", what="is damaged; what comes after is lost")
+    found = with_findings(SLOW).model_copy(update={"unread": (lost,)})
+    assert "job.tar.gz" in render_comment(found, language=language)
 
 
 def test_the_gate_says_whether_and_why() -> None:

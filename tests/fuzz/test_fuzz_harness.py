@@ -15,8 +15,8 @@ from benchmarks.fuzz import targets, workers
 from benchmarks.fuzz.captures import Special, folder_state, read_files, write_files
 from benchmarks.fuzz.cases import Case, remove_needless
 from benchmarks.fuzz.mutations import CONTENT, FILES, Mutation, apply_mutations, only_removes
-from benchmarks.fuzz.promises import BrokenPromise, check_finite, check_unchanged
-from benchmarks.fuzz.seeds import LOAD, seed_files
+from benchmarks.fuzz.promises import BrokenPromise, check_finite, check_unchanged, names_around
+from benchmarks.fuzz.seeds import SEEDS, seed_files
 from benchmarks.fuzz.targets import Plan, plan_input
 from benchmarks.fuzz.workers import Batch, try_range
 
@@ -80,7 +80,7 @@ def test_who_waits_for_nothing_is_ended_by_the_clock(monkeypatch: pytest.MonkeyP
 
 
 def test_a_number_is_the_same_input_every_time() -> None:
-    for target in ("load", "diagnose"):
+    for target in SEEDS:
         for number in range(40):
             plan = plan_input(target, number)
             assert plan == plan_input(target, number)
@@ -95,17 +95,26 @@ def test_a_seed_is_not_changed_by_what_befalls_it() -> None:
     assert seed_files("load", "cluster text") == before
 
 
-GENERATED = [name for name in LOAD if not name.startswith("real:")]
+GENERATED = [
+    (target, name) for target in ("load", "load-others") for name in SEEDS[target] if not name.startswith("real:")
+]
 
 
 @pytest.mark.parametrize("kind", [*CONTENT, *FILES])
 def test_every_kind_of_damage_damages(kind: str) -> None:
     changed = 0
-    for name in GENERATED:
-        files = seed_files("load", name)
+    for target, name in GENERATED:
+        files = seed_files(target, name)
         for file in files:
             changed += apply_mutations(files, [Mutation(kind, file, 5)]) != files
     assert changed
+
+
+def test_what_comes_to_lie_beside_a_capture_is_told(tmp_path: Path) -> None:
+    before = names_around(tmp_path / "prof")
+    (tmp_path / "evil.csv").touch()
+    with pytest.raises(BrokenPromise):
+        check_unchanged(before, names_around(tmp_path / "prof"))
 
 
 def test_what_only_takes_rows_away_is_known() -> None:

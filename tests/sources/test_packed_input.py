@@ -336,6 +336,15 @@ def test_members_that_nobody_reads_are_not_unpacked(tmp_path: Path, private: Pat
     del profile
 
 
+def test_a_member_without_a_name_is_passed_over(tmp_path: Path, private: Path) -> None:
+    pack_zip(CASE, tmp_path / "job.zip")
+    with zipfile.ZipFile(tmp_path / "job.zip", "a") as archive:
+        nameless = zipfile.ZipInfo("x")
+        nameless.filename = ""
+        archive.writestr(nameless, b"1")
+    assert pipeline.open_profile(tmp_path / "job.zip").run.ranks == (0, 1)
+
+
 def test_the_private_folder_is_for_its_owner_alone(tmp_path: Path, private: Path) -> None:
     pack_zip(CASE, tmp_path / "job.zip")
     profile = pipeline.open_profile(tmp_path / "job.zip")

@@ -105,7 +105,9 @@ def _zip_members(file: BufferedReader) -> Iterator[Member]:
         for info in archive.infolist():
             mode = info.external_attr >> 16
             odd = mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR)
-            kind: Literal["file", "folder", "other"] = "folder" if info.is_dir() else "other" if odd else "file"
+            kind: Literal["file", "folder", "other"] = (
+                "folder" if info.filename.endswith("/") else "other" if odd else "file"
+            )
             yield Member(info.filename, kind, _opener_in_zip(archive, info), bool(info.flag_bits & _ENCRYPTED))
 
 

@@ -176,7 +176,8 @@ class Profile:
 
 def _table_or_raise(found: ReadTable) -> AnyTable | Selected:
     if isinstance(found, FactMissing):
-        raise found
+        # another one each time: what was raised holds whoever asked, and with that the profile that holds it
+        raise FactMissing(found.tables, found.unreadable, found.incomplete, found.behind)
     return found
 
 

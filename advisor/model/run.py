@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -132,12 +133,8 @@ class Run(_Model):
     @property
     def missing_ranks(self) -> str:
         """The ranks of the job that were not captured, such as `2-7, 9`; empty where none is known to be missing."""
-        captured, runs = {*self.ranks}, list[list[int]]()
-        for rank in range(self.world_size):
-            if rank not in captured and runs and runs[-1][1] == rank - 1:
-                runs[-1][1] = rank
-            elif rank not in captured:
-                runs.append([rank, rank])
+        ends = [-1, *sorted({rank for rank in self.ranks if 0 <= rank < self.world_size}), self.world_size]
+        runs = [(before + 1, after - 1) for before, after in pairwise(ends) if after - before > 1]
         return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
     @property

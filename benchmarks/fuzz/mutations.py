@@ -7,6 +7,7 @@ can be done without the rest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from random import Random
@@ -80,6 +81,8 @@ CONTENT: Mapping[str, Change] = MappingProxyType(BYTES | TEXT | CSV | JSON | PAG
 REMOVALS = frozenset({"csv remove_rows", "json remove_elements", "sql remove_rows", "files remove_file"})
 """What takes rows away and changes none."""
 _ROWS_OF_JSON = ("trace_view.json", "communication.json", "communication_matrix.json", ".pt.trace.json")
+_UNTOLD = re.compile(r"aicpu_intermediate_\d+\.csv$")
+"""Files that nothing tells the last rows of: `tests/test_lost_rows_of_every_fact.py` says why."""
 _ARCHIVES = (".zip", ".tar", ".gz", ".tgz")
 
 
@@ -98,7 +101,9 @@ def choose_mutations(
 
 
 def _removal(name: str) -> str:
-    """What takes rows of a file away; nothing where it has none."""
+    """What takes rows of a file away; nothing where it has none, or none that anything can miss."""
+    if _UNTOLD.search(name):
+        return ""
     if name.endswith(".csv"):
         return "csv remove_rows"
     if name.endswith(".db"):

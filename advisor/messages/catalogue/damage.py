@@ -65,6 +65,10 @@ TEXTS: Mapping[str, Text] = {
         "有 {rows} 行而 step 数为 {steps}，无法对应",
     ),
     "no_row_below_headings": Text("has headings and no row", "只有表头，没有数据行"),
+    "operators_of_cores_gone": Text(
+        "is not there, and with it the operators on AI Cores, though {file} is",
+        "不存在，缺少 AI Core 算子，而 {file} 存在",
+    ),
     "numbers_left_out": Text("lacks {rows} rows by the numbers of the others", "从其余行的编号看，缺少 {rows} 行"),
     "averages_are_gone": Text(
         "ends before the row of averages, which is written last", "缺少写在最后的平均值行，文件不完整"

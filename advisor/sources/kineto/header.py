@@ -28,6 +28,8 @@ _MARKS = {
 """What a trace holds that recorded such an activity: any of these tells."""
 _LAST_KEY = re.compile(rb',?\s*"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
+MOST_RANKS = 1 << 20
+"""A job of more is none."""
 
 
 class TraceHeader(Struct, frozen=True):
@@ -49,7 +51,8 @@ class TraceHeader(Struct, frozen=True):
     @property
     def world_size(self) -> int:
         """How many ranks the job has; 0 where it does not say."""
-        return max(as_integer(value_at(self.values, "distributedInfo", "world_size")) or 0, 0)
+        found = as_integer(value_at(self.values, "distributedInfo", "world_size")) or 0
+        return found if 0 < found <= MOST_RANKS else 0
 
     @property
     def chips(self) -> tuple[str, ...]:

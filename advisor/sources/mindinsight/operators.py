@@ -13,6 +13,7 @@ from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import DataFetch, OperatorTotal, RankFlops
 from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.files import jsonfile
 from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.jsonfile import as_number, value_at
@@ -50,6 +51,9 @@ _OF_AICPU = {
 
 def _totals_of_rank(rank: LegacyRank) -> Table[OperatorTotal]:
     parts, unreadable = list[Table[OperatorTotal]](), list[str]()
+    if "aicpu" in rank.files and "types" not in rank.files:  # operators on AI CPU alone are no network
+        gone, beside = f"aicore_intermediate_{rank.rank}_type.csv", rank.files["aicpu"].name
+        rank.notes.add(gone, "", Message("operators_of_cores_gone", file=beside), kind="unreadable")
     for kind, read in (("types", _core_totals), ("aicpu", _aicpu_totals)):
         try:
             parts += [read(rank)] if kind in rank.files else []

@@ -355,6 +355,14 @@ def lost_rows(events: list[Event], folder: Path) -> list[tuple[object, object]]:
     return [(one.subject["of"], one.subject["file"]) for one in found.findings if one.rule == "capture/lost-rows"]
 
 
+@pytest.mark.parametrize(("world", "told"), [(1 << 62, 0), (-3, 0), (1 << 20, 1 << 20)])
+def test_a_job_of_more_ranks_than_there_are_is_of_unknown_size(world: int, told: int, tmp_path: Path) -> None:
+    content = trace(training())
+    content["distributedInfo"]["world_size"] = world
+    found = advisor.diagnose(write(tmp_path / "job.pt.trace.json", content))
+    assert found.run.world_size == told and found.run.missing_ranks == ("1-1048575" if told else "")
+
+
 def test_a_whole_trace_has_lost_nothing(tmp_path: Path) -> None:
     assert not lost_rows(training(4), tmp_path)
 

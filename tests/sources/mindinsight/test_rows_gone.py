@@ -100,6 +100,17 @@ def test_operator_types_are_missed_by_their_shares(one_rank: Path) -> None:
     assert damaged_files(advisor.diagnose(one_rank)) == {"aicore_intermediate_0_type.csv"}
 
 
+def test_operators_on_ai_cores_are_missed_where_those_of_the_ai_cpu_are_there(one_rank: Path) -> None:
+    (one_rank / "aicore_intermediate_0_type.csv").unlink()
+    assert damaged_files(advisor.diagnose(one_rank)) == {"aicore_intermediate_0_type.csv"}
+
+
+def test_without_a_call_that_brings_batches_nothing_is_said_of_when_they_came(one_rank: Path) -> None:
+    (one_rank / "aicpu_intermediate_0.csv").unlink()
+    outcomes = {one.rule: one.outcome for one in advisor.diagnose(one_rank).outcomes}
+    assert outcomes["io/late-getnext"] == "skipped"
+
+
 def test_calls_on_the_host_processor_of_the_device_are_missed_by_their_numbers(one_rank: Path) -> None:
     cut_rows(one_rank / "aicpu_intermediate_0.csv", lambda rows: [rows[0], rows[2]])
     assert damaged_files(advisor.diagnose(one_rank)) == {"aicpu_intermediate_0.csv"}

@@ -6,15 +6,15 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError, reason_of_error
 from advisor.messages.message import Message
 from advisor.model.run import Capture, Parallel, Run
-from advisor.sources.family import Candidate, GroupMembers, Input
+from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.kineto.detect import WANTED, TracePath
@@ -69,6 +69,7 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     if not usable:
         raise _no_device_error(given.path, seen)
     chosen, others = _one_per_rank(usable)
+    given = replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
     groups = next((found for one in chosen.values() if (found := one.header.groups())), {})
     sources = [
         _open_trace_of_rank(rank, one, given, groups, first=place == 0, rivals=others[rank])
@@ -97,6 +98,21 @@ def _look_at(file: Path, *, keep: bool) -> _Seen:
     finally:
         if not kept:
             trace.close()
+
+
+def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path) -> Iterator[LeftAside]:
+    """The traces that are damaged, or hold nothing, and those of a rank that hold no work of its device."""
+    base = path if path.is_dir() else path.parent
+    for one in seen:
+        if _GPU in one.header.activities:
+            continue
+        rank = one.recorded_rank
+        if one.notes.all():
+            yield LeftAside(show_relative(one.file, base), one.notes.all()[0].what)
+        elif not one.header.activities:
+            yield LeftAside(show_relative(one.file, base), Message("holds_no_event"))
+        elif rank is not None and rank not in chosen:
+            yield LeftAside(show_relative(one.file, base), Message("holds_no_device_work"))
 
 
 def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, int]]:

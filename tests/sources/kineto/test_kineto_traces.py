@@ -381,3 +381,20 @@ def test_calls_that_are_captured_into_a_graph_start_nothing_and_miss_nothing(tmp
     kernels = [event for event in every if event.get("cat") == "kernel"]
     captured = [*every, host("cudaStreamBeginCapture", 5000.5, 1, "cuda_runtime")]
     assert ("kernels", "trace") not in lost_rows([event for event in captured if event not in kernels[::2]], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"hello", gzip.compress(json.dumps(trace(training(), 1, 2)).encode())[:200],
+        gzip.compress(json.dumps(trace([], 1, 2)).encode()),
+        gzip.compress(json.dumps(trace([host("aten::mm", 5, 5)], 1, 2)).encode()),
+    ],
+    ids=["empty", "text", "cut", "no event", "host alone"],
+)  # fmt: skip
+def test_a_rank_whose_trace_cannot_be_used_is_told_with_its_file(content: bytes, tmp_path: Path) -> None:
+    write(tmp_path / "host_0.1.pt.trace.json.gz", trace(training(), 0, 2))
+    (tmp_path / "host_1.1.pt.trace.json.gz").write_bytes(content)
+    found = advisor.diagnose(tmp_path)
+    assert [one.file for one in found.unread] == ["host_1.1.pt.trace.json.gz"]
+    assert "capture/damaged-input" in {one.rule for one in found.findings}

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The most device memory that was held: by each component, at which moment, and by each module."""
+"""The most device memory that was held: by each component, at which moment, by each module and operator."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.chips import memory_bytes
 from advisor.facts.base import MISSING
-from advisor.facts.derived import MemoryPeak, ModulePeak
-from advisor.facts.observed import Device, MemoryUse, ModuleMemory
+from advisor.facts.derived import MemoryHolder, MemoryPeak, ModulePeak
+from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table
 from advisor.model.run import Run
 
@@ -43,6 +43,45 @@ def _capacities(ranks: Array, by_name: float, devices: Table[Device] | None) -> 
     known = {} if devices is None else dict(zip(devices["rank"], devices["memory_bytes"], strict=True))
     said = np.array([known.get(rank, np.nan) for rank in ranks], np.float64)
     return np.where(np.isnan(said), by_name, said)
+
+
+def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:
+    """One row per rank and operator that held memory when most was held; of several such moments the first."""
+    known = (allocations["allocated_ns"] != MISSING) & (allocations["size_bytes"] > 0)
+    allocations = allocations.take(np.flatnonzero(known))
+    held = allocations.take(_is_held_at_peak(allocations))
+    groups = group_by(held["rank"], held.texts("name"))
+    rank, total = held["rank"][groups.first], groups.sums(held["size_bytes"])
+    ranks = group_by(rank)
+    return Table.build(
+        MemoryHolder,
+        rank=rank,
+        name=held.texts("name").take(groups.first),
+        held_bytes=total,
+        allocations=groups.sizes,
+        largest_bytes=groups.largest(held["size_bytes"]),
+        held_share=total / ranks.sums(total)[ranks.of],
+    )
+
+
+def _is_held_at_peak(allocations: Table[OperatorMemory]) -> Array:
+    """Per allocation: whether it was held when its rank held most. What ends at a moment makes room for what begins."""
+    begin, end, size = allocations["allocated_ns"], allocations["released_ns"], allocations["size_bytes"]
+    released = end != MISSING
+    rank = np.concatenate([allocations["rank"], allocations["rank"][released]])
+    moment, change = np.concatenate([begin, end[released]]), np.concatenate([size, -size[released]])
+    order = np.lexsort((change, moment, rank))
+    ranks = group_by(rank[order])
+    running = np.cumsum(change[order])
+    first = np.searchsorted(ranks.of, np.arange(len(ranks)))
+    running -= np.append(0.0, running)[first][ranks.of]
+    most = ranks.largest(running)
+    at_most = np.flatnonzero(running >= most[ranks.of])
+    _, where = np.unique(ranks.of[at_most], return_index=True)
+    peak = moment[order][at_most[where]]
+    own = peak[row_of_key(rank[order][first], allocations["rank"])] if len(peak) else begin
+    held: Array = (begin <= own) & (~released | (end > own))
+    return held
 
 
 def module_peaks(uses: Table[ModuleMemory]) -> Table[ModulePeak]:

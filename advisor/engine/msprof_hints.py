@@ -54,6 +54,10 @@ OF_SOURCE: Mapping[str, Text] = {
     "step_times": _STEPS,
     "l2_cache": Text(en="record with `msprof --l2=on`", zh="采集时使用 `msprof --l2=on`"),
     "devices": _INFO,
+    "port_counters": Text(
+        en="record with `msprof --sys-io-profiling=on`", zh="采集时使用 `msprof --sys-io-profiling=on`"
+    ),
+    "host_cpus": Text(en="record with `msprof --host-sys=cpu`", zh="采集时使用 `msprof --host-sys=cpu`"),
     "kernel_counters": Text(
         en="record once more with another set of hardware counters, one at a time: "
         "`msprof --ai-core=on --aic-metrics=L2Cache`, `ResourceConflictRatio`, `Memory` …",

@@ -229,6 +229,12 @@ RUN_NAMES: tuple[RunName, ...] = (
         lambda r: r.core_metrics,
     ),
     RunName(
+        "sampled",
+        _TEXT,
+        "samplers that were on: `sys_io`, `sys_interconnection`, `host_sys`, or `none`; missing when not recorded",
+        lambda r: r.sampled,
+    ),
+    RunName(
         "sides", _TEXT, "`both` (host and device), `device` or `summary` (a cluster summary)", lambda r: r.sides or None
     ),
     RunName(

@@ -55,6 +55,8 @@ class Capture(_Model):
     record_shapes: bool | None = None
     core_metrics: str | None = None
     """What the hardware counted within kernels, such as `PipeUtilization, l2_cache`; empty where nothing."""
+    sampled: str | None = None
+    """Samplers of the hardware and the host that were on, such as `sys_io, host_sys`; `none` where none was."""
     complete: bool | None = None
     """Whether the profiler was stopped properly (end_info was written)."""
     absent: tuple[str, ...] = ()
@@ -156,6 +158,11 @@ class Run(_Model):
     def core_metrics(self) -> str | None:
         """What was counted within kernels on the first rank that says so; None where none does."""
         return next((one.core_metrics for one in self.captures if one.core_metrics is not None), None)
+
+    @property
+    def sampled(self) -> str | None:
+        """Which samplers were on, on the first rank that says so; None where none does."""
+        return next((one.sampled for one in self.captures if one.sampled is not None), None)
 
     @property
     def times_of(self) -> Literal["step", "window", "work"]:

@@ -104,12 +104,11 @@ def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iter
     """Captures of host and device from which these files are missing; none where nothing is to be said of them."""
     family, recorder = _device_family(said), _one_of_words(said, "recorder", ("msprof", "framework"))
     both, by = ("CPU", family.upper()), "msprof" if recorder == "msprof" else ""
-    told = bool(files) or family == "gpu" or bool(by)
-    return tuple(
-        Capture(rank=rank, path="", recorder=by, source="text", activities=both, absent=tuple(files))
-        for rank in ranks
-        if told
-    )
+    on = {name: said[name] for name in ("core_metrics", "sampled") if said.get(name, "-") != "-"}
+    if not (files or family == "gpu" or by or on):
+        return ()
+    like = Capture(rank=0, path="", recorder=by, source="text", activities=both, absent=tuple(files), **on)
+    return tuple(like.model_copy(update={"rank": rank}) for rank in ranks)
 
 
 _FAMILIES = ("npu", "gpu")

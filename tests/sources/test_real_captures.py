@@ -44,6 +44,7 @@ def test_everything_recorded_is_read_and_nothing_is_damaged(six: Path) -> None:
             "overlap_tracks",
             "devices",
             "kernel_counters",
+            "port_counters",
         } | OF_MINDSPORE | (NEVER_AT_LEVEL0 if run.level == "Level0" else set())
         assert source.read(Damage).rows() == []
     after = sorted((path, path.stat().st_mtime_ns, path.stat().st_size) for path in six.rglob("*"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Fact, Key, Mhz, Moment, Ns, Rank, Share, Us
+from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Ns, Rank, Share, Us
 
 
 class MemoryPeak(Fact):
@@ -35,6 +35,23 @@ class ModulePeak(Fact):
     rank: Rank
     component: Annotated[str, Key("As in `module_memory`.")]
     most_bytes: Annotated[float, Bytes("Most reserved at any moment; missing when never recorded.")]
+
+
+class MemoryHolder(Fact):
+    """What the operators of one name held of the device memory when all operators together held most.
+
+    What was allocated before the capture is not known, and not counted.
+    """
+
+    table = "memory_holders"
+    observed = False
+
+    rank: Rank
+    name: Annotated[str, Key("Operator that allocated.")]
+    held_bytes: Annotated[float, Bytes("Held at that moment.")]
+    allocations: Annotated[float, Count("In so many pieces.")]
+    largest_bytes: Annotated[float, Bytes("The largest of them.")]
+    held_share: Annotated[float, Share("Part of what all operators held.")]
 
 
 class FrequencyUse(Fact):

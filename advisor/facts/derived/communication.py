@@ -198,3 +198,24 @@ class LinkUse(Fact):
     typical_gbps: Annotated[float, Rate("Median bandwidth of those.")]
     deviation: Annotated[float, Times("How far below the median, in scaled median absolute deviations; 0 or more.")]
     exposed_share: Annotated[float, Share("Part of the communication of its ranks that no computation hides.")]
+
+
+class PortUse(Fact):
+    """How busy one network port of a rank's device was during the capture, and what it lost meanwhile."""
+
+    table = "port_uses"
+    observed = False
+
+    rank: Rank
+    network: Annotated[str, Key("As in `port_counters`.")]
+    port: Annotated[int, Volatile("Port of the device.")]
+    bandwidth_gbps: Annotated[float, Rate("What the port can carry each way.")]
+    busiest_share: Annotated[
+        float, Share("Received or sent, whichever is more, over what it can carry; mean over the capture.")
+    ]
+    packets: Annotated[float, Count("Packets received and sent during the capture; missing with less than two looks.")]
+    dropped: Annotated[float, Count("Packets dropped meanwhile.")]
+    broken: Annotated[float, Count("Packets with errors meanwhile.")]
+    repeated: Annotated[float, Count("Packets sent again after a time-out meanwhile.")]
+    congested: Annotated[float, Count("Notifications of congestion (CNP) meanwhile.")]
+    paused: Annotated[float, Count("Requests to pause (PFC) meanwhile.")]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the hardware counted within kernels, beside how busy their pipes were."""
+"""What the hardware counted: within kernels, beside how busy their pipes were, and at the ports of the network."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Key, Name, Number, Rank, Rate, Share, Us
+from advisor.facts.base import Bytes, Count, Fact, Key, Moment, Name, Ns, Number, Rank, Rate, Share, Us, Volatile
 from advisor.messages.text import Text
 
 
@@ -69,3 +69,33 @@ class KernelCounters(Fact):
     vector_other_share: Annotated[float, Share("The vector unit busy with anything else.")]
     cube_operations: Annotated[float, Number("Operations of the cube unit.")]
     vector_operations: Annotated[float, Number("Operations of the vector unit.")]
+
+
+class PortCounters(Fact):
+    """What a network port of the device had done by one moment.
+
+    The database counts, from when the port came up. Text files tell how busy the port was over the whole capture.
+    """
+
+    table = "port_counters"
+    never_empty = True
+    heavy = True
+    moment = Moment("time_ns", name=("network",))
+    record_with = Text(
+        en="record with sys_io=True in the experimental_config of the profiler",
+        zh="采集时在 experimental_config 中设置 sys_io=True",
+    )
+
+    rank: Rank
+    network: Annotated[str, Key("`NIC`, `RoCE`, or `device` (all ports of the device together; database only).")]
+    port: Annotated[int, Volatile("Port of the device, where it has several.")]
+    time_ns: Annotated[int, Ns("Moment.")]
+    bandwidth_gbps: Annotated[float, Rate("What the port can carry each way.")]
+    received_gbps: Annotated[float, Rate("Received.")]
+    sent_gbps: Annotated[float, Rate("Sent.")]
+    packets: Annotated[float, Count("Packets received and sent so far.")]
+    dropped: Annotated[float, Count("Packets dropped so far.")]
+    broken: Annotated[float, Count("Packets with errors so far.")]
+    repeated: Annotated[float, Count("Packets sent again after a time-out so far; `device` only.")]
+    congested: Annotated[float, Count("Notifications of congestion (CNP) received so far; `device` only.")]
+    paused: Annotated[float, Count("Requests to pause (PFC) received so far; `device` only.")]

@@ -40,6 +40,7 @@ def describe_capture(folder: Folder) -> Capture:
         profile_memory=found.switch("profile_memory"),
         record_shapes=found.switch("record_shapes"),
         core_metrics=found.core_metrics,
+        sampled=found.sampled,
         complete=found.complete,
         absent=_absent_files(folder),
         size_bytes=folder.size_bytes,

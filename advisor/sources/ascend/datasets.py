@@ -2,6 +2,7 @@
 """DatasetOperation, BatchQueue and HostCpu: what MindSpore's profiler writes of data preparation (`data_process=True`).
 
 The files are those of its predecessor: minddata_pipeline_raw_*.csv beside the other results, the samples in FRAMEWORK.
+Where those of the host's processors are absent, what msprof says of them stands in (cpu_usage.csv, CPU_USAGE).
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
+
+from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import BatchQueue, DatasetOperation, HostCpu
-from advisor.facts.table import Table
+from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.mindinsight.dataset import host_cpu_table, operation_table, read_operations
@@ -49,11 +53,48 @@ def _queues_of_rank(folder: Folder) -> Table[BatchQueue]:
 
 def _processors_of_rank(folder: Folder) -> Table[HostCpu]:
     path = _files_on_data(folder).get("cpu")
-    if path is None:
+    if path is not None:
+        return host_cpu_table(folder.rank, path, folder.notes)
+    return _processors_of_msprof(folder)
+
+
+_LOAD = {"device": ("Device_id",), "idle": ("Idle",), "waiting_share": ("IoWait",)}
+_LOAD_COLUMNS = {
+    "device": Column("Device, or `host`.", "text"),
+    "idle": Column("Part of the time with nothing to do.", "float", "share"),
+}
+
+
+def _processors_of_msprof(folder: Folder) -> Table[HostCpu]:
+    """What cpu_usage.csv says of the host; a file of this name is written of the processors of the device too."""
+    columns = folder.columns(HostCpu, "cpu_usage.csv", _LOAD, ("idle",), _LOAD_COLUMNS)
+    device, idle, waiting = (columns.get(name) for name in _LOAD)
+    assert isinstance(idle, np.ndarray)  # noqa: S101 - shares are numbers
+    of_host = device.isin(["host"]) if isinstance(device, Texts) else np.zeros(len(idle), bool)
+    if not of_host.any():
         raise FactMissing([HostCpu.table])
-    return host_cpu_table(folder.rank, path, folder.notes)
+    waited = np.nanmean(waiting[of_host]) if isinstance(waiting, np.ndarray) else None
+    return Table.build(HostCpu, rank=[folder.rank], busy_share=[1 - idle[of_host].mean()], waiting_share=[waited])
+
+
+def _processors_in_database(folder: Folder) -> Table[HostCpu]:
+    """Samples of each processor, where msprof took them beside the rest."""
+    if _files_on_data(folder).get("cpu") is not None:
+        return _processors_of_rank(folder)
+    database = folder.database()
+    if not database.has_rows("CPU_USAGE"):
+        raise FactMissing([HostCpu.table])
+    read = database.numbers("CPU_USAGE", {"processor": ("cpuId",), "busy": ("usage",)}, {"busy"})
+    busy = read["busy"][(read["busy"] >= 0) & (read["busy"] <= _PER_CENT)]
+    if not len(busy):
+        raise FactMissing([HostCpu.table])
+    cores = len(np.unique(read["processor"][read["processor"] != MISSING]))
+    return Table.build(HostCpu, rank=[folder.rank], cores=[float(cores)], busy_share=[busy.mean() / _PER_CENT])
+
+
+_PER_CENT = 100
 
 
 DATASET_OPERATIONS = Reading(DatasetOperation, {"text": _operations_of_rank, "database": _operations_of_rank})
 BATCH_QUEUES = Reading(BatchQueue, {"text": _queues_of_rank, "database": _queues_of_rank})
-HOST_CPUS = Reading(HostCpu, {"text": _processors_of_rank, "database": _processors_of_rank})
+HOST_CPUS = Reading(HostCpu, {"text": _processors_of_rank, "database": _processors_in_database})

@@ -30,6 +30,8 @@ TEXT_FILES = (
     "npu_module_mem.csv",
     "l2_cache.csv",
 )
+FURTHER_FILES = ("nic.csv", "roce.csv", "cpu_usage.csv")
+"""Text files that are read where they are there, and that nobody misses."""
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")
 ANALYSIS_DATABASES = ("analysis.db", "communication_analyzer.db")
@@ -73,6 +75,7 @@ def is_part(name: str) -> bool:
     return (
         is_output([name])
         or msprof.is_result(name)
+        or name in FURTHER_FILES
         or name in (OUTPUT, msprof.OUTPUT)
         or msprof.FOLDER.match(name) is not None
         or name.endswith(_SUFFIXES)

@@ -21,6 +21,7 @@ from advisor.sources.ascend.captures import describe_capture, holds_something
 from advisor.sources.ascend.communication import p2p_groups
 from advisor.sources.ascend.detect import (
     ANALYSIS_DATABASES,
+    FURTHER_FILES,
     OUTPUT,
     PROFILER_DATABASE,
     PROFILER_INFO,
@@ -77,7 +78,7 @@ def _folder_at(spot: CaptureFolders, base: Path) -> Folder:
     """The capture at a spot, of which no fact can be read yet; its rank is -1 unless a file name says it."""
     if spot.results is not None:
         return _folder_of_msprof(spot, spot.results, base)
-    files = {name: spot.output / name for name in spot.names if name in TEXT_FILES}
+    files = {name: spot.output / name for name in spot.names if name in (*TEXT_FILES, *FURTHER_FILES)}
     if spot.stands_for == "trace_view.json":
         files = {spot.stands_for: spot.output / spot.names[0]}
     about, info_rank = _recording_files(spot)

@@ -31,6 +31,8 @@ CORE_METRICS: Mapping[str, str] = {
     "ACL_AICORE_MEMORY_ACCESS": "MemoryAccess",
 }
 """Sets of hardware counters as torch_npu writes them down, by what people ask for."""
+SAMPLERS = ("sys_io", "sys_interconnection", "host_sys")
+"""Switches of the profiler for what is looked at from time to time: network ports, links, the host."""
 _NOTHING_COUNTED = ("ACL_AICORE_NONE", "AiCoreNone")
 _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")
@@ -75,6 +77,14 @@ class Recorded(Struct, frozen=True):
             value_at(self.info, "profiler_parameters", "l2_cache")
         )
         return ", ".join([CORE_METRICS.get(word, word)] * (word not in _NOTHING_COUNTED) + ["l2_cache"] * bool(cache))
+
+    @property
+    def sampled(self) -> str | None:
+        """Which samplers of the hardware and the host were on, such as `sys_io, host_sys`; `none`, or None when not
+        recorded."""
+        sections = [value_at(self.info, *_EXPERIMENTAL), value_at(self.info, "profiler_parameters")]
+        told = {name.lstrip("_"): value for section in sections for name, value in as_mapping(section).items()}
+        return (", ".join(name for name in SAMPLERS if told.get(name)) or "none") if told else None
 
     def switch(self, name: str) -> bool | None:
         """A switch of the profiler, such as `with_stack`."""

@@ -144,6 +144,22 @@ def test_the_set_of_hardware_counters_is_called_as_people_ask_for_it(said: str, 
     assert Recorded(info, {}).core_metrics == means
 
 
+@pytest.mark.parametrize(
+    ("switches", "means"),
+    [
+        ({"_sys_io": True, "_sys_interconnection": False, "_host_sys": []}, "sys_io"),
+        (
+            {"_sys_io": True, "_sys_interconnection": True, "_host_sys": ["cpu"]},
+            "sys_io, sys_interconnection, host_sys",
+        ),
+        ({"_profiler_level": "Level1"}, "none"),
+        ({}, None),
+    ],
+)
+def test_samplers_are_known_by_their_switches(switches: dict[str, object], means: str | None) -> None:
+    assert Recorded({"config": {"experimental_config": switches}}, {}).sampled == means
+
+
 def test_mindspore_says_which_hardware_counters_it_recorded() -> None:
     info = {"profiler_parameters": {"aic_metrics": "AicoreMetrics.L2Cache", "l2_cache": False}}
     assert Recorded(info, {}).core_metrics == "L2Cache"

@@ -231,7 +231,8 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName(
         "sampled",
         _TEXT,
-        "samplers that were on: `sys_io`, `sys_interconnection`, `host_sys`, or `none`; missing when not recorded",
+        "samplers that were on: `sys_io`, `sys_interconnection`, `host_sys`, `data_process`, or `none`; missing when "
+        "not recorded",
         lambda r: r.sampled,
     ),
     RunName(

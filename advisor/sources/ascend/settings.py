@@ -31,8 +31,8 @@ CORE_METRICS: Mapping[str, str] = {
     "ACL_AICORE_MEMORY_ACCESS": "MemoryAccess",
 }
 """Sets of hardware counters as torch_npu writes them down, by what people ask for."""
-SAMPLERS = ("sys_io", "sys_interconnection", "host_sys")
-"""Switches of the profiler for what is looked at from time to time: network ports, links, the host."""
+SAMPLERS = ("sys_io", "sys_interconnection", "host_sys", "data_process")
+"""Switches of profilers for what is looked at from time to time: network ports, links, the host, the dataset."""
 _NOTHING_COUNTED = ("ACL_AICORE_NONE", "AiCoreNone")
 _COMMON = ("config", "common_config")
 _EXPERIMENTAL = ("config", "experimental_config")

@@ -125,7 +125,7 @@ def _of_kernels(
         longest_us=groups.largest(duration),
         kernel_share=ratio(per_step * chosen.steps[first], _of_whole(every)[typed][first]),
         step_share=ratio(per_step, chosen.step_us[first]) * chosen.once[first],
-        dynamic_share=_dynamic_share(groups, table.texts("op_state"), duration),
+        dynamic_share=_share_of_word(groups, table.texts("op_state"), "dynamic", duration),
         shapes=_distinct_shapes(groups, table.texts("input_shapes")),
     )
 
@@ -165,6 +165,7 @@ def operator_shapes(
         spread=ratio(np.sqrt(apart), mean),
         **{share: shares[share] for share in OperatorShape.columns().keys() & shares.keys()},
         busiest_share=_busiest_pipe_share(shares),
+        hf32_share=_share_of_word(groups, table.texts("hf32"), "YES", duration),
         picks_last=gathers_along_last(
             *(table.texts(key).take(first) for key in ("op_type", "input_shapes", "output_shapes"))
         ),
@@ -275,10 +276,10 @@ def _main_core(groups: Groups, cores: Texts, duration: Array) -> Texts:
     return Texts(code[order][best], cores.names)
 
 
-def _dynamic_share(groups: Groups, states: Texts, duration: Array) -> Array:
-    """Part of each group's time in kernels with dynamic shape, of those whose state was recorded."""
-    known = states.codes >= 0
-    return ratio(groups.sums(duration * states.isin(["dynamic"])), groups.sums(duration * known))
+def _share_of_word(groups: Groups, said: Texts, word: str, duration: Array) -> Array:
+    """Part of each group's time in kernels of which this was said, of those of which anything was."""
+    known = said.codes >= 0
+    return ratio(groups.sums(duration * said.isin([word])), groups.sums(duration * known))
 
 
 def _distinct_shapes(groups: Groups, shapes: Texts) -> Array:

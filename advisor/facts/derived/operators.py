@@ -110,6 +110,9 @@ class OperatorShape(Fact):
             "loading, scalar and an arithmetic unit were recorded."
         ),
     ]
+    hf32_share: Annotated[
+        float, Share("Part of its time in kernels that may multiply float32 as HF32; missing when not recorded.")
+    ]
     picks_last: Annotated[
         bool,
         Flag(

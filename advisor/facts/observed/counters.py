@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Key, Moment, Name, Ns, Number, Rank, Rate, Share, Us, Volatile
+from advisor.facts.base import Bytes, Count, Fact, Key, Name, Ns, Number, Rank, Rate, Share, Us, Volatile
 from advisor.messages.text import Text
 
 
@@ -80,7 +80,6 @@ class PortCounters(Fact):
     table = "port_counters"
     never_empty = True
     heavy = True
-    moment = Moment("time_ns", name=("network",))
     record_with = Text(
         en="record with sys_io=True in the experimental_config of the profiler",
         zh="采集时在 experimental_config 中设置 sys_io=True",

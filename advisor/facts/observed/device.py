@@ -53,6 +53,7 @@ class Kernel(Fact):
     input_dtypes: Annotated[str, Key("Data types of the inputs, `;` between tensors.")]
     input_formats: Annotated[str, Key("Memory formats of the inputs, `;` between tensors.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs, written like those of the inputs.")]
+    hf32: Annotated[str, Key("`YES` where float32 may be multiplied as HF32, else `NO`; missing when not recorded.")]
     mac_share: Annotated[float, Share("Cube (matrix) unit busy: aic_mac_ratio.")]
     vector_share: Annotated[float, Share("Vector unit busy: aiv_vec_ratio.")]
     scalar_share: Annotated[float, Share("Scalar unit busy, the larger of aic and aiv.")]

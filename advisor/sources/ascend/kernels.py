@@ -39,6 +39,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "input_dtypes": ("Input Data Types",),
     "input_formats": ("Input Formats",),
     "output_shapes": ("Output Shapes",),
+    "hf32": ("HF32 Eligible",),
     "cube_share": ("cube_utilization(%)",),
 }
 """Columns of kernel_details.csv (and op_summary) for the columns of the fact, in every spelling met."""
@@ -190,6 +191,7 @@ _INFO = {
     "input_dtypes": ["inputDataTypes"],
     "input_formats": ["inputFormats"],
     "output_shapes": ["outputShapes"],
+    "hf32": ["hf32Eligible"],
 }
 _TEXTS = (
     "op_name",
@@ -200,6 +202,7 @@ _TEXTS = (
     "input_dtypes",
     "input_formats",
     "output_shapes",
+    "hf32",
 )
 
 

@@ -160,7 +160,7 @@ SHARED: Mapping[str, Sequence[str]] = {
     "TASK": ("startNs", "endNs", "connectionId", "globalTaskId", "taskType", "streamId"),
     "COMPUTE_TASK_INFO": (
         *("globalTaskId", "name", "opType", "taskType", "opState", "blockNum", "blockDim"),
-        *("inputShapes", "inputDataTypes", "inputFormats", "outputShapes"),
+        *("inputShapes", "inputDataTypes", "inputFormats", "outputShapes", "hf32Eligible"),
     ),
     "CANN_API": ("startNs", "endNs", "type", "globalTid", "connectionId", "name"),
     "PYTORCH_API": ("startNs", "endNs", "type", "globalTid", "connectionId", "name"),

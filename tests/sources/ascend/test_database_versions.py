@@ -103,7 +103,13 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
     """In the newer one blockDim came back with another meaning: a text."""
     texts = Texts()
     old = {"blockDim": 20, "mixBlockDim": 40}
-    new = {"blockNum": 20, "mixBlockNum": 40, "blockDim": texts["8,8,1"], "opState": texts["static"]}
+    new = {
+        "blockNum": 20,
+        "mixBlockNum": 40,
+        "blockDim": texts["8,8,1"],
+        "opState": texts["static"],
+        "hf32Eligible": texts["NO"],
+    }
     tables = {"COMPUTE_TASK_INFO": [info(texts, old if schema == "1.0.0" else new)], "TASK": [task(1, texts["KERNEL"])]}
     counters = {"aic_mac_ratio": 0.11, "aiv_vec_ratio": 0.16, "aic_scalar_ratio": 0.12, "aiv_scalar_ratio": 0.17}
     counters |= {"aic_mte2_ratio": 0.14, "aiv_mte2_ratio": 0.09, "aiv_mte3_ratio": 0.18, "aic_mte1_ratio": 0.13}
@@ -127,6 +133,7 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "input_dtypes": "DT_BF16;FLOAT",
         "input_formats": "ND;FRACTAL_NZ",
         "output_shapes": "4096,64",
+        "hf32": None if schema == "1.0.0" else "NO",
         "mac_share": 0.11,
         "vector_share": 0.16,
         "scalar_share": 0.17,

@@ -131,7 +131,7 @@ OP_SUMMARY = (
     "Task Duration(us),Task Wait Time(us),Block Num,Mix Block Num,HF32 Eligible,Input Shapes,Input Data Types,"
     "Input Formats,Output Shapes,Output Data Types,Output Formats,Context ID"
 )
-STATE = {"OP State": "dynamic"}
+STATE = {"OP State": "dynamic", "HF32 Eligible": "YES"}
 KERNELS_OF = {
     "September 2023": kernel(DETAILS_2023, step="Step Id", block="Block Dim", core="Accelerator Core"),
     "January 2025": kernel(
@@ -162,11 +162,11 @@ KERNELS_OF = {
 @pytest.mark.parametrize("version", KERNELS_OF)
 def test_every_version_says_the_same_of_a_kernel(version: str, tmp_path: Path) -> None:
     (row,) = of(KERNELS.ways["text"], captured(tmp_path, kernel_details=KERNELS_OF[version]))
-    expected: dict[str, object] = {"rank": 3, "op_state": "dynamic", **MATMUL, **SHARES}
+    expected: dict[str, object] = {"rank": 3, "op_state": "dynamic", "hf32": "YES", **MATMUL, **SHARES}
     if "2023" in version or version.startswith("op_summary"):
         expected |= dict.fromkeys(SHARES)
     if version == "September 2023":
-        expected["op_state"] = None
+        expected |= {"op_state": None, "hf32": None}
     if version.startswith("op_summary"):
         expected["step"] = None
     assert row == {

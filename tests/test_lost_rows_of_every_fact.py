@@ -33,7 +33,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
     "memory_uses": ((*ASCEND, "GPU trace"), "memory is sampled when it changes, and nothing says how often it did"),
     "module_memory": (ASCEND, "as memory_uses"),
     "operator_links": (ASCEND, "they tell of other tables, and nothing tells of them; no rule reads them"),
-    "operator_memory": (ASCEND, "operators that allocate nothing are usual; no shipped rule reads it"),
+    "operator_memory": (ASCEND, "operators that allocate nothing are usual"),
     "transfers": (ASCEND, "collectives that moved nothing between ranks are usual: with all rows gone none is missed"),
     "operator_totals": (
         ("text", "msprof", "msprof database", "MindSpore Insight"),

@@ -12,6 +12,7 @@ from advisor.shipped_files import shipped_folder
 SETTING = "a setting holds for the whole run"
 RECORDING = "about how the capture was recorded, not about a moment of the run"
 TOTALS = "totals over the whole capture name no call"
+SAMPLES = "hardware is looked at by the clock, whatever the step"
 AT_NO_MOMENT = {
     "capture/contradicted-times": "sums over the whole capture, or over all its steps",
     "capture/damaged-input": "about the files; what could not be read has no time",
@@ -22,6 +23,8 @@ AT_NO_MOMENT = {
     "capture/profiler-not-stopped": RECORDING,
     "capture/ranks-missing": RECORDING,
     "capture/several-captures": RECORDING,
+    "comm/lost-packets": SAMPLES,
+    "comm/saturated-port": SAMPLES,
     "env/changed-rdma-class": SETTING,
     "env/cpu-governor": SETTING,
     "env/disabled-host-cache": SETTING,
@@ -35,6 +38,7 @@ AT_NO_MOMENT = {
     "host/compiled-dispatch": TOTALS,
     "host/engine-gaps": TOTALS,
     "host/long-waits": TOTALS,
+    "host/saturated-cpu": SAMPLES,
     "host/task-queue-off": SETTING,
     "io/slow-dataset-operation": "queues between operations are looked at by the clock, whatever the step",
     "ranks/slow-link": "the communication matrix says how much went over a link, not when",

@@ -54,6 +54,7 @@ OF_SOURCE: Mapping[str, Text] = {
     "step_times": _STEPS,
     "l2_cache": Text(en="record with `msprof --l2=on`", zh="采集时使用 `msprof --l2=on`"),
     "devices": _INFO,
+    "aicpu_tasks": Text(en="record with `msprof --aicpu=on`", zh="采集时使用 `msprof --aicpu=on`"),
     "port_counters": Text(
         en="record with `msprof --sys-io-profiling=on`", zh="采集时使用 `msprof --sys-io-profiling=on`"
     ),

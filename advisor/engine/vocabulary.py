@@ -16,6 +16,8 @@ def _t(en: str, zh: str) -> Text:
 
 
 TABLES: Mapping[str, Text] = {
+    "aicpu_stages": _t("what time on the AI CPU goes to", "AI CPU 各阶段耗时"),
+    "aicpu_tasks": _t("what time on the AI CPU goes to", "AI CPU 各阶段耗时"),
     "api_totals": _t("sums over API calls", "API 调用汇总"),
     "batch_queues": _t("queues of batches", "batch 队列"),
     "call_totals": _t("totals of host calls", "host 调用汇总"),

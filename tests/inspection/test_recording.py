@@ -102,7 +102,16 @@ def test_a_hint_stands_in_the_reason_it_belongs_to() -> None:
 
 
 def test_the_switches_of_the_profiler_are_known_by_their_hints() -> None:
-    about_files = {"settings", "devices", "groups", "rank_flops", "step_phases", "kernel_counters", "port_counters"}
+    about_files = {
+        "settings",
+        "devices",
+        "groups",
+        "rank_flops",
+        "step_phases",
+        "aicpu_tasks",
+        "kernel_counters",
+        "port_counters",
+    }
     for fact in OBSERVED:
         if fact.record_with is not None and fact.table not in about_files:
             assert switches_of_hint(fact.record_with), fact.table

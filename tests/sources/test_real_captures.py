@@ -43,6 +43,7 @@ def test_everything_recorded_is_read_and_nothing_is_damaged(six: Path) -> None:
             "api_totals",
             "overlap_tracks",
             "devices",
+            "aicpu_tasks",
             "kernel_counters",
             "port_counters",
         } | OF_MINDSPORE | (NEVER_AT_LEVEL0 if run.level == "Level0" else set())

@@ -155,6 +155,22 @@ class OperatorCounters(Fact):
     memory_bytes: Annotated[float, Bytes("Read from and written to device memory per kernel.")]
 
 
+class AicpuStage(Fact):
+    """What the time of operators of one type on the AI CPU of one rank goes to, on average."""
+
+    table = "aicpu_stages"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type; the name of the kernel where its type is not known.")]
+    calls: Annotated[float, Count("How often, in the whole capture.")]
+    total_us: Annotated[float, Us("Mean from start to end.")]
+    compute_us: Annotated[float, Us("Of it computing.")]
+    copy_us: Annotated[float, Us("Copying memory.")]
+    dispatch_us: Annotated[float, Us("Until it was handed to a processor.")]
+    scheduling_us: Annotated[float, Us("Waiting within the AI CPU beside that; missing where times contradict it.")]
+
+
 LONGEST_COUNTED_US = 100
 
 

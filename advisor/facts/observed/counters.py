@@ -98,3 +98,22 @@ class PortCounters(Fact):
     repeated: Annotated[float, Count("Packets sent again after a time-out so far; `device` only.")]
     congested: Annotated[float, Count("Notifications of congestion (CNP) received so far; `device` only.")]
     paused: Annotated[float, Count("Requests to pause (PFC) received so far; `device` only.")]
+
+
+class AicpuTask(Fact):
+    """One operator on the AI CPU, and what its time went to (data_preprocess.csv; aicpu_*.csv of msprof)."""
+
+    table = "aicpu_tasks"
+    never_empty = True
+    heavy = True
+    record_with = Text(
+        en="record with profiler_level=Level2 (text export)", zh="采集时设置 profiler_level=Level2（文本导出）"
+    )
+
+    rank: Rank
+    op_name: Annotated[str, Name("Name of the kernel.")]
+    compute_us: Annotated[float, Us("Computing.")]
+    copy_us: Annotated[float, Us("Copying memory.")]
+    task_us: Annotated[float, Us("The operator: what precedes it, computing and copying.")]
+    dispatch_us: Annotated[float, Us("Until it was handed to a processor.")]
+    total_us: Annotated[float, Us("From start to end: dispatch, scheduling and the operator.")]

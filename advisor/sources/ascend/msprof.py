@@ -33,6 +33,7 @@ FILES: Mapping[str, str] = {
     "operator_memory.csv": "operator_memory.csv",
     "npu_module_mem.csv": "npu_module_mem.csv",
     "l2_cache.csv": "l2_cache.csv",
+    "aicpu.csv": "data_preprocess.csv",
     "nic.csv": "nic.csv",
     "roce.csv": "roce.csv",
     "cpu_usage.csv": "cpu_usage.csv",

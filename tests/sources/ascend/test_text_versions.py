@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.aicpu import AICPU_TASKS
 from advisor.sources.ascend.collectives import COLLECTIVES
 from advisor.sources.ascend.kernel_counters import KERNEL_COUNTERS
 from advisor.sources.ascend.kernels import KERNELS
@@ -295,6 +296,24 @@ TOTALS: tuple[tuple[str, Reading[Any, Any], str, Mapping[str, str], Mapping[str,
         "Release Total Allocated(MB),Release Total Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type",
         {"Name": "aten::empty", "Size(KB)": "2.5", "Allocation Time(us)": "1.001\t", "Release Time(us)": "2.002\t"},
         {"name": "aten::empty", "size_bytes": 2560.0, "allocated_ns": 1001, "released_ns": 2002},
+    ),
+    (
+        "data_preprocess",
+        AICPU_TASKS,
+        "Device_id,Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),"
+        "Stream ID,Task ID",
+        {"Node": "k", "Compute_time(us)": "1", "Memcpy_time(us)": "2", "Task_time(us)": "4", "Dispatch_time(us)": "8",
+         "Total_time(us)": "16"},
+        {"op_name": "k", "compute_us": 1.0, "copy_us": 2.0, "task_us": 4.0, "dispatch_us": 8.0, "total_us": 16.0},
+    ),
+    (
+        "data_preprocess",
+        AICPU_TASKS,
+        "Timestamp,Node,Compute_time(ms),Memcpy_time(us),Task_time(ms),Dispatch_time(ms),Total_time(ms),Stream ID,"
+        "Task ID",
+        {"Node": "k", "Compute_time(ms)": "1", "Memcpy_time(us)": "2", "Task_time(ms)": "4", "Dispatch_time(ms)": "8",
+         "Total_time(ms)": "16"},
+        {"op_name": "k", "compute_us": 1e3, "copy_us": 2.0, "task_us": 4e3, "dispatch_us": 8e3, "total_us": 16e3},
     ),
     (
         "l2_cache",

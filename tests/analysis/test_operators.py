@@ -55,6 +55,18 @@ def test_totals_are_per_step_and_the_core_is_the_one_with_most_time():
     assert matmul["step_share"] == pytest.approx(20 / ((60 + 30) / 2))
 
 
+def test_kernels_that_may_use_hf32_are_told_by_their_time_and_those_that_do_not_say_do_not_count():
+    said = """
+step start_ns duration_us op_type core    input_shapes hf32
+1    0        10          MatMul  AI_CORE 2,2;2,2      YES
+1    20000    30          MatMul  AI_CORE 2,2;2,2      NO
+1    60000    50          MatMul  AI_CORE 2,2;2,2      -
+1    900000   10          Mul     AI_CORE 2            -
+"""
+    shapes = {row["op_type"]: row["hf32_share"] for row in operator_shapes(read_table(Kernel, said), None, None).rows()}
+    assert shapes == {"MatMul": 0.25, "Mul": None}
+
+
 @settings(max_examples=60)
 @given(tl.KERNELS, tl.COLLECTIVES)
 def test_shares_of_the_step_add_up_to_no_more_than_the_step(kernels, collectives):

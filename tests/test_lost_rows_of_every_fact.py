@@ -16,6 +16,7 @@ from advisor.pipeline import diagnose, open_profile
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 from tests.cut_captures import CAPTURES
+from tests.told_files import names, told
 
 KEPT = 0.9
 """Part of its rows by which a fact is there: every cut takes more."""
@@ -60,12 +61,6 @@ FACTS = {"text": 19, "database": 19, "msprof": 16, "msprof database": 19, "GPU t
 """So many facts a capture of each export has at least."""
 SHORTER = {"GPU trace": "a trace without its last events, and whole, is one that was recorded for less time"}
 """Exports of which a file can lose its tail in silence, and why."""
-TOLD_BY_OTHERS = {"COMPUTE_TASK_INFO", "CONNECTION_IDS", "STRING_IDS"}
-"""Tables of a database that only name or join rows of others, whose tables are named then."""
-KERNEL_LISTS = ("kernel_details.csv", "COMPUTE_TASK_INFO", "op_summary_20250101000000.csv")
-"""What a list of kernels that is not whole is called."""
-ONLY_FILE = {"GPU trace": "trace"}
-"""Of these exports a rank has one file, which is named by its kind."""
 
 
 # rules that tell whether a fact is there
@@ -104,24 +99,6 @@ def counting_rules(capture: Path, folder: Path) -> Catalog:
 
 def fired(diagnosis: Diagnosis) -> set[str]:
     return {one.rule for one in diagnosis.outcomes if one.outcome == "fired" and one.rule.startswith("every/")}
-
-
-def findings_of(diagnosis: Diagnosis) -> set[str]:
-    return {one.rule for one in diagnosis.findings}
-
-
-def told(diagnosis: Diagnosis) -> set[tuple[str, str]]:
-    """What is said of the capture itself: of which file or table, and what."""
-    lost = {(str(one.subject["file"]), "lost rows") for one in diagnosis.findings if one.rule == "capture/lost-rows"}
-    lists = {(one, "incomplete") for one in KERNEL_LISTS if "capture/incomplete-kernels" in findings_of(diagnosis)}
-    return lost | lists | {(one.file, str(one.what)) for one in diagnosis.unread}
-
-
-def names(said: set[tuple[str, str]], cut: str, export: str) -> bool:
-    """Whether any of these is of this file, or of this table of a database."""
-    if cut in TOLD_BY_OTHERS:
-        return bool(said)
-    return any(Path(file).name in (cut, ONLY_FILE.get(export)) or cut in what.split() for file, what in said)
 
 
 @pytest.mark.parametrize("export", CAPTURES)

@@ -64,6 +64,7 @@ TEXTS: Mapping[str, Text] = {
         "holds {rows} rows for {steps} steps, so that it is not known which is whose",
         "有 {rows} 行而 step 数为 {steps}，无法对应",
     ),
+    "slice_is_gone": Text("is not there, though later slices are", "缺失，而其后的分片存在"),
     "holds_no_event": Text("holds no event of a host or a device", "不含 host 或 device 事件"),
     "holds_no_device_work": Text("holds no work of the device of its rank", "不含该 rank 的 device 任务"),
     "no_row_below_headings": Text("has headings and no row", "只有表头，没有数据行"),

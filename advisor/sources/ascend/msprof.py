@@ -56,6 +56,7 @@ _KINDS = sorted({name.partition(".")[0] for name in FILES}, key=len, reverse=Tru
 _NAME = re.compile(rf"({'|'.join(_KINDS)})(?:_slice_(\d{{1,6}}))?((?:_\d{{1,20}})+)\.(csv|json)")
 _DATABASE = re.compile(r"msprof_(\d{14})\.db")
 _STAMP_DIGITS = 14
+_MOST_SLICES = 1 << 12
 
 
 class NamedFile(NamedTuple):
@@ -93,6 +94,17 @@ def parse_name(name: str) -> NamedFile | None:
     stamp = numbers.pop() if len(numbers[-1]) == _STAMP_DIGITS else ""
     part = [int(found[2])] if found[2] else []
     return NamedFile(kind, (*map(int, numbers), *part), stamp)
+
+
+def missing_slices(names: Iterable[str]) -> Iterator[str]:
+    """The slices before the last of these that are not among them, by names without the time; each kind begins at 0."""
+    there: dict[str, set[int]] = defaultdict(set)
+    for found in filter(None, map(_NAME.fullmatch, names)):
+        if found[2]:
+            there[f"{found[1]}_slice_{{}}_*.{found[4]}"].add(int(found[2]))
+    for name, numbers in sorted(there.items()):
+        for number in sorted({*range(min(max(numbers), _MOST_SLICES))} - numbers):
+            yield name.format(number)
 
 
 def is_result(name: str) -> bool:

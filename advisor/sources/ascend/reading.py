@@ -14,8 +14,10 @@ from advisor.facts.base import Column, Fact
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.model.run import Parallel
 from advisor.progress import Progress, silent
+from advisor.sources.ascend.msprof import missing_slices
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files import csvfile, timeline
 from advisor.sources.files.damage_notes import Notes, Unreadable
@@ -123,8 +125,12 @@ class Description:
 
     def parts(self, name: str) -> tuple[Path, ...]:
         """All parts of a text file, in order; none where it is not there. Empty ones count where there is no other."""
-        found = (*((self.files[name],) if name in self.files else ()), *self.more.get(name, ()))
+        found = self.every_part(name)
         return tuple(path for path in found if len(found) == 1 or _has_bytes(path)) or found[:1]
+
+    def every_part(self, name: str) -> tuple[Path, ...]:
+        """The same with empty ones."""
+        return (*((self.files[name],) if name in self.files else ()), *self.more.get(name, ()))
 
     def need(self, fact: type[Fact], name: str) -> Path:
         """The path of a text file that a fact is read from.
@@ -213,10 +219,19 @@ class Folder(Description):
     def _read_timeline(self) -> TraceTimeline:
         if "trace_view.json" not in self.files:
             raise FactMissing(["host_calls"], self.unusable("trace_view.json"))
-        first, *others = self.parts("trace_view.json")
+        first, *others = self._noted_parts("trace_view.json")
         return timeline.read_timeline(
             first, self.notes, self.jobs, progress=self.progress, more=others, device=self.device
         )
+
+    def _noted_parts(self, name: str) -> tuple[Path, ...]:
+        """The parts of a text file; those that are empty, and slices that are gone, are noted."""
+        found, held = self.every_part(name), self.parts(name)
+        for path in set(found).difference(held):
+            self.notes.add(path.name, "", Message("holds_nothing"), kind="unreadable")
+        for lost in missing_slices(path.name for path in found):
+            self.notes.add(lost, "", Message("slice_is_gone"), kind="unreadable")
+        return held
 
     def columns(
         self,
@@ -235,9 +250,9 @@ class Folder(Description):
         self.need(fact, name)
         wanted = {**fact.columns(), **(also or {})}
         if self.device is None:
-            return csvfile.read_parts(self.parts(name), wanted, headings, self.notes, required)
+            return csvfile.read_parts(self._noted_parts(name), wanted, headings, self.notes, required)
         found = csvfile.read_parts(
-            self.parts(name),
+            self._noted_parts(name),
             {**wanted, _DEVICE: _DEVICE_COLUMN},
             {**headings, _DEVICE: ("Device_id",)},
             self.notes,

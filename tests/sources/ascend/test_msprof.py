@@ -110,6 +110,20 @@ def test_slices_are_read_as_one_and_of_several_exports_the_newest_counts(tmp_pat
         assert set(kernels["step"].tolist()) == {MISSING}
 
 
+@pytest.mark.parametrize(
+    ("second", "named"), [("", "op_summary_slice_1_20250101000000.csv"), (None, "op_summary_slice_1_*.csv")]
+)
+def test_a_slice_that_is_empty_or_gone_is_told(second: str | None, named: str, tmp_path: Path):
+    rows = [summary_rows((0, "MatMulV2", at, 10)) for at in (0, 20, 40)]
+    files = {
+        f"op_summary_slice_{place}_20250101000000.csv": text
+        for place, text in enumerate((rows[0], second, rows[2]))
+        if text is not None
+    }
+    found = diagnose(write(tmp_path / PROF / "mindstudio_profiler_output", files))
+    assert [Path(one.file).name for one in found.unread] == [named]
+
+
 def test_totals_and_calls_are_the_same_facts(tmp_path: Path):
     run, source = only(
         write(

@@ -20,6 +20,7 @@ TABLES: Mapping[str, Text] = {
     "aicpu_tasks": _t("what time on the AI CPU goes to", "AI CPU 各阶段耗时"),
     "api_totals": _t("sums over API calls", "API 调用汇总"),
     "batch_queues": _t("queues of batches", "batch 队列"),
+    "cache_copies": _t("copies of the KV cache", "KV 缓存的拷贝"),
     "call_totals": _t("totals of host calls", "host 调用汇总"),
     "collective_calls": _t("times of single collectives", "各次集合通信的时间"),
     "collective_places": _t("collectives by the operators around them", "按前后算子归类的集合通信"),

@@ -171,6 +171,25 @@ class AicpuStage(Fact):
     scheduling_us: Annotated[float, Us("Waiting within the AI CPU beside that; missing where times contradict it.")]
 
 
+class CacheCopy(Fact):
+    """All kernels of one type and shape that copy, cast or reorder a whole cache of keys and values, per step."""
+
+    table = "cache_copies"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs; one, or that of the output, is the shape of a cache.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    instant_us: Annotated[
+        float,
+        Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
+    ]
+    step_share: Annotated[float, Share("Part of the step.")]
+
+
 LONGEST_COUNTED_US = 100
 
 

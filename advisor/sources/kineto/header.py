@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from io import BufferedReader
 
@@ -20,6 +21,9 @@ _END = re.compile(rb"[}\]]\s*\]\s*,(?=\s*\")")
 _ENDS_TRIED = 64
 """Ends of arrays that are tried, from the last on: behind that of the events stand few."""
 _MARK = re.compile(rb'"ProfilerStep#(\d{1,18})"')
+_DEVICE = re.compile(rb'"device"\s*:\s*(\d{1,3})\s*[,}]')
+_MUCH = 100
+"""A device with less than the hundredth part of the work has no share in the job, but some context of it."""
 _LONGEST_MARK = 40
 _MARKS = {
     "CPU": (b'"cpu_op"', b'"Operator"', b'"cuda_runtime"', b'"Runtime"'),
@@ -41,6 +45,8 @@ class TraceHeader(Struct, frozen=True):
     steps: tuple[int, ...]
     """Numbers of the steps it marks, ascending."""
     activities: tuple[str, ...]
+    devices: tuple[int, ...] = ()
+    """Numbers of the devices that work ran on, ascending; those aside that hardly any did."""
 
     @property
     def rank(self) -> int | None:
@@ -92,17 +98,24 @@ class TraceHeader(Struct, frozen=True):
 
 def read_header(file: BufferedReader) -> TraceHeader:
     """What is known of a trace without decoding it. What is damaged is not known."""
-    steps, found = set[int](), set[str]()
+    steps, found, devices = set[int](), set[str](), Counter[bytes]()
     end = b""
     file.seek(0)
     while part := file.read(_PART):
         text = end + part
         steps.update(map(int, _MARK.findall(text)))
+        devices.update(_DEVICE.findall(text))
         found.update(name for name in _MARKS.keys() - found if any(mark in text for mark in _MARKS[name]))
         end = text[-_LONGEST_MARK:]
     values = {**_values_after_events(file), **_values_before_events(file)}
     base = as_integer(values.get("baseTimeNanoseconds")) or 0
-    return TraceHeader(values, base if 0 <= base < _LATEST_BASE else 0, tuple(sorted(steps)), tuple(sorted(found)))
+    return TraceHeader(
+        values,
+        base if 0 <= base < _LATEST_BASE else 0,
+        tuple(sorted(steps)),
+        tuple(sorted(found)),
+        tuple(sorted(int(device) for device, count in devices.items() if count * _MUCH >= devices.total())),
+    )
 
 
 def _values_before_events(file: BufferedReader) -> Mapping[str, object]:

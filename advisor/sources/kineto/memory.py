@@ -15,7 +15,8 @@ COMPONENT = "PyTorch"
 
 def _memory_of_trace(trace: Trace) -> Table[MemoryUse]:
     memory = trace.content().memory
-    rows = rows_or_missing(np.flatnonzero((memory.device > 0) & (memory.reserved >= 0)), MemoryUse)
+    own = (memory.device > 0) if trace.device is None else (memory.device > 0) & (memory.number == trace.device)
+    rows = rows_or_missing(np.flatnonzero(own & (memory.reserved >= 0)), MemoryUse)
     return Table.build(
         MemoryUse,
         rank=np.full(len(rows), trace.rank, np.int64),

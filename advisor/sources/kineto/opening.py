@@ -38,11 +38,23 @@ class _Seen:
     notes: Notes
     opened: TraceFile | None = None
     """The trace, kept open where nothing else is looked at."""
+    device: int | None = None
+    """The device that counts, where the trace names no rank and several devices worked for its process."""
 
     @property
-    def worker(self) -> str:
-        """The process that wrote it: its name without the time."""
-        return _STAMP.sub("", _ENDING.sub("", self.file.name))
+    def worker(self) -> tuple[str, str, int]:
+        """The process that wrote it, by folder and name without the time; and its device."""
+        return (str(self.file.parent), _STAMP.sub("", _ENDING.sub("", self.file.name)), self.device or 0)
+
+    def by_device(self) -> Iterator[_Seen]:
+        """The trace once for each device that is a rank of its own."""
+        if self.recorded_rank is not None or len(self.header.devices) < 2:  # noqa: PLR2004
+            yield self
+            return
+        if self.opened is not None:
+            self.opened.close()
+        for device in self.header.devices:
+            yield replace(self, device=device, opened=None)
 
     @property
     def recorded_rank(self) -> int | None:
@@ -65,7 +77,7 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     """
     files = [candidate.file for candidate in candidates if isinstance(candidate, TracePath)]
     seen = [_look_at(file, keep=len(files) == 1) for file in files]
-    usable = [one for one in seen if _GPU in one.header.activities]
+    usable = [part for one in seen if _GPU in one.header.activities for part in one.by_device()]
     if not usable:
         raise _no_device_error(given.path, seen)
     chosen, others = _one_per_rank(usable)
@@ -118,13 +130,13 @@ def _lost_traces(seen: Sequence[_Seen], chosen: Mapping[int, _Seen], path: Path)
 def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, int]]:
     """The newest trace of each rank, in order; and how many of it were left aside.
 
-    Traces that tell no rank are numbered in the order of the processes that wrote them.
+    Traces that tell no rank are numbered in the order of the processes that wrote them, and of their devices.
     """
-    workers = sorted({(str(one.file.parent), one.worker) for one in seen if one.recorded_rank is None})
+    workers = sorted({one.worker for one in seen if one.recorded_rank is None})
     by_rank: dict[int, list[_Seen]] = defaultdict(list)
     for one in seen:
         told = one.recorded_rank
-        by_rank[workers.index((str(one.file.parent), one.worker)) if told is None else told].append(one)
+        by_rank[workers.index(one.worker) if told is None else told].append(one)
     ordered = sorted(by_rank.items())
     return (
         {rank: max(rivals, key=lambda one: one.age_key) for rank, rivals in ordered},
@@ -142,6 +154,7 @@ def _open_trace_of_rank(
         name=show_relative(one.file.parent, base),
         size_bytes=one.file.stat().st_size,
         header=one.header,
+        device=one.device,
         groups=groups,
         carries_groups=first,
         aside=given.aside if first else (),

@@ -90,6 +90,8 @@ class MemoryStates(Struct, frozen=True):
     time_ns: Array
     device: Array
     """Type of the device, 0 for the host."""
+    number: Array
+    """Which of them."""
     allocated: Array
     reserved: Array
 
@@ -115,6 +117,8 @@ class TraceDescription:
     """How damage names its folder: the path relative to the input, empty when it is the input."""
     header: TraceHeader
     size_bytes: int = 0
+    device: int | None = None
+    """The one device whose work counts; None where all of it does."""
     groups: Mapping[str, GroupMembers] = field(default_factory=dict)
     """The groups of the whole run by name."""
     carries_groups: bool = True
@@ -174,7 +178,7 @@ class Trace(TraceDescription):
             found.tracks(),
             TraceSlices(
                 name=found.texts("slices", "name"),
-                category=found.texts("slices", "category"),
+                category=self._own_categories(found.texts("slices", "category"), work["row"], work["device"]),
                 track=slices[TRACK],
                 start_ns=slices["start_ns"] + self.header.base_ns,
                 end_ns=slices["end_ns"] + self.header.base_ns,
@@ -193,10 +197,19 @@ class Trace(TraceDescription):
             MemoryStates(
                 time_ns=memory["time_ns"] + self.header.base_ns,
                 device=memory["device"],
+                number=memory["number"],
                 allocated=memory["allocated"],
                 reserved=memory["reserved"],
             ),
         )
+
+    def _own_categories(self, category: Texts, work: Array, device: Array) -> Texts:
+        """The categories of slices, missing for work on another device: what has none is not read."""
+        if self.device is None:
+            return category
+        codes = category.codes.copy()
+        codes[work[(device != self.device) & (device != MISSING)]] = -1
+        return Texts(codes, category.names)
 
     def launching_calls(self, rows: Array) -> Array:
         """For each of these slices on the device the slice of the call that launched it, -1 where none is known."""

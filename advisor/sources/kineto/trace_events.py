@@ -64,6 +64,7 @@ class KinetoArgs(Struct, gc=False):
     dtype: EventValue = None
     group: EventValue = msgspec.field(name="Process Group Name", default=None)
     memory_device: EventValue = msgspec.field(name="Device Type", default=None)
+    memory_number: EventValue = msgspec.field(name="Device Id", default=None)
     allocated: EventValue = msgspec.field(name="Total Allocated", default=None)
     reserved: EventValue = msgspec.field(name="Total Reserved", default=None)
     name: object = None
@@ -181,6 +182,7 @@ def _add_memory(batch: EventBatch, events: list[KinetoEvent]) -> None:
     batch.parts["memory"] = {
         "time_ns": times_ns(events),
         "device": whole_numbers([a.memory_device for a in args]),
+        "number": whole_numbers([a.memory_number for a in args]),
         "allocated": finite_numbers([a.allocated for a in args]),
         "reserved": finite_numbers([a.reserved for a in args]),
     }

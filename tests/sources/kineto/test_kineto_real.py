@@ -36,9 +36,10 @@ def test_idle_time_is_what_the_experts_say(real_data: Path) -> None:
     models = real_data / MODELS
     idle = {
         name: diagnosed(models / f"{name}.json.gz").run.idle_share or 0.0
-        for name in ("h100_qwen1.5-0.5b", "h100_vit_classifier", "vllm_piecewise_graph_execution")
+        for name in ("h100_qwen1.5-0.5b", "mi300_qwen1.5-0.5b", "h100_vit_classifier", "vllm_piecewise_graph_execution")
     }
     assert idle["h100_qwen1.5-0.5b"] == pytest.approx(0.08, abs=0.01)
+    assert idle["mi300_qwen1.5-0.5b"] == pytest.approx(0.1, abs=0.01)
     assert 0.76 < idle["h100_vit_classifier"] < 0.85
     assert idle["vllm_piecewise_graph_execution"] < 0.01  # replayed graphs launch many kernels at once
 
@@ -46,6 +47,8 @@ def test_idle_time_is_what_the_experts_say(real_data: Path) -> None:
 def test_a_classifier_of_small_kernels_is_held_up_by_its_host(real_data: Path) -> None:
     found = diagnosed(real_data / MODELS / "h100_vit_classifier.json.gz")
     assert found.findings[0].rule.startswith("host/")
+    assert found.split is not None
+    assert max(finding.saving.us or 0.0 for finding in found.findings) <= found.split.free_us
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,34 @@ def test_traces_that_tell_no_rank_are_numbered_by_the_processes_that_wrote_them(
     assert "1700000000009" in run.notes[1]
 
 
+def test_each_device_of_one_process_is_a_rank_with_work_of_its_own(tmp_path: Path) -> None:
+    events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1), *launched(3, 5200, 10, 80, device=1)]
+    run, sources = open_input(write(tmp_path / NAME, trace(events, rank=None)))
+    assert run.ranks == (0, 1)
+    for source, count in zip(sources, (1, 2), strict=True):
+        for fact in (Kernel, DeviceTask, Launch):
+            assert len(source.read(fact)) == count
+        assert len(source.read(HostCall)) == 6
+    assert [source.read(Kernel)["rank"].tolist() for source in sources] == [[0], [1, 1]]
+
+
+def test_a_trace_that_names_its_rank_is_one_rank(tmp_path: Path) -> None:
+    events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1)]
+    run, (source,) = open_input(write(tmp_path / NAME, trace(events, rank=3)))
+    assert run.ranks == (3,)
+    assert len(source.read(Kernel)) == 2
+
+
+def test_memory_is_that_of_the_device(tmp_path: Path) -> None:
+    used = {"Device Type": 1, "Total Allocated": 1 << 20, "Total Reserved": 2 << 20}
+    events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1)]
+    for device in (0, 1, 1):
+        place = {"ph": "i", "name": "[memory]", "pid": 7, "tid": 7, "ts": 5000 + device}
+        events.append({**place, "args": {**used, "Device Id": device}})
+    _, sources = open_input(write(tmp_path / NAME, trace(events, rank=None)))
+    assert [len(source.read(MemoryUse)) for source in sources] == [1, 2]
+
+
 def test_the_oldest_spelling_is_read_too(tmp_path: Path) -> None:
     renamed = {"cpu_op": "Operator", "cuda_runtime": "Runtime", "kernel": "Kernel", "gpu_memcpy": "Memcpy"}
     events = [{**event, "cat": renamed.get(event.get("cat", ""), event.get("cat"))} for event in training()]

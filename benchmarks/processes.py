@@ -29,13 +29,13 @@ class Measured:
     """Of the processor, by the command and all it started and waited for."""
 
 
-def measure(command: Sequence[str], *, watch: bool = True) -> Measured:
+def measure(command: Sequence[str], *, watch: bool = True, folder: Path | None = None) -> Measured:
     """Run a command to its end. Watching its process tree gives its memory as a whole, and slows it a little;
     without, the memory is that of its largest process.
     """
     began = time.perf_counter()
     read, write = os.pipe()
-    process = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=folder)
     os.close(write)
     os.set_blocking(read, False)
     output, peak, ended, usage = b"", 0, 0, None
@@ -54,11 +54,11 @@ def measure(command: Sequence[str], *, watch: bool = True) -> Measured:
     return Measured(seconds, peak, process.returncode, output.decode(errors="replace"), cpu)
 
 
-def best(command: Sequence[str], runs: int, *, watch: bool = True) -> Measured:
+def best(command: Sequence[str], runs: int, *, watch: bool = True, folder: Path | None = None) -> Measured:
     """The fastest of several runs, with the largest memory of all; for `watch`, one run more that is only watched."""
-    every = [measure(command, watch=False) for _ in range(runs)]
+    every = [measure(command, watch=False, folder=folder) for _ in range(runs)]
     fastest = min(every, key=lambda one: one.seconds)
-    watched = [measure(command)] if watch else []
+    watched = [measure(command, folder=folder)] if watch else []
     return replace(fastest, peak_bytes=max(one.peak_bytes for one in (*every, *watched)))
 
 

@@ -101,7 +101,9 @@ def _enlarge(export: str, size: str, capture: Path, options: argparse.Namespace)
 def _theirs(capture: Path, out: Path, options: argparse.Namespace, runs: int) -> Measured | None:
     if not options.theirs:
         return None
-    measured = best([options.theirs, "advisor", "all", "-d", str(capture), "-o", str(out)], runs, watch=False)
+    out.mkdir(parents=True)
+    command = [options.theirs, "advisor", "all", "-d", str(capture.resolve()), "-o", str(out)]
+    measured = best(command, runs, watch=False, folder=out)  # it writes into the folder it is called from, too
     shutil.rmtree(out, ignore_errors=True)
     return measured
 

@@ -102,7 +102,8 @@ def _theirs(capture: Path, out: Path, options: argparse.Namespace, runs: int) ->
     if not options.theirs:
         return None
     out.mkdir(parents=True)
-    command = [options.theirs, "advisor", "all", "-d", str(capture.resolve()), "-o", str(out)]
+    program = os.path.abspath(shutil.which(options.theirs) or options.theirs)
+    command = [program, "advisor", "all", "-d", str(capture.resolve()), "-o", str(out)]
     measured = best(command, runs, watch=False, folder=out)  # it writes into the folder it is called from, too
     shutil.rmtree(out, ignore_errors=True)
     return measured

@@ -95,6 +95,10 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds files of several jobs for MindSpore Insight: more than one folder has the same rank",
         "{path} 含有多个任务的 MindSpore Insight 文件：不止一个目录有同一 rank",
     ),
+    "traces_of_several_jobs": Text(
+        "{path} holds traces of several jobs, such as {first} and {second}",
+        "{path} 含有多个任务的 trace，例如 {first} 与 {second}",
+    ),
     "mixes_profilers": Text("{path} mixes captures of {names}", "{path} 中混有 {names} 的采集数据"),
     "give": Text("give {what}", "请给出{what}"),
     "one_empty_file": Text(

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from advisor.facts.profile import Source
@@ -58,8 +59,8 @@ class _Seen:
 
     @property
     def recorded_rank(self) -> int | None:
-        """The rank that the trace or its name tells."""
-        named = _RANK.search(self.file.name)
+        """The rank that the trace, its name or that of its folder tells."""
+        named = _RANK.search(self.file.name) or _RANK.fullmatch(self.file.parent.name)
         return self.header.rank if self.header.rank is not None else int(named[1]) if named else None
 
     @property
@@ -73,7 +74,7 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     """The run of these traces, and one source per rank.
 
     Raises:
-        InputError: None of them holds work of a device.
+        InputError: None of them holds work of a device, or they are of several jobs.
     """
     files = [candidate.file for candidate in candidates if isinstance(candidate, TracePath)]
     seen = [_look_at(file, keep=len(files) == 1) for file in files]
@@ -81,6 +82,7 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     if not usable:
         raise _no_device_error(given.path, seen)
     chosen, others = _one_per_rank(usable)
+    _refuse_several_jobs([*chosen.values()], given.path)
     given = replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
     groups = next((found for one in chosen.values() if (found := one.header.groups())), {})
     sources = [
@@ -142,6 +144,42 @@ def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, in
         {rank: max(rivals, key=lambda one: one.age_key) for rank, rivals in ordered},
         {rank: len(rivals) - 1 for rank, rivals in ordered},
     )
+
+
+def _refuse_several_jobs(chosen: Sequence[_Seen], path: Path) -> None:
+    """The ranks of one job know of the same world, run on the same devices, and are written by processes of their own.
+
+    Raises:
+        InputError: Two of these traces are of different jobs.
+    """
+    for pair in pairwise(chosen):
+        if any(one.header.world_size == 1 for one in pair):
+            raise _several_jobs_error(path, *pair)
+    for tells in (_world_size, _chip):
+        told = [one for one in chosen if tells(one)]
+        other = next((one for one in told if tells(one) != tells(told[0])), None)
+        if other is not None:
+            raise _several_jobs_error(path, told[0], other)
+    workers: dict[str, _Seen] = {}
+    for one in chosen:
+        if one.recorded_rank is None and workers.setdefault(one.worker, one) is not one:
+            raise _several_jobs_error(path, workers[one.worker], one)
+
+
+def _world_size(one: _Seen) -> int:
+    return one.header.world_size
+
+
+def _chip(one: _Seen) -> str:
+    """The first device of its host; empty where it does not say."""
+    return next(iter(one.header.chips), "")
+
+
+def _several_jobs_error(path: Path, one: _Seen, other: _Seen) -> InputError:
+    base = path if path.is_dir() else path.parent
+    first, second = (show_relative(each.file, base) for each in (one, other))
+    what = Message("traces_of_several_jobs", path=show_name(path), first=first, second=second)
+    return InputError(what, Message("give_one_job"))
 
 
 def _open_trace_of_rank(

@@ -184,6 +184,37 @@ def test_ranks_are_those_of_the_process_group(tmp_path: Path) -> None:
     assert [len(source.read(Kernel)) for source in sources] == [2 * KERNELS] * 2
 
 
+B200 = [{"id": 0, "name": "NVIDIA B200"}]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a/rank0.pt.trace.json", trace(training(), 0, 2)), ("a/rank1.pt.trace.json", trace(training(), 1, 4))),
+        (("a/rank0.pt.trace.json", trace(training(), 0, 1)), ("a/rank1.pt.trace.json", trace(training(), None))),
+        (
+            ("a/h100.pt.trace.json", trace(training(), None)),
+            ("a/b200.pt.trace.json", trace(training(), None, deviceProperties=B200)),
+        ),
+        ((f"workers_0/{NAME}", trace(training(), None)), (f"workers_4/{NAME}", trace(training(), None))),
+    ],
+    ids=["other worlds", "a world of its own", "other devices", "the same process"],
+)
+def test_traces_of_several_jobs_are_no_ranks_of_one(one, other, tmp_path: Path) -> None:
+    for name, content in (one, other):
+        write(tmp_path / name, content)
+    with pytest.raises(InputError) as refused:
+        open_input(tmp_path)
+    assert refused.value.what.code == "traces_of_several_jobs"
+    assert all(name in str(refused.value) for name, _ in (one, other))
+
+
+def test_a_folder_may_name_the_rank(tmp_path: Path) -> None:
+    for rank in (0, 3):
+        write(tmp_path / f"rank{rank}" / NAME, trace(training(), None))
+    assert open_input(tmp_path)[0].ranks == (0, 3)
+
+
 def test_traces_that_tell_no_rank_are_numbered_by_the_processes_that_wrote_them(tmp_path: Path) -> None:
     for name in ("b_2.1700000000001", "a_1.1700000000000", "a_1.1700000000009"):
         write(tmp_path / f"{name}.pt.trace.json", trace(training(), rank=None))

@@ -14,6 +14,7 @@ from advisor.engine.case_runs import prove_rule
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.messages.errors import RuleError, UsageError
+from advisor.release import VERSION
 from advisor.rules import style
 from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
@@ -231,3 +232,9 @@ def test_the_lint_lets_markdown_pass(tmp_path: Path) -> None:
     text = "- *one*, see [a](https://a.example/b_c)\\n- `<two>`\\n\\n| a |\\n|---|\\n| b |"
     path.write_text(path.read_text("utf-8").replace("do: {en: Do it., ", f'do: {{en: "{text}", '), "utf-8")
     assert told(tmp_path) == []
+
+
+def test_no_rule_came_in_a_version_that_is_not_there_yet() -> None:
+    now = tuple(map(int, VERSION.split(".")))
+    rules = Catalog.load([shipped_folder("rules")]).rules
+    assert not [rule.id for rule in rules if tuple(map(int, rule.since.split("."))) > now]

@@ -160,10 +160,11 @@ def _refuse_several_jobs(chosen: Sequence[_Seen], path: Path) -> None:
         other = next((one for one in told if tells(one) != tells(told[0])), None)
         if other is not None:
             raise _several_jobs_error(path, told[0], other)
-    workers: dict[str, _Seen] = {}
+    by_process: dict[tuple[str, int], _Seen] = {}
     for one in chosen:
-        if one.recorded_rank is None and workers.setdefault(one.worker, one) is not one:
-            raise _several_jobs_error(path, workers[one.worker], one)
+        _, process, device = one.worker
+        if one.recorded_rank is None and (like := by_process.setdefault((process, device), one)) is not one:
+            raise _several_jobs_error(path, like, one)
 
 
 def _world_size(one: _Seen) -> int:

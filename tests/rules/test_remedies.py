@@ -20,6 +20,7 @@ from advisor.expr.settings import ENVIRONMENT
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
 from advisor.facts.table import Table, read_table
+from advisor.messages.text import fill_holes
 from advisor.model.findings import Diagnosis, Finding, RuleInfo
 from advisor.report.diagnosis.cards import make_cards
 from advisor.rules.bind import Rule
@@ -221,3 +222,10 @@ def test_every_remedy_is_shown_where_nothing_was_recorded() -> None:
 def test_a_rule_without_findings_shows_its_whole_remedy(tmp_path: Path) -> None:
     info: RuleInfo = _rule(tmp_path).info()
     assert info.remedy(_found(_rule(tmp_path))) == info.fix
+
+
+@pytest.mark.parametrize("rule", Catalog.load([shipped_folder("rules")]).rules, ids=lambda rule: rule.id)
+def test_no_shipped_command_shows_doubled_braces(rule: Rule) -> None:
+    """Two braces stand for one only around a name; around anything else they would be copied as they are."""
+    shown = [fill_holes(words, {}) for step in rule.fix for words in (step.run, step.code)]
+    assert not [words for words in shown if "{{" in words]

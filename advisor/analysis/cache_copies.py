@@ -16,7 +16,7 @@ _KEEPS = frozenset({"cache", "decode", "prefill"})
 """What an operator that works on the cache tells of a job."""
 _COPIES = re.compile(
     r"(?i)(aclnn)?(Cast|Trans(pose|Data)|TensorMove|ViewCopy|AsStrided|Contiguous|InplaceCopy|Identity|Concat)"
-    r"|aten::(copy_|_to_copy|to|clone|contiguous|cat)$"
+    r"|\w+::(copy_|_to_copy|to|clone|contiguous|cat)$"
 )
 _BLOCKED = 3
 """Dimensions from which on a tensor may be a cache: blocks or requests, tokens, heads."""

@@ -66,7 +66,8 @@ def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:
 
 def _is_held_at_peak(allocations: Table[OperatorMemory]) -> Array:
     """Per allocation: whether it was held when its rank held most. What ends at a moment makes room for what begins."""
-    begin, end, size = allocations["allocated_ns"], allocations["released_ns"], allocations["size_bytes"]
+    begin, end = allocations["allocated_ns"], allocations["released_ns"]
+    size = np.nan_to_num(allocations["size_bytes"], nan=0.0, posinf=0.0, neginf=0.0)
     released = end != MISSING
     rank = np.concatenate([allocations["rank"], allocations["rank"][released]])
     moment, change = np.concatenate([begin, end[released]]), np.concatenate([size, -size[released]])

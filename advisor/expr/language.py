@@ -224,8 +224,8 @@ RUN_NAMES: tuple[RunName, ...] = (
     RunName(
         "core_metrics",
         _TEXT,
-        "sets of hardware counters that were recorded, such as `PipeUtilization` or `L2Cache`, and `l2_cache` where "
-        "that was on; missing when not recorded",
+        "sets of hardware counters that were recorded, such as `PipeUtilization` or `L2Cache`, and `L2 cache` where "
+        "`l2_cache` was on; missing when not recorded",
         lambda r: r.core_metrics,
     ),
     RunName(

@@ -62,13 +62,14 @@ def inspect_run(
         result for result, outcome in zip(results, outcomes, strict=True) if outcome.outcome not in ("fired", "quiet")
     ]
     concerned = {one.rule for one in outcomes if one.outcome != "not applicable"}
+    blind = concerned - {one.rule for one in outcomes if one.outcome in ("fired", "quiet")}
     return Inspection(
         version=VERSION,
         name=run.name,
         found=parts_found(path),
         run=run,
         ranks=tuple(describe_group(group, read, files) for group, read in zip(ranks.groups, ranks.chosen, strict=True)),
-        facts=inspected_facts(profile, run, [rule for rule in rules if rule.id in concerned]),
+        facts=inspected_facts(profile, run, [rule for rule in rules if rule.id in concerned], blind),
         outcomes=tuple(outcomes),
         recording=merged_recording(run, lacking),
         advice=advice_beside(lacking),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -24,6 +24,7 @@ from advisor.rules.bind import Rule
 
 _OF_THE_CAPTURE = (Damage, RankCapture)
 """Made of the reading itself, whatever was recorded."""
+_INSPECTED = tuple(fact for fact in OBSERVED if fact not in _OF_THE_CAPTURE)
 
 
 class TableOutline(Struct, frozen=True):
@@ -54,13 +55,16 @@ def _has_value(table: Table[Fact], name: str) -> Array:
     return ~np.isnan(table[name]) if column.store == "float" else table[name] != column.missing
 
 
-def inspected_facts(profile: Profile, run: Run, rules: Iterable[Rule]) -> tuple[InspectedFact, ...]:
-    """The tables that there are, and those that rules miss which concern the run; those first that most rest on."""
-    resting = Counter(
-        root for rule in rules for root in {root for fact in rule.facts for root in profile.observed_behind(fact)}
-    )
-    facts = [_inspect_fact(profile, run, fact, resting) for fact in OBSERVED if fact not in _OF_THE_CAPTURE]
-    told = [one for one in facts if one.rules or one.rows is not None]
+def inspected_facts(
+    profile: Profile, run: Run, rules: Iterable[Rule], blind: Container[str]
+) -> tuple[InspectedFact, ...]:
+    """The tables that there are, and those that a rule rests on which cannot look (`blind`, by id); those first that
+    most rest on."""
+    roots = {rule.id: {root for fact in rule.facts for root in profile.observed_behind(fact)} for rule in rules}
+    resting = Counter(root for every in roots.values() for root in every)
+    missed = {root for rule, every in roots.items() if rule in blind for root in every}
+    facts = {fact: _inspect_fact(profile, run, fact, resting) for fact in _INSPECTED}
+    told = [one for fact, one in facts.items() if fact in missed or one.rows is not None]
     return tuple(sorted(told, key=lambda one: (-one.rules, one.table)))
 
 

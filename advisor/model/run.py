@@ -54,7 +54,7 @@ class Capture(_Model):
     profile_memory: bool | None = None
     record_shapes: bool | None = None
     core_metrics: str | None = None
-    """What the hardware counted within kernels, such as `PipeUtilization, l2_cache`; empty where nothing."""
+    """What the hardware counted within kernels, such as `PipeUtilization, L2 cache`; empty where nothing."""
     sampled: str | None = None
     """Samplers of the hardware and the host that were on, such as `sys_io, host_sys`; `none` where none was."""
     complete: bool | None = None

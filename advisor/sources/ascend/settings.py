@@ -65,8 +65,8 @@ class Recorded(Struct, frozen=True):
 
     @property
     def core_metrics(self) -> str | None:
-        """What was counted within kernels, such as `PipeUtilization`, with `l2_cache` behind it where that was on; None
-        when not recorded, nothing when it was off."""
+        """What was counted within kernels, such as `PipeUtilization`; `L2 cache` stands behind it where `l2_cache` was
+        on. None when not recorded, nothing when it was off."""
         said = as_text(value_at(self.info, *_EXPERIMENTAL, "_aic_metrics")) or as_text(
             value_at(self.info, "profiler_parameters", "aic_metrics")
         )
@@ -76,7 +76,7 @@ class Recorded(Struct, frozen=True):
         cache = as_flag(value_at(self.info, *_EXPERIMENTAL, "_l2_cache")) or as_flag(
             value_at(self.info, "profiler_parameters", "l2_cache")
         )
-        return ", ".join([CORE_METRICS.get(word, word)] * (word not in _NOTHING_COUNTED) + ["l2_cache"] * bool(cache))
+        return ", ".join([CORE_METRICS.get(word, word)] * (word not in _NOTHING_COUNTED) + ["L2 cache"] * bool(cache))
 
     @property
     def sampled(self) -> str | None:

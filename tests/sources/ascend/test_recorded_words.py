@@ -134,8 +134,8 @@ def test_copies_go_where_their_words_say(
         ("ACL_AICORE_L2_CACHE", False, "L2Cache"),
         ("ACL_AICORE_MEMORY_ACCESS", False, "MemoryAccess"),
         ("ACL_AICORE_NONE", False, ""),
-        ("ACL_AICORE_NONE", True, "l2_cache"),
-        ("ACL_AICORE_PIPE_UTILIZATION", True, "PipeUtilization, l2_cache"),
+        ("ACL_AICORE_NONE", True, "L2 cache"),
+        ("ACL_AICORE_PIPE_UTILIZATION", True, "PipeUtilization, L2 cache"),
         ("", True, None),
     ],
 )

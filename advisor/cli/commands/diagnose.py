@@ -28,8 +28,8 @@ LARGE_BYTES = 64 << 20
 """From here on reading takes longer than the drawing process takes to wake up, and wants the memory."""
 READ = ("timeline", "database", "ranks")
 """Parts of the work (see `progress`) after which a large capture is read."""
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's mallopt(3)."""
+_MMAP_THRESHOLD = -3
+"""M_MMAP_THRESHOLD of glibc's mallopt(3)."""
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -56,17 +56,12 @@ def words(one: argparse.ArgumentParser) -> None:
 
 
 def _give_back_memory() -> None:
-    """Lets freed columns return to the system: glibc otherwise keeps blocks of up to 32 MiB for later use.
-
-    Smaller ones are kept: of a database of 1 GB, asking for each anew took 8 of 44 s of the processor.
-    """
+    """Lets freed columns return to the system: glibc otherwise keeps blocks of up to 32 MiB for later use."""
     if sys.platform == "linux":
         import ctypes
 
         with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
-            library = ctypes.CDLL(None)
-            library.mallopt(_MMAP_THRESHOLD, 8 << 20)
-            library.mallopt(_TRIM_THRESHOLD, 64 << 20)
+            ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 20)
 
 
 def run(arguments: argparse.Namespace) -> int:

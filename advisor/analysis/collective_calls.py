@@ -242,7 +242,7 @@ def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
 def _shared_names(names: Texts) -> Texts:
     """The names with send and receive called alike, numbered anew."""
     shared = Texts.of([_PAIR.sub("pair", name, count=1) for name in names.names])
-    return Texts(np.append(shared.codes, -1)[names.codes].astype(np.int32), shared.names)
+    return shared.at(names.codes)
 
 
 def _occurrence_number(once: Groups, start: Array) -> Array:

@@ -10,7 +10,7 @@ from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by
 from advisor.facts.derived import CollectiveCall, CollectivePlace
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table
 from advisor.model.run import Run
 
 _PREPARES = "movement"
@@ -21,7 +21,7 @@ def collective_places(run: Run, calls: Table[CollectiveCall], kernels: Table[Ker
     bare = calls.take(np.flatnonzero((calls["p2p"] != 1) & (2 * calls["exposed_us"] > calls["elapse_us"])))
     before, after = _rows_around(bare, kernels)
     types, names = kernels.texts("op_type"), kernels.texts("op_name")
-    types_before, types_after = _texts_at(types, before), _texts_at(types, after)
+    types_before, types_after = types.at(before), types.at(after)
     kinds = (bare.texts("op"), bare.texts("group_kind"))
     places = group_by(bare["rank"], *kinds, types_before, types_after)
     order = np.lexsort((bare["start_ns"], -bare["exposed_us"], places.of))
@@ -34,18 +34,13 @@ def collective_places(run: Run, calls: Table[CollectiveCall], kernels: Table[Ker
         group_kind=kinds[1].take(worst),
         before=types_before.take(worst),
         after=types_after.take(worst),
-        before_name=_texts_at(names, before[worst]).in_use(),
-        after_name=_texts_at(names, after[worst]).in_use(),
+        before_name=names.at(before[worst]).in_use(),
+        after_name=names.at(after[worst]).in_use(),
         calls=places.sizes / run.step_count,
         exposed_us=places.sums(bare["exposed_us"]) / run.step_count,
         unwaited_us=places.sums(bare["exposed_us"] - waited) / run.step_count,
         size_bytes=places.means(bare["size_bytes"]) * places.sizes / run.step_count,
     )
-
-
-def _texts_at(texts: Texts, rows: Array) -> Texts:
-    """The texts of these rows; missing for row -1."""
-    return Texts(np.append(texts.codes, -1)[rows].astype(np.int32), texts.names)
 
 
 def _rows_around(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> tuple[Array, Array]:

@@ -13,12 +13,12 @@ import numpy as np
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, KERNEL, DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by, row_of_key, values_at
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.analysis.intervals import axis_of_cells, union
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_TOLERANCE_NS = 100_000
 """Aligning host and device clocks errs by 5 to 82 µs in captures seen; beyond this a link is wrong, not a clock."""

@@ -14,12 +14,12 @@ from advisor.analysis import host
 from advisor.analysis.completeness import only_whole
 from advisor.analysis.device import COMM, COPY, DeviceTimeline, build_timeline
 from advisor.analysis.dispatch import clock_tolerances, names_of
-from advisor.analysis.grouping import row_at, values_at
+from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, intersect, span_at, subtract
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch, Gap, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 CAUSES = (
     "python",
@@ -102,8 +102,8 @@ def gaps(
         duration_us=(pieces.end - pieces.start) / 1e3,
         cause=Texts(cause.astype(np.int32), CAUSES),
         host=np.where(cause < 0, -1, cause < len(HOST_CAUSES)).astype(np.int8),
-        call=Texts(values_at(called.codes, call, -1).astype(np.int32), called.names),
-        next_op=Texts(values_at(ended.codes, pieces.after, -1).astype(np.int32), ended.names),
+        call=called.at(call),
+        next_op=ended.at(pieces.after),
     )
 
 

@@ -132,15 +132,6 @@ def row_of_key(keys: Array, wanted: Array) -> Array:
     return np.where(keys[row] == wanted, row, -1)
 
 
-def values_at(values: Array, at: Array, missing: float) -> Array:
-    """Per position: the value there, and `missing` at -1 and behind the last. Copies no more than what is asked for."""
-    if not len(values):
-        return np.full(len(at), missing)
-    found = values.take(at, mode="clip")
-    none = (at < 0) | (at >= len(values))
-    return np.where(none, missing, found) if none.any() else found
-
-
 def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
     """Per wanted rank and moment (or step): a row that has both (the first), or -1."""
     keys = group_by(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of

@@ -13,13 +13,13 @@ import numpy as np
 from advisor.analysis import host, replay
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by, values_at
+from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
 from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 MOST_PAUSES = 2_000
 """Of so many pauses, the longest, it is asked what the host was doing."""
@@ -199,7 +199,7 @@ def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts
     order = np.argsort(np.bincount(groups.of, weights=weight, minlength=len(groups)), kind="stable")
     best = np.full(count, -1)
     best[of[groups.first[order]]] = groups.first[order]
-    return Texts(values_at(names.codes, best, -1).astype(np.int32), names.names)
+    return names.at(best)
 
 
 def _holdups_of_kind(seen: ReplayedRank, name: str) -> Table[Holdup]:

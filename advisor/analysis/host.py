@@ -6,11 +6,11 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.grouping import group_by, row_of_key, values_at
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.analysis.intervals import Spans, covered_ns, innermost_covering, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""

@@ -12,10 +12,10 @@ import numpy as np
 from advisor.analysis import host
 from advisor.analysis.device import collective_times, task_times
 from advisor.analysis.dispatch import clock_tolerances
-from advisor.analysis.grouping import Groups, row_at, values_at
+from advisor.analysis.grouping import Groups, row_at
 from advisor.facts.derived import Dispatch, Interruption
 from advisor.facts.observed import Collective, DeviceTask, HostCall
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 
 def interruptions(

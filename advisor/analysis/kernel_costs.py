@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.device import COMM, KERNEL, DeviceTimeline
-from advisor.analysis.grouping import group_by, values_at
+from advisor.analysis.grouping import group_by
 from advisor.analysis.intervals import time_alone_by_cell, unions_by_cell
 from advisor.facts.observed import Collective, Kernel
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 
 class Beside(Struct, frozen=True):

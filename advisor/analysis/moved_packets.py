@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.device import collective_times
-from advisor.analysis.grouping import group_by, values_at
+from advisor.analysis.grouping import group_by
 from advisor.analysis.transit import call_of, side_by_side
 from advisor.facts.derived import CollectiveCall, Move
 from advisor.facts.observed import Collective, Link, Transfer
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 
 _PAUSE_NS = 50_000
 """Queued collectives follow each other within microseconds; a longer pause ends a train."""
@@ -43,7 +43,7 @@ def moves(
         Move,
         **{column: transfers[column] for column in ("rank", "step", "packet_bytes", "packets", "transit_us")},
         **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
-        group_kind=Texts(values_at(kinds.codes, call, -1).astype(np.int32), kinds.names),
+        group_kind=kinds.at(call),
         whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
         rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
         wall_us=wall,

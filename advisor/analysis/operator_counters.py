@@ -92,4 +92,4 @@ def _types_by_name(kernels: Table[Kernel], cache: Table[L2Cache]) -> tuple[Texts
     at = np.where(code < 0, -1, at)
     types = kernels.texts("op_type").take(of_name.first)
     mean = np.append(of_name.means(kernels["duration_us"]), 0.0)
-    return Texts(np.append(types.codes, -1)[at].astype(np.int32), types.names), mean[at]
+    return types.at(at), mean[at]

@@ -9,13 +9,13 @@ from msgspec import Struct
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import KERNEL, DeviceTimeline, build_timeline
 from advisor.analysis.families import communicate_inside, families_of
-from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key, values_at
+from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_key
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.totals import CONVERSIONS, of_totals
 from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")

@@ -22,10 +22,9 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.at_once import AT_ONCE_NS
-from advisor.analysis.grouping import values_at
 from advisor.analysis.intervals import Spans, covered_ns, span_at
 from advisor.analysis.turns import Turns, gains_in_turn
-from advisor.facts.table import Array
+from advisor.facts.table import Array, values_at
 
 UNBOUND = 2**50
 """ns that no capture lasts."""

@@ -13,12 +13,12 @@ from advisor.analysis import host, replay
 from advisor.analysis.at_once import AT_ONCE_NS
 from advisor.analysis.cells import Cells
 from advisor.analysis.device import COMM, COPY, DeviceTimeline
-from advisor.analysis.grouping import row_at, values_at
+from advisor.analysis.grouping import row_at
 from advisor.analysis.intervals import Spans, span_at, union, union_of_sets
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Dispatch
 from advisor.facts.observed import HostCall, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 
 WAITING = ("read", "synchronise", "blocking_copy")
 PAUSE_NS = 5_000

@@ -69,8 +69,7 @@ def first(codes: Array, values: Array, groups: int) -> Array:
 
 def first_text(codes: Array, values: Texts, groups: int) -> Texts:
     """The text of the first row of each group."""
-    at = _first_rows(codes, groups)
-    return Texts(np.where(at >= 0, np.append(values.codes, -1)[at], -1).astype(np.int32), values.names)
+    return values.at(_first_rows(codes, groups))
 
 
 def quantile(codes: Array, values: Array, groups: int, part: float) -> Array:

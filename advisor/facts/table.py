@@ -30,6 +30,15 @@ F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
 
 
+def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
+    """Per position: the value there, and `missing` at -1 and behind the last. Copies no more than what is asked for."""
+    if not len(values):
+        return np.full(len(at), missing, np.result_type(values, missing))
+    found = values.take(at, mode="clip")
+    none = (at < 0) | (at >= len(values))
+    return np.where(none, missing, found) if none.any() else found
+
+
 class Texts(Struct, frozen=True):
     """A text column: one int32 code per row into the distinct texts; -1 is missing."""
 
@@ -54,6 +63,10 @@ class Texts(Struct, frozen=True):
 
     def take(self, where: Array) -> Texts:
         return Texts(self.codes[where], self.names)
+
+    def at(self, rows: Array) -> Texts:
+        """The texts of these rows; missing for row -1."""
+        return Texts(values_at(self.codes, rows, -1), self.names)
 
     def in_use(self) -> Texts:
         """The same texts without names that no row has."""
@@ -266,7 +279,7 @@ def _escape_texts(texts: Texts) -> Texts:
         "".join(texts.names).encode()
     except UnicodeEncodeError:
         written = Texts.of(name.encode("utf-8", "backslashreplace").decode() for name in texts.names)
-        return Texts(np.append(written.codes, np.int32(-1))[texts.codes], written.names)
+        return written.at(texts.codes)
     return texts
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.grouping import group_by, row_of_key, values_at
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.facts.base import MISSING
-from advisor.facts.table import Texts
+from advisor.facts.table import Texts, values_at
 
 VALUES = st.one_of(st.just(math.nan), st.integers(-5, 20).map(float))
 ROWS = st.lists(

@@ -124,7 +124,7 @@ def _allocations_by_name(profile: Profile) -> TablePart:
 def _bare_names(names: Texts) -> Texts:
     """Names without the `cann::` that only the text export puts in front."""
     bare = Texts.of(name.removeprefix("cann::") for name in names.names)
-    return Texts(np.append(bare.codes, -1)[names.codes].astype(np.int32), bare.names)
+    return bare.at(names.codes)
 
 
 def _rank_count(table: AnyTable) -> float:

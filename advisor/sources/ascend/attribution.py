@@ -7,14 +7,14 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.launches import LAUNCHES, launched_tasks
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.step_windows import STEP_WINDOWS
-from advisor.sources.files.database import Database, Only, match_keys, pick_values
+from advisor.sources.files.database import Database, Only, match_keys
 
 
 def steps_in_database(folder: Folder, asked_ns: Array) -> Array:
@@ -53,7 +53,7 @@ def _host_moments(database: Database, connection: Array) -> Array:
     """When the host asked for each task: the framework operator, else the CANN call."""
     calls = database.integers("CANN_API", {"start": ["startNs"], "connection": ["connectionId"]})
     place = match_keys(calls["connection"], connection)
-    launch = pick_values(calls["start"], place)
+    launch = values_at(calls["start"], place)
     operator = _operator_starts(database, connection)
     return np.where(operator == MISSING, launch, operator)
 
@@ -62,11 +62,11 @@ def _operator_starts(database: Database, connection: Array) -> Array:
     """The start of the first framework operator behind each connection id, MISSING without one."""
     calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"]}, Only("type", (OPERATOR,)))
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
-    starts = pick_values(calls["start"], match_keys(calls["id"], pairs["id"]))
+    starts = values_at(calls["start"], match_keys(calls["id"], pairs["id"]))
     order = np.lexsort((starts, pairs["connection"]))
     order = order[starts[order] != MISSING]
     place = match_keys(pairs["connection"][order], connection)
-    return pick_values(starts[order], place)
+    return values_at(starts[order], place)
 
 
 def steps_of(windows: Table[StepWindow], host_ns: Array, start_ns: Array, end_ns: Array, asked_ns: Array) -> Array:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, Values
-from advisor.sources.files.database import Database, Only, match_keys, pick_values
+from advisor.facts.table import Array, Values, values_at
+from advisor.sources.files.database import Database, Only, match_keys
 
 
 class Counter(Struct, frozen=True):
@@ -74,7 +74,7 @@ def counters_of_tasks(database: Database, task: Array, counters: Mapping[str, Co
             np.add.at(merged, place[rows], values)
         else:
             np.fmax.at(merged, place[rows], values)
-        found[name] = pick_values(merged, of_task, np.nan)
+        found[name] = values_at(merged, of_task, np.nan)
     return found
 
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import DeviceTask
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.iterations import on_iteration_tracks
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, match_keys, pick_values
+from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _kernel_names(database: Database, task: Array) -> tuple[Texts, Array]:
     """Names of the tasks that are compute kernels, and which those are."""
     info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "name": ["name"]})
     place = match_keys(info["task"], task)
-    return database.texts(pick_values(info["name"], place)), place >= 0
+    return database.texts(values_at(info["name"], place)), place >= 0
 
 
 def _copy_info(database: Database, task: Array) -> tuple[Array, Array]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from advisor.facts.base import Column
 from advisor.facts.observed import KernelCounters
-from advisor.facts.table import Table, Values
+from advisor.facts.table import Table, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
 from advisor.sources.ascend.kernels import DETAILS, communication_rows, is_communication
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.csvfile import headings_of
-from advisor.sources.files.database import match_keys, pick_values
+from advisor.sources.files.database import match_keys
 from advisor.sources.reading import Reading
 
 _KB = 1024.0
@@ -125,7 +125,7 @@ def _counters_from_database(folder: Folder) -> Table[KernelCounters]:
         raise FactMissing([KernelCounters.table])
     task = database.integers("TASK", _TASK, database.on_device("TASK", folder.rank))
     place = match_keys(task["task"], info["task"])
-    lasted = pick_values(task["end"], place) - pick_values(task["start"], place)
+    lasted = values_at(task["end"], place) - values_at(task["start"], place)
     name = database.texts(info["name"])
     keep = (place >= 0) & (lasted >= 0) & ~name.hits(is_communication(one) for one in name.names)
     return Table.build(

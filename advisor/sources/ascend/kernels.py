@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.facts.base import MISSING, Column, Share
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table, Texts, Values
+from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.attribution import steps_in_database, steps_in_timeline
@@ -19,7 +19,7 @@ from advisor.sources.ascend.device_tasks import are_kernels, hardware_rows, stre
 from advisor.sources.ascend.iterations import iterations_of
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.damage_notes import Unreadable
-from advisor.sources.files.database import Database, match_keys, pick_values
+from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading
 
 DETAILS = "kernel_details.csv"
@@ -213,7 +213,7 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     info, task = database.integers("COMPUTE_TASK_INFO", _INFO), task_columns(database, folder.rank)
     place = match_keys(task["task"], info["task"])
     _note_lost_tasks(folder, database, info["task"][place < 0], len(place))
-    begins, ends = pick_values(task["start"], place), pick_values(task["end"], place)
+    begins, ends = values_at(task["start"], place), values_at(task["end"], place)
     good = (begins != MISSING) & (ends >= begins)
     info, place = {name: values[good] for name, values in info.items()}, place[good]
     texts = {name: database.texts(info[name]) for name in _TEXTS}

@@ -9,12 +9,12 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Launch
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
 from advisor.sources.ascend.device_tasks import HARDWARE, KIND_OF_NAME, task_columns, waits_and_marks
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, match_keys, pick_values
+from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def _launches_from_text(folder: Folder) -> Table[Launch]:
         Launch,
         rank=folder.rank,
         thread=np.where(known, timeline.tracks.number[links.track[starts]], MISSING),
-        host_start_ns=np.where(known, pick_values(slices.start_ns, calls), links.time_ns[starts]),
-        host_end_ns=pick_values(slices.end_ns, calls),
+        host_start_ns=np.where(known, values_at(slices.start_ns, calls), links.time_ns[starts]),
+        host_end_ns=values_at(slices.end_ns, calls),
         device_start_ns=links.time_ns[ends],
         stream=np.where(on_stream, timeline.tracks.number[track], MISSING),
     ).sorted_by("device_start_ns", "stream")
@@ -57,7 +57,7 @@ def _to_nothing(timeline: TraceTimeline, ends: Array) -> Array:
     """Whether an arrow ends at an event or a place holder: newer exporters draw those, older ones do not."""
     track, moment = timeline.links.track[ends], timeline.links.time_ns[ends]
     found = _slices_around(timeline, waits_and_marks(timeline), track, moment)
-    same: Array = pick_values(timeline.slices.start_ns, found) == moment
+    same: Array = values_at(timeline.slices.start_ns, found) == moment
     return same
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.facts.observed import OperatorLink
-from advisor.facts.table import Table
+from advisor.facts.table import Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.launches import launched_tasks
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import match_keys, pick_values
+from advisor.sources.files.database import match_keys
 from advisor.sources.reading import Reading
 
 
@@ -34,16 +34,16 @@ def _links_from_database(folder: Folder) -> Table[OperatorLink]:
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     tasks = launched_tasks(database, folder.rank)
     order = np.argsort(tasks["start"], kind="stable")
-    device = pick_values(tasks["start"][order], match_keys(tasks["connection"][order], pairs["connection"]))
+    device = values_at(tasks["start"][order], match_keys(tasks["connection"][order], pairs["connection"]))
     call = match_keys(calls["id"], pairs["id"])
-    operator = pick_values(calls["type"], call) == OPERATOR
+    operator = values_at(calls["type"], call) == OPERATOR
     kept = np.flatnonzero((call < 0) | (operator & (device >= 0)))
     if not len(kept):
         raise FactMissing([OperatorLink.table])
     table = Table.build(
         OperatorLink,
         rank=folder.rank,
-        operator_start_ns=pick_values(calls["start"], call[kept]),
+        operator_start_ns=values_at(calls["start"], call[kept]),
         device_start_ns=device[kept],
     )
     return table.sorted_by("device_start_ns", "operator_start_ns")

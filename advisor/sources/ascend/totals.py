@@ -9,12 +9,12 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import ApiTotal, OperatorTotal
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_in_totals
 from advisor.sources.ascend.host_calls import API_TYPES
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import distinct_ids, match_keys, pick_values
+from advisor.sources.files.database import distinct_ids, match_keys
 from advisor.sources.reading import Reading
 
 _AMOUNTS = {
@@ -44,7 +44,7 @@ def _operators_from_database(folder: Folder) -> Table[OperatorTotal]:
     info = database.integers("COMPUTE_TASK_INFO", {"task": ["globalTaskId"], "type": ["opType"], "core": ["taskType"]})
     task = database.integers("TASK", {"task": ["globalTaskId"], "start": ["startNs"], "end": ["endNs"]})
     place = match_keys(task["task"], info["task"])
-    begins, ends = pick_values(task["start"], place), pick_values(task["end"], place)
+    begins, ends = values_at(task["start"], place), values_at(task["end"], place)
     (type_ids, core_ids), amounts = _sum_by_keys(info["type"], info["core"], begins, ends)
     types, cores = database.texts(type_ids), database.texts(core_ids)
     table = Table.build(OperatorTotal, rank=np.full(len(types), folder.rank), op_type=types, core=cores, **amounts)

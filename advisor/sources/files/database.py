@@ -294,13 +294,6 @@ def match_keys(keys: Array, wanted: Array) -> Array:
     return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
 
 
-def pick_values(values: Array, place: Array, missing: float = MISSING) -> Array:
-    """The values at these places, missing where the place is -1."""
-    if not len(values):
-        return np.full(len(place), missing, values.dtype)
-    return np.where(place >= 0, values[place], missing)
-
-
 def distinct_ids(ids: Array) -> tuple[Array, Array]:
     """The distinct ids, and per row the place of its id among them."""
     if not len(ids):

@@ -8,9 +8,8 @@ import re
 import numpy as np
 
 from advisor.facts.observed import Collective, Group
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.files.database import pick_values
 from advisor.sources.kineto.kernel_names import function_name
 from advisor.sources.kineto.kernels import operators_behind
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
@@ -87,7 +86,7 @@ def _collectives_of_trace(trace: Trace) -> Table[Collective]:
         p2p=(op.isin(_P2P) & named).astype(np.int8),
         start_ns=slices.start_ns[rows],
         elapse_us=(slices.end_ns[rows] - slices.start_ns[rows]) / 1000,
-        size_bytes=pick_values(payload.elements, place, np.nan) * bytes_each,
+        size_bytes=values_at(payload.elements, place, np.nan) * bytes_each,
         dtype=Texts(dtype.codes, tuple(_DTYPE_NAMES.get(name, name) for name in dtype.names)),
     ).sorted_by("start_ns")
 

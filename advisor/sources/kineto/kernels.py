@@ -9,8 +9,8 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table, Texts
-from advisor.sources.files.database import match_keys, pick_values
+from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.sources.files.database import match_keys
 from advisor.sources.files.jsonfile import parse_json
 from advisor.sources.kineto.kernel_names import function_name
 from advisor.sources.kineto.reading import EXPORT, Trace, pick_texts, place_in, rows_or_missing
@@ -65,16 +65,16 @@ def operators_behind(trace: Trace, rows: Array) -> Array:
     """
     slices = trace.content().slices
     external = slices.external[rows]
-    through_call = pick_values(slices.external, trace.launching_calls(rows))
+    through_call = values_at(slices.external, trace.launching_calls(rows))
     external = np.where(external == MISSING, through_call, external)
     operators = slices.of(*OPERATORS)
-    return pick_values(operators, match_keys(slices.external[operators], external), -1)
+    return values_at(operators, match_keys(slices.external[operators], external), -1)
 
 
 def streams_of_work(trace: Trace, rows: Array) -> Array:
     """The stream of each of these slices on the device."""
     work = trace.content().work
-    return pick_values(work.stream, place_in(work.row, rows))
+    return values_at(work.stream, place_in(work.row, rows))
 
 
 def sizes_of_work(trace: Trace, rows: Array) -> Array:
@@ -83,7 +83,7 @@ def sizes_of_work(trace: Trace, rows: Array) -> Array:
 
 
 def _of_work(trace: Trace, rows: Array, values: Array) -> Array:
-    return pick_values(values, place_in(trace.content().work.row, rows), np.nan)
+    return values_at(values, place_in(trace.content().work.row, rows), np.nan)
 
 
 def _types_of_kernels(trace: Trace, rows: Array, operator: Array, function: Texts) -> Texts:

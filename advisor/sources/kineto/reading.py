@@ -12,13 +12,13 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.progress import Progress, silent
 from advisor.sources.family import GroupMembers, LeftAside
 from advisor.sources.files.collected_events import Tracks, collect_events
 from advisor.sources.files.damage_notes import Notes
-from advisor.sources.files.database import match_keys, pick_values
+from advisor.sources.files.database import match_keys
 from advisor.sources.files.events import TRACK
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.kineto.header import TraceHeader
@@ -215,7 +215,7 @@ class Trace(TraceDescription):
         """For each of these slices on the device the slice of the call that launched it, -1 where none is known."""
         calls = self.once("calls", lambda: self.content().slices.of(*CALLS))
         correlation = self.content().slices.correlation
-        return pick_values(calls, match_keys(correlation[calls], correlation[rows]), -1)
+        return values_at(calls, match_keys(correlation[calls], correlation[rows]), -1)
 
     def work_of_collectives(self) -> Array:
         """Per slice: whether it is device work that carries out a collective."""
@@ -262,7 +262,7 @@ def place_in(listed: Array, rows: Array) -> Array:
 
 def pick_texts(texts: Texts, place: Array) -> Texts:
     """The texts at these places, missing where the place is -1."""
-    return Texts(pick_values(texts.codes, place, -1).astype(np.int32), texts.names)
+    return Texts(values_at(texts.codes, place, -1).astype(np.int32), texts.names)
 
 
 def rows_or_missing(rows: Array, fact: type[Fact]) -> Array:

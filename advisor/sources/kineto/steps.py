@@ -7,9 +7,8 @@ import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.files.database import pick_values
 from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
 from advisor.sources.pytorch_words import STEP_NAME
 from advisor.sources.reading import Reading
@@ -41,7 +40,7 @@ def steps_of_work(trace: Trace, rows: Array) -> Array:
         windows = trace.once("step windows", lambda: _windows_of_trace(trace))
     except FactMissing:
         return np.full(len(rows), MISSING, np.int64)
-    asked = pick_values(trace.content().slices.start_ns, trace.launching_calls(rows))
+    asked = values_at(trace.content().slices.start_ns, trace.launching_calls(rows))
     place = np.searchsorted(windows["start_ns"], asked, "right") - 1
     inside = (place >= 0) & (asked < np.append(windows["end_ns"], MISSING)[place])
     return np.where(inside, windows["step"][np.maximum(place, 0)], MISSING)

@@ -27,16 +27,13 @@ def holdup_calls(
     """
     events = kernel_times(kernels)
     cells = cells_of(kernels["rank"][events.row], kernels["step"][events.row], events.start, events.end, windows)
-    costs = costs_of(calls)
     ranks = np.unique(cells.rank).tolist()
-    return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, costs, cells, idle)])
+    return Table.concat(HoldupCall, [part for rank in ranks for part in _of_rank(rank, calls, cells, idle)])
 
 
-def _of_rank(
-    rank: int, table: Table[HostCall], costs: dict[str, Array], cells: Cells, idle: Table[Gap] | None
-) -> list[Table[HoldupCall]]:
+def _of_rank(rank: int, table: Table[HostCall], cells: Cells, idle: Table[Gap] | None) -> list[Table[HoldupCall]]:
     every = host.calls_of(table, rank)
-    kinds = {name: every.take(mask[every.row]) for name, mask in costs.items()}
+    kinds = {name: every.take(mask[every.row]) for name, mask in costs_of(table).items()}
     innocent = _last_waits(union_of_sets([kinds[name].spans for name in WAITING]), cells, rank)
     free = None if idle is None else _free_of_rank(idle, rank)
     found = []

@@ -16,7 +16,7 @@ from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.handovers import with_queue
 from advisor.analysis.intervals import Spans, covered_ns, span_at, union_of_sets
-from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, costs_of, per_cell, replayed_rank
+from advisor.analysis.replayed_rank import PAUSE_NS, WAITING, ReplayedRank, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Holdup, Overlap
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -41,10 +41,7 @@ def holdups(
     be replayed: a kind then loses the idle time beside it, and there is no row of kind `host`.
     """
     device = build_timeline(kernels, collectives, tasks, windows)
-    kinds = costs_of(calls)
-    parts = [
-        _of_rank(rank, device, links, calls, kinds, windows=windows) for rank in np.unique(device.cells.rank).tolist()
-    ]
+    parts = [_of_rank(rank, device, links, calls, windows=windows) for rank in np.unique(device.cells.rank).tolist()]
     found = _within_steps(Table.concat(Holdup, parts), device)
     unknown = lacks_kernel_rows(split, found["rank"], found["step"])
     return found.having(**{name: np.where(unknown, np.nan, found[name]) for name in ("idle_us", "lost_us")})
@@ -70,11 +67,10 @@ def _of_rank(
     device: DeviceTimeline,
     links: Table[Dispatch] | None,
     table: Table[HostCall],
-    kinds: dict[str, Array],
     *,
     windows: Table[StepWindow] | None,
 ) -> Table[Holdup]:
-    seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, kinds, windows=windows)
+    seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
     seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
     if links is None or not len(links):
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from msgspec import Struct
 
@@ -50,6 +52,18 @@ class Calls(Struct, frozen=True):
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
     """The calls of one rank; those without a time, or that end before they start, are left out."""
+    known = table.once(_calls_by_rank)
+    if rank not in known:
+        known[rank] = _find_calls(table, rank)
+    return known[rank]
+
+
+def _calls_by_rank(_: Table[HostCall]) -> dict[int, Calls]:
+    """Those of the ranks that were asked for; of none yet."""
+    return {}
+
+
+def _find_calls(table: Table[HostCall], rank: int) -> Calls:
     start, end = table["start_ns"], table["end_ns"]
     row = np.flatnonzero((table["rank"] == rank) & (start != MISSING) & (end > start))
     if len(row) < len(start):
@@ -60,8 +74,12 @@ def calls_of(table: Table[HostCall], rank: int) -> Calls:
     return Calls(row[order], start[order], end[order])
 
 
-def calls_by_activity(table: Table[HostCall]) -> dict[str, Array]:
+def calls_by_activity(table: Table[HostCall]) -> Mapping[str, Array]:
     """Per specific activity: whether each row of `host_calls` is one."""
+    return table.once(_find_activities)
+
+
+def _find_activities(table: Table[HostCall]) -> Mapping[str, Array]:
     kinds, does = table.texts("kind"), table.texts("activity")
     return {
         "gc": kinds.isin(["gc"]),

@@ -18,7 +18,7 @@ from advisor.analysis.fusion import chained_kernels
 from advisor.analysis.grouping import Groups, group_by
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
 from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
-from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, costs_of, per_cell, replayed_rank
+from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank
 from advisor.facts.derived import Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -58,10 +58,9 @@ def removals(
     every = in_steps(device, kernels, split)
     sets = [_of_types(every), _of_chains(every, device)]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
-    kinds = costs_of(calls)
     found = []
     for rank in np.unique(links["rank"]).tolist():
-        seen = replayed_rank(rank, device, links, calls, kinds, windows=windows)
+        seen = replayed_rank(rank, device, links, calls, windows=windows)
         plain = _gain_with_relief(seen, replay.Relief.none(), whole)
         found += [_of_rank(seen, one, whole, plain) for one in sets]
     return Table.concat(Removal, found)

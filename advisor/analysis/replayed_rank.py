@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import msgspec
@@ -25,8 +26,12 @@ PAUSE_NS = 5_000
 """One kernel follows another within some µs: only a longer pause shows that the second waited for something."""
 
 
-def costs_of(calls: Table[HostCall]) -> dict[str, Array]:
+def costs_of(calls: Table[HostCall]) -> Mapping[str, Array]:
     """Per kind of cost: whether each row of `host_calls` is such a call."""
+    return calls.once(_find_costs)
+
+
+def _find_costs(calls: Table[HostCall]) -> Mapping[str, Array]:
     read, allocate = (calls.texts("activity").isin([does]) for does in ("read", "allocate"))
     kinds = host.calls_by_activity(calls)
     return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
@@ -68,13 +73,12 @@ def replayed_rank(
     device: DeviceTimeline,
     links: Table[Dispatch],
     table: Table[HostCall],
-    kinds: dict[str, Array],
     *,
     windows: Table[StepWindow] | None,
 ) -> ReplayedRank:
     """One rank of a timeline with its launches, host calls and, where recorded, its steps on the host."""
     calls = host.calls_of(table, rank)
-    own_kinds = {name: calls.take(mask[calls.row]) for name, mask in kinds.items()}
+    own_kinds = {name: calls.take(mask[calls.row]) for name, mask in costs_of(table).items()}
     queue, queue_threads = _task_queue(table, calls)
     waits = _widen_waits(union_of_sets([own_kinds[name].spans for name in WAITING]), queue)
     own = np.flatnonzero(device.cells.rank == rank)

@@ -26,9 +26,10 @@ def start_ups(
     ranks = np.concatenate([kernels["rank"][compute.row], collectives["rank"][comm.row]])
     begun = np.concatenate([compute.start, comm.start])
     rows = []
-    for rank, begin in zip(cells.rank.tolist(), cells.begin.tolist(), strict=True):
+    stepless = ~np.isin(cells.rank, cells.rank[cells.step != MISSING])
+    for rank, begin in zip(cells.rank[stepless].tolist(), cells.begin[stepless].tolist(), strict=True):
         before = begun[(ranks == rank) & (begun < begin)]
-        if (cells.step[cells.rank == rank] == MISSING).all() and len(before):
+        if len(before):
             first = int(before.min())
             rows.append((rank, first, (begin - first) / 1e3, float(len(before))))
     columns = zip(*rows, strict=True) if rows else ((),) * 4

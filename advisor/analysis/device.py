@@ -225,7 +225,7 @@ def _join_work(parts: tuple[Events, Events, Events]) -> DeviceWork:
 
 def kernel_times(kernels: Table[Kernel]) -> Events:
     """Kernels with a believable time, in no cell yet; those that drive a collective compute nothing: left out."""
-    events = _believable_events(kernels["start_ns"], _end_after(kernels["start_ns"], kernels["duration_us"]))
+    events = _believable_events(kernels["start_ns"], end_after(kernels["start_ns"], kernels["duration_us"]))
     return events.take(~drive_collectives(kernels.texts("op_name"))[events.row])
 
 
@@ -236,7 +236,7 @@ def drive_collectives(names: Texts) -> Array:
 
 def collective_times(collectives: Table[Collective] | Table[CollectiveCall]) -> Events:
     """Collectives with a believable time, in no cell yet."""
-    return _believable_events(collectives["start_ns"], _end_after(collectives["start_ns"], collectives["elapse_us"]))
+    return _believable_events(collectives["start_ns"], end_after(collectives["start_ns"], collectives["elapse_us"]))
 
 
 def task_times(tasks: Table[DeviceTask]) -> Events:
@@ -245,7 +245,7 @@ def task_times(tasks: Table[DeviceTask]) -> Events:
     return events.take(tasks.texts("kind").isin(["copy", "wait"])[events.row])
 
 
-def _end_after(start: Array, duration_us: Array) -> Array:
+def end_after(start: Array, duration_us: Array) -> Array:
     """Start plus duration to the nanosecond; before the start where the duration is unknown or impossible."""
     known = (duration_us >= 0) & (duration_us < DAY_NS / 1e3)
     return start + np.where(known, np.rint(np.where(known, duration_us, 0) * 1e3).astype(np.int64), -1)

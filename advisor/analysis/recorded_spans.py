@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.device import end_after
 from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RecordedSpan
@@ -30,11 +31,9 @@ def recorded_spans(
     ]
     for table, lasts in ((kernels, "duration_us"), (collectives, "elapse_us")):
         if table:
-            lasted = np.rint(np.nan_to_num(table.floats(lasts)) * 1e3).astype(np.int64)
             start = table["start_ns"]
-            parts.append(
-                _timed_bounds_by_rank(table["rank"], start, np.where(start == MISSING, MISSING, start + lasted))
-            )
+            end = np.maximum(end_after(start, table.floats(lasts)), start)
+            parts.append(_timed_bounds_by_rank(table["rank"], start, end))
     if not parts:
         return Table.empty(RecordedSpan)
     rank, first, last = map(np.concatenate, zip(*parts, strict=True))

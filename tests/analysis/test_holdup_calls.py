@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from timelines import host_calls
 
+import pytest
+
 from advisor.analysis.holdup_calls import MOST_CALLS, holdup_calls
 from advisor.analysis.recorded_spans import recorded_spans
 from advisor.facts.derived import Gap
@@ -75,6 +77,18 @@ def test_a_timeline_reaches_from_its_first_event_to_its_last_on_any_side() -> No
         windows=read_table(StepWindow, WINDOWS),
     )
     assert [tuple(row.values()) for row in spans.rows()] == [(0, 20, 350000), (3, 7, 7)]
+
+
+@pytest.mark.parametrize("lasts", ["1e300", "inf", "-inf", "-7", "9e10"])
+def test_a_time_that_nothing_can_take_does_not_lengthen_a_timeline(lasts: str) -> None:
+    spans = recorded_spans(
+        read_table(Kernel, f"rank start_ns duration_us\n0 500 1\n0 600 {lasts}"),
+        calls=None,
+        collectives=None,
+        tasks=None,
+        windows=None,
+    )
+    assert [tuple(row.values()) for row in spans.rows()] == [(0, 500, 1500)]
 
 
 def test_without_any_event_there_is_no_timeline() -> None:

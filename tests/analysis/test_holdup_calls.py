@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from timelines import host_calls
-
 import pytest
+from timelines import host_calls
 
 from advisor.analysis.holdup_calls import MOST_CALLS, holdup_calls
 from advisor.analysis.recorded_spans import recorded_spans
@@ -79,6 +78,7 @@ def test_a_timeline_reaches_from_its_first_event_to_its_last_on_any_side() -> No
     assert [tuple(row.values()) for row in spans.rows()] == [(0, 20, 350000), (3, 7, 7)]
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("lasts", ["1e300", "inf", "-inf", "-7", "9e10"])
 def test_a_time_that_nothing_can_take_does_not_lengthen_a_timeline(lasts: str) -> None:
     spans = recorded_spans(

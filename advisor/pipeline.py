@@ -85,12 +85,16 @@ def open_profile(
         InputError: Nothing there can be read; the message says what was found and what to do.
     """
     from advisor.analysis import DERIVATIONS
+    from advisor.rules.patterns import shipped_patterns
     from advisor.sources import UnpackedInput, open_unpacked
 
     unpacked = UnpackedInput(path)
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
     gather = _Spread(_worker_count(jobs, sources), progress)
-    return Profile(_as_told(run, chip, job), sources, (*DERIVATIONS, *also), gather=gather, keeps=unpacked)
+    patterns = shipped_patterns().chains
+    return Profile(
+        _as_told(run, chip, job), sources, (*DERIVATIONS, *also), gather=gather, keeps=unpacked, patterns=patterns
+    )
 
 
 def _as_told(run: Run, chip: str, job: JobKind | None) -> Run:
@@ -118,6 +122,7 @@ def prepare_exhibits(
     else:
         from advisor.engine.needed_tables import wanted_by
 
+        _look_for_chains(profile, catalog)
         profile.prepare([*wanted_by(catalog.rules), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, HOST_CALLS, *also])
     return make_exhibits(profile)
 
@@ -133,6 +138,7 @@ def judge_profile(
     from advisor.engine.rank import rank_findings
     from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
 
+    _look_for_chains(profile, catalog)
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
     run = measured_run(profile)
     waited = slack_by_rank(overlaps) if (overlaps := _table_if_recorded(profile, Overlap)) is not None else {}
@@ -157,6 +163,12 @@ def judge_profile(
         exhibits=shown,
         unread=unread_input(_table_if_recorded(profile, Damage)),
     )
+
+
+def _look_for_chains(profile: Profile, catalog: Catalog) -> None:
+    """Looks for the chains of kernels that the folders of rules tell of."""
+    if catalog.patterns is not None:
+        profile.look_for(catalog.patterns.chains)
 
 
 def open_given(
@@ -322,6 +334,7 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
     from advisor.engine.unseen_ranks import with_ranks_left_out
     from advisor.inspection import OUTLINES, inspect_run
 
+    _look_for_chains(profile, catalog)
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *OUTLINES])
     run = measured_run(profile)
     results = [evaluate(rule, profile, run) for rule in catalog.rules]

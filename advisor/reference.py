@@ -32,6 +32,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.guides import read_guides
+from advisor.rules.patterns import pattern_schema
 from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
 
@@ -52,6 +53,7 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield "docs/reference/verdict.schema.json", _render_json(Verdict.model_json_schema())
     yield "docs/reference/settings.schema.json", _render_json(settings_schema(catalog.rules))
     yield "rules/schema.json", _render_json(json_schema())
+    yield "rules/patterns/schema.json", _render_json(pattern_schema())
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)
     yield "docs/coverage.md", GENERATED + coverage_page(read_guides(), catalog.rules)
     for rule in catalog.rules:

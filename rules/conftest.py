@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every case of every rule is a test, and so is what each rule must bear: no facts, and empty tables."""
+"""Every case of every rule and pattern is a test, and so is what each rule must bear: no facts, and empty tables."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from advisor.analysis.pattern_cases import prove_pattern
 from advisor.engine.case_runs import prove_case, prove_on_empty_tables, prove_without_facts
 from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import read_rule
+from advisor.rules.patterns import SPELLINGS, gather_patterns, is_pattern_file
 from advisor.rules.schema import cases_of_document
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Rule files are collected like modules."""
-    return RuleModule.from_parent(parent, path=file_path) if file_path.suffix in (".yaml", ".yml") else None
+    """Files of rules and patterns are collected like modules."""
+    if file_path.suffix not in (".yaml", ".yml") or file_path.name == SPELLINGS:
+        return None
+    kind = PatternModule if is_pattern_file(file_path) else RuleModule
+    return kind.from_parent(parent, path=file_path)
 
 
 class RuleModule(pytest.File):
@@ -36,6 +41,25 @@ class RuleModule(pytest.File):
             yield Promise.from_parent(self, name=case.name, proof=lambda case=case: prove_case(rule, case))
         yield Promise.from_parent(self, name="is skipped without facts", proof=lambda: prove_without_facts(rule))
         yield Promise.from_parent(self, name="bears empty tables", proof=lambda: prove_on_empty_tables(rule))
+
+
+class PatternModule(pytest.File):
+    """One file with a pattern of chains."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Its cases."""
+        folder = self.path.parent.parent
+        patterns, mistakes = gather_patterns([(self.path, folder)])
+        if mistakes:
+            yield Promise.from_parent(self, name="is well formed", proof=lambda: mistakes)
+            return
+        (pattern,) = (one for one in patterns.patterns if one.name == self.path.stem)
+        for case in pattern.tests:
+            yield Promise.from_parent(
+                self,
+                name=case.name,
+                proof=lambda case=case: list(prove_pattern(pattern.name, case, patterns.chains)),
+            )
 
 
 class Broken(Exception):

@@ -27,7 +27,9 @@ def behind(fact: type[Fact]) -> set[type[Fact]]:
     """A fact and everything it rests on."""
     if fact.observed:
         return {fact}
-    return {fact}.union(*(behind(need) for need, _ in needs_of_derivation(MAKERS[fact]).values() if need is not None))
+    return {fact}.union(
+        *(behind(need) for need, _ in needs_of_derivation(MAKERS[fact]).values() if issubclass(need, Fact))
+    )
 
 
 def of_events(fact: type[Fact]) -> bool:

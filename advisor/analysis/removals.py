@@ -19,6 +19,7 @@ from advisor.analysis.grouping import Groups, group_by
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
 from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank
+from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import Dispatch, Overlap, Removal
 from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
@@ -51,12 +52,13 @@ def removals(
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
+    patterns: ChainPatterns,
 ) -> Table[Removal]:
     """One row per rank and operator type that takes time worth a word, and one per rank and kind of fusible chain."""
     device = build_timeline(kernels, collectives, tasks, windows)
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
-    sets = [_of_types(every), _of_chains(every, device)]
+    sets = [_of_types(every), _of_chains(every, device, patterns)]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -77,13 +79,11 @@ def _of_types(every: StepKernels) -> _Sets:
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 
-def _of_chains(every: StepKernels, device: DeviceTimeline) -> _Sets:
+def _of_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> _Sets:
     """The kernels of the chains of each pattern."""
-    row, patterns = chained_kernels(every, device)
-    groups = group_by(every.table["rank"][row], patterns)
-    return _sets_of_kernels(
-        "chain", patterns, every, (groups, row, np.full(len(row), np.nan)), np.ones(len(groups), bool)
-    )
+    row, names = chained_kernels(every, device, patterns)
+    groups = group_by(every.table["rank"][row], names)
+    return _sets_of_kernels("chain", names, every, (groups, row, np.full(len(row), np.nan)), np.ones(len(groups), bool))
 
 
 def _sets_of_kernels(

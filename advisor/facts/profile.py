@@ -9,9 +9,10 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol, TypeVar, cast, get_args, get_type_hints, overload
+from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload
 
 from advisor.facts.base import Fact
+from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage, StepWindow
 from advisor.facts.selection import Selected, Selection
@@ -26,7 +27,7 @@ BESIDE_WORTH_BYTES = 64 << 20
 AnyTable = Table[Any]
 Derivation = Callable[..., AnyTable]
 """Tables in, one table out. Its needs are its annotated parameters: `Table[X]` (required), `Table[X] | None`
-(optional: None when not recorded) and `Run`. The return annotation `Table[Y]` names what it makes."""
+(optional: None when not recorded), `Run` and `ChainPatterns`. The return annotation `Table[Y]` names what it makes."""
 
 
 class Source(Protocol):
@@ -59,6 +60,8 @@ class Closable(Protocol):
 WantedFact = type[Fact] | Selection
 ReadTable = AnyTable | Selected | FactMissing
 RankFacts = dict[WantedFact, ReadTable]
+_Given = Mapping[type, object]
+"""What derivations take beside tables, by its type."""
 Gather = Callable[[Callable[["Source"], RankFacts], Sequence["Source"]], Iterable[RankFacts]]
 """How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
 
@@ -73,14 +76,28 @@ class Profile:
         derivations: Iterable[Derivation],
         gather: Gather = map,
         keeps: Closable | None = None,
+        *,
+        patterns: ChainPatterns | None = None,
     ) -> None:
-        """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked."""
-        self.run, self._keeps = run, keeps
+        """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked, and
+        `patterns` are the chains of kernels that are looked for."""
+        self.run, self._keeps, self._patterns = run, keeps, patterns or ChainPatterns()
         self._sources = tuple(sources)
         self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
         self._gather = gather
         self._found: RankFacts = {}
         self._roots: dict[type[Fact], frozenset[type[Fact]]] = {}
+
+    def look_for(self, patterns: ChainPatterns) -> None:
+        """Looks for these chains of kernels from now on; what was found by other patterns is forgotten."""
+        if patterns != self._patterns:
+            self._patterns = patterns
+            for asked in [one for one in self._found if _rests_on_patterns(_fact_of(one), self._makers)]:
+                del self._found[asked]
+
+    @property
+    def _given(self) -> _Given:
+        return {Run: self.run, ChainPatterns: self._patterns}
 
     @property
     def size_bytes(self) -> int:
@@ -145,13 +162,13 @@ class Profile:
             ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
             threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
             known = dict(self._found) if self.single else {}
-            work = _RankWork(self.run, self._makers, ordered, known, threads)
+            work = _RankWork(self._given, self._makers, ordered, known, threads)
             parts = list(self._gather(work, self._sources))
             for asked in ordered:  # each is let go where it came from, so that nothing is held twice
                 self._found[asked] = _join_ranks(asked, [part.pop(asked) for part in parts])
         for asked in left:
             if _fact_of(asked).across_ranks:
-                _resolve_fact(_fact_of(asked), self.run, self._makers, self._found, _cannot_read)
+                _resolve_fact(_fact_of(asked), self._given, self._makers, self._found, _cannot_read)
 
     def prepare_events(self) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
@@ -167,9 +184,8 @@ class Profile:
         """What must be collected rank by rank for these: themselves, or what an across-ranks fact needs."""
         for asked in wanted:
             if isinstance(asked, type) and asked.across_ranks:
-                yield from self._needs_per_rank(
-                    need for need, _ in needs_of_derivation(self._makers[asked]).values() if need is not None
-                )
+                needs = needs_of_derivation(self._makers[asked]).values()
+                yield from self._needs_per_rank(need for need, _ in needs if _is_fact(need))
             else:
                 yield asked
 
@@ -203,13 +219,13 @@ class _RankWork:
 
     def __init__(
         self,
-        run: Run,
+        given: _Given,
         makers: Mapping[type[Fact], Derivation],
         wanted: tuple[WantedFact, ...],
         known: Mapping[WantedFact, ReadTable],
         threads: int,
     ) -> None:
-        self.run, self.makers, self.wanted, self.known, self.threads = run, makers, wanted, known, threads
+        self.given, self.makers, self.wanted, self.known, self.threads = given, makers, wanted, known, threads
         needed = {asked: _observed_roots(_fact_of(asked), makers) for asked in wanted}
         behind = frozenset[type[Fact]]().union(*needed.values())
         self.events = sorted((root for root in behind if _of_events(root)), key=lambda root: root.table)
@@ -222,7 +238,7 @@ class _RankWork:
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)
         for fact in self.events:
-            _resolve_fact(fact, self.run, self.makers, found, source.read)
+            _resolve_fact(fact, self.given, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
             self._side_by_side(source, found)
@@ -233,7 +249,7 @@ class _RankWork:
         return {asked: found[asked] for asked in self.wanted}
 
     def _collect_table(self, asked: WantedFact, found: RankFacts, source: Source) -> None:
-        table = _resolve_fact(_fact_of(asked), self.run, self.makers, found, source.read)
+        table = _resolve_fact(_fact_of(asked), self.given, self.makers, found, source.read)
         if not isinstance(asked, type) and asked not in found:
             found[asked] = asked.select(table) if isinstance(table, Table) else table
 
@@ -248,12 +264,12 @@ class _RankWork:
         heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
         left = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
         for fact in sorted((fact for fact in left if fact.observed), key=lambda fact: fact.table):
-            _resolve_fact(fact, self.run, self.makers, found, source.read)
+            _resolve_fact(fact, self.given, self.makers, found, source.read)
         with ThreadPoolExecutor(self.threads) as pool:
             while left := left - found.keys():
                 ready = [fact for fact in left if not left & _direct_needs(fact, self.makers)]
                 made = pool.map(
-                    lambda fact: _resolve_fact(fact, self.run, self.makers, dict(found), source.read), ready
+                    lambda fact: _resolve_fact(fact, self.given, self.makers, dict(found), source.read), ready
                 )
                 found.update(zip(ready, made, strict=True))
 
@@ -269,7 +285,16 @@ def _direct_needs(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> 
 
 @cache
 def _facts_needed(derivation: Derivation) -> frozenset[type[Fact]]:
-    return frozenset(need for need, _ in needs_of_derivation(derivation).values() if need is not None)
+    return frozenset(need for need, _ in needs_of_derivation(derivation).values() if _is_fact(need))
+
+
+def _is_fact(need: type) -> TypeGuard[type[Fact]]:
+    return issubclass(need, Fact)
+
+
+def _rests_on_patterns(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> bool:
+    derived = (one for one in _facts_behind(fact, makers) if not one.observed)
+    return any(need is ChainPatterns for one in derived for need, _ in needs_of_derivation(makers[one]).values())
 
 
 def _facts_behind(fact: type[Fact], makers: Mapping[type[Fact], Derivation]) -> frozenset[type[Fact]]:
@@ -288,7 +313,7 @@ def _cannot_read(fact: type[Fact]) -> AnyTable:
 
 def _resolve_fact(
     fact: type[Fact],
-    run: Run,
+    given: _Given,
     makers: Mapping[type[Fact], Derivation],
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
@@ -297,7 +322,7 @@ def _resolve_fact(
     if fact in found:
         return found[fact]
     try:
-        found[fact] = read(fact) if fact.observed else _derive_fact(fact, run, makers, found, read)
+        found[fact] = read(fact) if fact.observed else _derive_fact(fact, given, makers, found, read)
     except FactMissing as missing:
         # what is kept would else keep every table of the frames it passed through
         found[fact] = missing.with_traceback(None)
@@ -307,20 +332,20 @@ def _resolve_fact(
 
 def _derive_fact(
     fact: type[Fact],
-    run: Run,
+    given: _Given,
     makers: Mapping[type[Fact], Derivation],
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
 ) -> AnyTable:
-    if fact.of_pauses and run.times_of == "work":
+    if fact.of_pauses and cast("Run", given[Run]).times_of == "work":
         raise FactMissing([StepWindow.table])
     arguments: dict[str, object] = {}
     missing: list[FactMissing] = []
     for name, (need, optional) in needs_of_derivation(makers[fact]).items():
-        if need is None:
-            arguments[name] = run
+        if not _is_fact(need):
+            arguments[name] = given[need]
             continue
-        table = _resolve_fact(need, run, makers, found, read)
+        table = _resolve_fact(need, given, makers, found, read)
         if isinstance(table, FactMissing) and not optional:
             missing.append(table)
         arguments[name] = None if isinstance(table, FactMissing) else table
@@ -344,15 +369,15 @@ def fact_of_name(name: str) -> type[Fact]:
 
 
 @cache
-def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type[Fact] | None, bool]]:
-    """Per parameter: the fact it takes (None for the run) and whether it is optional."""
-    found: dict[str, tuple[type[Fact] | None, bool]] = {}
+def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type, bool]]:
+    """Per parameter: the fact it takes, or what it takes beside facts, and whether it is optional."""
+    found: dict[str, tuple[type, bool]] = {}
     for name, hint in get_type_hints(derivation).items():
         if name == "return":
             continue
         optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
         inner = next(arg for arg in get_args(hint) if arg is not types.NoneType) if optional else hint
-        found[name] = (None, False) if inner is Run else (get_args(inner)[0], optional)
+        found[name] = (inner, False) if inner in (Run, ChainPatterns) else (get_args(inner)[0], optional)
     return found
 
 

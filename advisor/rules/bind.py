@@ -98,6 +98,8 @@ class _Binder:
         saving = self.saving(scope)
         fix_when = self.fix_when(scope)
         self.holes()
+        if w.pattern_fixes and "pattern" not in w.for_each:
+            self.wrong(("pattern_fixes",), Message("groups_by_pattern"))
         return Rule(
             id=w.id,
             path=self.path,
@@ -127,6 +129,7 @@ class _Binder:
             why=w.why,
             fix=tuple(RemedyStep(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
             fix_when=fix_when,
+            pattern_fixes=w.pattern_fixes,
             references=tuple(Reference(title=r.title, url=r.url) for r in w.references),
             document=self.document,
         )

@@ -17,6 +17,7 @@ from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError
 from advisor.messages.message import Message, did_you_mean
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
+from advisor.rules.patterns import PatternCatalog, gather_patterns, is_pattern_file
 from advisor.rules.skeleton import new_rule
 from advisor.shipped_files import shipped_folder
 
@@ -49,6 +50,8 @@ class Catalog:
     tolerated_loss: float = 0.0
     """Part of a table that may be gone before nothing found in it stops to count: what `capture/lost-rows` tolerates,
     whether it is asked for or not; nothing may where no rule says so."""
+    patterns: PatternCatalog | None = None
+    """Chains of kernels that are looked for; what a profile looks for anyway where None."""
 
     @classmethod
     def load(cls, directories: Iterable[Path], settings: Adjustment | None = None) -> Catalog:
@@ -57,13 +60,16 @@ class Catalog:
         Raises:
             RuleError: Everything wrong with the rule files and the settings, at once.
         """
-        rules, mistakes = gather_rules(directories)
+        folders = list(directories)
+        rules, mistakes = gather_rules(folders)
+        patterns, slips = gather_patterns(_given_patterns(folders))
         if settings is not None and not mistakes:
             mistakes += settings.check({rule.id: rule for rule in rules})
-        if mistakes:
-            raise RuleError(mistakes)
+        if mistakes or slips:
+            raise RuleError([*mistakes, *slips])
+        rules = [patterns.remedies_into(rule) if rule.pattern_fixes else rule for rule in rules]
         applied = tuple(rules if settings is None else settings.applied(rules))
-        return cls(applied, _tolerated_loss((*rules, *applied)))
+        return cls(applied, _tolerated_loss((*rules, *applied)), patterns)
 
     def facts(self) -> set[type[Fact]]:
         """Every table some rule wants."""
@@ -109,7 +115,33 @@ def rule_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
     """Every rule file with the directory it was found in, ordered by name. A file may stand for a directory.
 
     Raises:
-        RuleError: A directory does not exist, cannot be listed, or holds no rule.
+        RuleError: A directory does not exist, cannot be listed, or holds neither rules nor patterns.
+    """
+    return (found for found in _files_in(directories) if not is_pattern_file(found[0]))
+
+
+def pattern_files(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+    """The same of files that hold patterns of chains.
+
+    Raises:
+        RuleError: As for rules.
+    """
+    return (found for found in _files_in(directories) if is_pattern_file(found[0]))
+
+
+def _given_patterns(directories: Iterable[Path]) -> list[tuple[Path, Path]]:
+    """The same; none where the directories cannot be read, which their rules have told."""
+    try:
+        return list(pattern_files(directories))
+    except RuleError:
+        return []
+
+
+def _files_in(directories: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
+    """Every file of rules or patterns.
+
+    Raises:
+        RuleError: A directory does not exist, cannot be listed, or holds none.
     """
     for directory in directories:
         if os.path.isdir(directory):
@@ -190,13 +222,13 @@ def _bound(path: Path, text: str, tests: bool) -> Rule | list[Mistake]:
 
 
 def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
-    """Everything wrong with the rules of directories, and everything to be bettered (see `style`)."""
+    """Everything wrong with the rules and patterns of directories, and everything to be bettered (see `style`)."""
     from advisor.rules import style
 
     found = list(directories)
     rules, mistakes = gather_rules(found, tests=True)
     try:
-        roots = dict(rule_files(found))
+        roots = dict(_files_in(found))
     except RuleError:
         return mistakes
     ours = shipped_folder("rules")
@@ -206,4 +238,9 @@ def lint_rules(directories: Iterable[Path]) -> list[Mistake]:
     for rule in rules:
         mistakes += style.check_rule(rule, roots[rule.path], known)
     mistakes += style.find_circles({rule.id: rule for rule in rules})
+    patterns, slips = gather_patterns(_given_patterns(found))
+    mistakes += slips
+    for pattern in patterns.patterns:
+        if pattern.path in roots:
+            mistakes += style.check_pattern(pattern, roots[pattern.path])
     return sorted(mistakes, key=lambda mistake: mistake.place)

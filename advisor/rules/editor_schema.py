@@ -42,6 +42,8 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "saving": "What fixing it could win per step, at most.",
         "confidence": "How sure it is that this is the cause; written like severity.",
         "fix": "What to do, in order.",
+        "pattern_fixes": "`true` where the steps of each pattern in `patterns/` come before those of `fix`, for "
+        "chains of that pattern; the rule has `pattern` in `for_each`.",
         "references": "Where to read more.",
         "tests": "The cases of the rule. Rules of your own need one that fires; shipped ones three, one of them quiet.",
     },

@@ -113,6 +113,8 @@ class Rule:
     fix: tuple[RemedyStep, ...]
     fix_when: tuple[Compiled | None, ...]
     """When each step of `fix` is worth saying; None for always."""
+    pattern_fixes: bool
+    """Whether the steps of patterns come before its own (see `patterns`)."""
     references: tuple[Reference, ...]
     document: RuleDocument = field(repr=False, compare=False)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -169,6 +169,7 @@ class RuleFile(_Part):
     saving: SavingFile | None = None
     confidence: ConfidenceWord | dict[ConfidenceWord, Expression] = "medium"
     fix: list[FixFile] = Field(min_length=1)
+    pattern_fixes: bool = False
     references: list[ReferenceFile] = []
     tests: Any = None
 
@@ -257,7 +258,17 @@ def _path_in_data(loc: tuple[str | int, ...], data: Any) -> Path_:
     return tuple(path)
 
 
-def _mistake_of_slip(document: RuleDocument, path: Path_, entry: dict[str, Any]) -> Mistake:
+def slips_in_document(document: RuleDocument, error: ValidationError, model: type[BaseModel]) -> list[Mistake]:
+    """What is wrong with the shape of a document that is no rule but such a model."""
+    return [
+        _mistake_of_slip(document, _path_in_data(slip["loc"], document.data), dict(slip), model)
+        for slip in error.errors(include_url=False)
+    ]
+
+
+def _mistake_of_slip(
+    document: RuleDocument, path: Path_, entry: dict[str, Any], model: type[BaseModel] | None = None
+) -> Mistake:
     """A pydantic error in our words."""
     kind, name = str(entry["type"]), ".".join(map(str, path))
     if kind == "missing":
@@ -265,7 +276,7 @@ def _mistake_of_slip(document: RuleDocument, path: Path_, entry: dict[str, Any])
     if kind in _UNKNOWN:
         unknown = str(path[-1])
         return document.mistake(
-            path, Message("unknown_key", name=unknown), suggest_known(unknown, _allowed_keys(path)), key=True
+            path, Message("unknown_key", name=unknown), suggest_known(unknown, _allowed_keys(path, model)), key=True
         )
     if kind == "literal_error":
         given, expected = str(entry.get("input")), str(entry["ctx"]["expected"])
@@ -312,10 +323,19 @@ _NESTED: dict[str, type[BaseModel]] = {
 _TEXTS = ("title", "why", "basis", "assumes", "do", "care")
 
 
-def _allowed_keys(path: Path_) -> list[str]:
-    """The keys that may stand where an unknown one stands."""
+def _allowed_keys(path: Path_, model: type[BaseModel] | None = None) -> list[str]:
+    """The keys that may stand where an unknown one stands, in a rule where no other model is given."""
     words = [step for step in path[:-1] if isinstance(step, str)]
     if words and words[-1] in _TEXTS:
         return ["en", "zh"]
-    model = _NESTED.get(words[0], RuleFile) if words else RuleFile
-    return [field.alias or name for name, field in model.model_fields.items()]
+    top = model or RuleFile
+    part = _part_of(top, words[0]) if words else top
+    return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _part_of(model: type[BaseModel], key: str) -> type[BaseModel]:
+    """The model of what stands under a key, in a list or a mapping; the model itself where none does."""
+    if model is RuleFile:
+        return _NESTED.get(key, model)
+    inner = [one for one in get_args(model.model_fields[key].annotation) if isinstance(one, type)]
+    return next((one for one in inner if issubclass(one, BaseModel)), model)

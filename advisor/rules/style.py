@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from advisor.messages.errors import Mistake, Unclear
 from advisor.messages.markup import find_refusals
 from advisor.messages.message import Message
+from advisor.model.findings import RemedyStep
 from advisor.rules.bind import Rule
 from advisor.rules.cases import parse_given
 from advisor.rules.guides import known_statements
+from advisor.rules.patterns import Pattern
 from advisor.rules.schema import cases_of_document
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 from advisor.rules.vendors import TELLS, named_tools
@@ -46,6 +48,23 @@ def check_rule(rule: Rule, directory: Path, known: Collection[str]) -> Iterator[
             yield document.mistake(("explains", number), Message("explains_itself"))
         elif name not in known:
             yield document.mistake(("explains", number), Message("unknown_rule", name=name), suggest_known(name, known))
+
+
+def check_pattern(pattern: Pattern, directory: Path) -> Iterator[Mistake]:
+    """What is to be bettered about a pattern."""
+    document, ours = pattern.document, directory.resolve() == shipped_folder("rules").resolve()
+    if not any(case.chains for case in pattern.tests):
+        yield document.mistake(("tests",), Message("no_case_finds"), key=True)
+    yield from _check_markup((), document.data, document)
+    if ours:
+        if all(case.chains for case in pattern.tests):
+            yield document.mistake(("tests",), Message("no_case_finds_none"), key=True)
+        yield from _check_translations((), document.data, document)
+        asked = [frozenset(_ASKED.findall(when)) for when in pattern.fix_when]
+        yield from _steps_of_vendors(pattern.fix, asked, {"workload"} if pattern.chain.workload else set(), document)
+
+
+_ASKED = re.compile(r"[a-z_]+")
 
 
 def find_circles(rules: Mapping[str, Rule]) -> Iterator[Mistake]:
@@ -113,11 +132,18 @@ def _check_units(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
 def _vendor_tools(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
     """Remedies that name a tool of one family of devices, or framework, and do not say whom they concern."""
     everywhere = rule.applies_when.names if rule.applies_when else frozenset()
-    for number, (step, when) in enumerate(zip(rule.fix, rule.fix_when, strict=True)):
+    asked = [when.names if when else frozenset[str]() for when in rule.fix_when]
+    yield from _steps_of_vendors(rule.fix, asked, everywhere, document)
+
+
+def _steps_of_vendors(
+    fix: Sequence[RemedyStep], asked: Sequence[Set[str]], everywhere: Set[str], document: RuleDocument
+) -> Iterator[Mistake]:
+    """The same of steps, each with the names its condition asks for."""
+    for number, (step, names) in enumerate(zip(fix, asked, strict=True)):
         texts = (step.do.en, step.do.zh, step.run, step.code, *((step.care.en, step.care.zh) if step.care else ()))
-        asked = everywhere | (when.names if when else frozenset())
         for name, word in named_tools(" ".join(texts)):
-            if asked.isdisjoint(TELLS.get(name, {name})):
+            if (everywhere | names).isdisjoint(TELLS.get(name, {name})):
                 what = Message("tool_of_some_runs", tool=word)
                 yield document.mistake(("fix", number), what, Message("say_whom_it_concerns", name=name))
 

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import DERIVED
 from advisor.facts.profile import fact_of_derivation, needs_of_derivation
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.rules.patterns import shipped_patterns
 
+GIVEN = {Run: Run(), ChainPatterns: shipped_patterns().chains}
 EVERY = pytest.mark.parametrize("derivation", DERIVATIONS, ids=lambda d: d.__name__)
 
 HOSTILE = {
@@ -44,9 +47,7 @@ def hostile(draw: st.DrawFn, fact: type[Fact]) -> Table[Any]:
 
 
 def run_with(derivation: Callable[..., Table[Any]], table_of: Callable[[type[Fact]], Any]) -> Table[Any] | None:
-    arguments = {
-        n: Run() if need is None else table_of(need) for n, (need, _) in needs_of_derivation(derivation).items()
-    }
+    arguments = {n: GIVEN.get(need) or table_of(need) for n, (need, _) in needs_of_derivation(derivation).items()}
     try:
         return derivation(**arguments)
     except FactMissing:
@@ -97,7 +98,7 @@ def test_tables_are_left_as_they_were(derivation, data):
         return drawn[-1]
 
     before: list[str] = []
-    arguments = {n: Run() if need is None else draw(need) for n, (need, _) in needs_of_derivation(derivation).items()}
+    arguments = {n: GIVEN.get(need) or draw(need) for n, (need, _) in needs_of_derivation(derivation).items()}
     before = [repr(table.rows()) for table in drawn]
     try:
         with np.errstate(all="ignore"):

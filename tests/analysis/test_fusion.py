@@ -2,17 +2,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise, product
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.analysis.fusion import _BETWEEN, _WORDS, PASSED_OVER, PATTERNS, Pattern, fusible_chains
+from advisor.analysis.chain_search import BETWEEN
+from advisor.analysis.fusion import fusible_chains
+from advisor.facts.chain_patterns import ChainOrder
 from advisor.facts.derived import Removal
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table, read_table
+from advisor.rules.patterns import shipped_patterns
+
+PATTERNS = shipped_patterns().chains
 
 NORM = "Pow ReduceMean Add Rsqrt Mul Mul"
 ROTARY = "Slice Slice Neg ConcatD Mul Mul Add"
@@ -39,7 +44,7 @@ def ran(types: str, us: float = 10.0, pause_us: float = 1.0, **columns: Any) -> 
 
 
 def chains(kernels: Table[Kernel]) -> dict[str, dict[str, Any]]:
-    return {row["pattern"]: row for row in fusible_chains(kernels, None, None).rows()}
+    return {row["pattern"]: row for row in fusible_chains(kernels, None, None, patterns=PATTERNS).rows()}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,7 @@ def test_another_kernel_beside_a_chain_takes_from_what_it_costs():
     ],
 )
 def test_a_chain_wins_what_a_replay_without_it_wins_and_no_more_than_its_work_and_pauses(replayed, removed_us):
-    (norm,) = fusible_chains(ran(NORM), None, None, without=replayed).rows()
+    (norm,) = fusible_chains(ran(NORM), None, None, without=replayed, patterns=PATTERNS).rows()
     assert norm["removed_us"] == removed_us
 
 
@@ -163,22 +168,31 @@ def test_chains_are_those_a_plain_search_finds(pieces):
 
 def searched(types: list[str | None]) -> list[tuple[str, int]]:
     """Every chain of one stream and its length, by looking at each place in turn."""
-    places = [place for place, name in enumerate(types) if name not in PASSED_OVER]
+    places = [place for place, name in enumerate(types) if name not in PATTERNS.passed_over]
     taken: set[int] = set()
     found = []
-    for pattern in PATTERNS:
-        for form in forms(pattern):
-            for begin in range(len(places) - len(form) + 1):
-                here = places[begin : begin + len(form)]
-                fits = all(types[at] in _WORDS.get(word, word).split() for at, word in zip(here, form, strict=True))
-                near = all(after - before <= _BETWEEN + 1 for before, after in pairwise(here))
-                if fits and near and not taken & set(here):
-                    taken |= set(here)
-                    found.append((pattern.name, here[-1] - here[0] + 1))
+    every = [
+        (pattern.name, order, form)
+        for pattern in PATTERNS.patterns
+        for order in pattern.orders
+        for form in forms(order)
+    ]
+    for pattern, order, form in sorted(every, key=lambda one: -len(one[2])):
+        for begin in range(len(places) - len(form) + 1):
+            here = places[begin : begin + len(form)]
+            fits = all(types[at] in order.members[one].types for at, one in zip(here, form, strict=True))
+            near = all(after - before <= BETWEEN + 1 for before, after in pairwise(here))
+            if fits and near and not taken & set(here):
+                taken |= set(here)
+                found.append((pattern, here[-1] - here[0] + 1))
     return found
 
 
-def forms(pattern: Pattern) -> list[list[str]]:
-    words = [[word, ""] if word.endswith("?") else [word] for word in pattern.members.split()]
-    chosen = {tuple(word.rstrip("?!") for word in form if word) for form in product(*words)}
-    return sorted(map(list, chosen), key=lambda form: (-len(form), form))
+def forms(order: ChainOrder) -> list[tuple[int, ...]]:
+    """Every choice of optional members, the longest first, those of one length by their words."""
+    numbers = range(len(order.members))
+    optional = [at for at in numbers if order.members[at].optional]
+    left_out = [gone for count in range(len(optional) + 1) for gone in combinations(optional, count)]
+    chosen = [tuple(at for at in numbers if at not in gone) for gone in left_out]
+    by_words = {tuple(order.members[at].word for at in form): form for form in chosen}
+    return [by_words[words] for words in sorted(by_words, key=lambda words: (-len(words), words))]

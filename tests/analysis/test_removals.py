@@ -17,6 +17,7 @@ from advisor.analysis.replay import Queue, Relief, ReplayedWork, ReplayInput, ga
 from advisor.facts.derived import Dispatch, Removal
 from advisor.facts.observed import Kernel, StepWindow
 from advisor.facts.table import read_table
+from advisor.rules.patterns import shipped_patterns
 
 TASKS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 30), st.integers(0, 40), st.integers(0, 30)), min_size=1, max_size=15
@@ -85,6 +86,7 @@ def found(links: str, calls: str | None = None, mul: int = 100_000) -> dict[str,
         read_table(Kernel, KERNELS.format(mul=mul)), read_table(Dispatch, links),
         calls=None if calls is None else host_calls(calls),
         collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+        patterns=shipped_patterns().chains,
     )  # fmt: skip
     return {row["name"]: (row["instant_us"], row["removed_us"]) for row in table.rows()}
 
@@ -122,6 +124,7 @@ def test_a_rank_with_one_kernel_wins_no_more_than_it_takes():
         read_table(Kernel, "op_type start_ns duration_us\nCast 0 40"),
         read_table(Dispatch, "start_ns latency_us idle_before_us vertical\n0 0 - -"),
         calls=None, collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+        patterns=shipped_patterns().chains,
     )  # fmt: skip
     assert [0 <= row["instant_us"] <= 40 for row in table.rows()] == [True]
 
@@ -159,7 +162,7 @@ def steady(queued_us: float) -> float:
     )
     table = removals(
         read_table(Kernel, UNEVEN), read_table(Dispatch, launches), calls=None, collectives=None, tasks=None,
-        windows=read_table(StepWindow, "start_ns end_ns\n0 110000"),
+        windows=read_table(StepWindow, "start_ns end_ns\n0 110000"), patterns=shipped_patterns().chains,
     )  # fmt: skip
     (row,) = table.rows()
     assert row["steady_us"] <= row["instant_us"]

@@ -18,6 +18,7 @@ from advisor.release import VERSION
 from advisor.rules import style
 from advisor.rules.catalog import Catalog, lint_rules, new_rule
 from advisor.rules.editor_schema import json_schema
+from advisor.rules.patterns import SPELLINGS, is_pattern_file, pattern_schema
 from advisor.shipped_files import shipped_folder
 
 
@@ -194,9 +195,12 @@ def test_a_case_cannot_ask_for_rows_without_end(tmp_path: Path) -> None:
     assert told(tmp_path) == ["overlaps: more than 100000 rows"]
 
 
-def test_the_schema_accepts_every_shipped_rule_and_refuses_a_slip() -> None:
-    validator = jsonschema.Draft202012Validator(json_schema())
+def test_the_schemas_accept_every_shipped_rule_and_pattern_and_refuse_a_slip() -> None:
+    of_rules, of_patterns = map(jsonschema.Draft202012Validator, (json_schema(), pattern_schema()))
     for path in sorted(shipped_folder("rules").rglob("*.yaml")):
+        if path.name == SPELLINGS:
+            continue
+        validator = of_patterns if is_pattern_file(path) else of_rules
         data = json.loads(json.dumps(yaml.safe_load(path.read_text(encoding="utf-8")), default=str))
         assert list(validator.iter_errors(data)) == [], path
         assert list(validator.iter_errors({**data, "whem": "true"}))

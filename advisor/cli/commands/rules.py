@@ -12,6 +12,9 @@ from advisor.cli.settings_in_force import catalog_of, language_of, rule_folders,
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+
+    from advisor.engine.case_runs import Broken
 
 
 def words(rules: argparse.ArgumentParser) -> None:
@@ -52,6 +55,7 @@ def words(rules: argparse.ArgumentParser) -> None:
         one.set_defaults(run=work)
 
     one = actions.add_parser("schema", help="print the JSON schema of a rule file, for editors")
+    one.add_argument("--patterns", action="store_true", help="that of a file with a pattern of chains instead")
     one.set_defaults(run=_print_schema)
 
 
@@ -103,24 +107,42 @@ def _test_rules(arguments: argparse.Namespace) -> int:
     from advisor.messages.message import Message
     from advisor.rules.catalog import Catalog
 
-    catalog = Catalog.load(rule_folders(arguments.dirs))
-    failed = cases = 0
-    for rule in catalog.rules:
-        wrong = prove_rule(rule)
-        failed, cases = failed + bool(wrong), cases + len(rule.tests)
-        print(f"{'FAILED' if wrong else 'ok':<7} {rule.id}")
+    folders = rule_folders(arguments.dirs)
+    proofs = [(rule.id, prove_rule(rule), len(rule.tests)) for rule in Catalog.load(folders).rules]
+    proofs += _proofs_of_patterns(folders)
+    for name, wrong, _ in proofs:
+        print(f"{'FAILED' if wrong else 'ok':<7} {name}")
         for line in wrong:
             print(f"        {line.say(language_of(arguments.lang))}")
-    print(f"{len(catalog.rules) - failed} passed, {failed} failed")
-    if not cases:
+    failed = sum(bool(wrong) for _, wrong, _ in proofs)
+    print(f"{len(proofs) - failed} passed, {failed} failed")
+    if not any(cases for _, _, cases in proofs):
         raise UsageError(Message("no_case"), Message("write_cases"))
     return FOUND if failed else FINE
 
 
-def _print_schema(_: argparse.Namespace) -> int:
+def _proofs_of_patterns(folders: Sequence[Path]) -> list[tuple[str, list[Broken], int]]:
+    """Patterns of chains in these folders: what each promised and did not keep, and how many cases it has."""
+    from advisor.analysis.pattern_cases import broken_cases
+    from advisor.rules.catalog import pattern_files
+    from advisor.rules.patterns import FOLDER, gather_patterns
+
+    files = list(pattern_files(folders))
+    own, every = {path for path, _ in files}, gather_patterns(files)[0]
+    return [
+        (f"{FOLDER}/{one.name}", [*broken_cases(one, every.chains)], len(one.tests))
+        for one in every.patterns
+        if one.path in own
+    ]
+
+
+def _print_schema(arguments: argparse.Namespace) -> int:
     import json
 
     from advisor.rules.editor_schema import json_schema
+    from advisor.rules.patterns import pattern_schema
 
-    print(json.dumps(json_schema(), indent=2))  # in ASCII: a redirected output may have any encoding
+    print(
+        json.dumps(pattern_schema() if arguments.patterns else json_schema(), indent=2)
+    )  # in ASCII: a redirected output may have any encoding
     return FINE

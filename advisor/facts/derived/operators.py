@@ -253,7 +253,7 @@ class FusibleChain(Fact):
     moment = Moment("worst_start_ns", lasts="worst_us", name=("pattern",))
 
     rank: Rank
-    pattern: Annotated[str, Key("`attention`, `norm`, `rotary`, `swiglu` or `optimizer`, forward and backward.")]
+    pattern: Annotated[str, Key("What is looked for, a file in `patterns/` of the rules, forward and backward.")]
     chains: Annotated[float, Count("Chains per step.")]
     kernels: Annotated[float, Count("Kernels per chain.")]
     total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]

@@ -45,6 +45,33 @@ TEXTS: Mapping[str, Text] = {
     "rule_is_mapping": Text("a rule file is a mapping that begins with `id:`", "规则文件应为映射，并以 `id:` 开头"),
     "rule_has_tests": Text("a rule has a list of `tests`", "规则应有 `tests` 列表"),
     "fires_and_quiet": Text("one that fires, one that is quiet", "至少一个触发、一个不触发"),
+    # a pattern of chains
+    "pattern_is_mapping": Text(
+        "a pattern file is a mapping that begins with `name:`", "模式文件应为映射，并以 `name:` 开头"
+    ),
+    "pattern_named_as_file": Text(
+        "the name is that of the file, in small letters with dashes: `{name}`",
+        "name 应与文件名一致，用小写字母与连字符：`{name}`",
+    ),
+    "one_anchor": Text("one member, and only one, is marked with `!`", "须有且仅有一个成员标注 `!`"),
+    "mark_the_rarest": Text("mark the rarest: the chain is looked for by it", "请标注最少见的成员：按它查找算子串"),
+    "chain_too_long": Text(
+        "more than {members} members, or more than {optional} that may be missing",
+        "成员超过 {members} 个，或可缺省的超过 {optional} 个",
+    ),
+    "chain_too_short": Text("fewer than two members that have to be there", "必须出现的成员少于两个"),
+    "no_member": Text("`{name}` is no member of the chain", "`{name}` 不是该算子串的成员"),
+    "no_spelling": Text("no spellings are given for `{name}`", "没有给出 `{name}` 的拼写"),
+    "no_case_finds": Text("no case in which a chain is found", "缺少能找到算子串的用例"),
+    "no_case_finds_none": Text("no case in which none is found", "缺少找不到算子串的用例"),
+    "shapes_in_brackets": Text(
+        "`{word}` is neither a type nor a type with shapes, such as `Add(64,128;128)`",
+        "`{word}` 既不是算子类型，也不是带 shape 的类型（如 `Add(64,128;128)`）",
+    ),
+    "chains_expected": Text("{name}: expected {wanted} chains, got {got}", "{name}：应找到 {wanted} 串，实为 {got} 串"),
+    "groups_by_pattern": Text(
+        "steps of patterns need `pattern` in `for_each`", "使用模式的措施时，`for_each` 中须有 `pattern`"
+    ),
     # its meaning
     "key_is_measured": Text(
         "`{name}` is measured; group by names, ranks, steps or flags",

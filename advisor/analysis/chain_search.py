@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where chains of small operators lie: runs of kernels on one stream, in start order, whose types follow a pattern.
+
+Conversions and copies may stand between two members; they belong to the chain. Chains are matched around their rarest
+member, all occurrences at once, the longest form of all patterns first; a kernel belongs to one chain only.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.device import DeviceTimeline
+from advisor.analysis.grouping import group_by
+from advisor.analysis.operators import StepKernels
+from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
+from advisor.facts.table import Array, Texts
+
+BETWEEN = 2
+"""At most so many conversions and copies stand between two members."""
+
+
+class Lanes(Struct, frozen=True, dict=True):
+    """Kernels in start order, one stream of one step after another."""
+
+    row: Array
+    """Row of the kernels."""
+    lane: Array
+    member: Array
+    """Positions of those that are not passed over."""
+    code: Array
+    """Their types, by number; the last number for a type that is missing."""
+    names: tuple[str, ...]
+    shapes: Texts
+    """Shapes of the inputs, by row of the kernels."""
+
+    @cached_property
+    def with_vector(self) -> Array:
+        """Per member: whether one of its inputs has a single axis."""
+        told = np.array([*map(_takes_vector, self.shapes.names), False])
+        found: Array = told[self.shapes.codes[self.row[self.member]]]
+        return found
+
+    @cached_property
+    def joined(self) -> Array:
+        """Per member: whether it and the next one may follow each other in a chain; never the last."""
+        here, following = self.member[:-1], self.member[1:]
+        near = (following - here <= BETWEEN + 1) & (self.lane[here] == self.lane[following])
+        joined: Array = np.append(near, False)
+        return joined
+
+    @cached_property
+    def by_code(self) -> tuple[Array, Array]:
+        """The members ordered by type, and where each type begins."""
+        small = self.code.astype(np.int16) if len(self.names) < np.iinfo(np.int16).max else self.code
+        counts = np.bincount(self.code, minlength=len(self.names) + 1)
+        return np.argsort(small, kind="stable"), np.append(0, np.cumsum(counts))
+
+    def of_types(self, types: frozenset[str]) -> Array:
+        """The members of these types, in order."""
+        order, begin = self.by_code
+        chosen = [order[begin[code] : begin[code + 1]] for code, name in enumerate(self.names) if name in types]
+        return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, np.intp)
+
+
+class FoundChains(Struct, frozen=True):
+    """The kernels of all chains, chain by chain."""
+
+    row: Array
+    """Rows of the kernels."""
+    chain: Array
+    begin: Array
+    """Per chain: the position of its first kernel, how many it has, and the number of its order among all orders."""
+    size: Array
+    order: Array
+
+
+def find_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> FoundChains:
+    """Every chain of these patterns, none sharing a kernel with another."""
+    lanes = stream_lanes(every, device, patterns.passed_over)
+    order, first, last = _match_orders(lanes, patterns.orders)
+    size = last - first + 1
+    begin = np.cumsum(size) - size
+    chain = np.repeat(np.arange(len(size)), size)
+    row = lanes.row[np.arange(len(chain)) - begin[chain] + first[chain]]
+    return FoundChains(row, chain, begin, size, order)
+
+
+def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozenset[str]) -> Lanes:
+    """The kernels as they followed each other on each stream of each step."""
+    types, work = every.table.texts("op_type"), device.work
+    stream = group_by(work.cell[every.row], every.table["stream"]).of
+    order = np.lexsort((work.start[every.row], stream))
+    member = np.flatnonzero(~types.isin(passed_over)[order])
+    code = types.codes[order][member]
+    return Lanes(
+        order,
+        stream[order],
+        member,
+        np.where(code < 0, len(types.names), code),
+        types.names,
+        every.table.texts("input_shapes"),
+    )
+
+
+def _takes_vector(shapes: str) -> bool:
+    return any(one.isdecimal() and one != "1" for one in shapes.strip('"').split(";"))
+
+
+class _Accepted(Struct, frozen=True):
+    """An order of members, held against types by their numbers."""
+
+    order: ChainOrder
+    bits: Array
+    """Per type: a bit for each member that may have it."""
+    at: Array
+    """Members of the lanes from which, as its anchor, a chain can be reached on both sides."""
+
+
+def _match_orders(lanes: Lanes, orders: tuple[ChainOrder, ...]) -> tuple[Array, Array, Array]:
+    """Per chain: the number of its order, and the positions of its first and last kernel."""
+    found: list[tuple[Array, Array, Array]] = [(np.empty(0, np.intp),) * 3]
+    taken = np.zeros(len(lanes.member), bool)
+    tried = {number: one for number, order in enumerate(orders) if len((one := _accepted(lanes, order)).at)}
+    forms = [(number, form, place) for number in tried for form, place in orders[number].forms]
+    for number, form, place in sorted(forms, key=lambda one: -len(one[1])):
+        begin = _begins_of_form(lanes, tried[number], form, place, taken)
+        for step in range(len(form)):
+            taken[begin + step] = True
+        first, last = lanes.member[begin], lanes.member[begin + len(form) - 1]
+        found.append((np.full(len(begin), number), first, last))
+    order, first, last = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return order, first, last
+
+
+def _accepted(lanes: Lanes, order: ChainOrder) -> _Accepted:
+    bits = np.zeros(len(lanes.names) + 1, np.int64)
+    for place, member in enumerate(order.members):
+        bits[[code for code, name in enumerate(lanes.names) if name in member.types]] |= 1 << place
+    at = lanes.of_types(order.members[order.anchor].types)
+    for way in (1, -1):
+        at = at[_reaches_end(lanes, order, bits, at, way)]
+    return _Accepted(order, bits, at)
+
+
+def _reaches_end(lanes: Lanes, order: ChainOrder, bits: Array, at: Array, way: int) -> Array:
+    """Per anchor: whether its neighbours to this side can be the members to this side, some optional ones left out.
+
+    Which members the neighbour so far away may be is one set of bits; it becomes that of the next neighbour.
+    """
+    following, ends = _neighbours(order, way)
+    reached = np.zeros(len(at), bool)
+    alive, state, here = np.arange(len(at)), np.full(len(at), 1 << order.anchor, np.int64), at
+    while len(alive):
+        reached[alive[(state & ends) != 0]] = True
+        inside = (here + way >= 0) & (here + way < len(lanes.code))
+        inside[inside] = lanes.joined[here[inside] - (way < 0)]
+        alive, state, here = alive[inside], state[inside], here[inside] + way
+        possible = np.zeros_like(state)
+        for place, mask in following.items():
+            possible |= np.where(state >> place & 1, mask, 0)
+        state = possible & bits[lanes.code[here]]
+        going_on = state != 0
+        alive, state, here = alive[going_on], state[going_on], here[going_on]
+    return reached
+
+
+def _neighbours(order: ChainOrder, way: int) -> tuple[dict[int, int], int]:
+    """Per member: a bit for each that may stand next to it on this side; and those beside which none has to stand."""
+    masks, ends, count = {}, 0, len(order.members)
+    for place in range(count):
+        mask, other = 0, place + way
+        while 0 <= other < count:
+            mask |= 1 << other
+            if not order.members[other].optional:
+                break
+            other += way
+        else:
+            ends |= 1 << place
+        masks[place] = mask
+    return masks, ends
+
+
+def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place: int, taken: Array) -> Array:
+    """Where a form begins; chains that overlap an earlier one are left out."""
+    length = len(form)
+    begin: Array = tried.at - place
+    begin = begin[(begin >= 0) & (begin + length <= len(taken))]
+    for step, member in enumerate(form):
+        at = begin + step
+        fits = (tried.bits[lanes.code[at]] >> member & 1).astype(bool) & ~taken[at]
+        begin = begin[fits & lanes.with_vector[at] if tried.order.members[member].vector else fits]
+        if not len(begin):
+            return begin
+    for step in range(length - 1):
+        begin = begin[lanes.joined[begin + step]]
+    apart: Array = np.append(True, np.diff(begin) >= length)[: len(begin)]
+    return begin[apart]
+
+
+def pattern_of_chains(found: FoundChains, patterns: ChainPatterns) -> Texts:
+    """Per chain: the name of its pattern."""
+    names = Texts.of(pattern.name for pattern in patterns.patterns for _ in pattern.orders)
+    return names.take(found.order)

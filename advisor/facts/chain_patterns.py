@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Patterns of chains: in which order small operators run that one fused operator would replace.
+
+They are read from `rules/patterns/` (see `rules.patterns`), and given to the derivations that look for them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+
+from msgspec import Struct
+
+
+class ChainMember(Struct, frozen=True):
+    """One kernel of a chain: the word it is called by, and the types it may have, as CANN spells them."""
+
+    word: str
+    types: frozenset[str]
+    optional: bool = False
+    kept: bool = False
+    """Whether the fused operator does its work as it stands, such as the products of attention."""
+    vector: bool = False
+    """Whether one of its inputs has a single axis, as a bias has; where shapes were not recorded, none has."""
+
+
+Form = tuple[int, ...]
+"""Places of the members of a chain that are there."""
+
+
+class ChainOrder(Struct, frozen=True, dict=True):
+    """The members of a chain in order, and which of them it is looked for by."""
+
+    members: tuple[ChainMember, ...]
+    anchor: int
+    passes: float = 1.0
+    """Passes over the tensor the fused operator needs, over those of the longest member that is not kept: a kernel
+    bound by memory takes time in proportion to the tensors it reads and writes."""
+
+    @cached_property
+    def kept_types(self) -> frozenset[str]:
+        """The types of the members that are kept."""
+        return frozenset[str]().union(*(one.types for one in self.members if one.kept))
+
+    @cached_property
+    def forms(self) -> tuple[tuple[Form, int], ...]:
+        """Every choice of its optional members, longest first, each with the place of its anchor."""
+        choices = [((at,), ()) if one.optional else ((at,),) for at, one in enumerate(self.members)]
+        chosen = [tuple(at for part in parts for at in part) for parts in product(*choices)]
+        words = {tuple(self.members[at].word for at in places): places for places in reversed(chosen)}
+        ordered = sorted(words, key=lambda form: (-len(form), form))
+        return tuple((words[form], words[form].index(self.anchor)) for form in ordered)
+
+
+class ChainPattern(Struct, frozen=True):
+    """Chains that one fused operator replaces."""
+
+    name: str
+    operator: str
+    """The fused operator, as CANN names it."""
+    orders: tuple[ChainOrder, ...]
+    workload: str = ""
+    """`training` or `inference` where the fused operator serves that alone."""
+    has_remedy: bool = False
+    """Whether the pattern itself says what to do; else a rule of its own does."""
+
+
+class ChainPatterns(Struct, frozen=True, dict=True):
+    """Everything that is looked for."""
+
+    patterns: tuple[ChainPattern, ...] = ()
+    passed_over: frozenset[str] = frozenset()
+    """Types that change or copy data only: autocast, expansion and views put them between the members of any chain."""
+
+    @cached_property
+    def orders(self) -> tuple[ChainOrder, ...]:
+        """The orders of all patterns, one pattern after another."""
+        return tuple(order for pattern in self.patterns for order in pattern.orders)

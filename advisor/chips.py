@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chips: what is known of each by its name, with the source of every number, and how people write the names.
 
-Clocks are `cube_freq` of CANN's own `data/platform_config/<chip>.ini` (<https://github.com/hicann/runtime>, folder
-`src/platform/platform_config`). Memory is what `npu-smi info` shows on machines with the chip, in MB of 1024² bytes, or
-what that file says where nothing contradicts it. What has no source is left out, and so is what sources disagree on.
+Clocks, cores and the level-2 cache are `cube_freq`, `ai_core_cnt`, `vector_core_cnt` and `l2_size` of CANN's own
+`data/platform_config/<chip>.ini` (<https://github.com/hicann/runtime>, folder `src/platform/platform_config`). Memory
+is what `npu-smi info` shows on machines with the chip, in MB of 1024² bytes, or what that file says where nothing
+contradicts it. What has no source is left out, and so is what sources disagree on, but for the rates, where less is the
+safe side: a share of too low a peak is too high, and what is lost below it too little.
+
+The peak of the cube unit of an Ascend is its cores times their clock times the multiply-adds of a cycle, two operations
+each. `tensor_cast/device.py` of <https://github.com/Ascend/msmodeling> lists more for float16 (376, 313 and 280 TFLOP/s
+where this gives 354, 295 and 246) and the same for bfloat16.
 """
 
 from __future__ import annotations
@@ -19,6 +25,7 @@ from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 
 _GIB = 1024.0**3
+_MIB = 1024.0**2
 
 
 class Chip(Struct, frozen=True):
@@ -31,41 +38,108 @@ class Chip(Struct, frozen=True):
     """Clock its AI Cores were built for; of a family the least of its members. NaN where unknown."""
     memory_bytes: float = math.nan
     """Device memory; of a family only where all members agree. NaN where unknown."""
+    cube_cores: float = math.nan
+    """Cores with a cube unit, or what a GPU has in their place; of a family the fewest, as all that follows."""
+    vector_cores: float = math.nan
+    """Cores of the vector units, where they are apart; NaN elsewhere."""
+    memory_gbps: float = math.nan
+    """Bandwidth of the device memory, 10^9 bytes per s."""
+    l2_bytes: float = math.nan
+    """Level-2 cache."""
+    macs: Mapping[str, int] = {}
+    """Multiply-adds of one core in a cycle, by data type."""
+    tflops: Mapping[str, float] = {}
+    """Peak of dense matrix products where cores and clock do not give it, 10^12 operations per s by data type."""
+
+
+_CUBE = {"FLOAT16": 4096, "INT8": 8192}
+"""16 x 16 x 16, and `DtypeMKN` of the .ini: DT_INT8=16,32,16."""
+CUBE_OF_A2 = {**_CUBE, "BF16": 4096, "INT4": 16384, "FLOAT": 1024}
+"""Cores of Atlas A2 and A3: `support_bf16` of their .ini. FLOAT: the 99.5, 83 and 75 TFLOP/s of msmodeling are a
+quarter of its FLOAT16 and what the vector cores add. What HF32 reaches is said nowhere.
+"""
+_A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
+_H100 = {"FLOAT16": 989.4, "BF16": 989.4, "FLOAT": 66.9, "INT8": 1978.9, "FP8": 1978.9}
+_B200 = {"FLOAT16": 2250.0, "BF16": 2250.0, "FLOAT": 75.0, "INT8": 4500.0, "FP8": 4500.0}
+_MI300X = {"FLOAT16": 1300.0, "BF16": 1300.0, "INT8": 2600.0, "FP8": 2600.0}
+_A5 = {"FLOAT16": 378.0, "BF16": 378.0, "INT8": 756.0, "FP8": 756.0}
+"""The smaller of two in msmodeling; its FLOAT is that of HF32."""
+
+
+def _of_220(
+    name: str,
+    family: str,
+    clock: float,
+    memory: float,
+    *,
+    cores: int,
+    gbps: float,
+    l2: float,
+) -> Chip:
+    """A chip with the cores of Atlas A2 and A3: two vector cores to each cube core."""
+    return Chip(name, family, clock, memory * _GIB, cores, 2.0 * cores, gbps, l2 * _MIB, CUBE_OF_A2)
 
 
 CHIPS = (
     # 32768 MB: device-configmap.yaml of https://github.com/Project-HAMi/HAMi
-    Chip("Ascend910A", "", 1000.0, 32 * _GIB),
-    Chip("Ascend910B", "", 1500.0),  # the family of Atlas A2: 32 and 64 GB
-    Chip("Ascend910B1", "Ascend910B", 1850.0, 64 * _GIB),
+    Chip("Ascend910A", "", 1000.0, 32 * _GIB, 32, l2_bytes=32 * _MIB, macs=_CUBE),
+    # the family of Atlas A2: 32 and 64 GB. Bandwidth of all: 1.6 and 0.8 TB/s in device.py of msmodeling, which counts
+    # in 1024^4 bytes where others count in 10^12
+    _of_220("Ascend910B", "", 1500.0, math.nan, cores=20, gbps=800.0, l2=96),
+    _of_220("Ascend910B1", "Ascend910B", 1850.0, 64, cores=24, gbps=1600.0, l2=192),
     # 65536 MB: device-configmap.yaml of https://github.com/Project-HAMi/HAMi
-    Chip("Ascend910B2", "Ascend910B", 1800.0, 64 * _GIB),
+    _of_220("Ascend910B2", "Ascend910B", 1800.0, 64, cores=24, gbps=1600.0, l2=192),
     # 64 GB: https://github.com/hearth-project/hearth/releases/tag/v0.2.0-rc.1
-    Chip("Ascend910B2C", "Ascend910B", 1800.0, 64 * _GIB),
+    _of_220("Ascend910B2C", "Ascend910B", 1800.0, 64, cores=24, gbps=1600.0, l2=192),
     # 65536 MB: https://github.com/vllm-project/vllm-ascend/issues/1903
-    Chip("Ascend910B3", "Ascend910B", 1800.0, 64 * _GIB),
+    _of_220("Ascend910B3", "Ascend910B", 1800.0, 64, cores=20, gbps=1600.0, l2=192),
     # 32768 MB: https://github.com/Project-HAMi/HAMi/issues/1860
-    Chip("Ascend910B4", "Ascend910B", 1500.0, 32 * _GIB),
+    _of_220("Ascend910B4", "Ascend910B", 1500.0, 32, cores=20, gbps=800.0, l2=96),
     # 65536 MB: https://github.com/Project-HAMi/HAMi-WebUI/issues/47; its .ini repeats the 32 GiB of Ascend910B4
-    Chip("Ascend910B4-1", "Ascend910B", 1500.0, 64 * _GIB),
-    Chip("Ascend910_93", "", 1500.0),  # the family of Atlas A3; each of two dies is a device of its own
+    _of_220("Ascend910B4-1", "Ascend910B", 1500.0, 64, cores=20, gbps=1600.0, l2=168),
+    # the family of Atlas A3; each of two dies is a device of its own
+    _of_220("Ascend910_93", "", 1500.0, math.nan, cores=20, gbps=1600.0, l2=168),
     # 65536 MB per device: https://github.com/vllm-project/vllm-ascend/issues/2534
-    Chip("Ascend910_9391", "Ascend910_93", 1850.0, 64 * _GIB),
-    Chip("Ascend910_9392", "Ascend910_93", 1850.0, 64 * _GIB),
-    Chip("Ascend910_9381", "Ascend910_93", 1800.0, 64 * _GIB),
-    Chip("Ascend910_9382", "Ascend910_93", 1800.0, 64 * _GIB),
-    Chip("Ascend910_9372", "Ascend910_93", 1800.0, 64 * _GIB),
-    Chip("Ascend910_9362", "Ascend910_93", 1500.0),  # 32 GiB by its .ini, which has that of Ascend910B4-1 wrong too
+    _of_220("Ascend910_9391", "Ascend910_93", 1850.0, 64, cores=24, gbps=1600.0, l2=192),
+    _of_220("Ascend910_9392", "Ascend910_93", 1850.0, 64, cores=24, gbps=1600.0, l2=192),
+    _of_220("Ascend910_9381", "Ascend910_93", 1800.0, 64, cores=24, gbps=1600.0, l2=192),
+    _of_220("Ascend910_9382", "Ascend910_93", 1800.0, 64, cores=24, gbps=1600.0, l2=192),
+    _of_220("Ascend910_9372", "Ascend910_93", 1800.0, 64, cores=20, gbps=1600.0, l2=192),
+    # 32 GiB by its .ini, which has that of Ascend910B4-1 wrong too
+    _of_220("Ascend910_9362", "Ascend910_93", 1500.0, math.nan, cores=20, gbps=1600.0, l2=168),
     Chip("Ascend310"),
     Chip("Ascend310B"),
     Chip("Ascend310P"),
-    Chip("Ascend310P3", "Ascend310P", 1060.0),  # 24e9 bytes by its .ini, 21527 MB by npu-smi
-    Chip("Ascend950", "", 1650.0),  # 1650 MHz in all its files; the memory differs among them
+    # 24e9 bytes by its .ini, 21527 MB by npu-smi
+    Chip("Ascend310P3", "Ascend310P", 1060.0, math.nan, 8, l2_bytes=16 * _MIB, macs=_CUBE),
+    # 1650 MHz in all its files; cores and memory differ among them. Rates: the smaller of those in msmodeling
+    Chip("Ascend950", "", 1650.0, memory_gbps=1400.0, tflops=_A5),
+    # GPUs, by the names that PyTorch records; dense peaks; traces hold how much memory they have. A100:
+    # https://glennklockwood.com/garden/processors/A100 and
+    # https://www.thundercompute.com/blog/nvidia-a100-specs-full-guide
+    Chip("NVIDIA A100-SXM4-40GB", cube_cores=108, memory_gbps=1555.0, l2_bytes=40 * _MIB, tflops=_A100),
+    Chip("NVIDIA A100-SXM4-80GB", cube_cores=108, memory_gbps=2039.0, l2_bytes=40 * _MIB, tflops=_A100),
+    Chip("NVIDIA A100 80GB PCIe", cube_cores=108, memory_gbps=1935.0, l2_bytes=40 * _MIB, tflops=_A100),
+    # https://glennklockwood.com/garden/processors/h100 and https://archive-lib.hpctech.co.jp/gpuproduct/nvidia-h100.html
+    Chip("NVIDIA H100 80GB HBM3", cube_cores=132, memory_gbps=3350.0, l2_bytes=50 * _MIB, tflops=_H100),
+    Chip("NVIDIA H200", cube_cores=132, memory_gbps=4800.0, l2_bytes=50 * _MIB, tflops=_H100),
+    # https://hmc-tech.com/gpus/nvidia-a100-sxm-vs-nvidia-b200; others say 8 TB/s
+    Chip("NVIDIA B200", cube_cores=148, memory_gbps=7700.0, tflops=_B200),
+    # https://rocm.docs.amd.com/en/latest/reference/gpu-specs.html, and for the rates
+    # https://www.jaredwatkins.com/research/ai-accelerators/amd-instinct/mi300-series/
+    Chip("AMD Instinct MI300X", cube_cores=304, memory_gbps=5300.0, l2_bytes=32 * _MIB, tflops=_MI300X),
 )
 """All chips with a name that captures or users give."""
 
-ALIASES = {"910c": "Ascend910_93", "a2": "Ascend910B", "a3": "Ascend910_93"}
-"""What people call a family."""
+ALIASES = {
+    "910c": "Ascend910_93",
+    "a2": "Ascend910B",
+    "a3": "Ascend910_93",
+    "h200": "NVIDIA H200",
+    "b200": "NVIDIA B200",
+    "mi300x": "AMD Instinct MI300X",
+}
+"""What people call a family, or a chip whose full name nobody writes."""
 MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
 """Families that captures name for chips of others: those of Atlas A3 share a number with Ascend910B."""
 
@@ -112,16 +186,19 @@ def is_exact(name: str) -> bool:
     return bool(name) and name not in _FAMILIES
 
 
+def known_of(name: str | None) -> Chip:
+    """What is known of a chip by its recorded name; nothing at all where it is unknown."""
+    return _BY_NAME.get(name or "") or Chip("")
+
+
 def nominal_mhz(name: str | None) -> float:
     """The clock a chip was built for, MHz; NaN where its name does not tell."""
-    chip = _BY_NAME.get(name or "")
-    return chip.nominal_mhz if chip else math.nan
+    return known_of(name).nominal_mhz
 
 
 def memory_bytes(name: str | None) -> float:
     """The device memory of a chip; NaN where its name does not tell."""
-    chip = _BY_NAME.get(name or "")
-    return chip.memory_bytes if chip else math.nan
+    return known_of(name).memory_bytes
 
 
 def agree_on_chip(recorded: str, told: str) -> tuple[str, str]:

@@ -73,6 +73,20 @@ def test_a_family_has_the_least_clock_of_its_members_and_no_memory_they_do_not_s
         assert math.isnan(family.memory_bytes) or {family.memory_bytes} == {chip.memory_bytes for chip in members}
 
 
+@pytest.mark.parametrize("number", ["cube_cores", "vector_cores", "memory_gbps", "l2_bytes"])
+def test_a_family_can_no_more_than_its_least_member(number: str) -> None:
+    for family in [chip for chip in CHIPS if not is_exact(chip.name)]:
+        least = min(getattr(chip, number) for chip in CHIPS if chip.family == family.name)
+        own = getattr(family, number)
+        assert math.isnan(own) or own == least
+
+
+def test_every_chip_has_one_way_to_its_peak() -> None:
+    for chip in CHIPS:
+        assert not (chip.macs and chip.tflops)
+        assert not chip.macs or (chip.cube_cores > 0 and chip.nominal_mhz > 0)
+
+
 def test_what_has_no_source_is_not_guessed() -> None:
     assert memory_bytes("Ascend910B4-1") == 2 * memory_bytes("Ascend910B4") == 64 * 1024**3
     for name in ("", None, "Ascend910B", "Ascend310P3", "NVIDIA B200"):

@@ -21,7 +21,16 @@ from advisor.messages.errors import FactMissing
 PIPES = ("mac_share", "vector_share", "scalar_share", "mte2_share", "mte3_share", "local_share")
 """How busy each pipe of a core was. What the chip counts apart for its two kinds of core is the larger of both."""
 
-_ALIKE = ("op_type", "function", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
+_ALIKE = (
+    "op_type",
+    "function",
+    "core",
+    "input_shapes",
+    "input_dtypes",
+    "input_formats",
+    "output_shapes",
+    "output_dtypes",
+)
 """What tells kernels of a rank apart that should not take the same time."""
 
 

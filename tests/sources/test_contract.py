@@ -24,7 +24,7 @@ ABOUT_THE_EXPORT = {"rank_captures": {"source"}, "settings": set[str](), "damage
 """Columns that tell the exports apart on purpose."""
 
 ONE_EXPORT_ONLY: dict[str, set[str]] = {
-    "kernels": {"wait_us", "cube_share", "op_state", "hf32"},
+    "kernels": {"wait_us", "cube_share", "cube_mhz", "op_state", "hf32"},
     "device_tasks": {"task_type"},
     "operator_calls": {"device_self_us", "device_total_us"},
 }

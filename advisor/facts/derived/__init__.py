@@ -12,6 +12,7 @@ from advisor.facts.derived.job import *
 from advisor.facts.derived.operators import *
 from advisor.facts.derived.phases import *
 from advisor.facts.derived.ranks import *
+from advisor.facts.derived.rooflines import *
 
 DERIVED: tuple[type[Fact], ...] = facts_in(__name__)
 """Every one of them."""

@@ -84,6 +84,7 @@ class OperatorShape(Fact):
     input_dtypes: Annotated[str, Key("Data types of the inputs.")]
     input_formats: Annotated[str, Key("Formats of the inputs.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    output_dtypes: Annotated[str, Key("Data types of the outputs.")]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[

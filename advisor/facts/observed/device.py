@@ -53,6 +53,7 @@ class Kernel(Fact):
     input_dtypes: Annotated[str, Key("Data types of the inputs, `;` between tensors.")]
     input_formats: Annotated[str, Key("Memory formats of the inputs, `;` between tensors.")]
     output_shapes: Annotated[str, Key("Shapes of the outputs, written like those of the inputs.")]
+    output_dtypes: Annotated[str, Key("Data types of the outputs, `;` between tensors.")]
     hf32: Annotated[str, Key("`YES` where float32 may be multiplied as HF32, else `NO`; missing when not recorded.")]
     mac_share: Annotated[float, Share("Cube (matrix) unit busy: aic_mac_ratio.")]
     vector_share: Annotated[float, Share("Vector unit busy: aiv_vec_ratio.")]
@@ -61,6 +62,13 @@ class Kernel(Fact):
     mte3_share: Annotated[float, Share("Storing to memory (MTE3) busy.")]
     local_share: Annotated[float, Share("Moving within the core busy, the larger of MTE1 and FixPipe.")]
     cube_share: Annotated[float, Share("Cube utilisation over all cores of the chip (cube_utilization(%) / 100).")]
+    cube_mhz: Annotated[
+        float,
+        Mhz(
+            "Clock of all cube cores of the chip together, by aic_total_cycles, which is what `cube_share` counts of "
+            "the duration; text export only."
+        ),
+    ]
 
 
 class DeviceTask(Fact):

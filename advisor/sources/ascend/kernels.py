@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisor.facts.base import MISSING, Column, Share
+from advisor.facts.base import MISSING, Column, Count, Share
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
@@ -39,6 +39,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "input_dtypes": ("Input Data Types",),
     "input_formats": ("Input Formats",),
     "output_shapes": ("Output Shapes",),
+    "output_dtypes": ("Output Data Types",),
     "hf32": ("HF32 Eligible",),
     "cube_share": ("cube_utilization(%)",),
 }
@@ -70,6 +71,8 @@ _AI_CPU = "AI_CPU"
 _ON_AI_CPU = (_AI_CPU, "KERNEL_AICPU", "AICPU_KERNEL")
 
 _SHARE = Share("A hardware counter, as a share.")
+_CYCLES = {"cycles": Count("Cycles of the cube cores a kernel ran on.")}
+_TELLING_SHARE = 0.01
 _REQUIRED = ("op_name", "start_ns", "duration_us")
 
 
@@ -97,8 +100,10 @@ def kernel_details(folder: Folder) -> dict[str, Values]:
 
 def _read_details(folder: Folder) -> dict[str, Values]:
     counters = {spellings[0]: spellings for counter in COUNTERS.values() for spellings in counter.parts}
-    columns: dict[str, Column] = dict.fromkeys(counters, _SHARE)
-    return folder.columns(Kernel, DETAILS, {**HEADINGS, **counters}, _REQUIRED, columns)
+    columns: dict[str, Column] = {**dict.fromkeys(counters, _SHARE), **_CYCLES}
+    return folder.columns(
+        Kernel, DETAILS, {**HEADINGS, **counters, "cycles": ("aic_total_cycles",)}, _REQUIRED, columns
+    )
 
 
 def communication_rows(columns: Mapping[str, Values]) -> Array:
@@ -122,6 +127,7 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
     names = Kernel.columns().keys() & columns.keys()
     found: dict[str, Values | None] = {name: columns[name] for name in names}
     found |= {name: merged_counter(columns, counter) for name, counter in COUNTERS.items()}
+    found["cube_mhz"] = _clock_of_all_cores(columns)
     keep = ~communication_rows(columns)
     if folder.by_msprof and "step" not in found:
         start = columns["start_ns"]
@@ -129,6 +135,20 @@ def _kernels_from_text(folder: Folder) -> Table[Kernel]:
         found["step"] = iterations_of(folder).at(start)
     rank = np.full(len(keep), folder.rank, np.int64)
     return _complete_kernels(Table.build(Kernel, **{**found, "rank": rank}).take(keep))
+
+
+def _clock_of_all_cores(columns: Mapping[str, Values]) -> Array | None:
+    """MHz of all cube cores of the chip together: `cube_utilization` is the cycles of a kernel over those of the chip.
+
+    Both are rounded, and kernels that use next to nothing of it do not tell.
+    """
+    if not {"cycles", "cube_share"} <= columns.keys():
+        return None
+    cycles, share, took = (columns[name] for name in ("cycles", "cube_share", "duration_us"))
+    assert isinstance(cycles, np.ndarray) and isinstance(share, np.ndarray) and isinstance(took, np.ndarray)  # noqa: S101 - counters are numbers
+    found: Array = np.full(len(cycles), np.nan)
+    np.divide(cycles, share * took, out=found, where=(share > _TELLING_SHARE) & (cycles > 0) & (took > 0))
+    return found
 
 
 def _complete_kernels(table: Table[Kernel]) -> Table[Kernel]:
@@ -191,6 +211,7 @@ _INFO = {
     "input_dtypes": ["inputDataTypes"],
     "input_formats": ["inputFormats"],
     "output_shapes": ["outputShapes"],
+    "output_dtypes": ["outputDataTypes"],
     "hf32": ["hf32Eligible"],
 }
 _TEXTS = (
@@ -202,6 +223,7 @@ _TEXTS = (
     "input_dtypes",
     "input_formats",
     "output_shapes",
+    "output_dtypes",
     "hf32",
 )
 

@@ -133,6 +133,7 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "input_dtypes": "DT_BF16;FLOAT",
         "input_formats": "ND;FRACTAL_NZ",
         "output_shapes": "4096,64",
+        "output_dtypes": "INT8",
         "hf32": None if schema == "1.0.0" else "NO",
         "mac_share": 0.11,
         "vector_share": 0.16,
@@ -141,6 +142,7 @@ def test_a_kernel_is_the_same_in_both_schemas(schema: str, tmp_path: Path) -> No
         "mte3_share": 0.18,
         "local_share": 0.15,
         "cube_share": None,
+        "cube_mhz": None,
     }
 
 

@@ -46,6 +46,7 @@ MATMUL = {
     "input_dtypes": "DT_BF16;FLOAT",
     "input_formats": "ND;FRACTAL_NZ",
     "output_shapes": "4096,64",
+    "output_dtypes": "DT_BF16",
 }
 """What each version says of one and the same kernel; its type is not the one its name ends in."""
 MOMENT = "1764246877079027.200\t"
@@ -68,6 +69,7 @@ PIPES = {
     "aiv_mte2_ratio": "0.09",
     "aiv_mte3_ratio": "0.18",
     "cube_utilization(%)": "97",
+    "aic_total_cycles": "5454504",
 }
 SHARES = {
     "mac_share": 0.11,
@@ -77,6 +79,7 @@ SHARES = {
     "mte3_share": 0.18,
     "local_share": 0.15,
     "cube_share": 0.97,
+    "cube_mhz": 33000.0,
 }
 
 

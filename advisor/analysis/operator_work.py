@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much a kernel has to do, by its type and the shapes, data types and formats of its tensors.
+
+Operations of the cube unit are two per multiply-add, padding included where the tensors lie padded. Bytes are those
+that must be read and written once at least. What shapes do not tell is missing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from math import prod
+
+from msgspec import Struct
+
+from advisor.analysis.attention_work import BACKWARD, FORWARD, flops_of_attention
+from advisor.analysis.families import family_of
+from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
+
+_Tensors = tuple[Tensor | None, ...]
+
+
+class Work(Struct, frozen=True):
+    """What one call has to do; NaN where it is not known."""
+
+    flops: float = math.nan
+    """Operations of the cube unit; NaN of operators that do not use it, too."""
+    dtype: str = ""
+    """The data type that is multiplied, as `plain_dtype` calls it."""
+    size_bytes: float = math.nan
+    """Bytes read and written."""
+    misaligned: bool | None = None
+    """Of a product of matrices as they lie: whether a row of an input ends within 512 bytes; None of others."""
+
+
+_PRODUCT = re.compile(r"(Batch)?Mat_?[Mm]ul(V\d)?$|(Weight)?Quant(Batch)?Mat[Mm]ul(V\d)?$")
+_GROUPED = re.compile(r"GroupedMat_?[Mm]ul(V\d)?$")
+_CONVOLUTION = re.compile(r"Conv[23]D(Backprop(Input|Filter))?(V\d)?$")
+_OF_FRAMEWORK = {"mm": 0, "bmm": 0, "_scaled_mm": 0, "addmm": 1, "baddbmm": 1}
+"""Products of a framework, which a library stands before, and how many inputs stand before the two factors."""
+_MULTIPLIES = re.compile(r"gemm|nvjet|cutlass|Cijk|xmma", re.IGNORECASE)
+_ADDS_UP = re.compile(r"split_?k|reduce", re.IGNORECASE)
+"""Functions beside a product of a GPU that only add its parts up."""
+_ROW_BYTES = 512
+"""MatMul of Atlas A2 reads rows best by 512 bytes: 256 elements of half precision, which MindStudio asks for."""
+_BLOCK = 16
+
+
+@lru_cache(maxsize=1 << 15)
+def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
+    op_type: str,
+    function: str | None,
+    input_shapes: str | None,
+    input_dtypes: str | None,
+    input_formats: str | None,
+    output_shapes: str | None,
+    output_dtypes: str | None,
+) -> Work:
+    """What one call of a kernel with these tensors has to do."""
+    inputs = parse_tensors(input_shapes, input_dtypes, input_formats)
+    library, _, name = op_type.rpartition("::")
+    if library:
+        return _work_of_framework(name, function, inputs)
+    outputs = parse_tensors(output_shapes, output_dtypes)
+    flops = _flops(op_type, inputs, outputs)
+    return Work(
+        math.nan if flops is None else float(flops),
+        _multiplied_dtype(inputs) if flops is not None else "",
+        _moved_bytes(op_type, inputs, outputs),
+        _is_misaligned(inputs[:2]) if flops is not None and _PRODUCT.match(op_type) else None,
+    )
+
+
+def _flops(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float | None:
+    if _PRODUCT.match(op_type):
+        return _of_product(*inputs[:2], *outputs[:1]) if len(inputs) > 1 and outputs else None
+    if _GROUPED.match(op_type):
+        return _of_grouped(inputs, outputs)
+    if _CONVOLUTION.match(op_type):
+        return _of_convolution(op_type, inputs, outputs)
+    if op_type in (FORWARD, BACKWARD):
+        return flops_of_attention(op_type, inputs, outputs)
+    return None
+
+
+def _multiplied_dtype(inputs: _Tensors) -> str:
+    """The data type of the first input with values: weights in fewer bits are widened to it."""
+    return next((tensor.dtype for tensor in inputs if tensor is not None and not tensor.dtype.startswith("INT32")), "")
+
+
+def _of_product(left: Tensor | None, right: Tensor | None, out: Tensor | None) -> float | None:
+    """2·M·N·K, over all batches: what the output has, times the side that both inputs share and it does not."""
+    if left is None or right is None or out is None:
+        return None
+    padded = left.is_blocked or right.is_blocked
+    shared = _shared_side(left.matrix, right.matrix, out.sides, padded=padded)
+    return None if shared is None else 2.0 * out.elements * shared
+
+
+def _shared_side(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...], *, padded: bool) -> int | None:
+    """K of a product, whichever of the inputs is transposed; None where the shapes are no product."""
+    if min(len(left), len(right), len(out)) < 2:  # noqa: PLR2004 - rows and columns
+        return None
+    batch = prod(out[:-2])
+    if {prod(left[:-2]), prod(right[:-2])} - {1, batch}:
+        return None
+    rows, columns = out[-2:]
+    for kept, shared in (left[-2:], left[-2:][::-1]):
+        fits = any(
+            _are_equal(own, columns, padded) and _are_equal(other, shared, padded)
+            for own, other in (right[-2:], right[-2:][::-1])
+        )
+        if _are_equal(kept, rows, padded) and fits:
+            return shared
+    return None
+
+
+def _are_equal(one: int, other: int, padded: bool) -> bool:
+    """Whether two sides are one, where padded up to whole blocks."""
+    return one == other or (padded and -(-one // _BLOCK) == -(-other // _BLOCK))
+
+
+def _of_grouped(inputs: _Tensors, outputs: _Tensors) -> float | None:
+    """Products of groups of rows, each with weights of its own: as lists, or as one tensor of all groups."""
+    given = [tensor for tensor in inputs if tensor is not None]
+    made = [tensor for tensor in outputs if tensor is not None]
+    if not made or len(given) < 2 * len(made):
+        return None
+    if len(made) > 1:
+        pairs = zip(given, given[len(made) :], made, strict=False)
+        each = [_of_product(left, right, out) for left, right, out in pairs]
+        return None if None in each else sum(one for one in each if one is not None)
+    left, right, out = given[0], given[1], made[0]
+    if len(left.matrix) != 2:  # noqa: PLR2004 - rows of all groups, and their width
+        return None
+    padded = left.is_blocked or right.is_blocked
+    shared = _shared_side(left.matrix, right.matrix[-2:], out.sides[-2:], padded=padded)
+    if shared is None or (len(out.sides) > 2) == (len(right.matrix) > 2):  # noqa: PLR2004 - one of them has the groups
+        return None
+    return 2.0 * prod(out.sides[-2:]) * shared
+
+
+def _of_convolution(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float | None:
+    """2 x each value at the output side x the weights that meet it; the gradients do as much."""
+    given = [tensor for tensor in inputs if tensor is not None]
+    made = [tensor for tensor in outputs if tensor is not None]
+    if not made or len(given) < 2:  # noqa: PLR2004 - values and weights
+        return None
+    if "Filter" in op_type:
+        weights, values = Tensor(made[0].sides, form=_form_of_weights(made[0].sides)), given[-1]
+    elif "Input" in op_type:
+        weights, values = given[-2], given[-1]
+    else:
+        weights, values = given[1], Tensor(made[0].sides, form=given[0].form)
+    taps, channels = _taps_and_channels(weights)
+    if not taps or not _are_equal(_channels_of(values), channels, padded=True):
+        return None
+    return 2.0 * values.elements * taps
+
+
+def _form_of_weights(sides: tuple[int, ...]) -> str:
+    return "FRACTAL_Z" if len(sides) == 4 and sides[2] == _BLOCK and sides[3] in (8, 16, 32) else "NCHW"  # noqa: PLR2004
+
+
+def _taps_and_channels(weights: Tensor) -> tuple[int, int]:
+    """Weights that meet one value of the output, and output channels; 0 where the format does not tell."""
+    sides = weights.sides
+    if weights.form.startswith("FRACTAL_Z") and len(sides) == 4:  # noqa: PLR2004 - (input, output / 16, 16, c)
+        return sides[0] * sides[3], sides[1] * sides[2]
+    if weights.form in ("NCHW", "NCDHW", "NHWC", "NDHWC") and len(sides) > 3:  # noqa: PLR2004
+        return prod(sides[1:]), sides[0]
+    if weights.form in ("HWCN", "DHWCN"):
+        return prod(sides[:-1]), sides[-1]
+    return 0, 0
+
+
+def _channels_of(values: Tensor) -> int:
+    """Channels of a tensor of values; 0 where the format does not tell."""
+    sides = values.sides
+    blocks = {"NC1HWC0": 1, "NDC1HWC0": 2}.get(values.form)
+    if blocks is not None and len(sides) > blocks + 1:
+        return sides[blocks] * sides[-1]
+    if values.form in ("NCHW", "NCDHW") and len(sides) > 1:
+        return sides[1]
+    return sides[-1] if values.form in ("NHWC", "NDHWC") else 0
+
+
+_WHOLE = re.compile(
+    r"Cast|Trans(pose|Data)|TensorMove|Concat|Pack|Split|Tile|Broadcast|(Zeros|Ones)|Fill|Identity|InplaceCopy|MemSet|Pad"
+)
+"""Movement that reads all of its inputs and writes all of its outputs."""
+_PICKS = re.compile(r"(Strided)?Slice(D|V2)?$|Gather(V\d|D|V2D)?$")
+"""Movement that reads no more than it writes."""
+
+
+def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
+    family = family_of(op_type)
+    written = size_of_all(outputs)
+    if family == "movement" and _PICKS.match(op_type):
+        return math.nan if written is None else 2 * written
+    whole = family in ("elementwise", "reduction", "optimizer", "matmul", "convolution")
+    if not (whole or op_type in (FORWARD, BACKWARD) or (family == "movement" and _WHOLE.match(op_type))):
+        return math.nan
+    read = size_of_all(inputs)
+    return math.nan if read is None or written is None else read + written
+
+
+def _is_misaligned(factors: _Tensors) -> bool | None:
+    """Whether a row of a factor, as it lies, ends within 512 bytes; None where a data type is not known."""
+    plain = [tensor for tensor in factors if tensor is not None and not tensor.is_blocked]
+    sizes = [SIZES.get(tensor.dtype) for tensor in plain]
+    if None in sizes:
+        return None
+    return any(tensor.sides[-1] * (size or 0) % _ROW_BYTES for tensor, size in zip(plain, sizes, strict=True))
+
+
+def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Work:
+    """A product that a framework asked for, whose output follows from its factors; nothing for what only adds it up."""
+    before = _OF_FRAMEWORK.get(name)
+    if before is None or (function and (not _MULTIPLIES.search(function) or _ADDS_UP.search(function))):
+        return Work()
+    if len(inputs) < before + 2 or (left := inputs[before]) is None or (right := inputs[before + 1]) is None:
+        return Work()
+    if min(len(left.sides), len(right.sides)) < 2 or left.sides[-1] != right.sides[-2]:  # noqa: PLR2004
+        return Work()
+    out = Tensor((*left.sides[:-1], right.sides[-1]), left.dtype)
+    moved = size_of_all((*inputs, out))
+    return Work(2.0 * out.elements * left.sides[-1], left.dtype, math.nan if moved is None else moved)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kernels have to do beside what the chip can: how near each shape comes to the peak and to the bandwidth.
+
+The roofline of Williams, Waterman and Patterson (2009): a kernel takes at least as long as its operations at the peak
+and its bytes at the bandwidth of the memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from advisor.analysis.grouping import group_by, ratio, row_of_key
+from advisor.analysis.operator_work import Work, work_of_kernel
+from advisor.chips import CHIPS, CUBE_OF_A2, Chip, is_exact, known_of
+from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape
+from advisor.facts.observed import Device, Kernel
+from advisor.facts.table import Array, Table, values_at
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
+
+_NEAR = 0.03
+"""Clocks of all cores differ by more from chip to chip, by less than this from what counters say."""
+_HALF = "FLOAT16"
+_SLOWER_TENTHS = 0.9
+
+
+def chip_limits(run: Run, kernels: Table[Kernel], devices: Table[Device] | None) -> Table[ChipLimit]:
+    """One row per rank. Cores and clock are those that the capture names, else those that its kernels counted, else
+    those of the chip by its name.
+
+    Raises:
+        FactMissing: Nothing tells what the chip of any rank can do.
+    """
+    recorded = _recorded_devices(devices)
+    rows = []
+    for rank in np.unique(kernels["rank"]).tolist():
+        named, clock = recorded.get(rank, ("", math.nan))
+        chip = known_of(named if is_exact(named) else run.chip or named)
+        told, cube_mhz = _clock_of_cores(chip, clock, kernels["cube_mhz"][kernels["rank"] == rank])
+        rows.append((rank, chip, told, cube_mhz, _bandwidth(chip, cube_mhz)))
+    if all(math.isnan(cube_mhz) and not chip.tflops for _, chip, _, cube_mhz, _ in rows):
+        raise FactMissing([Device.table])
+    return Table.build(
+        ChipLimit,
+        rank=[row[0] for row in rows],
+        chip=[row[1].name or None for row in rows],
+        told_by=[row[2] or None for row in rows],
+        cube_mhz=[row[3] for row in rows],
+        half_tflops=[peak_tflops(row[1], row[3], _HALF) for row in rows],
+        memory_gbps=[row[4] for row in rows],
+        l2_bytes=[row[1].l2_bytes for row in rows],
+    )
+
+
+def _recorded_devices(devices: Table[Device] | None) -> dict[int, tuple[str, float]]:
+    """By rank: the name of its device, and the clock of all its cube cores together, MHz."""
+    if devices is None:
+        return {}
+    names = [name or "" for name in devices.texts("chip").values()]
+    clocks = (devices["cube_cores"] * devices["nominal_mhz"]).tolist()
+    return dict(zip(devices["rank"].tolist(), zip(names, clocks, strict=True), strict=True))
+
+
+def _clock_of_cores(chip: Chip, recorded: float, counted: Array) -> tuple[str, float]:
+    """What tells the clock of all cube cores together, and that clock, MHz."""
+    known = counted[counted > 0]
+    candidates = (
+        ("capture", recorded),
+        ("counters", float(np.median(known)) if len(known) else math.nan),
+        ("name", math.nan if chip.tflops else chip.cube_cores * chip.nominal_mhz),
+    )
+    return next(((told, mhz) for told, mhz in candidates if mhz > 0), ("name" if chip.tflops else "", math.nan))
+
+
+def _bandwidth(chip: Chip, cube_mhz: float) -> float:
+    """GB/s of the chip; where its name tells none or only a family, the least of the chips with such cores."""
+    if is_exact(chip.name) or chip.tflops:
+        return chip.memory_gbps
+    alike = [
+        one.memory_gbps
+        for one in CHIPS
+        if is_exact(one.name) and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
+    ]
+    return min(alike, default=chip.memory_gbps)
+
+
+def peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
+    """Peak of products in a data type, 10^12 operations per second; NaN where it is not known.
+
+    Where nothing names the chip but its cores are counted, it is one of those that count: Atlas A2 and later.
+    """
+    if chip.tflops:
+        return chip.tflops.get(dtype, math.nan)
+    macs = (chip.macs if chip.name else CUBE_OF_A2).get(dtype)
+    return math.nan if macs is None else cube_mhz * 2 * macs / 1e6
+
+
+def operator_rooflines(shapes: Table[OperatorShape], limits: Table[ChipLimit]) -> Table[OperatorRoofline]:
+    """The rows of `operator_shapes` of which operations or bytes are known."""
+    works = _works_of_rows(shapes)
+    flops, moved = (np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes"))
+    at = row_of_key(limits["rank"], shapes["rank"])
+    peak = _peaks(shapes, works, limits, at)
+    compute, memory = flops / peak / 1e6, moved / values_at(limits["memory_gbps"], at, np.nan) / 1e3
+    expected, mean = np.maximum(compute, memory), shapes["mean_us"]
+    reached = ratio(expected, mean)
+    table = Table.build(
+        OperatorRoofline,
+        **{name: shapes[name] for name in _NUMBERS},
+        **{name: shapes.texts(name) for name in _TEXTS},
+        dtype=[work.dtype or None for work in works],
+        dense=[-1 if work.misaligned is None else 1 for work in works],
+        misaligned=[-1 if work.misaligned is None else int(work.misaligned) for work in works],
+        mega_flops=flops / 1e6,
+        moved_bytes=moved,
+        tflops=ratio(flops, mean) / 1e6,
+        gbps=ratio(moved, mean) / 1e3,
+        compute_us=compute,
+        memory_us=memory,
+        mfu=ratio(compute, mean),
+        bandwidth_share=ratio(memory, mean),
+        expected_us=expected,
+        roofline_share=reached,
+        bound=[None if math.isnan(one) else word for one, word in zip(expected, _bounds(compute, memory), strict=True)],
+    ).take(np.flatnonzero(~np.isnan(np.fmax(flops, moved))))
+    return table.having(best_share=_best_shares(table))
+
+
+_NUMBERS = ("rank", "calls", "total_us", "instant_us", "mean_us", "blocks", "step_share")
+_TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
+
+
+def _works_of_rows(shapes: Table[OperatorShape]) -> list[Work]:
+    columns = (
+        shapes.texts(name).values()
+        for name in (
+            "op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes"
+        )
+    )  # fmt: skip
+    return [work_of_kernel(row[0] or "", *row[1:]) for row in zip(*columns, strict=True)]
+
+
+def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[ChipLimit], at: Array) -> Array:
+    """Per row: the peak for its data type, 10^12 operations per second. Of HF32 none is known."""
+    chips = [known_of(name) for name in limits.texts("chip").values()]
+    found = [
+        peak_tflops(chips[row], limits["cube_mhz"][row], work.dtype) if row >= 0 else math.nan
+        for row, work in zip(at.tolist(), works, strict=True)
+    ]
+    return np.where(shapes["hf32_share"] > 0, np.nan, np.array(found, float))
+
+
+def _bounds(compute: Array, memory: Array) -> list[str]:
+    return ["compute" if longer else "memory" for longer in (compute >= memory).tolist()]
+
+
+def _best_shares(table: Table[OperatorRoofline]) -> Array:
+    """Per row: the share of the roofline that its like reach, nine tenths of whose time reach no more."""
+    groups = group_by(table["rank"], table.texts("family"), table.texts("dtype"))
+    share, weight = table["roofline_share"], np.where(np.isnan(table["roofline_share"]), 0.0, table["total_us"])
+    order = np.lexsort((share, groups.of))
+    of, running = groups.of[order], np.cumsum(weight[order])
+    whole = groups.sums(weight)
+    before = np.cumsum(np.append(0.0, whole))[:-1]
+    passed = (running - before[of] >= _SLOWER_TENTHS * whole[of]) & (weight[order] > 0)
+    best = np.full(len(groups), np.nan)
+    rows = np.flatnonzero(passed)[::-1]
+    best[of[rows]] = share[order][rows]
+    return best[groups.of]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tensors of a kernel out of the texts that name their shapes, data types and formats."""
+
+from __future__ import annotations
+
+from math import prod
+
+from msgspec import Struct
+
+SIZES = {
+    "FLOAT": 4.0, "FLOAT16": 2.0, "BF16": 2.0, "DOUBLE": 8.0, "FP8": 1.0, "BOOL": 1.0, "INT4": 0.5,
+    "INT8": 1.0, "INT16": 2.0, "INT32": 4.0, "INT64": 8.0, "UINT8": 1.0, "UINT16": 2.0, "UINT32": 4.0, "UINT64": 8.0,
+    "COMPLEX64": 8.0, "COMPLEX128": 16.0,
+}  # fmt: skip
+"""Bytes of one element, by the data type as `plain_dtype` calls it."""
+_SAME = {"BFLOAT16": "BF16", "HALF": "FLOAT16", "FLOAT32": "FLOAT", "HIFLOAT8": "FP8"}
+_BLOCKED = "FRACTAL_NZ"
+_AXES_OF_BLOCKS = 4
+_ROWS_OF_BLOCK = 16
+
+
+class Tensor(Struct, frozen=True):
+    """One tensor: its sides as they lie in memory, and what is known of its elements."""
+
+    sides: tuple[int, ...]
+    dtype: str = ""
+    form: str = ""
+
+    @property
+    def elements(self) -> int:
+        return prod(self.sides)
+
+    @property
+    def size_bytes(self) -> float | None:
+        """None where its data type is not known."""
+        size = SIZES.get(self.dtype)
+        return None if size is None else size * self.elements
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether it lies in blocks of 16 rows (FRACTAL_NZ), its sides being those of the blocks."""
+        return self.form == _BLOCKED and len(self.sides) >= _AXES_OF_BLOCKS and self.sides[-2] == _ROWS_OF_BLOCK
+
+    @property
+    def matrix(self) -> tuple[int, ...]:
+        """The sides as those of matrices: blocks (..., columns / c, rows / 16, 16, c) put together, with padding."""
+        if not self.is_blocked:
+            return self.sides
+        *lead, across, down, rows, columns = self.sides
+        return (*lead, down * rows, across * columns)
+
+
+def plain_dtype(name: str) -> str:
+    """A data type without prefix, in one spelling: FLOAT, FLOAT16, BF16, INT8, FP8."""
+    bare = name.strip().upper().removeprefix("DT_")
+    return "FP8" if bare.startswith("FLOAT8") else _SAME.get(bare, bare)
+
+
+def parse_tensors(shapes: str | None, dtypes: str | None = "", formats: str | None = "") -> tuple[Tensor | None, ...]:
+    """The tensors that a kernel names in order, None for one that was not given; none where a side is no number."""
+    if not shapes:
+        return ()
+    words = shapes.split(";")
+    types = [*(dtypes or "").split(";"), *[""] * len(words)]
+    forms = [*(formats or "").split(";"), *[""] * len(words)]
+    found: list[Tensor | None] = []
+    for word, dtype, form in zip(words, types, forms, strict=False):
+        sides = [side for side in word.split(",") if side]
+        if not all(side.isdecimal() for side in sides):
+            return ()
+        found.append(Tensor(tuple(map(int, sides)), plain_dtype(dtype), form.strip()) if sides else None)
+    return tuple(found)
+
+
+def size_of_all(tensors: tuple[Tensor | None, ...]) -> float | None:
+    """Bytes of all tensors together; None where there is none, or one whose data type is not known."""
+    sizes = [tensor.size_bytes for tensor in tensors if tensor is not None]
+    return sum(size for size in sizes if size is not None) if sizes and None not in sizes else None

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the chip can do, and how near the operators come to it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Bytes, Count, Fact, Flag, Key, Mhz, Number, Rank, Rate, Share, Us
+from advisor.facts.derived.operators import FAMILY
+
+
+class ChipLimit(Fact):
+    """What the chip of one rank can do at most, as far as the capture or the name of the chip tells.
+
+    Of a name that stands for several chips it is the least of them.
+    """
+
+    table = "chip_limits"
+    observed = False
+
+    rank: Rank
+    chip: Annotated[str, Key("Chip, recorded or told (`--chip`); missing where nothing names it.")]
+    told_by: Annotated[
+        str,
+        Key(
+            "What tells its cube cores and their clock: `capture` (info.json), `counters` (of kernels), `name` (of the "
+            "chip)."
+        ),
+    ]
+    cube_mhz: Annotated[float, Mhz("Clock of all cube cores together; missing of GPUs and where nothing tells.")]
+    half_tflops: Annotated[float, Number("Peak of products in FLOAT16 or BF16, 10^12 operations per second.")]
+    memory_gbps: Annotated[float, Rate("Bandwidth of the device memory.")]
+    l2_bytes: Annotated[float, Bytes("Level-2 cache.")]
+
+
+class OperatorRoofline(Fact):
+    """What the kernels of one type and shape have to do, beside what the chip can: rows of `operator_shapes` of which
+    operations or bytes are known.
+
+    A kernel cannot be quicker than the chip multiplies or moves bytes: the larger of `compute_us` and `memory_us`. What
+    lies in the level-2 cache already needs no bandwidth, so that a share of it may pass 1.
+    """
+
+    table = "operator_rooflines"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
+    core: Annotated[str, Key("Core type.")]
+    family: Annotated[str, Key(FAMILY)]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    input_formats: Annotated[str, Key("Formats of the inputs.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    dtype: Annotated[str, Key("Data type that is multiplied, such as BF16; missing where nothing is.")]
+    dense: Annotated[
+        bool, Flag("A product of matrices of one size each that waits for no other rank: what a chip does best.")
+    ]
+    misaligned: Annotated[bool, Flag("A row of a factor ends within 512 bytes; missing of others than dense products.")]
+    calls: Annotated[float, Count("How often per step.")]
+    total_us: Annotated[float, Us("Device time per step.")]
+    instant_us: Annotated[
+        float,
+        Us("The part by which a step would end sooner if all kernels of this type took no time, as in `operators`."),
+    ]
+    mean_us: Annotated[float, Us("Mean duration.")]
+    blocks: Annotated[float, Count("Blocks, the smallest seen.")]
+    step_share: Annotated[float, Share("Part of the step.")]
+    mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
+    moved_bytes: Annotated[float, Bytes("Inputs and outputs of one: what it must move at least.")]
+    tflops: Annotated[float, Number("Operations per second, in 10^12.")]
+    gbps: Annotated[float, Rate("Inputs and outputs per second.")]
+    compute_us: Annotated[float, Us("What its operations take at the peak for this data type; missing where unknown.")]
+    memory_us: Annotated[float, Us("What its bytes take at the full bandwidth of the device memory.")]
+    mfu: Annotated[float, Share("Part of the peak that it uses (model FLOPs utilisation).")]
+    bandwidth_share: Annotated[float, Share("Part of the bandwidth that it uses.")]
+    expected_us: Annotated[float, Us("The larger of `compute_us` and `memory_us`; missing unless both are known.")]
+    roofline_share: Annotated[float, Share("`expected_us` over its mean duration.")]
+    best_share: Annotated[
+        float,
+        Share(
+            "The largest `roofline_share` of kernels of the same family and data type on this rank, the quickest tenth "
+            "of their time left aside."
+        ),
+    ]
+    bound: Annotated[str, Key("`compute` or `memory`: which of the two takes longer; missing unless both are known.")]

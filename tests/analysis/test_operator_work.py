@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kernel has to do, by its shapes: worked by hand, as published, and as laws."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.analysis.operator_work import Work, work_of_kernel
+
+SIDES = st.integers(1, 5000)
+
+
+def work(op_type: str, inputs: str, outputs: str = "", *, dtypes: str = "", formats: str = "", out: str = "") -> Work:
+    """The work of a kernel whose tensors are all BF16 in ND unless said."""
+    types = dtypes or ";".join(["DT_BF16"] * (inputs.count(";") + 1))
+    made = out or ";".join(["DT_BF16"] * (outputs.count(";") + 1))
+    return work_of_kernel(op_type, None, inputs, types, formats, outputs, made)
+
+
+def shape(*sides: int) -> str:
+    return ",".join(map(str, sides))
+
+
+@given(m=SIDES, k=SIDES, n=SIDES, across=st.booleans(), down=st.booleans())
+def test_a_product_has_two_operations_per_multiply_add_whichever_factor_is_transposed(
+    m: int, k: int, n: int, across: bool, down: bool
+) -> None:
+    left, right = shape(*((k, m) if across else (m, k))), shape(*((n, k) if down else (k, n)))
+    found = work("MatMulV3", f"{left};{right}", shape(m, n))
+    assert found.flops == 2 * m * k * n
+    assert found.size_bytes == 2 * (m * k + k * n + m * n)
+    assert found.dtype == "BF16"
+
+
+@given(batch=st.integers(1, 64), m=SIDES, k=SIDES, n=SIDES, shared=st.booleans())
+def test_batches_count_each_and_a_factor_may_serve_them_all(batch: int, m: int, k: int, n: int, shared: bool) -> None:
+    right = shape(k, n) if shared else shape(batch, k, n)
+    assert work("BatchMatMulV2", f"{shape(batch, m, k)};{right}", shape(batch, m, n)).flops == 2 * batch * m * k * n
+
+
+@given(m=st.integers(1, 64), k=st.integers(1, 64), n=st.integers(1, 64))
+def test_a_factor_in_blocks_is_the_same_product_padded_to_whole_blocks(m: int, k: int, n: int) -> None:
+    blocks = shape(n, k, 16, 16)
+    found = work("MatMulV2", f"{shape(m, 16 * k)};{blocks}", shape(m, 16 * n), formats="ND;FRACTAL_NZ")
+    assert found.flops == 2 * m * 16 * k * 16 * n
+
+
+@given(rows=SIDES, k=SIDES, n=SIDES, groups=st.integers(1, 64), down=st.booleans())
+def test_a_grouped_product_multiplies_each_row_by_the_weights_of_its_group(
+    rows: int, k: int, n: int, groups: int, down: bool
+) -> None:
+    weights = shape(groups, *((n, k) if down else (k, n)))
+    assert work("GroupedMatmul", f"{shape(rows, k)};{weights};{groups}", shape(rows, n)).flops == 2 * rows * k * n
+
+
+@given(st.lists(st.tuples(SIDES, SIDES, SIDES), min_size=2, max_size=5))
+def test_a_grouped_product_of_lists_is_the_sum_of_its_products(sizes: list[tuple[int, int, int]]) -> None:
+    left, right, out = (
+        ";".join(shape(one[first], one[last]) for one in sizes) for first, last in ((0, 1), (1, 2), (0, 2))
+    )
+    assert work("GroupedMatmul", f"{left};{right}", out).flops == sum(2 * m * k * n for m, k, n in sizes)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "flops"),
+    [
+        ("MatMulV2", "81920,4096;8192,512", "4096,512", None),  # the factors share no side
+        ("MatMulV3", "4096;4096,512", "512", None),
+        ("MatMulV3", "a,b;4096,512", "4096,512", None),
+        ("MatMulV3", "4096,4096", "4096,4096", None),
+        ("BatchMatMulV2", "8,16,32;4,32,16", "8,16,16", None),
+        ("GroupedMatmul", "128,64;8,64,32", "8,128,32", None),
+        ("AllGatherMatmul", "128,64;64,32", "256,32", None),
+        ("PagedAttentionMaskKernel", "128,64;64,32", "256,32", None),
+        ("Add", "128,64;128,64", "128,64", None),
+        ("MatMulV3", "4096,1024;4096,1024;4096", "4096,4096", 2 * 4096 * 1024 * 4096),
+    ],
+)
+def test_operations_that_shapes_do_not_tell_are_missing(
+    op_type: str, inputs: str, outputs: str, flops: float | None
+) -> None:
+    found = work(op_type, inputs, outputs).flops
+    assert math.isnan(found) if flops is None else found == flops
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "counted"),
+    [("INT8;INT8", "INT8"), ("DT_BF16;INT8", "BF16"), ("FLOAT8_E4M3FN;FLOAT8_E4M3FN", "FP8"), ("FLOAT;FLOAT", "FLOAT")],
+)
+def test_weights_in_fewer_bits_are_multiplied_as_the_values_they_meet(dtypes: str, counted: str) -> None:
+    assert work("QuantBatchMatmulV3", "64,128;128,256", "64,256", dtypes=dtypes).dtype == counted
+
+
+def test_the_first_convolution_of_resnet_50_has_the_published_118_million_multiply_adds() -> None:
+    plain = work("Conv2D", "1,3,224,224;64,3,7,7", "1,64,112,112", formats="NCHW;NCHW")
+    assert plain.flops == 2 * 118_013_952
+
+
+def test_a_convolution_in_blocks_counts_the_padded_channels_forward_and_backward() -> None:
+    """conv1 and conv3 of an AlexNet, as kernels of it name them."""
+    first = work(
+        "Conv2D", "32,1,224,224,8;121,4,16,8;64", "32,8,55,55,8", dtypes="FLOAT;FLOAT;FLOAT",
+        formats="NC1HWC0;FRACTAL_Z;NCHW", out="FLOAT",
+    )  # fmt: skip
+    assert first.flops == 2 * 32 * 55 * 55 * 64 * 11 * 11 * 8
+    third = 2 * 32 * 13 * 13 * 256 * 3 * 3 * 256
+    back = work(
+        "Conv2DBackpropInput", "4;288,16,16,8;32,32,13,13,8", "32,32,13,13,8", dtypes="INT32;FLOAT;FLOAT",
+        formats="NCHW;FRACTAL_Z;NC1HWC0",
+    )  # fmt: skip
+    weights = work(
+        "Conv2DBackpropFilter", "32,32,13,13,8;4;32,32,13,13,8", "288,16,16,8", dtypes="FLOAT;INT32;FLOAT",
+        formats="NC1HWC0;NCHW;NC1HWC0",
+    )  # fmt: skip
+    assert (back.flops, weights.flops) == (third, third)
+    assert back.dtype == "FLOAT"
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "size"),
+    [
+        ("Add", "128,64;128,64", "128,64", 3 * 2 * 128 * 64),
+        ("Muls", "128,64;", "128,64", 2 * 2 * 128 * 64),
+        ("Transpose", "128,64;2", "64,128", 2 * 2 * 128 * 64 + 2 * 2),
+        ("StridedSlice", "128,64;2;2;2", "8,64", 2 * 2 * 8 * 64),
+        ("GatherV2", "32000,64;128;1", "128,64", 2 * 2 * 128 * 64),
+        ("ScatterNdUpdate", "32000,64;128;128,64", "32000,64", None),
+        ("AsStrided", "128,64", "64", None),
+        ("triton_kernel", "128,64", "128,64", None),
+    ],
+)
+def test_bytes_are_what_must_be_moved_and_missing_where_shapes_do_not_tell(
+    op_type: str, inputs: str, outputs: str, size: float | None
+) -> None:
+    found = work(op_type, inputs, outputs).size_bytes
+    assert math.isnan(found) if size is None else found == size
+
+
+def test_a_type_of_unknown_size_leaves_the_bytes_missing_and_not_the_operations() -> None:
+    found = work("MatMulV3", "16,32;32,64", "16,64", dtypes="DT_BF16;WORD")
+    assert found.flops == 2 * 16 * 32 * 64 and math.isnan(found.size_bytes) and found.misaligned is None
+
+
+@pytest.mark.parametrize(
+    ("inputs", "formats", "misaligned"),
+    [
+        ("4096,4096;4096,4096", "ND;ND", False),
+        ("4096,4097;4097,4096", "ND;ND", True),
+        ("4096,4096;4096,4104", "ND;ND", True),
+        ("4096,48;128,3,16,16", "ND;FRACTAL_NZ", True),
+        ("4096,256;128,16,16,16", "ND;FRACTAL_NZ", False),
+    ],
+)
+def test_rows_are_aligned_where_they_are_whole_pieces_of_512_bytes(inputs: str, formats: str, misaligned: bool) -> None:
+    left, right = inputs.split(";")
+    n = right.split(",")[-1] if formats == "ND;ND" else "2048"
+    found = work("MatMulV3", inputs, f"{left.split(',')[0]},{n}", formats=formats)
+    assert found.misaligned is misaligned
+
+
+@pytest.mark.parametrize(
+    ("op_type", "function", "inputs", "flops"),
+    [
+        ("aten::mm", "nvjet_hsh_128x256", "512,256;256,1024", 2 * 512 * 256 * 1024),
+        ("aten::addmm", "sm90_xmma_gemm_bf16", "1024;512,256;256,1024", 2 * 512 * 256 * 1024),
+        ("aten::bmm", None, "8,512,256;8,256,1024", 2 * 8 * 512 * 256 * 1024),
+        ("aten::mm", "cublasLt::splitKreduce_kernel", "512,256;256,1024", None),
+        ("aten::mm", "at::native::elementwise_kernel", "512,256;256,1024", None),
+        ("aten::mm", "nvjet_hsh_128x256", "512,256;512,1024", None),
+    ],
+)
+def test_of_a_product_on_a_gpu_the_function_that_multiplies_does_the_work(
+    op_type: str, function: str | None, inputs: str, flops: float | None
+) -> None:
+    found = work_of_kernel(op_type, function, inputs, "DT_BF16;DT_BF16;DT_BF16", None, None, None).flops
+    assert math.isnan(found) if flops is None else found == flops

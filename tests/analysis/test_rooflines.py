@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the chip of each rank can do, and how near the kernels of a shape come to it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.analysis.rooflines import chip_limits, operator_rooflines
+from advisor.facts.derived import ChipLimit, OperatorShape
+from advisor.facts.observed import Device, Kernel
+from advisor.facts.table import Table, read_table
+from advisor.messages.errors import FactMissing
+from advisor.model.run import Run
+from advisor.pipeline import open_profile
+
+DEVICE = "chip cube_cores nominal_mhz"
+
+
+def limit(run: Run, kernels: str, device: str | None = None) -> dict[str, object]:
+    devices = None if device is None else read_table(Device, device)
+    (row,) = chip_limits(run, read_table(Kernel, kernels), devices).rows()
+    return row
+
+
+@pytest.mark.parametrize(
+    ("chip", "counted", "device", "told_by", "cube_mhz", "gbps"),
+    [
+        ("Ascend910B3", "-", None, "name", 36000, 1600),
+        ("Ascend910B3", "33000", None, "counters", 33000, 1600),
+        ("Ascend910B", "33000", f"{DEVICE}\nAscend910B 24 1850", "capture", 44400, 1600),
+        ("Ascend910B", "-", None, "name", 30000, 800),
+        ("", "43200", None, "counters", 43200, 1600),
+        ("", "36010", f"{DEVICE}\n- - -", "counters", 36010, 1600),
+        ("", "33000", None, "counters", 33000, None),
+        ("Ascend910A", "-", None, "name", 32000, None),
+        ("NVIDIA H100 80GB HBM3", "-", None, "name", None, 3350),
+    ],
+)
+def test_what_the_capture_says_of_the_chip_counts_before_what_its_name_tells(  # noqa: PLR0917 - columns of the cases
+    chip: str, counted: str, device: str | None, told_by: str, cube_mhz: float | None, gbps: float | None
+) -> None:
+    row = limit(Run(chip=chip), f"op_type cube_mhz\nMatMulV3 {counted}", device)
+    assert (row["told_by"], row["cube_mhz"], row["memory_gbps"]) == (told_by, cube_mhz, gbps)
+
+
+@pytest.mark.parametrize(("chip", "peak"), [("Ascend910B2", 353.9), ("Ascend910B4", 245.8), ("Ascend910A", 262.1)])
+def test_the_peak_is_cores_times_clock_times_two_operations_of_a_cube(chip: str, peak: float) -> None:
+    assert limit(Run(chip=chip), "op_type\nMatMulV3")["half_tflops"] == pytest.approx(peak, rel=1e-3)
+
+
+@pytest.mark.parametrize("chip", ["", "Ascend310P", "Ascend910X"])
+def test_of_an_unknown_chip_nothing_is_said(chip: str) -> None:
+    with pytest.raises(FactMissing):
+        chip_limits(Run(chip=chip), read_table(Kernel, "op_type\nMatMulV3"), None)
+
+
+SHAPES = """
+op_type  family      input_shapes         input_dtypes    input_formats output_shapes output_dtypes total_us mean_us hf32_share
+MatMulV3 matmul      4096,1024;4096,1024  DT_BF16;DT_BF16 ND;ND         4096,4096     DT_BF16       1704     170.4   -
+MatMulV3 matmul      32,9216;4096,9216    FLOAT;FLOAT     ND;ND         32,4096       FLOAT         300      300     0
+Conv2D   convolution 1,3,224,224;64,3,7,7 FLOAT;FLOAT     NCHW;NCHW     1,64,112,112  FLOAT         30       30      1
+Add      elementwise 4096,4096;4096,4096  DT_BF16;DT_BF16 ND;ND         4096,4096     DT_BF16       120      120     -
+Custom   custom      4096,4096            DT_BF16         ND            4096,4096     DT_BF16       120      120     -
+"""  # noqa: E501
+LIMITS = "rank chip cube_mhz memory_gbps\n0 Ascend910B 33000 1600"
+
+
+def rooflines() -> dict[str, dict[str, object]]:
+    table = operator_rooflines(read_table(OperatorShape, SHAPES), read_table(ChipLimit, LIMITS))
+    return {f"{row['op_type']} {row['dtype']}": row for row in table.rows()}
+
+
+def test_a_real_product_comes_to_the_share_of_the_peak_that_its_counters_say() -> None:
+    """4096 x 1024 x 4096 in 170.4 µs on 20 cores at 1650 MHz: 74.6 % of 270.3 TFLOP/s."""
+    row = rooflines()["MatMulV3 BF16"]
+    assert row["mfu"] == pytest.approx(0.746, abs=5e-4)
+    assert row["tflops"] == pytest.approx(201.6, abs=0.1)
+    assert (row["bound"], row["dense"], row["misaligned"]) == ("compute", True, False)
+    assert row["roofline_share"] == row["mfu"] == row["best_share"]
+
+
+def test_what_reads_a_large_weight_for_few_rows_is_bound_by_memory() -> None:
+    row = rooflines()["MatMulV3 FLOAT"]
+    moved = 4 * (32 * 9216 + 4096 * 9216 + 32 * 4096)
+    assert (row["moved_bytes"], row["bound"]) == (moved, "memory")
+    assert row["expected_us"] == pytest.approx(moved / 1600e3)
+    assert row["mfu"] == pytest.approx(2 * 32 * 9216 * 4096 / 67.584e12 / 300e-6)
+
+
+def test_of_hf32_no_peak_is_known_and_of_a_kernel_somebody_wrote_nothing() -> None:
+    rows = rooflines()
+    assert "Custom None" not in rows
+    convolution = rows["Conv2D FLOAT"]
+    assert (convolution["mfu"], convolution["expected_us"]) == (None, None)
+    add = rows["Add None"]
+    assert add["mega_flops"] is None and add["bound"] is None
+    assert add["bandwidth_share"] == pytest.approx(3 * 2 * 4096**2 / 1600e3 / 120)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["MatMulV3", "BatchMatMulV2"]), st.floats(20, 2000), st.floats(1, 1e5)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_nine_tenths_of_the_time_reach_no_more_than_the_best_share(rows: list[tuple[str, float, float]]) -> None:
+    shapes = Table.build(
+        OperatorShape,
+        rank=np.zeros(len(rows), int),
+        op_type=[row[0] for row in rows],
+        family=["matmul"] * len(rows),
+        input_shapes=["512,512;512,512"] * len(rows),
+        input_dtypes=["FLOAT16;FLOAT16"] * len(rows),
+        output_shapes=["512,512"] * len(rows),
+        output_dtypes=["FLOAT16"] * len(rows),
+        mean_us=[row[1] for row in rows],
+        total_us=[row[2] for row in rows],
+    )
+    found = operator_rooflines(shapes, read_table(ChipLimit, LIMITS)).rows()
+    share = sorted((float(str(row["roofline_share"])), float(str(row["total_us"]))) for row in found)
+    whole, running = math.fsum(weight for _, weight in share), 0.0
+    best = share[-1][0]
+    for reached, weight in share:
+        running += weight
+        if running >= 0.9 * whole * (1 + 1e-12):
+            best = reached
+            break
+    assert all(abs(float(str(row["best_share"])) - best) < 1e-12 or row["best_share"] == best for row in found)
+
+
+def test_a_real_capture_that_names_no_chip_is_known_by_what_its_kernels_counted(real_data: Path) -> None:
+    """24 cores at 1800 MHz; a product of tensors by a number comes to the bandwidth of 1.6 TB/s and not beyond."""
+    profile = open_profile(real_data / "msinsight_pytorch_matrix" / "text" / "level1")
+    limits = profile.table(ChipLimit)
+    assert limits["cube_mhz"] == pytest.approx([43200, 43200], rel=1e-4)
+    assert limits["half_tflops"] == pytest.approx([353.9, 353.9], abs=0.1)
+    rows = {(row["rank"], row["op_type"]): row for row in profile.table("operator_rooflines").rows()}
+    assert rows[0, "ForeachMulScalar"]["bandwidth_share"] == pytest.approx(1, abs=0.02)
+
+
+def test_products_of_a_real_gpu_stay_below_its_peak(real_data: Path) -> None:
+    profile = open_profile(real_data / "gpu_kineto_models" / "h100_qwen1.5-0.5b.json.gz")
+    rows = profile.table("operator_rooflines").rows()
+    large = [row["mfu"] for row in rows if row["op_type"] in ("aten::mm", "aten::addmm")]
+    assert len(large) == 4 and all(0.59 < float(str(share)) < 0.7 for share in large)

@@ -30,6 +30,8 @@ class Work(Struct, frozen=True):
     """The data type that is multiplied, as `plain_dtype` calls it."""
     size_bytes: float = math.nan
     """Bytes read and written."""
+    dense: bool = False
+    """One product of two matrices in the precision they are given in."""
     misaligned: bool | None = None
     """Of a product of matrices as they lie: whether a row of an input ends within 512 bytes; None of others."""
 
@@ -39,6 +41,8 @@ _GROUPED = re.compile(r"GroupedMat_?[Mm]ul(V\d)?$")
 _CONVOLUTION = re.compile(r"Conv[23]D(Backprop(Input|Filter))?(V\d)?$")
 _OF_FRAMEWORK = {"mm": 0, "bmm": 0, "_scaled_mm": 0, "addmm": 1, "baddbmm": 1}
 """Products of a framework, which a library stands before, and how many inputs stand before the two factors."""
+_PLAIN = frozenset({"mm", "addmm"})
+"""Those of two matrices in the precision they are given in."""
 _MULTIPLIES = re.compile(r"gemm|nvjet|cutlass|Cijk|xmma", re.IGNORECASE)
 _ADDS_UP = re.compile(r"split_?k|reduce", re.IGNORECASE)
 """Functions beside a product of a GPU that only add its parts up."""
@@ -63,12 +67,16 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     if library:
         return _work_of_framework(name, function, inputs)
     outputs = parse_tensors(output_shapes, output_dtypes)
-    flops = _flops(op_type, inputs, outputs)
+    flops, moved = _flops(op_type, inputs, outputs), _moved_bytes(op_type, inputs, outputs)
+    if flops is None:
+        return Work(size_bytes=moved)
+    is_product = _PRODUCT.match(op_type) is not None
     return Work(
-        math.nan if flops is None else float(flops),
-        _multiplied_dtype(inputs) if flops is not None else "",
-        _moved_bytes(op_type, inputs, outputs),
-        _is_misaligned(inputs[:2]) if flops is not None and _PRODUCT.match(op_type) else None,
+        float(flops),
+        _multiplied_dtype(inputs),
+        moved,
+        is_product and "Quant" not in op_type and _are_matrices(inputs[:2]),
+        _is_misaligned(inputs[:2]) if is_product else None,
     )
 
 
@@ -206,6 +214,10 @@ def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
     return math.nan if read is None or written is None else read + written
 
 
+def _are_matrices(factors: _Tensors) -> bool:
+    return all(tensor is not None and len(tensor.matrix) == 2 for tensor in factors)  # noqa: PLR2004
+
+
 def _is_misaligned(factors: _Tensors) -> bool | None:
     """Whether a row of a factor, as it lies, ends within 512 bytes; None where a data type is not known."""
     plain = [tensor for tensor in factors if tensor is not None and not tensor.is_blocked]
@@ -225,5 +237,6 @@ def _work_of_framework(name: str, function: str | None, inputs: _Tensors) -> Wor
     if min(len(left.sides), len(right.sides)) < 2 or left.sides[-1] != right.sides[-2]:  # noqa: PLR2004
         return Work()
     out = Tensor((*left.sides[:-1], right.sides[-1]), left.dtype)
-    moved = size_of_all((*inputs, out))
-    return Work(2.0 * out.elements * left.sides[-1], left.dtype, math.nan if moved is None else moved)
+    moved, dense = size_of_all((*inputs, out)), name in _PLAIN and _are_matrices((left, right))
+    flops = 2.0 * out.elements * left.sides[-1]
+    return Work(flops, left.dtype, math.nan if moved is None else moved, dense, _is_misaligned((left, right)))

@@ -99,7 +99,7 @@ def peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
 
 
 def operator_rooflines(shapes: Table[OperatorShape], limits: Table[ChipLimit]) -> Table[OperatorRoofline]:
-    """The rows of `operator_shapes` of which operations or bytes are known."""
+    """One row for each of `operator_shapes`; what its shapes do not tell is missing."""
     works = _works_of_rows(shapes)
     flops, moved = (np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes"))
     at = row_of_key(limits["rank"], shapes["rank"])
@@ -112,7 +112,7 @@ def operator_rooflines(shapes: Table[OperatorShape], limits: Table[ChipLimit]) -
         **{name: shapes[name] for name in _NUMBERS},
         **{name: shapes.texts(name) for name in _TEXTS},
         dtype=[work.dtype or None for work in works],
-        dense=[-1 if work.misaligned is None else 1 for work in works],
+        dense=np.where(shapes.texts("input_shapes").codes < 0, -1, [work.dense for work in works]),
         misaligned=[-1 if work.misaligned is None else int(work.misaligned) for work in works],
         mega_flops=flops / 1e6,
         moved_bytes=moved,
@@ -125,7 +125,7 @@ def operator_rooflines(shapes: Table[OperatorShape], limits: Table[ChipLimit]) -
         expected_us=expected,
         roofline_share=reached,
         bound=[None if math.isnan(one) else word for one, word in zip(expected, _bounds(compute, memory), strict=True)],
-    ).take(np.flatnonzero(~np.isnan(np.fmax(flops, moved))))
+    )
     return table.having(best_share=_best_shares(table))
 
 

@@ -140,6 +140,22 @@ def test_bytes_are_what_must_be_moved_and_missing_where_shapes_do_not_tell(
     assert math.isnan(found) if size is None else found == size
 
 
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs", "dense"),
+    [
+        ("MatMulV3", "16,32;32,64", "16,64", True),
+        ("BatchMatMulV2", "16,32;32,64", "16,64", True),
+        ("BatchMatMulV2", "4,16,32;4,32,64", "4,16,64", False),
+        ("WeightQuantBatchMatmulV2", "16,32;32,64", "16,64", False),
+        ("GroupedMatmul", "16,32;4,32,64;4", "16,64", False),
+        ("MatMulV3", "16,32;48,64", "16,64", False),
+        ("Add", "16,64;16,64", "16,64", False),
+    ],
+)
+def test_one_product_of_two_matrices_as_they_are_is_dense(op_type: str, inputs: str, outputs: str, dense: bool) -> None:
+    assert work(op_type, inputs, outputs).dense is dense
+
+
 def test_a_type_of_unknown_size_leaves_the_bytes_missing_and_not_the_operations() -> None:
     found = work("MatMulV3", "16,32;32,64", "16,64", dtypes="DT_BF16;WORD")
     assert found.flops == 2 * 16 * 32 * 64 and math.isnan(found.size_bytes) and found.misaligned is None

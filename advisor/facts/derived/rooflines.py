@@ -34,8 +34,7 @@ class ChipLimit(Fact):
 
 
 class OperatorRoofline(Fact):
-    """What the kernels of one type and shape have to do, beside what the chip can: rows of `operator_shapes` of which
-    operations or bytes are known.
+    """What the kernels of one type and shape have to do, beside what the chip can: the rows of `operator_shapes`.
 
     A kernel cannot be quicker than the chip multiplies or moves bytes: the larger of `compute_us` and `memory_us`. What
     lies in the level-2 cache already needs no bandwidth, so that a share of it may pass 1.
@@ -55,9 +54,13 @@ class OperatorRoofline(Fact):
     output_shapes: Annotated[str, Key("Shapes of the outputs.")]
     dtype: Annotated[str, Key("Data type that is multiplied, such as BF16; missing where nothing is.")]
     dense: Annotated[
-        bool, Flag("A product of matrices of one size each that waits for no other rank: what a chip does best.")
+        bool,
+        Flag(
+            "One product of two matrices, without batches, groups or quantisation, that waits for no other rank: what "
+            "a chip does best. Missing where no shapes were recorded."
+        ),
     ]
-    misaligned: Annotated[bool, Flag("A row of a factor ends within 512 bytes; missing of others than dense products.")]
+    misaligned: Annotated[bool, Flag("A row of a factor ends within 512 bytes; missing of others than products.")]
     calls: Annotated[float, Count("How often per step.")]
     total_us: Annotated[float, Us("Device time per step.")]
     instant_us: Annotated[

@@ -38,6 +38,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "low-frequency": "ranks/low-frequency-rank",
         "constant-low-clock": "compute/frequency-drop",
         "launch-blocking": "env/launch-blocking",
+        "ragged-products": "compute/below-roofline",
         "unfused-attention": "compute/unfused-attention",
         "unfused-norm": "compute/unfused-norm",
         "unfused-rotary": "compute/unfused-rotary",

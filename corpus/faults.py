@@ -204,6 +204,11 @@ def _conversions(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict
     return _troubled(setup, conversions=6 * strength), {"op_type": "TransData"}
 
 
+def _ragged(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Feed-forward networks of some layers are one column wider than whole tiles."""
+    return _troubled(setup, ragged=0.3 * strength), {"op_type": "MatMulV3"}
+
+
 def _aicpu(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     return _troubled(setup, aicpu_us=2000 * strength), {"op_type": "IndexPut"}
 
@@ -278,6 +283,7 @@ FAULTS: dict[str, Fault] = {
     "launch-blocking": _launch_blocking,
     "expert-imbalance": _crowded_experts,
     "slow-rank-data": _more_data,
+    "ragged-products": _ragged,
     "unfused-attention": _without_fusion("attention"),
     "unfused-norm": _without_fusion("norm"),
     "unfused-rotary": _without_fusion("rotary"),

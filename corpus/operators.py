@@ -32,10 +32,13 @@ def tensors(*shapes: tuple[int, ...], dtype: str = BF16, form: str = "ND") -> Te
 
 
 @lru_cache(maxsize=4096)
-def matmul(m: int, k: int, n: int, host_us: float, *, op: str = "aten::matmul", stack: str = "") -> Launch:
-    """A product of an m x k and a k x n matrix."""
-    info = KernelInfo("MatMulV3", "AI_CORE", 20, 0, tensors((m, k), (k, n)), tensors((m, n)), shares=_CUBE)
-    kernel = Kernel("aclnnMatmul_MatMulV3Common_MatMulV3", _start_us(m * k * n), info)
+def matmul(
+    m: int, k: int, n: int, host_us: float, *, op: str = "aten::matmul", stack: str = "", slower: float = 1.0
+) -> Launch:
+    """A product of an m x k and a k x n matrix, that many times slower than one whose sides are whole tiles."""
+    shares = tuple((pipe, round(busy / slower, 3) if pipe == "mac" else busy) for pipe, busy in _CUBE)
+    info = KernelInfo("MatMulV3", "AI_CORE", 20, 0, tensors((m, k), (k, n)), tensors((m, n)), shares=shares)
+    kernel = Kernel("aclnnMatmul_MatMulV3Common_MatMulV3", _start_us(round(m * k * n * slower)), info)
     return Launch(
         op, "aclnnMatmul", (kernel,), host_us, 0, 2 * m * n, f"{m},{k};{k},{n}", "c10::BFloat16;c10::BFloat16", stack
     )

@@ -16,6 +16,8 @@ from corpus.troubles import Place, Troubles, at_head, in_layer, share, stack
 _ADAM_BYTES_PER_US = 0.9e6
 _FP32_BYTES = 4
 _HEAD = 128
+_RAGGED = 3.0
+"""How much slower a product is whose sides are no whole tiles: an assumption, and a bad case."""
 _Doing = Iterator[do.Instruction]
 
 
@@ -167,7 +169,8 @@ class Step:
     def feed_forward(self, layer: int) -> _Doing:
         """From the norm before it to the sum after it, forward."""
         inner = (self.tokens, 5 * self.w.hidden // 2 // self.layout.tp)
-        yield matmul(self.tokens, self.w.hidden, 2 * inner[1], self.host, stack=stack(40 + layer))
+        wide, slower = self._gated_width(layer)
+        yield matmul(self.tokens, self.w.hidden, wide, self.host, stack=stack(40 + layer), slower=slower)
         yield vector("npu::npu_swiglu", "SwiGlu", inner, self.host, inputs=2, suffix="")
         yield from self._summed(inner[1])
 
@@ -176,7 +179,13 @@ class Step:
         inner = (self.tokens, 5 * self.w.hidden // 2 // self.layout.tp)
         yield from self._matmul_backward(self.tokens, inner[1], self.w.hidden)
         yield vector("npu::npu_swiglu_backward", "SwiGluGrad", inner, self.host, inputs=3, suffix="")
-        yield from self._matmul_backward(self.tokens, self.w.hidden, 2 * inner[1], reduce=True)
+        wide, slower = self._gated_width(layer)
+        yield from self._matmul_backward(self.tokens, self.w.hidden, wide, reduce=True, slower=slower)
+
+    def _gated_width(self, layer: int) -> tuple[int, float]:
+        """Columns of the product that opens the feed-forward network, and how much slower it is for being ragged."""
+        wide = 2 * (5 * self.w.hidden // 2 // self.layout.tp)
+        return (wide + 1, _RAGGED) if share(min(1.0, self.w.troubles.ragged), layer) else (wide, 1.0)
 
     def _attention_forward(self, layer: int) -> _Doing:
         w, narrow = self.w, (self.tokens, self.width)
@@ -220,12 +229,12 @@ class Step:
         yield from self._norm(layer, backward=True)
         yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
 
-    def _matmul_backward(self, m: int, k: int, n: int, reduce: bool = False) -> _Doing:
+    def _matmul_backward(self, m: int, k: int, n: int, reduce: bool = False, slower: float = 1.0) -> _Doing:
         """Gradients of the input and of the weight; tensor parallel ranks add the first beside the second."""
-        yield matmul(m, n, k, self.host, op="aten::mm")
+        yield matmul(m, n, k, self.host, op="aten::mm", slower=slower)
         if reduce and self.layout.tp > 1:
             yield self._sum(self.tokens)
-        yield matmul(k, m, n, self.host, op="aten::mm")
+        yield matmul(k, m, n, self.host, op="aten::mm", slower=slower)
         if reduce and self.layout.tp > 1:
             yield do.AwaitCommunication(self.layout.group("tp", self.rank))
 

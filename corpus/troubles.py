@@ -60,6 +60,8 @@ class Troubles:
     """The same on another stream, behind the layer's own operators."""
     churn_us: float = 0.0
     """The allocator returns and takes segments, per layer."""
+    ragged: float = 0.0
+    """Share of the layers whose feed-forward network is no multiple of a tile wide; the workload sees to it."""
     late_gradients: float = 0.0
     """Share of the gradients that is reduced after the backward pass; the workload sees to it."""
     more_data: dict[int, float] = field(default_factory=dict)

@@ -64,6 +64,7 @@ MAPPING: Mapping[str, Sequence[str]] = {
     "low-frequency": ("AI Core Frequency Issues", "cluster freq_analysis", *_SLOW_COMPUTE),
     "constant-low-clock": ("AI Core Frequency Issues", "cluster freq_analysis"),
     "launch-blocking": ("Environment Variable Issues: ASCEND_LAUNCH_BLOCKING", *_STALLS),
+    "ragged-products": (f"{_PERFORMANCE}: MatMulV3",),
     "unfused-attention": (
         "Affinity API Issues: npu_fusion_attention",
         "Affinity API Issues: npu_scaled_masked_softmax",

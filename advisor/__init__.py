@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    import pandas as pd
+
     from advisor.comparison.verification import Verification as Verification
     from advisor.comparison.verification import Verifications as Verifications
     from advisor.facts.profile import Profile
@@ -51,6 +53,7 @@ __all__ = [
     "load_diagnosis",
     "load_profile",
     "load_rules",
+    "stats",
     "verify",
 ]
 
@@ -191,6 +194,31 @@ def inspect(
     )
 
 
+def stats(
+    path: AnyPath | Profile,
+    of: str,
+    by: Iterable[str] = (),
+    *,
+    per_rank: bool = False,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """One table of how often and how long: `of` is `kernels`, `collectives` or another that `advisor stats` has.
+
+    `by` names the keys of a row, such as `input_shapes`; all ranks are put together, unless `per_rank`. Times are µs,
+    sizes bytes. A profile is one that `load_profile` gave.
+
+    Raises:
+        FactMissing: What the table is made from was not recorded.
+        InputError: Nothing at the path can be read.
+        UsageError: There is no such table, or it has no such key.
+    """
+    from advisor import pipeline
+    from advisor.facts.profile import Profile
+
+    profile = path if isinstance(path, Profile) else load_profile(path, progress=progress)
+    return pipeline.count_as_frame(profile, of, tuple(by), per_rank=per_rank)
+
+
 def load_profile(
     path: AnyPath, *, chip: str = "", workload: str = "", stack: str = "", progress: Progress | None = None
 ) -> Profile:
@@ -207,12 +235,12 @@ def load_profile(
 
     from advisor.chips import told_chip
     from advisor.model.job import told_job
-    from advisor.pipeline import open_profile
+    from advisor.pipeline import open_to_count
     from advisor.progress import silent
 
     _attach_html()
     job = told_job(workload, stack)
-    return open_profile(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "", job=job)
+    return open_to_count(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "", job=job)
 
 
 def load_diagnosis(path: AnyPath) -> Diagnosis:

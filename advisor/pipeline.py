@@ -37,10 +37,13 @@ from advisor.summary.job_kind import infer_job
 from advisor.summary.unread_input import unread_input
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from advisor.comparison.verification import Verification, Verifications
     from advisor.inspection import Ranks
     from advisor.model.explanation import Explanation
     from advisor.model.inspection import Inspection
+    from advisor.model.statistics import Statistics
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
@@ -222,6 +225,44 @@ def with_tables(comparison: Comparison, before: Profile, after: Profile) -> Comp
 
     found = table_differences(before, after)
     return comparison.model_copy(update={"tables": found.tables, "notes": (*comparison.notes, *found.notes)})
+
+
+def open_to_count(
+    path: Path, *, jobs: int | None = None, progress: Progress = silent, chip: str = "", job: JobKind | None = None
+) -> Profile:
+    """What lies at this path, as a profile that can be counted too. The arguments are those of `open_profile`.
+
+    Raises:
+        InputError: Nothing there can be read.
+    """
+    from advisor.statistics.duration_bins import DERIVATIONS
+
+    return open_profile(path, jobs=jobs, progress=progress, also=DERIVATIONS, chip=chip, job=job)
+
+
+def count_profile(
+    profile: Profile, names: Sequence[str] = (), by: Sequence[str] = (), *, per_rank: bool = False
+) -> Statistics:
+    """These tables of a profile that was opened to be counted, or every one it gives.
+
+    Raises:
+        UsageError: There is no such table, or it has no such key.
+    """
+    from advisor.statistics.counting import make_statistics
+
+    return make_statistics(profile, names, by, per_rank=per_rank)
+
+
+def count_as_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_rank: bool = False) -> pd.DataFrame:
+    """One of these tables as a DataFrame.
+
+    Raises:
+        FactMissing: What it is made from was not recorded.
+        UsageError: There is no such table, or it has no such key.
+    """
+    from advisor.statistics.counting import statistic_frame
+
+    return statistic_frame(profile, name, by, per_rank=per_rank)
 
 
 def verify(comparison: Comparison, finding: str | None = None) -> Verification | Verifications:

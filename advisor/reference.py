@@ -25,6 +25,7 @@ from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
 from advisor.model.findings import Diagnosis
 from advisor.model.inspection import Inspection
+from advisor.model.statistics import Statistics
 from advisor.model.verdict import Verdict
 from advisor.policy.settings_file import json_schema as settings_schema
 from advisor.report.output_files import write_file
@@ -50,6 +51,7 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield "docs/reference/comparison.schema.json", _render_json(Comparison.model_json_schema())
     yield "docs/reference/explanation.schema.json", _render_json(Explanation.model_json_schema())
     yield "docs/reference/inspection.schema.json", _render_json(Inspection.model_json_schema())
+    yield "docs/reference/statistics.schema.json", _render_json(Statistics.model_json_schema())
     yield "docs/reference/verdict.schema.json", _render_json(Verdict.model_json_schema())
     yield "docs/reference/settings.schema.json", _render_json(settings_schema(catalog.rules))
     yield "rules/schema.json", _render_json(json_schema())

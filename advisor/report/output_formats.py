@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from advisor.messages.text import Language
     from advisor.model.comparison import Comparison
     from advisor.model.findings import Diagnosis
+    from advisor.model.statistics import Statistics
     from advisor.model.verdict import Verdict
     from advisor.report.blocks import Document
     from advisor.report.charts.draw import Renderer
@@ -54,7 +55,7 @@ class Writer(NamedTuple):
     """What is said of it in the help of a command."""
     placed: bool = False
     """Whether its readers show findings at lines of the source code, and little of those without one."""
-    tables: Callable[[Reported, Path], Iterable[tuple[Path, str]]] | None = None
+    tables: Callable[[Any, Path], Iterable[tuple[Path, str | bytes]]] | None = None
     """What writes it as several files, one to a table."""
 
     @property
@@ -151,6 +152,52 @@ DOCUMENT_WRITERS: tuple[Writer, ...] = (
     Writer(".json", "json", lambda told: told.to_json()),
 )
 """What every document can be written as."""
+
+
+class CountedTables(NamedTuple):
+    """What is written out of statistics; a document shows so many rows of each table."""
+
+    statistics: Statistics
+    language: Language
+    most: int
+
+
+def _counted_document(counted: CountedTables) -> Any:
+    return _call("statistics.document:statistics_document", *counted)
+
+
+def _counted_csv(counted: CountedTables, path: Path) -> Any:
+    return _call("statistics.files:csv_files", counted.statistics, path)
+
+
+def _counted_parquet(counted: CountedTables, path: Path) -> Any:
+    return _call("statistics.files:parquet_files", counted.statistics, path)
+
+
+STATISTICS_WRITERS: tuple[Writer, ...] = (
+    Writer(".html", "html", lambda counted: _call("pages:document_page", _counted_document(counted))),
+    Writer(".md", "markdown", lambda counted: _markdown_text(_counted_document(counted))),
+    Writer(".json", "json", lambda counted: counted.statistics.to_json()),
+    Writer(
+        ".xlsx",
+        "xlsx",
+        lambda counted: _call("statistics.files:statistics_workbook", counted.statistics, counted.language),
+    ),
+    Writer(
+        ".csv",
+        "csv",
+        lambda counted: _counted_csv(counted, Path("-"))[0][1],
+        note="one file per table",
+        tables=_counted_csv,
+    ),
+    Writer(
+        ".parquet",
+        "parquet",
+        lambda counted: _counted_parquet(counted, Path("-"))[0][1],
+        note="likewise",
+        tables=_counted_parquet,
+    ),
+)
 
 
 def list_suffixes(writers: Sequence[Writer]) -> str:

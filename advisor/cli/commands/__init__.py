@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "bot": "write one comment on a pull request and keep it up to date",
         "verify": "say whether a fix won what its finding promised",
         "compare": "say what changed from one profile to another, and why",
+        "stats": "count kernels, operators, calls, collectives, ranks, links, gaps and memory, as tables",
         "mcp": "offer diagnoses, explanations and tables to assistants (Model Context Protocol)",
         "render": "write a report again from a saved .json, without the capture",
         "init": "write a commented advisor.yaml to begin with",

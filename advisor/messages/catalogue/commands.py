@@ -82,6 +82,9 @@ TEXTS: Mapping[str, Text] = {
     "install_xlsx": Text(
         "pip install 'ascend-advisor[xlsx]', or give a .csv", "pip install 'ascend-advisor[xlsx]'，或改用 .csv"
     ),
+    "no_such_statistic": Text("there is no table `{name}`", "没有名为 `{name}` 的统计表"),
+    "nothing_counted": Text("{path} gives none of these tables: {names}", "{path} 无法给出这些统计表：{names}"),
+    "no_such_key": Text("the table {table} has no key `{name}`", "统计表 {table} 没有 `{name}` 这一分组列"),
     "nothing_asked": Text("neither a rule nor a finding is named", "未指定规则或问题"),
     "there_are": Text("there are {names}", "现有：{names}"),
     "no_diagnosis_asked": Text(

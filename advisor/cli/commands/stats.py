@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor stats`: how often, how long and on which rank, as tables; it judges nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, named_path, output_options, positive_number, worker_option
+from advisor.cli.exit_codes import FINE
+from advisor.cli.inputs import refuse_saved
+from advisor.cli.outputs import console_beside, files_written
+from advisor.cli.settings_in_force import language_of
+from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.model.statistics import Statistics
+
+NAMES = ("ranks", "kernels", "operators", "apis", "collectives", "links", "gaps", "memory", "holders", "steps")
+"""The tables (see `statistics.tables`), named here so that the help of a command reads nothing."""
+_SHOWN = 10
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="a capture, or a folder of many ranks")
+    one.add_argument(
+        "--of",
+        action="append",
+        choices=NAMES,
+        default=[],
+        metavar="TABLE",
+        help=f"which table: {', '.join(NAMES)}; may be repeated (default: all that the capture gives)",
+    )
+    one.add_argument(
+        "--by",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="what names a row, such as input_shapes of kernels or size_bytes of collectives; may be repeated",
+    )
+    one.add_argument("--per-rank", action="store_true", help="each rank by itself (default: all ranks together)")
+    one.add_argument(
+        "--top",
+        type=positive_number,
+        default=_SHOWN,
+        metavar="N",
+        help=f"how many rows of each table are shown (default: {_SHOWN}); files of tables hold all",
+    )
+    output_options(one, STATISTICS_WRITERS, example="csv:-")
+    language_option(one)
+    worker_option(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, counts, writes."""
+    from advisor.pipeline import count_profile, open_to_count
+    from advisor.report.progress_bar import ProgressBar
+    from advisor.report.renderers.terminal import print_document
+    from advisor.report.statistics.document import statistics_summary
+    from advisor.report.writers import check_outputs, outside_captures, write_files
+
+    refuse_saved(arguments.path)
+    outputs = check_outputs(arguments.output, arguments.path, writers=STATISTICS_WRITERS)
+    language = language_of(arguments.lang)
+    with ProgressBar(language) as bar:
+        profile = open_to_count(arguments.path, jobs=arguments.jobs, progress=bar)
+        outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
+        found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
+    _refuse_nothing(found, arguments)
+    with files_written(language) as written:
+        for output in outputs:
+            for path in write_files(CountedTables(found, language, arguments.top), output):
+                written.append(path)  # one by one: the next may fail
+    if not arguments.quiet:
+        print_document(statistics_summary(found, language, arguments.top), console_beside(outputs), written)
+    return FINE
+
+
+def _refuse_nothing(found: Statistics, arguments: argparse.Namespace) -> None:
+    """Ends where no table can be made.
+
+    Raises:
+        InputError: So it is; the hint says why.
+    """
+    if found.tables:
+        return
+    from advisor.messages.errors import InputError
+    from advisor.messages.message import Message
+
+    names = ", ".join(one.name for one in found.absent)
+    raise InputError(Message("nothing_counted", path=arguments.path, names=names), found.absent[0].reason)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics: tables of a profile by kernels, calls, collectives, ranks and so on; their JSON form."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, ConfigDict
+
+from advisor.messages.text import Text
+from advisor.model.findings import Rows
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Statistic(_Model):
+    """One table."""
+
+    name: str
+    keys: tuple[str, ...]
+    """The columns that name a row; the others are measured."""
+    rows: Rows
+
+
+class AbsentStatistic(_Model):
+    """A table that this profile does not give, and why."""
+
+    name: str
+    reason: Text
+
+
+class Statistics(_Model):
+    """Tables of one profile."""
+
+    schema_version: int = 1
+    version: str
+    run: str
+    """The name of what was read."""
+    tables: tuple[Statistic, ...]
+    absent: tuple[AbsentStatistic, ...] = ()
+
+    def to_json(self) -> str:
+        """The published form: two blanks of indent, keys in declared order, a final line break."""
+        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics as a document: a table for each, with its largest rows, and why others are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from advisor.messages.text import Language
+from advisor.model.findings import Head, Rows, Scalar, number_or_none
+from advisor.model.statistics import Statistic, Statistics
+from advisor.report.blocks import Block, Document, Grid, Heading, Paragraph
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, plain_prose
+from advisor.report.statistics.words import TABLES, say, say_column
+from advisor.report.words import CAUSES, word_for
+from advisor.units import show_value
+
+LONGEST_NAME = 60
+"""Characters of a text in a cell."""
+_LESS_TOLD = frozenset(
+    {
+        *("min_us", "q1_us", "q3_us", "idle_us", "comm_us", "overlapped_us", "copy_us", "event_wait_us"),
+        *("deviation", "allocations", "allocated_bytes", "dtype"),
+    }
+)
+"""Columns for which a terminal has no room."""
+PLAIN_NUMBERS = ("rank", "stage", "step", "source", "target")
+"""Keys that are numbers of something, not amounts."""
+
+
+def statistics_document(statistics: Statistics, language: Language, most: int) -> Document:
+    """Every table with at most so many rows."""
+    return Document(language, tuple(_blocks(statistics, language, most)), clean_line(statistics.version, 40))
+
+
+def statistics_summary(statistics: Statistics, language: Language, most: int) -> Document:
+    """The same with as many columns as fit on a terminal."""
+    narrow = tuple(
+        table.model_copy(update={"rows": _without_columns(table.rows, _LESS_TOLD)}) for table in statistics.tables
+    )
+    return statistics_document(statistics.model_copy(update={"tables": narrow}), language, most)
+
+
+def _without_columns(rows: Rows, left_out: frozenset[str]) -> Rows:
+    kept = [at for at, head in enumerate(rows.columns) if head.name not in left_out]
+    cells = tuple(tuple(row[at] for at in kept) for row in rows.rows)
+    return Rows(columns=tuple(rows.columns[at] for at in kept), rows=cells, total=rows.total)
+
+
+def table_title(name: str, language: Language) -> str:
+    """What a table is called."""
+    return TABLES[name].say(language) if name in TABLES else clean_line(name)
+
+
+def _blocks(statistics: Statistics, language: Language, most: int) -> Iterator[Block]:
+    yield Heading(plain_prose(say("statistics", language, run=clean_line(statistics.run, 120))), 1)
+    for table in statistics.tables:
+        yield Heading((TextPiece(table_title(table.name, language)), _row_count(table, language, most)))
+        yield _grid(table, language, most)
+    if any(len(table.rows.rows) > most for table in statistics.tables):
+        yield Paragraph(plain_prose(say("all_rows", language)))
+    if not statistics.tables:
+        yield Paragraph(plain_prose(say("nothing", language)))
+    if statistics.absent:
+        yield Heading(plain_prose(say("absent", language)))
+        yield Grid(
+            (plain_prose(say("table", language)), plain_prose(say("reason", language))),
+            tuple(
+                (plain_prose(table_title(one.name, language)), plain_prose(clean_line(one.reason.say(language), 400)))
+                for one in statistics.absent
+            ),
+        )
+
+
+def _row_count(table: Statistic, language: Language, most: int) -> TextPiece:
+    total, shown = table.rows.total, min(len(table.rows.rows), most)
+    name = "rows_of" if shown < total else "rows_one" if total == 1 else "rows_all"
+    return TextPiece(say(name, language, shown=f"{shown:,}", total=f"{total:,}"), tone="quiet")
+
+
+def _grid(table: Statistic, language: Language, most: int) -> Grid:
+    """The first rows, without columns that say nothing in any row."""
+    told = [at for at in range(len(table.rows.columns)) if _is_told(table.rows, at)]
+    heads = [table.rows.columns[at] for at in told]
+    return Grid(
+        tuple(plain_prose(say_column(head.name, language)) for head in heads),
+        tuple(
+            tuple(_cell_prose(row[at], head, language) for at, head in zip(told, heads, strict=True))
+            for row in table.rows.rows[:most]
+        ),
+        tuple(head.unit != "" or head.name in PLAIN_NUMBERS or head.name == "deviation" for head in heads),
+        next((at for at, head in enumerate(heads) if head.name == "input_shapes"), None),
+    )
+
+
+def _is_told(rows: Rows, at: int) -> bool:
+    return any(row[at] is not None for row in rows.rows)
+
+
+def _cell_prose(cell: Scalar, head: Head, language: Language) -> Prose:
+    if number_or_none(cell) is not None and head.name in PLAIN_NUMBERS:
+        return plain_prose(str(cell))
+    if not isinstance(cell, str):
+        return plain_prose(show_value(cell, head.unit))
+    word = word_for(CAUSES, cell, language) if head.name == "cause" else None
+    return plain_prose(word) if word else code_prose(cell, LONGEST_NAME)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics as files for programs: CSV and Parquet, one file per table, and a spreadsheet with a sheet for each.
+
+`stats.csv` holds the first table; beside it stand `stats.kernels.csv` and so on.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from advisor.messages.text import Language
+from advisor.model.findings import Head, Scalar
+from advisor.model.statistics import Statistic, Statistics
+from advisor.report.formats.table import MARK, harmless_cell
+from advisor.report.prose import clean_line
+from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
+from advisor.report.statistics.document import table_title
+from advisor.report.statistics.words import say, say_column
+
+_SIGNS = {"us": "µs", "B": "B", "share": "", "count": "", "GB/s": "GB/s"}
+_FORMS = {"us": "#,##0.0##", "B": "#,##0", "share": "0.0%", "count": "#,##0", "GB/s": "0.0"}
+C = TypeVar("C", str, bytes)
+
+
+def csv_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, str], ...]:
+    """Every table as CSV, columns named as in the JSON."""
+    return _files(statistics, path, csv_text)
+
+
+def parquet_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, bytes], ...]:
+    """Every table as Parquet, the unit of each column in its metadata."""
+    return _files(statistics, path, parquet_bytes)
+
+
+def _files(statistics: Statistics, path: Path, write: Callable[[Statistic], C]) -> tuple[tuple[Path, C], ...]:
+    """The first table under the name that was asked for; of several the others beside it."""
+    names = [path, *(path.with_name(f"{path.stem}.{one.name}{path.suffix}") for one in statistics.tables[1:])]
+    return tuple((name, write(one)) for name, one in zip(names, statistics.tables, strict=True))
+
+
+def csv_text(table: Statistic) -> str:
+    """One table; lines end as RFC 4180 says, and no cell is taken for a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(head.name for head in table.rows.columns)
+    writer.writerows([harmless_cell(cell) for cell in row] for row in table.rows.rows)
+    return MARK + out.getvalue()
+
+
+def parquet_bytes(table: Statistic) -> bytes:
+    """One table with typed columns."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = [[_encodable_cell(cell) for cell in row] for row in table.rows.rows]
+    columns = [*zip(*rows, strict=True)] or [()] * len(table.rows.columns)
+    fields = [
+        pa.field(head.name, pa.type_for_alias(_arrow_type(head, cells)), metadata={"unit": head.unit})
+        for head, cells in zip(table.rows.columns, columns, strict=True)
+    ]
+    arrays = [pa.array(cells, field.type) for field, cells in zip(fields, columns, strict=True)]
+    out = io.BytesIO()
+    parquet.write_table(pa.table(arrays, schema=pa.schema(fields)), out, compression="zstd")
+    return out.getvalue()
+
+
+def _encodable_cell(cell: Scalar) -> Scalar:
+    """A text that cannot be encoded, such as a file name that is no UTF-8, with an escape."""
+    return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
+
+
+def _arrow_type(head: Head, cells: Sequence[Scalar]) -> str:
+    """What is measured is a number with a fraction; a name is a text or a whole number."""
+    if head.unit or any(isinstance(cell, float) for cell in cells):
+        return "float64"
+    return "int64" if any(isinstance(cell, int) for cell in cells) else "string"
+
+
+def statistics_workbook(statistics: Statistics, language: Language) -> bytes:
+    """The bytes of an .xlsx file.
+
+    Raises:
+        UsageError: The library that writes spreadsheets is not installed.
+    """
+    title = say("statistics", language, run=clean_line(statistics.run, 200))
+    return workbook_bytes(title, [_sheet(table, language) for table in statistics.tables])
+
+
+def _sheet(table: Statistic, language: Language) -> Sheet:
+    return Sheet(
+        table_title(table.name, language),
+        tuple(_head_text(head, language) for head in table.rows.columns),
+        tuple(tuple(_clean_cell(cell) for cell in row) for row in table.rows.rows),
+        tuple(_FORMS.get(head.unit, "") for head in table.rows.columns),
+        len(table.keys),
+    )
+
+
+def _clean_cell(cell: Scalar) -> Scalar:
+    return clean_line(cell, LONGEST_CELL) if isinstance(cell, str) else cell
+
+
+def _head_text(head: Head, language: Language) -> str:
+    sign = _SIGNS.get(head.unit, head.unit)
+    label = say_column(head.name, language)
+    return f"{label} ({sign})" if sign else label

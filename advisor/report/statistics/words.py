@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word of statistics, in both languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Language, Text
+from advisor.report.columns import COLUMNS
+from advisor.report.words import word_for
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text(en, zh)
+
+
+WORDS: Mapping[str, Text] = {
+    "statistics": _t("Statistics of {run}", "{run} 的统计"),
+    "rows_all": _t(" ({total} rows)", "（共 {total} 行）"),
+    "rows_one": _t(" (1 row)", "（共 1 行）"),
+    "rows_of": _t(" ({shown} of {total} rows)", "（{total} 行中的 {shown} 行）"),
+    "all_rows": _t(
+        "All rows: -o stats.csv, .xlsx, .parquet or .json, or more of them with --top.",
+        "全部行：用 -o stats.csv、.xlsx、.parquet 或 .json 输出，或用 --top 显示更多。",
+    ),
+    "absent": _t("Not there", "缺少的统计表"),
+    "table": _t("Table", "统计表"),
+    "reason": _t("Why", "原因"),
+    "nothing": _t("Nothing of this can be counted.", "没有可统计的数据。"),
+}
+
+TABLES: Mapping[str, Text] = {
+    "ranks": _t("Mean step of each rank", "各 rank 的平均单步"),
+    "kernels": _t("Kernels", "算子（kernel）"),
+    "operators": _t("Framework operators, host time", "框架算子的 host 耗时"),
+    "apis": _t("Calls into the software of the device", "设备软件接口调用"),
+    "collectives": _t("Collectives", "通信算子"),
+    "links": _t("Links between ranks", "rank 间链路"),
+    "gaps": _t("Idle time of the device by cause", "设备空闲时间（按成因）"),
+    "memory": _t("Memory peaks", "内存峰值"),
+    "holders": _t("What held the memory at its peak", "内存峰值时的占用者"),
+    "steps": _t("Steps", "各 step"),
+}
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of the words, with its holes filled."""
+    return WORDS[name].fill(language, **values)
+
+
+def say_column(name: str, language: Language) -> str:
+    """How a column is called; its own name where nobody gave it another."""
+    return word_for(COLUMNS, name, language) or name

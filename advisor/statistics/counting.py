@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a profile to tables of how often and how long: those that were asked for, and why others cannot be made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.facts.base import Fact
+from advisor.facts.profile import Profile
+from advisor.messages.errors import FactMissing, UsageError
+from advisor.messages.message import Message
+from advisor.model.findings import Head, Rows, Scalar
+from advisor.model.statistics import AbsentStatistic, Statistic, Statistics
+from advisor.release import VERSION
+from advisor.statistics.tables import TABLES, StatisticTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE_NAMES = tuple(table.name for table in TABLES)
+_UNITS = {"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s"}
+_COUNTS = ("calls", "steps", "allocations")
+
+
+def make_statistics(
+    profile: Profile, names: Sequence[str] = (), by: Sequence[str] = (), *, per_rank: bool = False
+) -> Statistics:
+    """These tables of a profile, or every one it gives; those it does not give are named with the reason.
+
+    Raises:
+        UsageError: There is no such table, or a table has no such key.
+    """
+    from advisor.engine.reason import of_missing
+
+    chosen = [_table_named(name) for name in names] or list(TABLES)
+    keys = {table.name: _keys_asked(table, by, per_rank, strict=len(chosen) == 1) for table in chosen}
+    profile.prepare(_wanted(chosen))
+    tables: list[Statistic] = []
+    absent: list[AbsentStatistic] = []
+    for table in chosen:
+        try:
+            frame = table.make(profile, keys[table.name])
+        except FactMissing as missing:
+            absent.append(AbsentStatistic(name=table.name, reason=of_missing(missing, profile.run).text))
+        else:
+            tables.append(Statistic(name=table.name, keys=keys[table.name], rows=_rows_of_frame(frame)))
+    return Statistics(version=VERSION, run=profile.run.name, tables=tuple(tables), absent=tuple(absent))
+
+
+def statistic_frame(profile: Profile, name: str, by: Sequence[str] = (), *, per_rank: bool = False) -> pd.DataFrame:
+    """One table of a profile as a DataFrame.
+
+    Raises:
+        FactMissing: What it is made from was not recorded.
+        UsageError: There is no such table, or it has no such key.
+    """
+    table = _table_named(name)
+    keys = _keys_asked(table, by, per_rank, strict=True)
+    profile.prepare(_wanted([table]))
+    return table.make(profile, keys)
+
+
+def _table_named(name: str) -> StatisticTable:
+    found = next((table for table in TABLES if table.name == name), None)
+    if found is None:
+        raise UsageError(Message("no_such_statistic", name=name), Message("known_are", names=", ".join(TABLE_NAMES)))
+    return found
+
+
+def _keys_asked(table: StatisticTable, by: Sequence[str], per_rank: bool, *, strict: bool) -> tuple[str, ...]:
+    """The keys of a table as asked for; what only another table knows is passed over where several are made."""
+    known = (*table.keys, *table.finer)
+    unknown = [key for key in by if key not in known]
+    if unknown and strict:
+        raise UsageError(
+            Message("no_such_key", name=unknown[0], table=table.name), Message("known_are", names=", ".join(known))
+        )
+    asked = tuple(dict.fromkeys(key for key in by if key in known)) or table.keys
+    return ("rank", *asked) if per_rank and table.merges and "rank" not in asked else asked
+
+
+def _wanted(tables: Sequence[StatisticTable]) -> list[type[Fact]]:
+    return list(dict.fromkeys(fact for table in tables for fact in table.wanted))
+
+
+def _rows_of_frame(frame: pd.DataFrame) -> Rows:
+    heads = tuple(Head(name=str(name), unit=_unit_of(str(name))) for name in frame.columns)
+    columns = [[_plain_cell(cell) for cell in frame[name].tolist()] for name in frame.columns]
+    return Rows(columns=heads, rows=tuple(zip(*columns, strict=True)), total=len(frame))
+
+
+def _unit_of(name: str) -> str:
+    return "count" if name in _COUNTS else _UNITS.get(name.rpartition("_")[2], "")
+
+
+def _plain_cell(cell: object) -> Scalar:
+    """A number or text; nothing where it is missing, and times to the ns."""
+    if isinstance(cell, float):
+        return round(cell, 6) if math.isfinite(cell) else None
+    return cell if isinstance(cell, str | int) else None

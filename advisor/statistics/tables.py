@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of `advisor stats`: what each is made from, what names its rows, and how they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from msgspec import Struct
+
+from advisor.analysis.coverage import LAYERS
+from advisor.analysis.host import DEVICE_SOFTWARE
+from advisor.facts.base import MISSING, Fact
+from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, Overlap
+from advisor.facts.observed import ApiTotal, Collective, HostCall, OperatorTotal
+from advisor.facts.profile import AnyTable, Profile
+from advisor.facts.table import Texts
+from advisor.messages.errors import FactMissing
+from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin
+from advisor.statistics.spreads import spread_of_bins, spread_of_durations, spread_of_totals
+
+Keys = Sequence[str]
+
+
+class StatisticTable(Struct, frozen=True):
+    """One table: its keys, the finer ones that it can be split by too, and what makes it of a profile."""
+
+    name: str
+    keys: tuple[str, ...]
+    make: Callable[[Profile, Keys], pd.DataFrame]
+    """Given the keys that were asked for, `rank` first where ranks stand apart.
+
+    Raises:
+        FactMissing: What it is made from was not recorded.
+    """
+    wanted: tuple[type[Fact], ...]
+    """Read together, in one pass over the files."""
+    finer: tuple[str, ...] = ()
+    merges: bool = True
+    """Whether ranks can be put together: of a table of ranks they cannot."""
+
+
+def _kernels(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Kernels by type and core, from each of them; where none was listed from what the profiler added up."""
+    if "input_shapes" in keys or _is_recorded(profile, KernelBin) or not _is_recorded(profile, OperatorTotal):
+        return spread_of_bins(profile.table(KernelBin), keys)
+    return spread_of_totals(_plain_frame(profile.table(OperatorTotal)), keys)
+
+
+def _operators(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Operators of the framework: how long the host spends in them, calls inside of them included."""
+    return _spread_of_kinds(profile, ("operator", "optimizer", "data_loader"), keys)
+
+
+def _apis(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Calls into the software of the device, from each of them or from what the profiler added up."""
+    if not _is_recorded(profile, ApiTotal) or (
+        _is_recorded(profile, CallBin) and profile.table(CallBin).texts("kind").isin(DEVICE_SOFTWARE).any()
+    ):
+        return _spread_of_kinds(profile, DEVICE_SOFTWARE, keys)
+    totals = profile.table(ApiTotal)
+    levels = totals.texts("level")
+    kinds = Texts.of(LAYERS.get(level, level) for level in levels.names).at(levels.codes)
+    return spread_of_totals(_plain_frame(totals).assign(kind=np.array([*kinds.values()], object)), keys)
+
+
+def _spread_of_kinds(profile: Profile, kinds: Keys, keys: Keys) -> pd.DataFrame:
+    bins = profile.table(CallBin)
+    chosen = bins.take(bins.texts("kind").isin(kinds))
+    if not len(chosen):
+        raise FactMissing([HostCall.table])
+    return spread_of_bins(chosen, keys)
+
+
+def _collectives(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Communication operators: their time as a spread, what it was spent on, and what they moved, all added up."""
+    frame = _plain_frame(profile.table(Collective))
+    frame = frame[frame["elapse_us"] >= 0].assign(moved_bytes=frame["size_bytes"])
+    spent = frame.groupby([*keys], dropna=False)[[*_SPENT]].sum(min_count=1).reset_index()
+    return spread_of_durations(frame, keys, "elapse_us").merge(spent, on=[*keys], how="left")
+
+
+_SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
+
+
+def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """The mean step of each rank, and where it goes."""
+    steps = _steps(profile, keys)
+    by = steps.groupby([*keys], dropna=False, sort=True)
+    means = by[[*_SPLIT]].mean()
+    return means.assign(steps=by.size().astype(float)).reset_index()[[*keys, "steps", *_SPLIT]]
+
+
+def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Each step of each rank, and where it goes."""
+    frame = _plain_frame(profile.table(Overlap))
+    return frame[[*keys, *_SPLIT]].sort_values([*keys], kind="stable").reset_index(drop=True)
+
+
+_SPLIT = (
+    "span_us",
+    "compute_us",
+    "comm_us",
+    "exposed_comm_us",
+    "overlapped_us",
+    "free_us",
+    "copy_us",
+    "event_wait_us",
+    "bubble_us",
+)
+
+
+def _links(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """What went from one rank to another over each kind of link, slowest first."""
+    frame = _plain_frame(profile.table(LinkUse))
+    columns = ("size_bytes", "transit_us", "bandwidth_gbps", "typical_gbps", "deviation")
+    return frame[[*keys, *columns]].sort_values("bandwidth_gbps", kind="stable").reset_index(drop=True)
+
+
+def _gaps(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Idle time of the device by its cause."""
+    return spread_of_bins(profile.table(GapBin), keys)
+
+
+def _memory(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """The most memory that each component held on each rank."""
+    frame = _plain_frame(profile.table(MemoryPeak))
+    columns = ("reserved_bytes", "allocated_bytes", "largest_allocated_bytes", "capacity_bytes")
+    return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
+
+
+def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """What the operators of each name held of the memory when all together held most."""
+    frame = _plain_frame(profile.table(MemoryHolder))
+    columns = ("held_bytes", "held_share", "allocations", "largest_bytes")
+    order = ["rank", "held_bytes"]
+    return frame[[*keys, *columns]].sort_values(order, ascending=[True, False], kind="stable").reset_index(drop=True)
+
+
+def _is_recorded(profile: Profile, fact: type[Fact]) -> bool:
+    try:
+        profile.table(fact)
+    except FactMissing:
+        return False
+    return True
+
+
+def _plain_frame(table: AnyTable) -> pd.DataFrame:
+    """A table with texts and numbers as plain columns: groups are then those that occur, and NaN is missing."""
+    columns = table.fact.columns().items()
+    return pd.DataFrame({name: _plain_column(table, name, column.store) for name, column in columns})
+
+
+def _plain_column(table: AnyTable, name: str, store: str) -> Any:
+    if store == "text":
+        return np.array([*table.texts(name).values()], object)
+    whole = store == "int" and not (table[name] == MISSING).any()
+    return table[name] if whole else table.floats(name)
+
+
+TABLES: tuple[StatisticTable, ...] = (
+    StatisticTable("ranks", ("rank",), _ranks, (Overlap,), finer=("stage",), merges=False),
+    StatisticTable("kernels", ("op_type", "core"), _kernels, (KernelBin, OperatorTotal), finer=("input_shapes",)),
+    StatisticTable("operators", ("name",), _operators, (CallBin,), finer=("kind",)),
+    StatisticTable("apis", ("kind", "name"), _apis, (CallBin, ApiTotal)),
+    StatisticTable(
+        "collectives",
+        ("op", "group_kind"),
+        _collectives,
+        (Collective,),
+        finer=("group", "size_bytes", "dtype", "algorithm", "step"),
+    ),
+    StatisticTable("links", ("source", "target", "link"), _links, (LinkUse,), merges=False),
+    StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
+    StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False),
+    StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
+    StatisticTable("steps", ("rank", "step"), _steps, (Overlap,), finer=("stage",), merges=False),
+)
+"""All tables, in the order in which they are shown."""

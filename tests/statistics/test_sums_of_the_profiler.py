@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of real captures say what the profiler's own sums of the same captures say, to rounding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import advisor
+
+MATRIX = [f"msinsight_pytorch_matrix/{export}/{level}" for export in ("text", "db") for level in ("level1", "level2")]
+
+
+def sums_beside(folder: Path, name: str) -> pd.DataFrame:
+    """The profiler's own sums of both ranks of a capture, of the text export."""
+    files = sorted(folder.glob(f"rank*/ASCEND_PROFILER_OUTPUT/{name}"))
+    assert files
+    return pd.concat([pd.read_csv(file).assign(rank=rank) for rank, file in enumerate(files)])
+
+
+@pytest.mark.parametrize("level", ["level1", "level2"])
+def test_kernels_agree_with_op_statistic(real_data: Path, level: str) -> None:
+    folder = real_data / "msinsight_pytorch_matrix" / "text" / level
+    recorded = sums_beside(folder, "op_statistic.csv").set_index(["rank", "OP Type", "Core Type"])
+    counted = advisor.stats(folder, "kernels", per_rank=True).set_index(["rank", "op_type", "core"])
+    assert set(counted.index) == set(recorded.index)
+    counted, recorded = counted.sort_index(), recorded.sort_index()
+    assert counted["calls"].tolist() == recorded["Count"].tolist()
+    for ours, theirs in {"mean_us": "Avg Time(us)", "min_us": "Min Time(us)", "max_us": "Max Time(us)"}.items():
+        assert counted[ours].tolist() == pytest.approx(recorded[theirs].tolist(), abs=0.0011)
+    off = (counted["total_us"] - recorded["Total Time(us)"]).abs()
+    assert (off <= 0.0006 * counted["calls"] + 0.0005).all()  # each row of the list is rounded to the ns
+
+
+@pytest.mark.parametrize("level", ["level1", "level2"])
+def test_calls_agree_with_api_statistic(real_data: Path, level: str) -> None:
+    folder = real_data / "msinsight_pytorch_matrix" / "text" / level
+    recorded = sums_beside(folder, "api_statistic.csv").groupby(["rank", "API Name"])[["Time(us)", "Count"]].sum()
+    counted = advisor.stats(folder, "apis", by=["name"], per_rank=True).set_index(["rank", "name"])
+    both = counted.join(recorded, how="inner", on=["rank", "name"])
+    assert len(both) > 50
+    same = both[both["calls"] == both["Count"]]
+    assert len(same) >= 0.9 * len(both)
+    pd.testing.assert_series_equal(same["total_us"], same["Time(us)"], check_names=False, rtol=1e-4, atol=0.02)
+
+
+@pytest.mark.parametrize("capture", MATRIX)
+def test_collectives_agree_with_communication_json(real_data: Path, capture: str) -> None:
+    beside = real_data / capture.replace("/db/", "/text/")
+    elapsed = {
+        rank: sum(
+            call["Communication Time Info"]["Elapse Time(ms)"] * 1e3
+            for step in json.loads(file.read_text()).values()
+            for name, call in step["collective"].items()
+            if name != "Total Op Info"
+        )
+        for rank, file in enumerate(sorted(beside.glob("rank*/ASCEND_PROFILER_OUTPUT/communication.json")))
+    }
+    counted = advisor.stats(real_data / capture, "collectives", per_rank=True).groupby("rank")["total_us"].sum()
+    if "/text/" in capture:
+        assert counted.to_dict() == pytest.approx(elapsed, rel=1e-6)
+    else:  # a run of its own
+        assert counted.index.tolist() == [*elapsed]
+
+
+@pytest.mark.parametrize("capture", MATRIX)
+def test_every_table_adds_up(real_data: Path, capture: str) -> None:
+    profile = advisor.load_profile(real_data / capture)
+    for name in ("kernels", "operators", "apis", "collectives", "gaps"):
+        merged, apart = (advisor.stats(profile, name, per_rank=per_rank) for per_rank in (False, True))
+        assert merged["total_us"].sum() == pytest.approx(apart["total_us"].sum())
+        assert merged["calls"].sum() == apart["calls"].sum()
+        assert merged["total_share"].sum() == pytest.approx(1)
+        ordered = merged[["min_us", "q1_us", "median_us", "q3_us", "max_us"]].to_numpy()
+        assert (ordered[:, 1:] >= ordered[:, :-1] * (1 - 1e-9)).all()
+        assert (merged["mean_us"].between(merged["min_us"] * (1 - 1e-9), merged["max_us"] * (1 + 1e-9))).all()
+    ranks = advisor.stats(profile, "ranks")
+    steps = advisor.stats(profile, "steps")
+    assert ranks["span_us"].mean() == pytest.approx(steps["span_us"].mean())

@@ -54,6 +54,7 @@ def _sum_chains(
     began = np.minimum.reduceat(start[row], begin)
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
     names = pattern_of_chains(found, patterns)
+    between = np.bincount(chain, duration * every.table.texts("op_type").take(row).isin(patterns.passed_over))
     head = row[begin]
     groups = group_by(every.table["rank"][head], names)
     steps = every.steps[head[groups.first]]
@@ -63,18 +64,31 @@ def _sum_chains(
     return Table.build(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],
-        pattern=names.take(groups.first),
+        **_about_patterns(names.take(groups.first), patterns),
         chains=groups.sizes / steps,
         kernels=groups.sums(size) / groups.sizes,
         total_us=groups.sums(total) / steps,
         unshared_us=np.where(whole, unshared, np.nan) / steps,
         longest_us=groups.sums(longest) / steps,
+        between_us=groups.sums(between) / steps,
         fused_us=groups.sums(fused) / steps,
         gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
         step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),
         worst_start_ns=began[worst],
         worst_us=lasted[worst],
     )
+
+
+def _about_patterns(names: Texts, patterns: ChainPatterns) -> dict[str, Texts | Array]:
+    """What the patterns of these names are for, as columns."""
+    known = {one.name: one for one in patterns.patterns}
+    told = [known[name] for name in (names.names[code] for code in names.codes)]
+    return {
+        "pattern": names,
+        "operator": Texts.of(one.operator for one in told),
+        "serves": Texts.of(one.workload or None for one in told),
+        "has_remedy": np.array([one.has_remedy for one in told], np.int8),
+    }
 
 
 def _fused_us(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:

@@ -7,7 +7,6 @@ one member; those that all patterns share are in `rules/patterns/spellings.yaml`
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -82,7 +81,9 @@ class PatternFile(_Part):
 
     name: str = Field(min_length=1, description="The name of the file without its ending.")
     since: str = Field(description="The version in which the pattern came.")
-    operator: str = Field(min_length=1, description="The fused operator, as CANN names it.")
+    operator: str = Field(
+        min_length=1, description="The fused operator as CANN names it, or what runs over all tensors at once."
+    )
     workload: Literal["", "training", "inference"] = Field(
         "", description="Whether the fused operator serves training alone, or inference alone."
     )
@@ -166,19 +167,19 @@ def shipped_patterns() -> PatternCatalog:
 def gather_patterns(files: Iterable[tuple[Path, Path]]) -> tuple[PatternCatalog, list[Mistake]]:
     """The shipped patterns and those of these files, each with its folder of rules; and what is wrong with any."""
     ours = shipped_folder("rules")
-    shipped = sorted(path for path in (ours / FOLDER).glob("*.yaml") if path.name != SPELLINGS)
     words = _shared_spellings(ours / FOLDER / SPELLINGS)
+    every = {path.resolve(): (path, ours) for path in sorted((ours / FOLDER).glob("*.yaml"))}
+    every |= {path.resolve(): (path, folder) for path, folder in files}
+    every.pop((ours / FOLDER / SPELLINGS).resolve(), None)
     patterns: dict[str, Pattern] = {}
     mistakes: list[Mistake] = []
-    for path, folder in dict.fromkeys((*((path, ours) for path in shipped), *files)):
-        if os.path.samefile(path, ours / FOLDER / SPELLINGS):
-            continue
+    for path, folder in every.values():
         found = source.refused_link(path, folder) or read_pattern(path, words)
         if not isinstance(found, Pattern):
             mistakes += found
         elif found.name not in patterns:
             patterns[found.name] = found
-        elif not os.path.samefile(path, patterns[found.name].path):
+        else:
             first = Message("first_in", file=patterns[found.name].path.as_posix())
             mistakes.append(found.document.mistake(("name",), Message("defined_twice", name=found.name), first))
     ordered = tuple(patterns[name] for name in sorted(patterns))

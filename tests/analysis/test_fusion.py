@@ -180,7 +180,8 @@ def searched(types: list[str | None]) -> list[tuple[str, int]]:
     for pattern, order, form in sorted(every, key=lambda one: -len(one[2])):
         for begin in range(len(places) - len(form) + 1):
             here = places[begin : begin + len(form)]
-            fits = all(types[at] in order.members[one].types for at, one in zip(here, form, strict=True))
+            members = [order.members[one] for one in form]
+            fits = all(types[at] in one.types and not one.vector for at, one in zip(here, members, strict=True))
             near = all(after - before <= BETWEEN + 1 for before, after in pairwise(here))
             if fits and near and not taken & set(here):
                 taken |= set(here)

@@ -255,6 +255,9 @@ class FusibleChain(Fact):
 
     rank: Rank
     pattern: Annotated[str, Key("What is looked for, a file in `patterns/` of the rules, forward and backward.")]
+    operator: Annotated[str, Key("The fused operator as CANN names it, or what runs over all tensors at once.")]
+    serves: Annotated[str, Key("`training` or `inference` where that operator serves it alone, else missing.")]
+    has_remedy: Annotated[bool, Flag("The pattern says what to do; else a rule of its own does.")]
     chains: Annotated[float, Count("Chains per step.")]
     kernels: Annotated[float, Count("Kernels per chain.")]
     total_us: Annotated[float, Us("Kernels of the chains, conversions between them included, per step.")]
@@ -268,6 +271,7 @@ class FusibleChain(Fact):
         ),
     ]
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
+    between_us: Annotated[float, Us("Conversions and copies between the members of the chains, per step.")]
     fused_us: Annotated[
         float,
         Us(

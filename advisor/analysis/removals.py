@@ -25,7 +25,7 @@ from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Ste
 from advisor.facts.table import Array, Table, Texts
 
 LEAST_SHARE = 0.005
-"""Operator types that take less of the step are not asked for: no rule says a word of half a per cent."""
+"""Operator types and chains that take less of the step are not asked for: no rule says a word of half a per cent."""
 
 
 class _Sets(Struct, frozen=True):
@@ -83,7 +83,9 @@ def _of_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatter
     """The kernels of the chains of each pattern."""
     row, names = chained_kernels(every, device, patterns)
     groups = group_by(every.table["rank"][row], names)
-    return _sets_of_kernels("chain", names, every, (groups, row, np.full(len(row), np.nan)), np.ones(len(groups), bool))
+    share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
+    members = groups, row, np.full(len(row), np.nan)
+    return _sets_of_kernels("chain", names, every, members, share >= LEAST_SHARE)
 
 
 def _sets_of_kernels(

@@ -202,16 +202,22 @@ _PICKS = re.compile(r"(Strided)?Slice(D|V2)?$|Gather(V\d|D|V2D)?$")
 """Movement that reads no more than it writes."""
 
 
-def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
+@lru_cache(maxsize=1 << 12)
+def _traffic(op_type: str) -> str:
+    """What of its tensors an operator moves: `whole`, `picks` (as much as it writes, twice); empty where unknown."""
     family = family_of(op_type)
-    written = size_of_all(outputs)
-    if family == "movement" and _PICKS.match(op_type):
-        return math.nan if written is None else 2 * written
+    if family == "movement":
+        return "picks" if _PICKS.match(op_type) else "whole" if _WHOLE.match(op_type) else ""
     whole = family in ("elementwise", "reduction", "optimizer", "matmul", "convolution")
-    if not (whole or op_type in (FORWARD, BACKWARD) or (family == "movement" and _WHOLE.match(op_type))):
+    return "whole" if whole or op_type in (FORWARD, BACKWARD) else ""
+
+
+def _moved_bytes(op_type: str, inputs: _Tensors, outputs: _Tensors) -> float:
+    traffic, written = _traffic(op_type), size_of_all(outputs)
+    if not traffic or written is None:
         return math.nan
-    read = size_of_all(inputs)
-    return math.nan if read is None or written is None else read + written
+    read = written if traffic == "picks" else size_of_all(inputs)
+    return math.nan if read is None else read + written
 
 
 def _are_matrices(factors: _Tensors) -> bool:

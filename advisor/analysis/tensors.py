@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 
 from msgspec import Struct
@@ -50,6 +51,7 @@ class Tensor(Struct, frozen=True):
         return (*lead, down * rows, across * columns)
 
 
+@cache
 def plain_dtype(name: str) -> str:
     """A data type without prefix, in one spelling: FLOAT, FLOAT16, BF16, INT8, FP8."""
     bare = name.strip().upper().removeprefix("DT_")

@@ -107,7 +107,7 @@ class SettingsFile(_Section):
     chip: str | None = Field(
         None,
         description="The chip that the job ran on, such as `Ascend910B3` or `910B3`, where captures name none or only "
-        "its family: it tells the device memory and the clock. `--chip` wins.",
+        "its family: it tells the device memory, the clock and what the chip can at most. `--chip` wins.",
         examples=[chip.name for chip in CHIPS],
     )
     workload: ToldWorkload | None = Field(

@@ -10,7 +10,7 @@ _ENGLISH = """\
 # All of it is described in docs/gate.md; `advisor rules list` shows the rules, `advisor rules show ID` its thresholds.
 
 # language: en                  # of reports: en or zh; --lang wins
-# chip: Ascend910B3             # where captures do not name it: tells memory and clock; --chip wins
+# chip: Ascend910B3             # where captures do not name it: tells memory, clock, peaks; --chip wins
 # workload: decode              # training, inference, prefill, decode, serving or RL; --workload wins
 # stack: vLLM                   # whose flags the job has, such as Megatron or vLLM; --stack wins
 # fail_on: new:high             # what fails a run: a severity, new:SEVERITY, worse:SEVERITY, a list, or none
@@ -48,7 +48,7 @@ _CHINESE = """\
 # 完整说明见 docs/gate.md；`advisor rules list` 列出全部规则，`advisor rules show ID` 查看某条规则的阈值。
 
 # language: zh                  # 报告语言：en 或 zh；--lang 优先
-# chip: Ascend910B3             # 采集数据未写明芯片型号时填写，用于确定显存与频率；--chip 优先
+# chip: Ascend910B3             # 采集数据未写明芯片型号时填写，用于确定显存、频率与峰值；--chip 优先
 # workload: decode              # training、inference、prefill、decode、serving 或 RL；--workload 优先
 # stack: vLLM                   # 任务使用哪套软件的启动参数，如 Megatron、vLLM；--stack 优先
 # fail_on: new:high             # 何时判为不通过：严重程度、new:严重程度、worse:严重程度、列表，或 none

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import advisor
 from advisor.analysis.rooflines import chip_limits, operator_rooflines
 from advisor.facts.derived import ChipLimit, OperatorShape
 from advisor.facts.observed import Device, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
-from advisor.pipeline import open_profile
+from advisor.pipeline import diagnose, open_profile
+from advisor.rules.catalog import Catalog
 
 DEVICE = "chip cube_cores nominal_mhz"
 
@@ -144,6 +146,27 @@ def test_a_real_capture_that_names_no_chip_is_known_by_what_its_kernels_counted(
     assert limits["half_tflops"] == pytest.approx([353.9, 353.9], abs=0.1)
     rows = {(row["rank"], row["op_type"]): row for row in profile.table("operator_rooflines").rows()}
     assert rows[0, "ForeachMulScalar"]["bandwidth_share"] == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "capture",
+    [
+        "msinsight_pytorch_matrix/text/level1",
+        "msinsight_pytorch_matrix/text/level2",
+        "msinsight_pytorch_matrix/db/level1",
+        "msinsight_pytorch_matrix/db/level2",
+        "helix_fixtures/standalone_real_output",
+        "helix_fixtures/msprof_real_output",
+        "msprof_analyze_tests/ut/advisor/compute_advice/data",
+        "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz",
+        "gpu_kineto_models/h100_vit_classifier.json.gz",
+        "gpu_kineto_models/b200_eager.json.gz",
+    ],
+)
+def test_nothing_is_said_of_real_products_that_run_as_they_can(capture: str, real_data: Path) -> None:
+    catalog = advisor.load_rules()
+    alone = Catalog(tuple(rule for rule in catalog.rules if rule.id == "compute/below-roofline"))
+    assert diagnose(open_profile(real_data / capture), alone).findings == ()
 
 
 def test_products_of_a_real_gpu_stay_below_its_peak(real_data: Path) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_NAMES = tuple(table.name for table in TABLES)
-_UNITS = {"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s"}
+_UNITS = {"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s", "mfu": "share"}
 _COUNTS = ("calls", "steps", "allocations")
 
 

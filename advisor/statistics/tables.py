@@ -13,7 +13,7 @@ from msgspec import Struct
 from advisor.analysis.coverage import LAYERS
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, Overlap
+from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, OperatorRoofline, Overlap
 from advisor.facts.observed import ApiTotal, Collective, HostCall, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Texts
@@ -72,6 +72,29 @@ def _spread_of_kinds(profile: Profile, kinds: Keys, keys: Keys) -> pd.DataFrame:
     if not len(chosen):
         raise FactMissing([HostCall.table])
     return spread_of_bins(chosen, keys)
+
+
+def _rooflines(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Operators by shape on each rank: what they do in a second beside what the chip can; per step."""
+    frame = _plain_frame(profile.table(OperatorRoofline))
+    order = ["rank", "total_us"]
+    frame = frame.sort_values(order, ascending=[True, False], kind="stable")
+    return frame[[*keys, *_AGAINST_ROOFLINE]].reset_index(drop=True)
+
+
+_AGAINST_ROOFLINE = (
+    "dtype",
+    "calls",
+    "total_us",
+    "mean_us",
+    "expected_us",
+    "roofline_share",
+    "mfu",
+    "bandwidth_share",
+    "tflops",
+    "gbps",
+    "bound",
+)
 
 
 def _collectives(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -163,6 +186,7 @@ def _plain_column(table: AnyTable, name: str, store: str) -> Any:
 TABLES: tuple[StatisticTable, ...] = (
     StatisticTable("ranks", ("rank",), _ranks, (Overlap,), finer=("stage",), merges=False),
     StatisticTable("kernels", ("op_type", "core"), _kernels, (KernelBin, OperatorTotal), finer=("input_shapes",)),
+    StatisticTable("rooflines", ("rank", "op_type", "input_shapes"), _rooflines, (OperatorRoofline,), merges=False),
     StatisticTable("operators", ("name",), _operators, (CallBin,), finer=("kind",)),
     StatisticTable("apis", ("kind", "name"), _apis, (CallBin, ApiTotal)),
     StatisticTable(

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.cli.arguments import language_option, named_path, output_options, positive_number, worker_option
+from advisor.cli.arguments import language_option, named_path, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved
 from advisor.cli.outputs import console_beside, files_written
-from advisor.cli.settings_in_force import language_of
+from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
 if TYPE_CHECKING:
@@ -17,7 +17,19 @@ if TYPE_CHECKING:
 
     from advisor.model.statistics import Statistics
 
-NAMES = ("ranks", "kernels", "operators", "apis", "collectives", "links", "gaps", "memory", "holders", "steps")
+NAMES = (
+    "ranks",
+    "kernels",
+    "rooflines",
+    "operators",
+    "apis",
+    "collectives",
+    "links",
+    "gaps",
+    "memory",
+    "holders",
+    "steps",
+)
 """The tables (see `statistics.tables`), named here so that the help of a command reads nothing."""
 _SHOWN = 10
 
@@ -50,7 +62,7 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     output_options(one, STATISTICS_WRITERS, example="csv:-")
     language_option(one)
-    worker_option(one)
+    reading_options(one)
     one.set_defaults(run=run)
 
 
@@ -64,9 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     refuse_saved(arguments.path)
     outputs = check_outputs(arguments.output, arguments.path, writers=STATISTICS_WRITERS)
+    settings_of(arguments)
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
-        profile = open_to_count(arguments.path, jobs=arguments.jobs, progress=bar)
+        told = {"chip": arguments.chip, "job": arguments.job}
+        profile = open_to_count(arguments.path, jobs=arguments.jobs, progress=bar, **told)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
     _refuse_nothing(found, arguments)

@@ -19,7 +19,7 @@ LONGEST_NAME = 60
 _LESS_TOLD = frozenset(
     {
         *("min_us", "q1_us", "q3_us", "idle_us", "comm_us", "overlapped_us", "copy_us", "event_wait_us"),
-        *("deviation", "allocations", "allocated_bytes", "dtype"),
+        *("deviation", "allocations", "allocated_bytes", "dtype", "expected_us", "gbps", "bandwidth_share"),
     }
 )
 """Columns for which a terminal has no room."""
@@ -87,7 +87,7 @@ def _grid(table: Statistic, language: Language, most: int) -> Grid:
             tuple(_cell_prose(row[at], head, language) for at, head in zip(told, heads, strict=True))
             for row in table.rows.rows[:most]
         ),
-        tuple(head.unit != "" or head.name in PLAIN_NUMBERS or head.name == "deviation" for head in heads),
+        tuple(head.unit != "" or head.name in (*PLAIN_NUMBERS, "deviation", "tflops") for head in heads),
         next((at for at, head in enumerate(heads) if head.name == "input_shapes"), None),
     )
 

@@ -32,6 +32,7 @@ WORDS: Mapping[str, Text] = {
 TABLES: Mapping[str, Text] = {
     "ranks": _t("Mean step of each rank", "各 rank 的平均单步"),
     "kernels": _t("Kernels", "算子（kernel）"),
+    "rooflines": _t("Operators against what the chip can", "算子与芯片能力对比（roofline）"),
     "operators": _t("Framework operators, host time", "框架算子的 host 耗时"),
     "apis": _t("Calls into the software of the device", "设备软件接口调用"),
     "collectives": _t("Collectives", "通信算子"),

@@ -120,19 +120,14 @@ def source_options(one: argparse.ArgumentParser) -> None:
     )
 
 
-def worker_option(one: argparse.ArgumentParser) -> None:
-    """How many ranks are read at once."""
+def reading_options(one: argparse.ArgumentParser) -> None:
+    """How a capture is read."""
     one.add_argument(
         "--jobs",
         type=positive_number,
         metavar="N",
         help="worker processes for many ranks (default: one per core, where it pays)",
     )
-
-
-def reading_options(one: argparse.ArgumentParser) -> None:
-    """How a capture is read."""
-    worker_option(one)
     one.add_argument(
         "--chip",
         metavar="NAME",

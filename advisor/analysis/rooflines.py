@@ -15,7 +15,7 @@ import numpy as np
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import Work, work_of_kernel
 from advisor.chips import CHIPS, CUBE_OF_A2, Chip, is_exact, known_of
-from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape
+from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Kernel
 from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
@@ -155,6 +155,30 @@ def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[Ch
 
 def _bounds(compute: Array, memory: Array) -> list[str]:
     return ["compute" if longer else "memory" for longer in (compute >= memory).tolist()]
+
+
+_MULTIPLYING = ("matmul", "convolution", "attention")
+
+
+def step_mfus(kernels: Table[OperatorRoofline], split: Table[Overlap]) -> Table[StepMfu]:
+    """One row per rank with a product, a convolution or an attention."""
+    kernels = kernels.take(kernels.texts("family").isin(_MULTIPLYING))
+    ranks = group_by(kernels["rank"])
+    spans = group_by(split["rank"])
+    rank, calls = kernels["rank"][ranks.first], kernels["calls"]
+    at = row_of_key(split["rank"][spans.first], rank)
+    span = values_at(spans.means(split["span_us"]), at, np.nan)
+    known = ~np.isnan(kernels["compute_us"])
+    busy = ranks.sums(np.where(known, calls * kernels["compute_us"], 0))
+    counted = ranks.sums(np.where(known, kernels["total_us"], 0))
+    return Table.build(
+        StepMfu,
+        rank=rank,
+        tera_flops=ranks.sums(np.where(known, calls * kernels["mega_flops"], 0)) / 1e6,
+        counted_share=ratio(counted, ranks.sums(kernels["total_us"])),
+        span_us=span,
+        mfu=np.where(counted > 0, ratio(busy, span), np.nan),
+    )
 
 
 def _best_shares(table: Table[OperatorRoofline]) -> Array:

@@ -97,6 +97,7 @@ TABLES: Mapping[str, Text] = {
     "stage_times": _t("times of pipeline stages", "各流水线 stage 的时间"),
     "start_ups": _t("how the capture began", "采集开始时的启动段"),
     "stalls": _t("long pauses of the host", "host 侧的长停顿"),
+    "step_mfus": _t("how much of the peak a step uses", "单步的算力利用率"),
     "step_phases": _t("phases of steps", "迭代各阶段的时间"),
     "step_spans": _t("lengths of steps", "step 时长"),
     "step_times": _t("the profiler's step times", "profiler 的 step 时间统计"),

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor
-from advisor.analysis.rooflines import chip_limits, operator_rooflines
-from advisor.facts.derived import ChipLimit, OperatorShape
+from advisor.analysis.rooflines import chip_limits, operator_rooflines, step_mfus
+from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap
 from advisor.facts.observed import Device, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
@@ -106,6 +106,21 @@ def test_of_hf32_no_peak_is_known_and_of_a_kernel_somebody_wrote_nothing() -> No
     assert add["bandwidth_share"] == pytest.approx(3 * 2 * 4096**2 / 1600e3 / 120)
 
 
+def test_the_mfu_of_a_step_counts_what_is_known_over_its_whole_length() -> None:
+    """137.4 TFLOP at 295 TFLOP/s are 466 ms of a second; what is not known is time that is not counted."""
+    kernels = """
+    rank op_type             family    calls total_us mega_flops compute_us
+    0    MatMulV3            matmul    1000  600000   137439     466
+    0    FlashAttentionScore attention 10    200000   -          -
+    0    Add                 elementwise 10  100000   -          -
+    1    Add                 elementwise 10  100000   -          -
+    """
+    split = "rank step span_us\n0 1 900000\n0 2 1100000\n1 1 1000000"
+    (row,) = step_mfus(read_table(OperatorRoofline, kernels), read_table(Overlap, split)).rows()
+    assert (row["rank"], row["span_us"], row["mfu"], row["counted_share"]) == (0, 1e6, 0.466, 0.75)
+    assert row["tera_flops"] == pytest.approx(137.439)
+
+
 @given(
     st.lists(
         st.tuples(st.sampled_from(["MatMulV3", "BatchMatMulV2"]), st.floats(20, 2000), st.floats(1, 1e5)),
@@ -174,3 +189,12 @@ def test_products_of_a_real_gpu_stay_below_its_peak(real_data: Path) -> None:
     rows = profile.table("operator_rooflines").rows()
     large = [row["mfu"] for row in rows if row["op_type"] in ("aten::mm", "aten::addmm") and row["mfu"] is not None]
     assert len(large) == 4 and all(0.59 < float(str(share)) < 0.7 for share in large)
+
+
+def test_the_operations_of_a_real_step_are_those_of_its_model(real_data: Path) -> None:
+    """Qwen1.5-0.5B has 24 layers of 4·1024² and 3·1024·2816 weights, each met by 8944 tokens."""
+    profile = open_profile(real_data / "gpu_kineto_models" / "h100_qwen1.5-0.5b.json.gz")
+    weights = 24 * (4 * 1024**2 + 3 * 1024 * 2816)
+    (row,) = profile.table("step_mfus").rows()
+    assert row["tera_flops"] == pytest.approx(2 * weights * 8944 / 1e12, rel=1e-3)
+    assert row["mfu"] == pytest.approx(0.16, abs=0.005)

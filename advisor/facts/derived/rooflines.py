@@ -88,3 +88,27 @@ class OperatorRoofline(Fact):
         ),
     ]
     bound: Annotated[str, Key("`compute` or `memory`: which of the two takes longer; missing unless both are known.")]
+
+
+class StepMfu(Fact):
+    """How much of the peak of its chip one rank uses over a step (model FLOPs utilisation)."""
+
+    table = "step_mfus"
+    observed = False
+
+    rank: Rank
+    tera_flops: Annotated[
+        float, Number("Operations of its products, convolutions and attention in a step, in 10^12, where known.")
+    ]
+    counted_share: Annotated[
+        float,
+        Share("Part of the time of products, convolutions and attention in kernels whose operations are known."),
+    ]
+    span_us: Annotated[float, Us("Length of a step, mean over the steps.")]
+    mfu: Annotated[
+        float,
+        Share(
+            "What these operations take at the peak for their data types, over the step; at least that where not all "
+            "are counted. Recomputed operations count as often as they ran."
+        ),
+    ]

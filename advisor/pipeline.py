@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from advisor.chips import agree_on_chip
 from advisor.facts.base import Fact
-from advisor.facts.derived import Coverage, HostKind, JobSign, MemoryPeak, Overlap, RecordedSpan, Spending
+from advisor.facts.derived import Coverage, HostKind, JobSign, MemoryPeak, ModuleType, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from advisor.inspection import Ranks
     from advisor.model.explanation import Explanation
     from advisor.model.inspection import Inspection
+    from advisor.model.modules import ModuleReport
     from advisor.model.statistics import Statistics
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
@@ -63,6 +64,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     Damage,
     Setting,
     JobSign,
+    ModuleType,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
 
@@ -158,9 +160,7 @@ def judge_profile(
         split=time_split(overlaps) if overlaps is not None else None,
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_lines(
-            profile, _with_times(profile, rank_findings(with_doubts(findings, catalog.rules), catalog))
-        ),
+        findings=_with_places(profile, rank_findings(with_doubts(findings, catalog.rules), catalog)),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
@@ -368,6 +368,21 @@ def inspect(
         return _inspect_profile(unpacked.path, ranks, profile, catalog)
 
 
+def modules(profile: Profile) -> ModuleReport:
+    """Where in the model the time goes; without ranks where modules were not marked."""
+    from advisor.facts.derived import ModuleMarks, ModuleOperator, ModuleShare
+    from advisor.summary.module_report import module_report
+
+    profile.prepare([ModuleMarks, ModuleShare, ModuleOperator, JobSign])
+    run = profile.run.model_copy(update={"job": infer_job(profile.run, profile.table(JobSign))})
+    return module_report(
+        run,
+        _table_if_recorded(profile, ModuleMarks),
+        _table_if_recorded(profile, ModuleShare),
+        _table_if_recorded(profile, ModuleOperator),
+    )
+
+
 def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalog) -> Inspection:
     """What is known of the ranks that are read, and which rules can look at them."""
     from advisor.engine.evaluate import evaluate
@@ -387,6 +402,14 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
     return inspect_run(
         path, ranks, profile, run=run, rules=catalog.rules, results=results, outcomes=outcomes, unread=unread
     )
+
+
+def _with_places(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with where they lie: in time, in the model, and in the user's program."""
+    from advisor.engine.module_places import with_modules
+
+    timed = _with_times(profile, findings)
+    return _with_lines(profile, with_modules(timed, _table_if_recorded(profile, ModuleType)))
 
 
 def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

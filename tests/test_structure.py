@@ -93,11 +93,11 @@ def test_a_function_says_what_it_does_to_what():
 
 
 SERIES = {
-    "facts": {"communication", "device", "host"},  # what is observed of each, and what is derived
+    "facts": {"communication", "device", "host", "modules"},  # what is observed of each, and what is derived
     "report": {"document", "page", "words", "workbook"},  # of one document
     "sources": {  # of one family, and of any; one fact in each family that holds it
         *("detect", "opening", "reading", "readings", "captures"),
-        *("collectives", "device_tasks", "host_calls", "kernels", "launches", "memory", "settings", "steps"),
+        *("collectives", "device_tasks", "host_calls", "kernels", "launches", "memory", "modules", "settings", "steps"),
     },
 }
 """By room: the stems that stand in several of its folders, where the folder says of what the module is."""

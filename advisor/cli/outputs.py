@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.report import Output
     from advisor.report.charts.draw import Renderer
-    from advisor.report.output_formats import Told
     from advisor.report.sources import Sources
 
 
@@ -67,8 +66,8 @@ def files_written(language: Language) -> Iterator[list[Path]]:
         raise
 
 
-def write_document(told: Told, outputs: Sequence[Output], language: Language) -> None:
-    """Writes a document in every format that was asked for.
+def write_given(told: object, outputs: Sequence[Output], language: Language) -> None:
+    """Writes what writers are given in every format that was asked for.
 
     Raises:
         UsageError: One of them cannot be written.

@@ -115,6 +115,14 @@ class CodeLine(_Model):
     function: str = ""
 
 
+class ModulePlace(_Model):
+    """A module of the model to which a part of the time of an operator belongs."""
+
+    module: str
+    """With the modules around it, `/` between; a star for the numbers of modules that were taken together."""
+    share: float
+
+
 class Occurrence(_Model):
     """One event behind a finding, and where it lies in the timeline: kernel, call, collective, gap or step."""
 
@@ -173,6 +181,8 @@ class Finding(_Model):
     """Fingerprints of findings about the capture that make it one level less certain."""
     source: CodeLine | None = None
     """Where the user's program causes the worst of it; None when no call stacks were recorded."""
+    modules: tuple[ModulePlace, ...] = ()
+    """Where in the model its operator runs, longest first; empty when calls of modules were not recorded."""
 
     @property
     def is_symptom(self) -> bool:

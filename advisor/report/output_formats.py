@@ -152,6 +152,14 @@ DOCUMENT_WRITERS: tuple[Writer, ...] = (
     Writer(".json", "json", lambda told: told.to_json()),
 )
 """What every document can be written as."""
+MODULE_WRITERS: tuple[Writer, ...] = (
+    Writer(".html", "html", lambda told: _call("modules.page:modules_page", *told)),
+    Writer(".md", "markdown", lambda told: _markdown_text(_call("modules.document:modules_document", *told))),
+    Writer(".xlsx", "xlsx", lambda told: _call("modules.statistic:statistic_workbook", *told), note="a sheet per rank"),
+    Writer(".csv", "csv", lambda told: _call("modules.statistic:statistic_csv", told[0])),
+    Writer(".db", "db", lambda told: _call("modules.statistic:statistic_database", told[0]), note="ModuleStatistic"),
+)
+"""What the modules of a model can be written as; a writer is given the report and the language."""
 
 
 class CountedTables(NamedTuple):

@@ -112,6 +112,7 @@ WORDS: Mapping[str, Text] = {
     "since_start": _t("times count from the start of the capture", "时间从采集开始算起"),
     "seen_at": _t("Where", "位置"),
     "more_places": _t("and {count} more", "另有 {count} 处"),
+    "in_modules": _t("In the model", "所在模块"),
     "called_from": _t("Called from", "调用位置"),
     "whole_run": _t("the run as a whole", "整个运行"),
     "rank": _t("rank {items}", "rank {items}"),

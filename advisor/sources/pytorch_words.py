@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from advisor.facts.table import Texts
+
 STEP_NAME = re.compile(r"ProfilerStep#(\d{1,18})")
 _OPERATORS = (("ProfilerStep#", "step"), ("Optimizer.", "optimizer"))
 _LOADERS = ("DataLoader", "__next__")
@@ -13,6 +15,16 @@ OPERATOR_ACTIVITIES = {
     **dict.fromkeys(("aten::copy_", "aten::_to_copy", "aten::to"), "fetch"),
 }
 """Framework operators in which the host may wait for what it is given; all others only launch."""
+
+MODULE_DOMAIN = "Module"
+"""Domain of the mstx ranges by which programs mark the modules of their model (msprof-analyze, module_statistic)."""
+_MODULE = "nn.Module: "
+
+
+def module_names(names: Texts) -> Texts:
+    """The module that each frame of the Python stack calls, such as `Linear_3`; missing for all other frames."""
+    lookup = {name: name[len(_MODULE) :] for name in names.names if name.startswith(_MODULE) and name != _MODULE}
+    return Texts.of(map(lookup.get, names.names)).at(names.codes)
 
 
 def operator_kind(name: str) -> str:

@@ -13,6 +13,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "diagnose": "read a profile and say what to fix first",
         "inspect": "say what a capture holds, which rules can look, and how to record the rest",
+        "modules": "say where in the model time goes: modules, their operators, and the kernels of each",
         "check": "say whether a profile may pass: policy, budgets and what changed since a baseline",
         "explain": "say what a rule reads, measured and held it against, and why it fired or not",
         "bot": "write one comment on a pull request and keep it up to date",

@@ -9,6 +9,7 @@ from advisor.facts.derived.communication import *
 from advisor.facts.derived.device import *
 from advisor.facts.derived.host import *
 from advisor.facts.derived.job import *
+from advisor.facts.derived.modules import *
 from advisor.facts.derived.operators import *
 from advisor.facts.derived.phases import *
 from advisor.facts.derived.ranks import *

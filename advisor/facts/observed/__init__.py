@@ -11,6 +11,7 @@ from advisor.facts.observed.device import *
 from advisor.facts.observed.host import *
 from advisor.facts.observed.input_data import *
 from advisor.facts.observed.memory import *
+from advisor.facts.observed.modules import *
 from advisor.facts.observed.steps import *
 
 OBSERVED: tuple[type[Fact], ...] = facts_in(__name__)

@@ -20,7 +20,16 @@ from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
 from advisor.report.places import join_places
-from advisor.report.prose import Prose, TextPiece, clean_block, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.prose import (
+    Prose,
+    TextPiece,
+    clean_block,
+    clean_line,
+    code_prose,
+    join_prose,
+    parse_prose,
+    plain_prose,
+)
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
 from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, DAMAGE_KINDS, SEVERITIES, say, word_for
@@ -118,6 +127,8 @@ class Card(Struct, frozen=True):
     more_places: int
     line: Prose
     """The user's line behind it, where call stacks were recorded."""
+    modules: Prose
+    """Where in the model its operator runs, where calls of modules were recorded."""
     moments: tuple[When, ...]
     causes: tuple[CardLink, ...]
     symptoms: tuple[CardLink, ...]
@@ -239,6 +250,7 @@ class Maker:
             places=tuple(self.where(spot.say(self.language), spot.saving_us) for spot in where[:MOST_SPOTS]),
             more_places=max(len(where) - MOST_SPOTS, 0),
             line=code_prose(named_line(finding.source)) if finding.source else (),
+            modules=self.modules(finding),
             moments=worst_events(finding, self.language),
             causes=self.links(finding.causes),
             symptoms=self.links(finding.symptoms),
@@ -252,6 +264,13 @@ class Maker:
             else (),
             references=tuple(CardReference(parse_prose(item.title), web_address(item.url)) for item in info.references),
         )
+
+    def modules(self, finding: Finding) -> Prose:
+        """Modules with the part of the time of its operator that belongs to each."""
+        parts = (
+            (*code_prose(one.module, 120), TextPiece(f" {show_value(one.share, 'share')}")) for one in finding.modules
+        )
+        return join_prose(say("comma", self.language), parts)
 
     def title(self, finding: Finding) -> Prose:
         """The state in one sentence with its numbers, and of which rank these are where there are several."""

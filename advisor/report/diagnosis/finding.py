@@ -125,7 +125,9 @@ class FindingBlocks:
             yield plain_prose(say("more_places", self.language, count=card.more_places))
 
     def called_from(self, card: Card) -> Iterator[Prose]:
-        """The user's line behind it, where it is known."""
+        """Where in the model it is, and the user's line behind it, where they are known."""
+        if card.modules:
+            yield (*self.label("in_modules"), *card.modules)
         if card.line:
             yield (*self.label("called_from"), *card.line)
 
@@ -153,8 +155,8 @@ class FindingBlocks:
         for name, links in (("same_time", card.folds), ("doubted_by", card.doubts)):
             if links:
                 yield quiet_line((*self.label(name), *self.titles(links)))
-        if card.line:
-            yield quiet_line((*self.label("called_from"), *card.line))
+        for line in self.called_from(card):
+            yield quiet_line(line)
         if card.moments:
             yield quiet_line((*self.label("worst"), *card.moments[0].line))
         if card.actions:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.facts.base import MISSING
 from advisor.facts.observed import OperatorLink
-from advisor.facts.table import Table, values_at
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.launches import launched_tasks
@@ -26,16 +27,15 @@ def _links_from_text(folder: Folder) -> Table[OperatorLink]:
 
 
 def _links_from_database(folder: Folder) -> Table[OperatorLink]:
-    """The ids of operators, and those that no call has any more; of several tasks of one the first counts."""
+    """The ids of operators, and those that no call has any more, each with every task of its connection."""
     database = folder.database()
     if not all(map(database.has_rows, ("CONNECTION_IDS", "TASK", "COMPUTE_TASK_INFO"))):
         raise FactMissing([OperatorLink.table])
     calls = database.integers("PYTORCH_API", {"start": ["startNs"], "id": ["connectionId"], "type": ["type"]})
     pairs = database.integers("CONNECTION_IDS", {"id": ["id"], "connection": ["connectionId"]})
     tasks = launched_tasks(database, folder.rank)
-    order = np.argsort(tasks["start"], kind="stable")
-    device = values_at(tasks["start"][order], match_keys(tasks["connection"][order], pairs["connection"]))
-    call = match_keys(calls["id"], pairs["id"])
+    pair, device = _tasks_of_pairs(pairs["connection"], tasks["connection"], tasks["start"])
+    call = match_keys(calls["id"], pairs["id"])[pair]
     operator = values_at(calls["type"], call) == OPERATOR
     kept = np.flatnonzero((call < 0) | (operator & (device >= 0)))
     if not len(kept):
@@ -47,6 +47,20 @@ def _links_from_database(folder: Folder) -> Table[OperatorLink]:
         device_start_ns=device[kept],
     )
     return table.sorted_by("device_start_ns", "operator_start_ns")
+
+
+def _tasks_of_pairs(connection: Array, task: Array, start: Array) -> tuple[Array, Array]:
+    """Every pair with each of the tasks that share its connection: the pair, and when the task starts.
+
+    A pair without a task is there once, and the start is missing.
+    """
+    order = np.lexsort((start, task))
+    low, high = (np.searchsorted(task[order], connection, side) for side in ("left", "right"))
+    count = np.where(connection == MISSING, 0, high - low)
+    pair = np.repeat(np.arange(len(connection)), np.maximum(count, 1))
+    first = np.cumsum(np.maximum(count, 1)) - np.maximum(count, 1)
+    place = np.where(count[pair] > 0, low[pair] + np.arange(len(pair)) - first[pair], -1)
+    return pair, values_at(start[order], place)
 
 
 OPERATOR_LINKS = Reading(OperatorLink, {"text": _links_from_text, "database": _links_from_database})

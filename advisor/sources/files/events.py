@@ -2,7 +2,8 @@
 """Chrome trace events as they are decoded, and a batch of them as columns.
 
 Only what the facts need is declared; the decoder passes over everything else. Counters other than the AI Core
-frequency are dropped here, and of flows all but HostToDevice and the beginnings of those from operators to tasks.
+frequency are dropped here, and of flows all but HostToDevice, those from forward to backward operators, and the
+beginnings of those from operators to tasks.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ FREQUENCY = "AI Core Freq"
 LINK = "HostToDevice"
 OPERATOR_LINK = "async_npu"
 """Category of flows from an operator of the framework to the task it led to; their id is the start of the task, ns."""
+GRADIENT_LINK = "fwdbwd"
+"""Category of flows from an operator of the forward pass to the one that computes its gradient."""
 OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped)", "Free"})
 """Slices of the lane Overlap Analysis, which we draw ourselves: only their sums are kept, as a witness."""
 PROCESS, THREAD, LABELS = "process_name", "thread_name", "process_labels"
@@ -52,6 +55,7 @@ class Args(Struct, gc=False):
     dtype: EventValue = msgspec.field(name="data_type", default=None)
     algorithm: EventValue = msgspec.field(name="alg_type", default=None)
     mhz: EventValue = msgspec.field(name="MHz", default=None)
+    domain: EventValue = None
     name: object = None
     labels: object = None
 
@@ -150,6 +154,7 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     starts, ends = ([e for e in by_phase.get(phase, []) if e.cat == LINK] for phase in "sf")
     _add_links(piece, starts, ends)
     _add_operator_links(piece, [e for e in by_phase.get("s", []) if e.cat == OPERATOR_LINK])
+    add_gradient_links(piece, [e for phase in "sf" for e in by_phase.get(phase, []) if e.cat == GRADIENT_LINK])
     _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
     piece.names = [
         (e.name, e.pid, e.tid, bounded_name(str(e.args.labels if e.name == LABELS else e.args.name)))
@@ -181,6 +186,7 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
     _add_tasks(piece, args)
     _add_copies(piece, args)
     _add_payloads(piece, args)
+    _add_marks(piece, args)
 
 
 def _add_overlap(piece: EventBatch, events: list[Any]) -> None:
@@ -238,6 +244,14 @@ def _add_payloads(piece: EventBatch, args: list[Args]) -> None:
     }
 
 
+def _add_marks(piece: EventBatch, args: list[Args]) -> None:
+    rows = [i for i, a in enumerate(args) if a.domain is not None]
+    piece.parts["marks"] = {
+        "row": np.array(rows, np.int64),
+        "domain": piece.code("marks", "domain", [scalar_text(args[i].domain) for i in rows]),
+    }
+
+
 def _add_links(piece: EventBatch, starts: list[Any], ends: list[Any]) -> None:
     events = starts + ends
     high, low = wide_ids([e.id for e in events])
@@ -254,6 +268,15 @@ def _add_operator_links(piece: EventBatch, starts: list[Any]) -> None:
     piece.parts["operator_links"] = {
         "operator_ns": times_ns(starts),
         "device_ns": whole_numbers([e.id for e in starts]),
+    }
+
+
+def add_gradient_links(piece: EventBatch, events: Sequence[Any]) -> None:
+    """Both ends of the flows between operators of the forward and the backward pass."""
+    piece.parts["gradient_links"] = {
+        "id": whole_numbers([e.id for e in events]),
+        "time_ns": times_ns(events),
+        "end": np.array([e.ph == "f" for e in events], bool),
     }
 
 
@@ -375,7 +398,7 @@ def check_event(event: Event) -> Event | None:
     """
     phase = event.ph
     linked = phase in ("s", "f") and event.cat == LINK
-    of_operator = phase == "s" and event.cat == OPERATOR_LINK
+    of_operator = (phase == "s" and event.cat == OPERATOR_LINK) or is_gradient_link(event)
     if not (linked or of_operator or phase in ("X", "M") or (phase == "C" and event.name == FREQUENCY)):
         return None
     if not (event.name or of_operator):
@@ -389,6 +412,11 @@ def check_event(event: Event) -> Event | None:
             raise Odd(Message("time_is_missing"))
         ns_of(event.ts)
     return event
+
+
+def is_gradient_link(event: Any) -> bool:
+    """Whether an event is one end of a flow from the forward to the backward pass."""
+    return event.ph in ("s", "f") and event.cat == GRADIENT_LINK
 
 
 def clean_text(text: str) -> str:

@@ -90,6 +90,29 @@ class OperatorArrows(Struct, frozen=True):
     device_ns: Array
 
 
+class Marks(Struct, frozen=True):
+    """Slices that the program marked in a domain of its own; `row` counts slices."""
+
+    row: Array
+    domain: Texts
+
+
+class GradientArrows(Struct, frozen=True):
+    """Both ends of the arrows from operators of the forward pass to those of the backward pass."""
+
+    id: Array
+    time_ns: Array
+    end: Array
+
+    def pairs(self) -> tuple[Array, Array]:
+        """When both operators of each arrow begin; an end belongs to the last start of its number before it."""
+        order = np.lexsort((self.end, self.time_ns, self.id))
+        order = order[self.id[order] != MISSING]
+        number, moment, end = self.id[order], self.time_ns[order], self.end[order]
+        after = np.flatnonzero(end[1:] & ~end[:-1] & (number[1:] == number[:-1])) + 1
+        return moment[after - 1], moment[after]
+
+
 class Frequencies(Struct, frozen=True):
     """The counter AI Core Freq."""
 
@@ -110,6 +133,8 @@ class TraceTimeline(Struct, frozen=True):
     payloads: Payloads
     links: LaunchArrows
     operator_links: OperatorArrows
+    gradient_links: GradientArrows
+    marks: Marks
     frequencies: Frequencies
 
 
@@ -149,6 +174,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         found.parts[part]
         for part in ("slices", "tasks", "copies", "payloads", "links", "operator_links", "frequencies")
     )
+    gradients = found.parts["gradient_links"]
     tracks = found.tracks()
     others = _on_other_devices(tracks, device)
     kept = ~(links["end"] & others[links[TRACK]])
@@ -173,6 +199,8 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         ),
         LaunchArrows(*(links[name][kept] for name in ("high", "low", TRACK, "time_ns", "end"))),
         OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
+        GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),
+        Marks(found.parts["marks"]["row"], found.texts("marks", "domain")),
         Frequencies(frequencies["time_ns"], frequencies["mhz"]),
     )
 

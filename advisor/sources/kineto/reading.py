@@ -21,6 +21,7 @@ from advisor.sources.files.damage_notes import Notes
 from advisor.sources.files.database import match_keys
 from advisor.sources.files.events import TRACK
 from advisor.sources.files.packed import TraceFile, open_trace
+from advisor.sources.files.timeline import GradientArrows
 from advisor.sources.kineto.header import TraceHeader
 from advisor.sources.kineto.kernel_names import is_communication
 from advisor.sources.kineto.trace_events import EVENTS
@@ -105,6 +106,7 @@ class TraceContent(Struct, frozen=True):
     shapes: OperatorShapes
     collectives: CollectivePayloads
     memory: MemoryStates
+    gradient_links: GradientArrows
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +176,7 @@ class Trace(TraceDescription):
         slices, work, shapes, collectives, memory = (
             found.parts[part] for part in ("slices", "work", "shapes", "collectives", "memory")
         )
+        gradients = found.parts["gradient_links"]
         return TraceContent(
             found.tracks(),
             TraceSlices(
@@ -201,6 +204,7 @@ class Trace(TraceDescription):
                 allocated=memory["allocated"],
                 reserved=memory["reserved"],
             ),
+            GradientArrows(gradients["id"], gradients["time_ns"] + self.header.base_ns, gradients["end"]),
         )
 
     def _own_categories(self, category: Texts, work: Array, device: Array) -> Texts:

@@ -2,7 +2,8 @@
 """The events of a trace as the PyTorch profiler writes them, and a batch of them as columns.
 
 Kept are events with a duration, what is known of work on the device and of collectives, the shapes of operators, and
-the state of the memory. Arrows are not: device work and the call that launched it share their correlation.
+the state of the memory. Of arrows those between the forward and the backward pass are; others are not, for device work
+and the call that launched it share their correlation.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from advisor.facts.table import Array
 from advisor.messages.message import Message
 from advisor.sources.files.damage_notes import Odd
 from advisor.sources.files.events import (
+    GRADIENT_LINK,
     LONGEST_US,
     PROCESS,
     THREAD,
@@ -28,11 +30,13 @@ from advisor.sources.files.events import (
     EventBatch,
     EventFormat,
     EventValue,
+    add_gradient_links,
     clean_text,
     durations_us,
     fill_missing,
     finite_number,
     finite_numbers,
+    is_gradient_link,
     pid_or_tid,
     scalar_text,
     times_ns,
@@ -80,6 +84,7 @@ class KinetoEvent(Struct, gc=False):
     tid: int | str | None = None
     ts: Raw = _NOTHING
     dur: float = math.nan
+    id: int | str | None = None
     args: KinetoArgs | None = None
 
 
@@ -94,6 +99,7 @@ def columns_of_events(events: Sequence[KinetoEvent]) -> EventBatch:
     """
     batch = EventBatch(events=len(events))
     _add_slices(batch, [event for event in events if event.ph == "X"])
+    add_gradient_links(batch, [event for event in events if event.cat == GRADIENT_LINK and event.ph in ("s", "f")])
     _add_memory(batch, [event for event in events if event.ph == "i" and event.name == MEMORY])
     batch.names = [
         (event.name, event.pid, event.tid, bounded_name(str(event.args.name)))
@@ -195,9 +201,10 @@ def check_event(event: KinetoEvent) -> KinetoEvent | None:
         Odd: It is of a kind that is kept, and unusable.
     """
     told = event.ph == "i" and event.name == MEMORY
-    if not (told or event.ph in ("X", "M")):
+    linked = is_gradient_link(event)
+    if not (told or linked or event.ph in ("X", "M")):
         return None
-    if not event.name:
+    if not (event.name or linked):
         raise Odd(Message("name_is_missing"))
     if event.ph == "X" and not 0 <= event.dur < LONGEST_US:
         raise Odd(Message("duration_unusable"))
@@ -217,7 +224,7 @@ def usable_event(found: object) -> KinetoEvent | None:
     """
     if not isinstance(found, dict):
         raise Odd(Message("event_no_object"))
-    phase, name, category, args = (found.get(key) for key in ("ph", "name", "cat", "args"))
+    phase, name, category, args, identity = (found.get(key) for key in ("ph", "name", "cat", "args", "id"))
     if not isinstance(phase, str):
         raise Odd(Message("event_without_phase"))
     duration = found.get("dur")
@@ -230,6 +237,7 @@ def usable_event(found: object) -> KinetoEvent | None:
             pid_or_tid(found.get("tid")),
             Raw(str(found.get("ts", "")).encode("utf-8", "replace")),
             finite_number(duration) if isinstance(duration, int | float | str) else math.nan,
+            identity if isinstance(identity, int | str) else None,
             _kept_arguments(args) if isinstance(args, dict) else None,
         )
     )

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the operations of each kernel would take at the peak of the chip, from which shares of it are summed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis.families import families_of
+from advisor.analysis.grouping import group_by, ratio, row_of_key
+from advisor.analysis.operator_work import work_of_kernel
+from advisor.analysis.rooflines import peak_tflops
+from advisor.chips import known_of
+from advisor.facts.derived import ChipLimit
+from advisor.facts.observed import Kernel
+from advisor.facts.table import Array, Table
+
+_ALIKE = (
+    *("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes"),
+    *("hf32", "core"),
+)
+_MULTIPLY = ("matmul", "convolution", "attention")
+"""Families whose kernels use the cube unit."""
+TOLERATED = 0.05
+"""Up to this part of the multiplying time may be in kernels whose operations are not known: a share of the peak that
+leaves them out is too small by as much, which is less than identical runs differ."""
+
+
+class KernelPeaks(Struct, frozen=True):
+    """Per kernel, µs."""
+
+    peak_us: Array
+    """What its operations take at the peak; 0 where they are not known, or it does not multiply."""
+    known_us: Array
+    """Its duration where they are known; else 0."""
+    unknown_us: Array
+    """Its duration where it multiplies and they are not known; else 0."""
+
+    def sums(self, add_up: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
+        """All three, added up by group."""
+        return add_up(self.peak_us), add_up(self.known_us), add_up(self.unknown_us)
+
+
+def share_of_peak(sums: tuple[Array, Array, Array], whole: Array | None = None) -> Array:
+    """Per group, from the sums of its kernels: the part of the peak used in a time, else while they multiply.
+
+    Missing where nothing multiplies, or too little is known of what does.
+    """
+    peak, known, unknown = sums
+    told = (known > 0) & (unknown <= TOLERATED * (known + unknown))
+    return np.where(told, ratio(peak, known if whole is None else whole), np.nan)
+
+
+def peaks_of_kernels(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> KernelPeaks:
+    """What is known of each kernel; worked out once for the same tables."""
+    return kernels.once(_peaks_of_kernels, limits)
+
+
+def _peaks_of_kernels(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> KernelPeaks:
+    groups = group_by(kernels["rank"], *(kernels.texts(name) for name in _ALIKE))
+    distinct = kernels.take(groups.first)
+    multiplies = families_of(distinct.texts("op_type"), distinct.texts("core")).isin(_MULTIPLY)
+    peaks = np.zeros(len(groups))
+    rows = np.flatnonzero(multiplies)
+    peaks[rows] = _peak_us(distinct.take(rows), limits)
+    us, peak = np.nan_to_num(kernels["duration_us"]), peaks[groups.of]
+    counted = multiplies[groups.of] & (us > 0)
+    known = counted & ~np.isnan(peak)
+    return KernelPeaks(np.where(known, peak, 0.0), np.where(known, us, 0.0), np.where(counted & ~known, us, 0.0))
+
+
+def _peak_us(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> Array:
+    if limits is None:
+        return np.full(len(kernels), np.nan)
+    chips = [known_of(name or "") for name in limits.texts("chip").values()]
+    at = row_of_key(limits["rank"], kernels["rank"]).tolist()
+    columns = zip(at, *(kernels.texts(name).values() for name in _ALIKE), strict=True)
+    found = []
+    for row, op_type, *tensors, hf32, _ in columns:
+        work = work_of_kernel(op_type or "", *tensors)
+        known = row >= 0 and hf32 != "YES"
+        peak = peak_tflops(chips[row], float(limits["cube_mhz"][row]), work.dtype) if known else math.nan
+        found.append(work.flops / peak / 1e6 if peak > 0 else math.nan)
+    return np.array(found, float)

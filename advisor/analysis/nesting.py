@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intervals that lie inside each other, lane by lane: which one is directly around each, by sorting and searching."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.facts.table import Array, values_at
+
+_MOST_ROUNDS = 32
+"""A lane in which intervals cross each other more deeply than this says nothing: all of it is left out."""
+
+
+class Nest(Struct, frozen=True):
+    """Intervals of which two of a lane are apart or one inside the other, in order of lane, start and falling end."""
+
+    row: Array
+    """Row of the table they came from."""
+    lane: Array
+    start: Array
+    end: Array
+    parent: Array
+    """Place of the interval directly around each, -1 without one."""
+    crossing: Array
+    """Rows that are left out: they begin inside another interval and end behind it."""
+
+    def around(self, lane: Array, start: Array, end: Array) -> Array:
+        """The row of the innermost interval of the lane that holds each of these intervals whole, -1 without one."""
+        place = _last_begun(self.lane, self.start, lane, start)
+        place = np.where(values_at(self.lane, place, -1) == lane, place, -1)
+        while (outside := (place >= 0) & (values_at(self.end, place, 0) < end)).any():
+            place = np.where(outside, values_at(self.parent, place, -1), place)
+        return values_at(self.row, place, -1)
+
+    @property
+    def parent_rows(self) -> Array:
+        """Per row of the table: the row directly around it, -1 without one."""
+        found = np.full(len(self.row) + len(self.crossing), -1)
+        found[self.row] = values_at(self.row, self.parent, -1)
+        return found
+
+
+def nest_intervals(lane: Array, start: Array, end: Array) -> Nest:
+    """The intervals, without those that begin inside another one and end behind it."""
+    row = np.lexsort((-end, start, lane))
+    crossing = np.empty(0, np.intp)
+    for left in range(_MOST_ROUNDS, -1, -1):
+        parent = _parents(lane[row], start[row], end[row])
+        border = values_at(end[row], parent, np.iinfo(np.int64).max)
+        beyond = end[row] > border
+        if not beyond.any():
+            break
+        gone = beyond & (start[row] < border) if left else np.isin(lane[row], lane[row][beyond])
+        crossing = np.append(crossing, row[gone])
+        row = row[~gone]
+    return Nest(row, lane[row], start[row], end[row], parent[: len(row)], crossing)
+
+
+def _parents(lane: Array, start: Array, end: Array) -> Array:
+    """In order of lane, start and falling end: the last interval before each that lies one level less deep.
+
+    Where none cross it is the one directly around it. Of those that do, the first to begin ends behind the one it
+    began in, by which it is found.
+    """
+    count = len(start)
+    level, place = _levels(lane, start, end), np.arange(count)
+    key = level * count + place
+    ascending = np.sort(key)
+    before = np.searchsorted(ascending, key - count) - 1
+    found = values_at(ascending, before, -1)
+    parent = found % max(count, 1)
+    good = (before >= 0) & (found // max(count, 1) == level - 1) & (level > 1)
+    return np.where(good & (values_at(lane, parent, -1) == lane), parent, -1)
+
+
+def _levels(lane: Array, start: Array, end: Array) -> Array:
+    """How many intervals of the lane are open when each begins, itself among them; one that ends then is not."""
+    count = len(start)
+    opens = np.repeat(np.array([0, 1]), count)
+    times = np.concatenate([np.maximum(end, start + 1), start])
+    order = np.lexsort((np.tile(np.arange(count), 2), opens, times, np.tile(lane, 2)))
+    level = np.empty(2 * count, np.int64)
+    level[order] = np.cumsum(np.where(opens[order] == 1, 1, -1))
+    return level[count:]
+
+
+def _last_begun(lane: Array, start: Array, asked_lane: Array, asked: Array) -> Array:
+    """In order of lane and start: the last interval of the lane, or of one before it, that begins by each moment."""
+    later = np.repeat(np.array([0, 1], np.int8), [len(lane), len(asked_lane)])
+    order = np.lexsort((later, np.concatenate([start, asked]), np.concatenate([lane, asked_lane])))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.cumsum(later[order] == 0) - 1
+    return place[len(lane) :]
+
+
+def depths_of(owner: Array) -> Array:
+    """Per row of a forest given by the owner of each (-1: none): how many owners are above it.
+
+    No row may own itself in a circle.
+    """
+    depth, above = (owner >= 0).astype(np.int64), owner
+    while (above >= 0).any():
+        depth = depth + values_at(depth, above, 0)
+        above = values_at(above, above, -1)
+    return depth

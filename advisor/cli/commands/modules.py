@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor modules`: where in the model time goes: modules, their operators in call order, and the kernels of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, named_path, output_options, reading_options
+from advisor.cli.exit_codes import FINE, UNREADABLE
+from advisor.cli.inputs import refuse_saved, warn_of_chip
+from advisor.cli.outputs import console_beside, write_given
+from advisor.cli.settings_in_force import language_of, settings_of
+from advisor.report.output_formats import MODULE_WRITERS
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="captures of a model whose modules were marked, or of Python stacks")
+    output_options(one, MODULE_WRITERS, example="csv:-")
+    language_option(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, says where the time goes; ends with 3 where no module is known, and shows what to record."""
+    from advisor.pipeline import modules, open_profile
+    from advisor.report.modules.document import modules_summary
+    from advisor.report.progress_bar import ProgressBar
+    from advisor.report.renderers.terminal import print_document
+    from advisor.report.writers import check_outputs, outside_captures
+
+    refuse_saved(arguments.path)
+    outputs = check_outputs(arguments.output, arguments.path, writers=MODULE_WRITERS)
+    settings_of(arguments)
+    language = language_of(arguments.lang)
+    with ProgressBar(language) as bar:
+        words = {"chip": arguments.chip, "job": arguments.job}
+        profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar, **words)
+        warn_of_chip(profile, arguments)
+        outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
+        report = modules(profile)
+    write_given((report, language), outputs, language)
+    if not arguments.quiet:
+        files = tuple(output.path for output in outputs if not output.is_stdout)
+        print_document(modules_summary(report, language), console_beside(outputs), files)
+    return FINE if report.ranks else UNREADABLE

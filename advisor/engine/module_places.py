@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the model the operator of a finding runs, where calls of modules were recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from advisor.facts.derived import ModuleType
+from advisor.facts.table import Table
+from advisor.model.findings import Finding, ModulePlace
+
+OPERATOR = "op_type"
+"""The key of a subject and the column of rows that name a type of operator, in every fact."""
+MOST_NAMED = 3
+LEAST_SHARE = 0.1
+"""Modules with less of the time of an operator are not named: all else of it runs elsewhere."""
+
+
+def with_modules(findings: Sequence[Finding], types: Table[ModuleType] | None) -> tuple[Finding, ...]:
+    """The findings, those about an operator with the modules that run it; `types` is None where none are known."""
+    if types is None or not len(types):
+        return tuple(findings)
+    return tuple(
+        finding.model_copy(update={"modules": places}) if (places := _places_of_finding(finding, types)) else finding
+        for finding in findings
+    )
+
+
+def _places_of_finding(finding: Finding, types: Table[ModuleType]) -> tuple[ModulePlace, ...]:
+    operator = _operator_of_finding(finding)
+    if not operator:
+        return ()
+    rank = finding.seen[0].rank if finding.seen else None
+    mine = types.texts(OPERATOR).isin([operator])
+    here = mine & (types["rank"] == rank) if rank is not None else mine
+    known = here & (types.texts("module").codes >= 0) & (types["type_share"] >= LEAST_SHARE)
+    rows = np.flatnonzero(known)[: MOST_NAMED if rank is not None else 1]
+    chosen = types.take(rows)
+    return tuple(
+        ModulePlace(module=str(module), share=min(share, 1.0))
+        for module, share in zip(chosen.texts("module").values(), chosen["type_share"].tolist(), strict=True)
+    )
+
+
+def _operator_of_finding(finding: Finding) -> str:
+    """The type of operator it is about, else that of the worst of its rows."""
+    if isinstance(named := finding.subject.get(OPERATOR), str):
+        return named
+    columns = [head.name for head in finding.excerpt.columns] if finding.excerpt else []
+    if finding.excerpt is None or OPERATOR not in columns or not finding.excerpt.rows:
+        return ""
+    cell = finding.excerpt.rows[0][columns.index(OPERATOR)]
+    return cell if isinstance(cell, str) else ""

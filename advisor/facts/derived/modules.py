@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the model time goes: modules, and the operators they call."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from advisor.facts.base import Count, Fact, Index, Key, Name, Ns, Rank, Share, Us
+
+
+class ModuleShare(Fact):
+    """A module of the model on one rank, with all that it calls, per step; modules that differ by a number are one.
+
+    `layers.0.mlp` and `layers.1.mlp` are `layers.*.mlp`. A kernel belongs to the innermost module around the operator
+    that launched it; in the backward pass, to the module of the operator whose gradient is computed.
+    """
+
+    table = "modules"
+    observed = False
+
+    rank: Rank
+    module: Annotated[str, Key("The module below those around it, with `/` between; missing for what is in none.")]
+    parent: Annotated[str, Key("The module around it; missing at the top.")]
+    name: Annotated[str, Key("The last part of `module`.")]
+    depth: Annotated[int, Index("How many modules are around it.")]
+    instances: Annotated[float, Count("Modules of this name that were told apart by their number or that of another.")]
+    kernels: Annotated[float, Count("Kernels per step.")]
+    total_us: Annotated[float, Us("Time of its kernels per step.")]
+    own_us: Annotated[float, Us("The part that no module inside of it has.")]
+    forward_us: Annotated[float, Us("The part in the forward pass.")]
+    backward_us: Annotated[float, Us("The part in the backward pass, without what is computed again.")]
+    recompute_us: Annotated[float, Us("The part that is computed again inside the backward pass.")]
+    comm_us: Annotated[float, Us("Time per step of the collectives it launched, hidden or not.")]
+    kernel_share: Annotated[float, Share("Part of the kernel time.")]
+    step_share: Annotated[
+        float, Share("The same part of the time in which the device computes, as a part of the step.")
+    ]
+    mfu: Annotated[
+        float,
+        Share(
+            "Part of the peak of the chip that its products, convolutions and attention use in all of its kernel time; "
+            "missing where there are none, or the operations of too many or the peak are not known."
+        ),
+    ]
+    child_share: Annotated[float, Share("Part of its kernel time in the one module inside of it that takes most.")]
+
+
+class ModuleType(Fact):
+    """All kernels of one operator type in one module on one rank, per step; modules as in `modules`."""
+
+    table = "module_types"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    module: Annotated[str, Key("The innermost module they belong to; missing for what is in none.")]
+    total_us: Annotated[float, Us("Their time per step.")]
+    type_share: Annotated[float, Share("Part of the time of this type on this rank.")]
+
+
+class ModuleMarks(Fact):
+    """How the modules of one rank were marked, and how much of its kernel time can be charged to them."""
+
+    table = "module_marks"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    source: Annotated[str, Key("`mark` (mstx ranges that the program sets) or `python` (the Python stack).")]
+    ranges: Annotated[float, Count("Calls of modules.")]
+    crossing: Annotated[float, Count("Calls left out: they begin inside another call and end after it.")]
+    backward: Annotated[float, Count("Operators of the backward pass whose forward operator is known.")]
+    kernel_us: Annotated[float, Us("Kernel time of the whole capture.")]
+    linked_share: Annotated[float, Share("Part of it in kernels whose operator or launching call is known.")]
+    inside_share: Annotated[float, Share("Part of it in kernels that belong to a module.")]
+
+
+class ModuleOperator(Fact):
+    """One operator at one place of one module of one rank, over the whole capture, in the order in which they run."""
+
+    table = "module_operators"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    parent: Annotated[str, Name("The modules around its module, with `/` between; missing at the top.")]
+    module: Annotated[str, Name("The innermost module around the operator.")]
+    group: Annotated[str, Key("The module with those around it as `modules` names them, a star for each number.")]
+    phase: Annotated[str, Key("`forward`, `backward`, or `recompute` (forward again, inside the backward pass).")]
+    variant: Annotated[int, Index("From 0: calls of one module that run other operators count as another variant.")]
+    operator: Annotated[
+        str, Key("Operator of the framework; missing for kernels that something else launched from the module.")
+    ]
+    kernels: Annotated[str, Name("Kernels and collectives it led to on the device, in their order.")]
+    calls: Annotated[float, Count("How often it ran.")]
+    total_us: Annotated[float, Us("Time of these kernels and collectives together.")]
+    mean_us: Annotated[float, Us("The same for each time.")]
+    mfu: Annotated[
+        float,
+        Share("Part of the peak of the chip that its products, convolutions and attention use while they run."),
+    ]
+    first_start_ns: Annotated[int, Ns("When it ran first, on the host.")]

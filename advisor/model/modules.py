@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where in the model time goes, rank by rank: modules as a tree, and the operators of each in call order."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from advisor.model.run import Run
+
+ModelPass = Literal["forward", "backward", "recompute"]
+
+
+class ModuleNode(Struct, frozen=True):
+    """One module, or several that differ by a number; times per step, µs."""
+
+    path: str
+    """With the modules around it, `/` between; empty for what lies outside of all."""
+    name: str
+    depth: int
+    instances: int
+    kernels: float
+    total_us: float
+    own_us: float
+    forward_us: float
+    backward_us: float
+    recompute_us: float
+    comm_us: float
+    kernel_share: float
+    step_share: float | None
+    """None where the time of a step is unknown."""
+    mfu: float | None = None
+    """Part of the peak of the chip that it uses in its kernel time; None where that is unknown."""
+
+
+class OperatorRow(Struct, frozen=True):
+    """One operator at one place of one module, over the whole capture."""
+
+    parent: str
+    """The modules around its module, `/` between."""
+    module: str
+    group: str
+    """`path` of the node it belongs to."""
+    phase: ModelPass
+    operator: str
+    """Empty where something else launched the kernels."""
+    kernels: str
+    calls: int
+    total_us: float
+    mean_us: float
+    mfu: float | None = None
+    """Part of the peak of the chip that its kernels which multiply use; None where that is unknown."""
+
+
+class RankModules(Struct, frozen=True):
+    """The model as one rank ran it."""
+
+    rank: int
+    source: Literal["mark", "python"]
+    """Marks that the program set, or the Python stack."""
+    ranges: int
+    crossing: int
+    """Calls of modules that were left out, for they begin inside another one and end after it."""
+    backward: int
+    """Operators of the backward pass whose forward operator is known."""
+    linked_share: float
+    """Part of the kernel time whose operator or launching call is known."""
+    inside_share: float
+    """Part of the kernel time that belongs to a module."""
+    tree: tuple[ModuleNode, ...] = ()
+    """Each module behind the one around it, in the order of their calls."""
+    operators: tuple[OperatorRow, ...] = ()
+
+
+class ModuleReport(Struct, frozen=True):
+    """All that is known of where in the model time goes."""
+
+    version: str
+    run: Run
+    ranks: tuple[RankModules, ...] = ()
+    """Those whose modules were marked; the others say nothing."""
+
+    @property
+    def unmarked(self) -> tuple[int, ...]:
+        """Ranks of which no module is known."""
+        known = {one.rank for one in self.ranks}
+        return tuple(rank for rank in self.run.ranks if rank not in known)

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The modules of a model as a document: how much is known, the tree with bars, and the operators of each module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
+from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
+from advisor.report.diagnosis.finding import quiet_line
+from advisor.report.modules.words import MARKING, say
+from advisor.report.places import number_ranges
+from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
+from advisor.report.run_summary import run_line
+from advisor.units import show_value
+
+BAR = 10
+"""Characters of the longest bar."""
+_BELOW = "·\u00a0"
+"""What stands before a module for each one around it."""
+MOST_ROWS = 40
+"""Operators shown of one module; the files for programs hold all of them."""
+MOST_RANKS = 8
+"""Ranks whose trees are shown; all others differ little, and the files for programs hold them."""
+SHORT_DEPTH, SHORT_SHARE = 4, 0.005
+"""What a terminal shows: modules around which few others are, and that take at least this part of the kernel time."""
+
+
+def modules_document(report: ModuleReport, language: Language) -> Document:
+    """All that is known."""
+    return _document(report, language, ModuleBlocks(report, language).whole())
+
+
+def modules_summary(report: ModuleReport, language: Language) -> Document:
+    """What fits on a terminal."""
+    return _document(report, language, ModuleBlocks(report, language).short())
+
+
+def _document(report: ModuleReport, language: Language, blocks: Iterable[Block]) -> Document:
+    return Document(language, tuple(blocks), clean_line(report.version, 40), code_prose(report.run.name, 80))
+
+
+class MergedOperator(Struct, frozen=True):
+    """One operator of modules that were taken together: all its rows with the same kernels in the same pass."""
+
+    row: OperatorRow
+    calls: int
+    total_us: float
+    mfu: float | None
+    """Mean over the time of those rows, where it is known of all."""
+
+
+def operators_of_group(operators: Sequence[OperatorRow], group: str) -> tuple[MergedOperator, ...]:
+    """The operators of modules that were taken together, in the order in which each is first met."""
+    found: dict[tuple[str, str, str], list[OperatorRow]] = {}
+    for row in operators:
+        if row.group == group:
+            found.setdefault((row.phase, row.operator, row.kernels), []).append(row)
+    return tuple(
+        MergedOperator(rows[0], sum(row.calls for row in rows), sum(row.total_us for row in rows), _mean_mfu(rows))
+        for rows in found.values()
+    )
+
+
+def _mean_mfu(rows: Sequence[OperatorRow]) -> float | None:
+    known = [(row.mfu, row.total_us) for row in rows if row.mfu is not None and row.total_us > 0]
+    if len(known) < len(rows):
+        return None
+    return sum(mfu * us for mfu, us in known) / sum(us for _, us in known)
+
+
+class ModuleBlocks:
+    """Makes the blocks of one report."""
+
+    def __init__(self, report: ModuleReport, language: Language) -> None:
+        self.report, self.language = report, language
+
+    def whole(self) -> Iterator[Block]:
+        """Everything."""
+        yield from self.answer()
+        for rank in self.report.ranks[:MOST_RANKS]:
+            yield from self.head(rank)
+            yield self.tree(rank)
+            yield from self.operators(rank)
+
+    def short(self) -> Iterator[Block]:
+        """What fits on a terminal: of several ranks the first."""
+        yield from self.answer()
+        for rank in self.report.ranks[:1]:
+            yield from self.head(rank)
+            yield self.tree(rank, briefly=True)
+        if self.report.ranks:
+            yield quiet_line(plain_prose(self.say("more_with_o")), begins=True)
+
+    def say(self, name: str, **values: object) -> str:
+        """One of the fixed words."""
+        return say(name, self.language, **values)
+
+    def answer(self) -> Iterator[Block]:
+        """How much is known, and where most of the time goes; or what to record."""
+        run = self.report.run
+        yield Heading(plain_prose(self.say("modules" if self.report.ranks else "nothing")), 1)
+        line = run_line(run, self.language)
+        yield FactLine((code_prose(run.name, 80), *([plain_prose(line)] if line else [])))
+        if not self.report.ranks:
+            yield from self.how_to_record()
+            return
+        rank = self.report.ranks[0]
+        inside = sum(node.kernel_share for node in rank.tree if node.path and not node.depth)
+        said = self.say("inside", inside=show_value(inside, "share"), rank=rank.rank)
+        between = " " if self.language == "en" else ""
+        leading = leading_module(rank)
+        words = parse_prose(between + self.leading(leading)) if leading else ()
+        yield Paragraph((TextPiece(said, strong=True), *words))
+        if self.report.unmarked:
+            ranks = f"rank {number_ranges(self.report.unmarked, self.language)}"
+            yield from paragraph_of(*plain_prose(self.say("unmarked", ranks=ranks)))
+
+    def leading(self, node: ModuleNode) -> str:
+        """The module in which most of the time is spent in one place."""
+        whole = self.say("the_step" if node.step_share is not None else "the_kernels")
+        share = node.kernel_share if node.step_share is None else node.step_share
+        return self.say("leading", module=clean_line(node.path, 120), share=show_value(share, "share"), whole=whole)
+
+    def how_to_record(self) -> Iterator[Block]:
+        """What has to be recorded, with the code."""
+        run = self.report.run
+        if run.recorder == "msprof":
+            yield Paragraph(plain_prose(self.say("how_msprof")))
+        yield Paragraph(plain_prose(self.say("how")))
+        if run.device_family == "npu" and run.framework != "MindSpore":
+            yield Paragraph(plain_prose(self.say("how_mark")))
+            yield Code(MARKING, "python")
+        yield Paragraph(parse_prose(self.say("how_stack")))
+
+    def head(self, rank: RankModules) -> Iterator[Block]:
+        """What stands above the modules of one rank."""
+        yield Heading(plain_prose(self.say("tree", rank=rank.rank)))
+        yield FactLine(tuple(map(plain_prose, self.facts(rank))))
+        steps = any(node.step_share is not None for node in rank.tree)
+        whole = self.say("the_step" if steps else "the_kernels")
+        yield Paragraph(parse_prose(self.say("per_step", whole=whole)))
+        if not rank.backward and self.report.run.job.workload == "training":
+            yield Paragraph(plain_prose(self.say("no_backward")))
+
+    def facts(self, rank: RankModules) -> Iterator[str]:
+        """How the modules were marked, and how far that leads."""
+        yield self.say(f"source_{rank.source}", ranges=f"{rank.ranges:,}")
+        yield self.say("linked", share=show_value(rank.linked_share, "share"))
+        if rank.crossing:
+            yield self.say("crossing", count=f"{rank.crossing:,}")
+
+    def tree(self, rank: RankModules, *, briefly: bool = False) -> Grid:
+        """The modules, each below the one around it."""
+        nodes = [node for node in rank.tree if not briefly or _is_shown_briefly(node)]
+        nodes = [*(node for node in nodes if node.path), *(node for node in nodes if not node.path)]
+        steps = all(node.step_share is not None for node in nodes)
+        passes = [name for name in ("forward", "backward", "recompute", "comm") if _any(nodes, name)]
+        passes = passes if len(passes) > 1 and not briefly else []
+        more = (*(["mfu"] if any(node.mfu is not None for node in nodes) else []), *([] if briefly else ["kernels"]))
+        heads = ("module", "share", "", "time", "own", *passes, *more, "instances")
+        largest = max((_share(node, steps=steps) for node in nodes), default=0.0)
+        rows = tuple(tuple(self.cells(node, (*passes, *more), largest, steps=steps)) for node in nodes)
+        titles = tuple(plain_prose(self.say(head)) if head else () for head in heads)
+        return Grid(titles, rows, (False, True, False, *[True] * (len(heads) - 3)))
+
+    def cells(self, node: ModuleNode, more: Sequence[str], largest: float, *, steps: bool) -> Iterator[Prose]:
+        """One row of the tree."""
+        share = _share(node, steps=steps)
+        named = code_prose(node.name, 60) if node.path else plain_prose(self.say("outside"))
+        yield (TextPiece(_BELOW * node.depth, tone="quiet"), *named) if node.depth else named
+        yield plain_prose(show_value(share, "share"))
+        yield (TextPiece("█" * round(share / largest * BAR) if largest else "", tone="compute"),)
+        for name in ("total", "own", *more):
+            unit = {"mfu": "share", "kernels": "count"}.get(name, "us")
+            value = getattr(node, f"{name}_us" if unit == "us" else name)
+            yield plain_prose(show_value(value, unit) if value else "–")
+        yield plain_prose(f"{node.instances:,}" if node.path else "–")
+
+    def operators(self, rank: RankModules) -> Iterator[Block]:
+        """The operators of each module that calls some itself."""
+        yield Heading(plain_prose(self.say("operators")))
+        for node in rank.tree:
+            if found := operators_of_group(rank.operators, node.path) if node.path else ():
+                yield Heading(code_prose(node.path, 160), 3)
+                yield from self.rows(found)
+
+    def rows(self, found: Sequence[MergedOperator], most: int = MOST_ROWS) -> Iterator[Block]:
+        """A table of operators, and how many are not in it."""
+        if most:
+            yield operator_grid(found[:most], self.language)
+        if len(found) > most:
+            yield quiet_line(plain_prose(self.say("rows_left", count=f"{len(found) - most:,}")))
+
+
+def operator_grid(found: Sequence[MergedOperator], language: Language) -> Grid:
+    """Operators with their kernels, calls and times over the whole capture."""
+    passes = len({one.row.phase for one in found}) > 1
+    told = any(one.mfu is not None for one in found)
+    last = ("calls", "total", "mean", *(["mfu"] if told else []))
+    heads = ("operator", *(["phase"] if passes else []), "launched", *last)
+    rows = tuple(
+        (
+            code_prose(one.row.operator, 80) if one.row.operator else plain_prose("–"),
+            *([plain_prose(say(one.row.phase, language))] if passes else []),
+            code_prose(one.row.kernels, 240),
+            plain_prose(f"{one.calls:,}"),
+            plain_prose(show_value(one.total_us, "us")),
+            plain_prose(show_value(one.total_us / one.calls, "us")),
+            *([plain_prose(show_value(one.mfu, "share"))] if told else []),
+        )
+        for one in found
+    )
+    titles = tuple(plain_prose(say(head, language)) for head in heads)
+    return Grid(titles, rows, (*[False] * (len(heads) - len(last)), *[True] * len(last)))
+
+
+def leading_module(rank: RankModules) -> ModuleNode | None:
+    """The innermost module that still holds most of what the one around it takes; None where there is none."""
+    inner: dict[str, list[ModuleNode]] = {}
+    for node in rank.tree:
+        inner.setdefault(node.path.rpartition("/")[0] if node.depth else "", []).append(node)
+    found, nodes = None, [node for node in inner.get("", []) if node.path]
+    while nodes:
+        most = max(nodes, key=lambda node: node.total_us)
+        if found is not None and most.total_us < found.total_us / 2:
+            break
+        found, nodes = most, inner.get(most.path, [])
+    return found
+
+
+def _is_shown_briefly(node: ModuleNode) -> bool:
+    return not node.path or (node.depth < SHORT_DEPTH and node.kernel_share >= SHORT_SHARE)
+
+
+def _any(nodes: Sequence[ModuleNode], name: str) -> bool:
+    return any(getattr(node, f"{name}_us") > 0 for node in nodes)
+
+
+def _share(node: ModuleNode, *, steps: bool) -> float:
+    return (node.step_share or 0.0) if steps else node.kernel_share

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every fixed word about the modules of a model, in both languages, and the code that marks them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.messages.text import Language, Text
+from advisor.report.words import say as of_reports
+
+
+def _t(en: str, zh: str) -> Text:
+    return Text(en, zh)
+
+
+WORDS: Mapping[str, Text] = {
+    "modules": _t("Where in the model the time goes", "模型结构耗时"),
+    "inside": _t(
+        "{inside} of the kernel time of rank {rank} belongs to modules.",
+        "rank {rank} 的算子时间中，{inside} 属于模块。",
+    ),
+    "leading": _t(
+        "Most of it in one place: `{module}` takes {share} of {whole}.", "最集中处：`{module}` 占{whole}的 {share}。"
+    ),
+    "the_step": _t("the step", "单步"),
+    "the_kernels": _t("the kernel time", "算子时间"),
+    "source_mark": _t("{ranges} marked calls", "{ranges} 次打点标记的模块调用"),
+    "source_python": _t("{ranges} calls on the Python stack", "{ranges} 次 Python 调用栈中的模块调用"),
+    "linked": _t("{share} of the recorded kernel time traced to the host", "采集到的算子时间有 {share} 可追溯到 host"),
+    "crossing": _t(
+        "{count} calls begin inside another one and end after it: they are left out",
+        "{count} 次调用在另一次调用内开始、在其后结束，已忽略",
+    ),
+    "no_backward": _t(
+        "The backward pass is not linked to the forward pass in this capture: its kernels count outside of modules.",
+        "采集数据中没有前向与反向的关联，反向算子计入模块之外。",
+    ),
+    "unmarked": _t("No module is known of {ranks}.", "{ranks} 没有模块信息。"),
+    "tree": _t("Modules of rank {rank}", "rank {rank} 的模块"),
+    "per_step": _t(
+        "Times per step, shares of {whole}. `*` stands for the numbers of modules that were taken together.",
+        "时间为每步耗时，占比为占{whole}的比例；`*` 表示合并了编号不同的模块。",
+    ),
+    "module": _t("Module", "模块"),
+    "instances": _t("Instances", "实例数"),
+    "time": _t("Kernel time", "算子时间"),
+    "own": _t("Own", "自身"),
+    "share": _t("Share", "占比"),
+    "forward": _t("Forward", "前向"),
+    "backward": _t("Backward", "反向"),
+    "recompute": _t("Recomputed", "重计算"),
+    "comm": _t("Collectives", "集合通信"),
+    "mfu": _t("MFU", "MFU"),
+    "kernels": _t("Kernels", "kernel 数"),
+    "outside": _t("elsewhere", "模块之外"),
+    "operators": _t("Operators in the order of their calls", "按调用顺序的算子"),
+    "operator": _t("Operator", "框架算子"),
+    "launched": _t("Kernels on the device", "device 侧 kernel"),
+    "phase": _t("Pass", "阶段"),
+    "calls": _t("Calls", "次数"),
+    "total": _t("Total", "总耗时"),
+    "mean": _t("Mean", "平均耗时"),
+    "rows_left": _t(
+        "{count} more in the spreadsheet, the CSV and the database.", "另有 {count} 行，见 xlsx、csv 与 db 输出。"
+    ),
+    "more_with_o": _t(
+        "Operators and their kernels: write a report with -o (.html, .md, .xlsx, .csv, .db)",
+        "算子与 kernel 明细：用 -o 输出报告（.html、.md、.xlsx、.csv、.db）",
+    ),
+    "nothing": _t("No module is known in this capture", "采集数据中没有模块信息"),
+    "how": _t(
+        "Kernels can be charged to modules where calls of modules were recorded, with the operators of the framework. "
+        "Two ways lead there.",
+        "只有采集了模块调用与框架算子，才能把 kernel 归到模块。有以下两种方法。",
+    ),
+    "how_mark": _t(
+        "Mark the modules that matter, which costs little: name the classes of your model. The marks are read from the "
+        "database and from the timeline.",
+        "只标记关注的模块，开销小：在集合中列出模型中的类名。标记会从 db 与 timeline 中读取。",
+    ),
+    "how_stack": _t(
+        "Or record Python calls with `with_stack=True`: nothing in the program changes, but the host becomes slower.",
+        "或用 `with_stack=True` 采集 Python 调用：无需改代码，但会拖慢 host。",
+    ),
+    "how_msprof": _t(
+        "msprof records neither operators of the framework nor Python: use the profiler of the framework.",
+        "msprof 不采集框架算子与 Python 调用，请使用框架自带的 profiler。",
+    ),
+    "without_calls": _t(
+        "Modules were marked, but kernels or calls of the host are missing: record with the activities CPU and NPU.",
+        "已标记模块，但缺少 kernel 或 host 调用：采集时 activities 需同时包含 CPU 与 NPU。",
+    ),
+}
+MARKING = """\
+import torch_npu
+from torch import nn
+from torch_npu import profiler
+
+MARKED = {"DecoderLayer", "Attention", "MLP"}  # classes of your model
+plain_call = nn.Module.__call__
+
+def marked_call(module, *args, **kwargs):
+    name = type(module).__name__
+    if name not in MARKED:
+        return plain_call(module, *args, **kwargs)
+    mark = torch_npu.npu.mstx.range_start(name, domain="Module")
+    try:
+        return plain_call(module, *args, **kwargs)
+    finally:
+        torch_npu.npu.mstx.range_end(mark, domain="Module")
+
+nn.Module.__call__ = marked_call
+
+config = profiler._ExperimentalConfig(
+    profiler_level=profiler.ProfilerLevel.Level1,
+    mstx=True,  # older versions: msprof_tx=True
+    export_type=[profiler.ExportType.Text, profiler.ExportType.Db],
+)
+with profiler.profile(
+    activities=[profiler.ProfilerActivity.CPU, profiler.ProfilerActivity.NPU],
+    schedule=profiler.schedule(wait=0, warmup=1, active=3, skip_first=10),
+    on_trace_ready=profiler.tensorboard_trace_handler("./prof"),
+    record_shapes=True,
+    with_modules=True,
+    experimental_config=config,
+) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()
+"""
+"""What marks some modules of a model and records the marks."""
+
+
+def say(name: str, language: Language, /, **values: object) -> str:
+    """One of these words, else one that reports share, with its holes filled."""
+    own = WORDS.get(name)
+    return of_reports(name, language, **values) if own is None else own.fill(language, **values)

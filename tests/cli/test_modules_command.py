@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor modules`: where in the model the time goes, in every format, and what to record where nothing tells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from advisor.cli.main import main
+from advisor.report.modules.words import MARKING
+from tests.sources.gpu_traces import Event, host, launched, trace
+
+STATISTIC = [
+    *("parentModule", "module", "opName", "kernelList"),
+    *("totalKernelDuration(ns)", "avgKernelDuration(ns)", "opCount", "rankID", "avgMFU"),
+]
+HOSTILE = "<script>alert(1)</script>=SUM(A1)"
+
+
+def capture(folder: Path, *, marked: bool = True, rank: int = 0, device: str = "NVIDIA H100 80GB HBM3") -> Path:
+    """Two layers of one module each and an operator outside; the second layer has a name that means harm."""
+    events: list[Event] = [
+        *launched(1, 10, 30, 20),
+        *launched(2, 60, 60, 30, operator="=aten::x"),
+        *launched(3, 200, 60, 7),
+    ]
+    if marked:
+        for name, ts, dur in (("Net_0", 0, 150), ("Linear_0", 5, 45), (HOSTILE, 55, 50)):
+            events.append(host(f"nn.Module: {name}", ts, dur, "python_function"))
+    folder.mkdir(exist_ok=True)
+    path = folder / f"rank{rank}.pt.trace.json"
+    path.write_text(
+        json.dumps(trace(events, rank=rank, world=2, deviceProperties=[{"id": 0, "name": device}])), encoding="utf-8"
+    )
+    return folder
+
+
+def written(tmp_path: Path, suffix: str, *options: str) -> Path:
+    path = tmp_path / f"out{suffix}"
+    folder = capture(tmp_path / "prof")
+    assert main(["modules", str(capture(folder, rank=1)), "-q", "-o", str(path), *options]) == 0
+    return path
+
+
+def test_the_database_has_the_table_with_its_columns(tmp_path: Path) -> None:
+    with sqlite3.connect(written(tmp_path, ".db")) as connection:
+        assert [row[1] for row in connection.execute("PRAGMA table_info(ModuleStatistic)")] == STATISTIC
+        rows = connection.execute("SELECT * FROM ModuleStatistic WHERE rankID = 1").fetchall()
+    connection.close()
+    assert [row[:3] + row[4:] for row in rows] == [
+        ("Net_0", "Linear_0", "aten::mm", 20_000.0, 20_000.0, 1, 1, "0.0000"),
+        ("Net_0", HOSTILE, "=aten::x", 30_000.0, 30_000.0, 1, 1, ""),
+    ]
+
+
+def test_the_share_of_the_peak_has_no_column_where_none_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    folder = capture(tmp_path / "prof", device="Unknown 1")
+    assert main(["modules", str(folder), "-q", "-o", str(path)]) == 0
+    assert path.read_text("utf-8-sig").splitlines()[0].split(",") == STATISTIC[:-1]
+
+
+def test_the_csv_has_the_same_rows_and_no_cell_is_a_formula(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(written(tmp_path, ".csv").read_text("utf-8-sig"))))
+    assert list(rows[0]) == STATISTIC
+    assert [(row["rankID"], row["opName"]) for row in rows] == [
+        *(("0", "aten::mm"), ("0", "'=aten::x"), ("1", "aten::mm"), ("1", "'=aten::x")),
+    ]
+
+
+def test_the_spreadsheet_has_a_sheet_for_each_rank(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(written(tmp_path, ".xlsx"))
+    assert book.sheetnames[1:] == ["module_statistic_0", "module_statistic_1"]
+    first, second, *_ = book["module_statistic_1"].iter_rows(values_only=True)
+    assert first[:4] == ("Parent Module", "Module", "Op Name", "Kernel List")
+    assert second[:3] == ("Net_0", "Linear_0", "aten::mm")
+    tree = list(book[book.sheetnames[0]].iter_rows(values_only=True))
+    assert {row[1] for row in tree[1:]} >= {"Net_0", "Net_0/Linear_0"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_names_of_modules_are_no_markup(tmp_path: Path, language: str) -> None:
+    page = written(tmp_path, ".html", "--lang", language).read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert 'class="meter"' in page
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_terminal_shows_the_tree_and_the_share_of_what_is_outside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str
+) -> None:
+    assert main(["modules", str(capture(tmp_path / "prof")), "--lang", language]) == 0
+    said = capsys.readouterr().out
+    assert "Linear_0" in said
+    assert {"en": "elsewhere", "zh": "模块之外"}[language] in " ".join(said.split())
+
+
+def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
+    for suffix in (".html", ".md", ".csv", ".db", ".xlsx"):
+        (tmp_path / "a").mkdir(exist_ok=True)
+        (tmp_path / "b").mkdir(exist_ok=True)
+        assert written(tmp_path / "a", suffix).read_bytes() == written(tmp_path / "b", suffix).read_bytes()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_modules_it_says_what_to_record_and_ends_with_3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str
+) -> None:
+    assert main(["modules", str(capture(tmp_path / "prof", marked=False)), "--lang", language]) == 3
+    said = capsys.readouterr().out
+    assert "with_stack=True" in said
+    assert "mstx" not in said  # of a GPU
+
+
+def test_on_an_npu_the_code_that_marks_modules_is_shown(shared: object, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = shared.written("healthy")  # type: ignore[attr-defined]
+    assert main(["modules", str(folder), "--lang", "en"]) == 3
+    said = capsys.readouterr().out
+    assert 'range_start(name, domain="Module")' in said
+    assert "mstx=True" in said
+    assert "ExportType.Db" in said
+
+
+def test_the_code_that_marks_modules_is_python() -> None:
+    compile(MARKING, "marking", "exec")
+    assert max(map(len, MARKING.splitlines())) < 80

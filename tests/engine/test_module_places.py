@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A finding about an operator names the modules that run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import advisor
+from advisor.engine.module_places import with_modules
+from advisor.facts.derived import ModuleType
+from advisor.facts.table import read_table
+from advisor.model.findings import Finding, Head, Place, Rows
+from advisor.report.blocks import one_line
+from advisor.report.diagnosis.document import diagnosis_document
+
+TYPES = read_table(
+    ModuleType,
+    """
+    rank op_type module             total_us type_share
+    0    MatMul  Net/layers.*/mlp   70       0.7
+    0    MatMul  -                  20       0.2
+    0    MatMul  Net/head           9        0.09
+    0    Add     Net/layers.*       5        1
+    1    MatMul  Net/layers.*/attn  90       1
+    """,
+)
+
+
+def finding(subject: dict[str, str] | None = None, rank: int | None = 0, rows: Rows | None = None) -> Finding:
+    seen = () if rank is None else (Place(rank=rank),)
+    return Finding(
+        rule="a/b", fingerprint="x", severity="info", confidence="high", subject=subject or {}, seen=seen, excerpt=rows
+    )  # fmt: skip
+
+
+def places(one: Finding) -> list[tuple[str, float]]:
+    (found,) = with_modules([one], TYPES)
+    return [(place.module, place.share) for place in found.modules]
+
+
+def test_modules_of_the_operator_on_the_worst_rank_are_named_and_small_parts_are_not() -> None:
+    assert places(finding({"op_type": "MatMul"})) == [("Net/layers.*/mlp", 0.7)]
+    assert places(finding({"op_type": "MatMul"}, rank=1)) == [("Net/layers.*/attn", 1)]
+
+
+def test_of_a_finding_about_several_operators_the_worst_row_counts() -> None:
+    rows = Rows(columns=(Head(name="op_type"), Head(name="calls")), rows=(("Add", 4), ("MatMul", 2)))
+    assert places(finding(rows=rows)) == [("Net/layers.*", 1)]
+
+
+def test_what_is_about_no_operator_or_an_unknown_one_has_no_module() -> None:
+    assert places(finding()) == places(finding({"op_type": "Cast"})) == places(finding({"call": "MatMul"})) == []
+    assert with_modules([finding({"op_type": "MatMul"})], None)[0].modules == ()
+
+
+def test_a_report_of_a_real_model_names_layers(real_data: Path) -> None:
+    found = advisor.diagnose(real_data / "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz")
+    leading = next(one for one in found.findings if one.rule == "compute/leading-module")
+    assert leading.evidence[0].value == "Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2Attention_*"
+    top = next(one for one in found.findings if one.rule == "compute/top-operators")
+    assert top.modules[0].module == "Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2RMSNorm_*"
+    for language, label in (("en", "In the model"), ("zh", "所在模块")):
+        assert label in one_line(diagnosis_document(found, language).blocks)

@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(missing.args[0], file=sys.stderr)
         return 2
     try:
-        corpus.write(job, options.folder, options.export, options.level)
+        corpus.write(job, options.folder, options.export, options.level, modules=options.modules)
     except FileExistsError:
         what = "already holds this case" if options.folder.is_dir() else "is a file"
         print(f"{options.folder} {what}: give a folder that does not exist yet", file=sys.stderr)
@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     write.add_argument("--without", action="append", default=[], metavar="FAULT", help="as if it had been fixed")
     write.add_argument("--export", choices=("text", "database"), default="text")
     write.add_argument("--level", type=int, choices=(0, 1, 2), default=1)
+    write.add_argument("--modules", action="store_true", help="as if the program had marked the modules of its model")
     return parser
 
 

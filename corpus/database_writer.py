@@ -72,6 +72,7 @@ class _Database:
         self.ids: dict[tuple[int, str], int] = {}
         self.named: Counter[int] = Counter()
         self.out: Rows = defaultdict(list)
+        self.connection_of: dict[int, int] = {}
         self.task_ids = {id(task): number for number, task in enumerate(trace.tasks)}
         self.connections = 0
 
@@ -84,6 +85,8 @@ class _Database:
             self._collective(number, collective)
         for call in self.trace.calls:
             self._call(call)
+        if self.export.modules:
+            self._marks()
         if self.export.memory:
             self._memory()
         self._modules()
@@ -207,12 +210,26 @@ class _Database:
         elif self.export.records(call):
             self._framework_call(call, times, thread)
 
+    def _marks(self) -> None:
+        """Calls of modules, and a number that a forward and a backward operator share."""
+        for number, call in enumerate(self.trace.modules):
+            thread, domain = self.trace.pid << 32 | call.thread, self._name("Module")
+            times = (self.export.host(call.start), self.export.host(call.end))
+            self.out["MSTX_EVENTS"].append((
+                *times, 2, number, NOT_COLLECTED, self._name(call.name), thread, thread, domain, 4_000_000_000,
+            ))  # fmt: skip
+        for number, pair in enumerate(self.trace.gradients, 1 << 40):
+            known = [self.connection_of.get(id(call)) for call in pair]
+            if None not in known:
+                self.out["CONNECTION_IDS"] += [(connection, number) for connection in known]
+
     def _framework_call(self, call: HostCall, times: tuple[int, int], thread: int) -> None:
         linked = [call.connection] if call.layer == "queue" else call.launched
         connection = None
         if linked:
             connection, self.connections = self.connections, self.connections + 1
             self.out["CONNECTION_IDS"] += [(connection, other) for other in linked]
+            self.connection_of[id(call)] = connection
         operator = call.layer in ("op", "step")
 
         def text(value: str) -> int | None:

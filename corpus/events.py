@@ -178,6 +178,10 @@ class RankTrace:
     end: int = 0
     node: int = 0
     """The host it ran on."""
+    modules: list[HostCall] = field(default_factory=list)
+    """Calls of modules of the model, which exports tell where the program marks them."""
+    gradients: list[tuple[HostCall, HostCall]] = field(default_factory=list)
+    """Operators of the forward and of the backward pass that belong together."""
 
     def steps(self) -> list[HostCall]:
         """The host's windows of the recorded steps, in order."""

@@ -56,6 +56,8 @@ class Export:
     """Whether tasks have types; CANN of early 2024 calls all `Other` but those of the AI CPU."""
     grouped: bool = True
     """Whether the profiler knew the groups; captures of January 2025 name none."""
+    modules: bool = False
+    """Whether the program marked its modules, with mstx=True, and gradients are linked to the forward pass."""
     raw: bool = False
     """Whether the folder of the raw data is still there; its info.json is all that names the chip of a text export."""
 

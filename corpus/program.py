@@ -56,6 +56,25 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
+class Enter:
+    """A call of a module of the model begins, which takes no time by itself."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The call of a module entered last ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gradient:
+    """What follows computes gradients of the module with this path, `/` between; of none where it is empty."""
+
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """One framework operator: host time, then one entry of the queue that launches its kernels."""
 

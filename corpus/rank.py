@@ -52,6 +52,9 @@ class RankMachine:
         self._comm_streams: dict[tuple[int, ...], int] = {}
         self._met: Counter[str] = Counter()
         self._open: list[HostCall] = []
+        self._modules: list[HostCall] = []
+        self._forward: dict[str, HostCall] = {}
+        self._gradient = ""
         self._step = -1
         self._host = machine.host_scale.get(rank, 1.0)
         mhz = machine.mhz.get(rank, machine.full_mhz)
@@ -102,6 +105,24 @@ class RankMachine:
     def _end(self, _: do.End) -> None:
         self._close()
 
+    def _enter(self, enter: do.Enter) -> None:
+        call = HostCall("module", enter.name, self.main_thread, self.main)
+        self.trace.modules.append(call)
+        self._modules.append(call)
+
+    def _leave(self, _: do.Leave) -> None:
+        self._modules.pop().end = self.main
+
+    def _compute_gradients(self, gradient: do.Gradient) -> None:
+        self._gradient = gradient.module
+
+    def _link_gradient(self, call: HostCall) -> None:
+        """An operator inside of modules is one whose gradient is computed; one of their gradients belongs to it."""
+        if self._modules:
+            self._forward["/".join(module.name for module in self._modules)] = call
+        elif forward := self._forward.get(self._gradient):
+            self.trace.gradients.append((forward, call))
+
     def _be_busy(self, host: do.Host) -> None:
         self._open_range(host.layer, host.name)
         self.main += self._host_ns(host.us, host.name)
@@ -112,6 +133,7 @@ class RankMachine:
 
     def _launch(self, launch: do.Launch) -> None:
         op = self._open_range("op", launch.op, shapes=launch.shapes, dtypes=launch.dtypes, stack=launch.stack)
+        self._link_gradient(op)
         host = self._host_ns(launch.host_us, launch.op)
         if launch.output_bytes:
             self.allocator.take(launch.op, launch.output_bytes, self.main + host // 3)
@@ -333,6 +355,9 @@ class RankMachine:
         do.Step: _enter_step,
         do.Begin: _begin,
         do.End: _end,
+        do.Enter: _enter,
+        do.Leave: _leave,
+        do.Gradient: _compute_gradients,
         do.Host: _be_busy,
         do.Pause: _pause,
         do.Launch: _launch,

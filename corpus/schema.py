@@ -52,6 +52,10 @@ MAIN: dict[str, str] = {
         "fwdThreadId INTEGER, inputDtypes INTEGER, inputShapes INTEGER, callchainId INTEGER, type INTEGER"
     ),
     "CONNECTION_IDS": "id INTEGER, connectionId INTEGER",
+    "MSTX_EVENTS": (
+        "startNs INTEGER, endNs INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER, message INTEGER, "
+        "globalTid INTEGER, endGlobalTid INTEGER, domainId INTEGER, connectionId INTEGER"
+    ),
     "MEMORY_RECORD": (
         "component INTEGER, timestamp INTEGER, totalAllocated INTEGER, totalReserved INTEGER, totalActive INTEGER, "
         "streamPtr INTEGER, deviceId INTEGER"
@@ -70,7 +74,9 @@ _LATER = {
     "COMMUNICATION_OP": ",deviceId INTEGER,rankSize INTEGER",
     "AICORE_FREQ": ",dieId INTEGER",
 }
-WHEN_USED = ("GC_RECORD", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS", "TASK_PMU_INFO")
+WHEN_USED = (
+    *("GC_RECORD", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS", "TASK_PMU_INFO", "MSTX_EVENTS"),
+)
 """Tables that are only made when there is something to put in."""
 INDEXES = (
     "CREATE INDEX CommunicationTaskIndex ON COMMUNICATION_TASK_INFO (globalTaskId)",

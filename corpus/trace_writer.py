@@ -47,6 +47,8 @@ class TraceWriter:
         yield from self._metadata()
         for number, call in enumerate(self.trace.calls):
             yield from self._host_event(call, number)
+        if self.export.modules:
+            yield from self._marks()
         for task in self.trace.tasks:
             yield self._device_event(task)
             yield from self._task_flows(task)
@@ -148,6 +150,19 @@ class TraceWriter:
 
     def _level(self, call: HostCall) -> str:
         return self.export.lane.lower() if call.layer == "hccl" else call.layer
+
+    def _marks(self) -> Iterator[Event]:
+        """Calls of modules, in a lane of the process, and the arrows between the passes."""
+        pid = self.trace.pid + 2
+        yield from self._lane(pid, "python", "CPU", 2, {})
+        for call in self.trace.modules:
+            yield {"ph": "X", "name": call.name, "pid": pid, "tid": call.thread,
+                   "ts": us_text(self.export.host(call.start)), "dur": us(call.end - call.start),
+                   "args": {"event_type": "start/end", "domain": "Module"}}  # fmt: skip
+        for number, pair in enumerate(self.trace.gradients, 1):
+            for phase, call in zip("sf", pair, strict=True):
+                yield self._flow(phase, "fwdbwd", "fwdbwd", number, pid=self.trace.pid, tid=call.thread,
+                                 at=self.export.host(call.start))  # fmt: skip
 
     # Device
 

@@ -153,18 +153,25 @@ class Step:
 
     def _forward(self, chunk: int) -> _Doing:
         w, (first, last) = self.w, self._ends(chunk)
+        yield do.Enter("model")
         if first:
             yield vector("aten::embedding", "GatherV2", self.hidden, self.host)
         for layer in range(self.layers):
             yield from self._troubles(layer)
-            yield from self._attention_forward(layer)
-            yield from self._norm(layer)
-            yield from self.feed_forward(layer)
+            yield do.Enter(f"layers.{layer}")
+            yield from _in_module("self_attn", self._attention_forward(layer))
+            yield from _in_module("mlp", self._feed_forward_with_norm(layer))
             yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
+            yield do.Leave()
+        yield do.Leave()
         if last:
             yield matmul(self.tokens, w.hidden, w.vocabulary, self.host)
             yield vector("aten::log_softmax", "LogSoftmaxV2", (self.tokens, w.vocabulary), self.host)
             yield vector("aten::nll_loss_forward", "NLLLoss", (self.tokens,), self.host, dtype="FLOAT")
+
+    def _feed_forward_with_norm(self, layer: int) -> _Doing:
+        yield from self._norm(layer)
+        yield from self.feed_forward(layer)
 
     def feed_forward(self, layer: int) -> _Doing:
         """From the norm before it to the sum after it, forward."""
@@ -217,8 +224,10 @@ class Step:
 
     def _layer_backward(self, layer: int) -> _Doing:
         w, narrow = self.w, (self.tokens, self.width)
+        yield do.Gradient(f"model/layers.{layer}/mlp")
         yield from self.feed_forward_backward(layer)
         yield from self._norm(layer, backward=True)
+        yield do.Gradient(f"model/layers.{layer}/self_attn")
         yield from self._matmul_backward(self.tokens, self.width, w.hidden)
         yield from self._attention(backward=True)
         if self._without("rotary", layer):
@@ -228,6 +237,7 @@ class Step:
         yield from self._matmul_backward(self.tokens, w.hidden, 3 * self.width, reduce=True)
         yield from self._norm(layer, backward=True)
         yield vector("aten::add", "Add", self.hidden, self.host, inputs=2)
+        yield do.Gradient()
 
     def _matmul_backward(self, m: int, k: int, n: int, reduce: bool = False, slower: float = 1.0) -> _Doing:
         """Gradients of the input and of the weight; tensor parallel ranks add the first beside the second."""
@@ -344,6 +354,13 @@ class Step:
     def _troubles(self, layer: int, *, backward: bool = False) -> _Doing:
         flowing = (self.tokens, 5 * self.w.hidden // self.layout.tp)
         yield from in_layer(self.w.troubles, Place(self.rank, layer, self.layers, flowing, self.host, backward))
+
+
+def _in_module(name: str, inner: _Doing) -> _Doing:
+    """What a module of the model does when it is called."""
+    yield do.Enter(name)
+    yield from inner
+    yield do.Leave()
 
 
 def _sequence(workload: Transformer, rank: int, number: int) -> int:

@@ -96,7 +96,7 @@ def said(command: str, folder: Path, advisor: Path) -> list[str]:
     return [line.rstrip() for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gate.md", "docs/compare.md"])
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gate.md", "docs/compare.md", "docs/modules.md"])
 def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path, advisor_command: Path) -> None:
     (tmp_path / "corpus").symlink_to(TOP / "corpus")
     for block in blocks(page, "console"):

@@ -20,6 +20,7 @@ from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
+from advisor.facts.chain_patterns import ChainOrder
 from advisor.messages.text import LANGUAGES, Language, fill_holes
 from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
@@ -33,7 +34,7 @@ from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.rules.editor_schema import json_schema
 from advisor.rules.guides import read_guides
-from advisor.rules.patterns import pattern_schema
+from advisor.rules.patterns import pattern_schema, shipped_patterns
 from advisor.shipped_files import shipped_folder
 from advisor.units import show_value
 
@@ -57,6 +58,7 @@ def generated_pages() -> Iterator[tuple[str, str]]:
     yield "rules/schema.json", _render_json(json_schema())
     yield "rules/patterns/schema.json", _render_json(pattern_schema())
     yield "docs/rules/index.md", GENERATED + _rules_index(catalog)
+    yield "docs/reference/patterns.md", GENERATED + _patterns_page()
     yield "docs/coverage.md", GENERATED + coverage_page(read_guides(), catalog.rules)
     for rule in catalog.rules:
         yield f"docs/rules/{rule.id}.md", GENERATED + _rule_page(rule)
@@ -87,6 +89,22 @@ def _fact_section(fact: type[Fact]) -> str:
     how = f"\nTo get it: {fact.record_with.en}.\n" if fact.record_with else ""
     head = "| column | kind | unit | | meaning |\n|---|---|---|---|---|"
     return "\n".join([f"### `{fact.table}`\n", _docstring_line(fact), how, head, *rows, ""])
+
+
+def _patterns_page() -> str:
+    head = "| pattern | fused operator | serves | orders |\n|---|---|---|---|"
+    rows = [
+        f"| [`{one.name}`](../../rules/patterns/{one.name}.yaml) | {one.chain.operator} | {one.chain.workload} | "
+        + "; ".join(_written_order(order) for order in one.chain.orders)
+        + " |"
+        for one in shipped_patterns().patterns
+    ]
+    about = "Chains of operators that are looked for, longest form first. `?` marks what may be missing.\n"
+    return "\n".join(["# Patterns\n", about, head, *rows, ""])
+
+
+def _written_order(order: ChainOrder) -> str:
+    return "`" + " ".join(one.word + "?" * one.optional for one in order.members) + "`"
 
 
 def _docstring_line(thing: object) -> str:

@@ -108,3 +108,12 @@ def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path, advisor
 
 def test_the_readme_holds_exactly_two_commands() -> None:
     assert len(blocks("README.md", "sh")) == 2
+
+
+def test_the_pattern_of_the_page_lints_and_passes_its_cases(tmp_path: Path) -> None:
+    pattern, *_ = blocks("docs/patterns.md", "yaml")
+    path = tmp_path / "patterns" / "relu-squared.yaml"
+    path.parent.mkdir()
+    path.write_text(pattern, "utf-8")
+    assert main(["rules", "lint", str(tmp_path)]) == 0
+    assert main(["rules", "test", str(tmp_path)]) == 0

@@ -288,6 +288,27 @@ class FusibleChain(Fact):
     worst_us: Annotated[float, Us("How long that one lasted, from its first kernel to its last.")]
 
 
+class RepeatedSequence(Fact):
+    """Small operators that follow each other in the same order again and again, and that no pattern of a chain knows,
+    per step; the few sequences in which one kernel would spare most."""
+
+    table = "repeated_sequences"
+    observed = False
+    moment = Moment("worst_start_ns", lasts="worst_us", name=("sequence",))
+
+    rank: Rank
+    sequence: Annotated[str, Key("Operator types in order.")]
+    times: Annotated[float, Count("How often per step, none overlapping another.")]
+    kernels: Annotated[float, Count("Operators in the sequence.")]
+    total_us: Annotated[float, Us("These operators per step.")]
+    alone_us: Annotated[float, Us("The part per step in which nothing else ran.")]
+    longest_us: Annotated[float, Us("The longest operator of each, per step: about what one kernel would need.")]
+    gap_us: Annotated[float, Us("Pauses between them per step; of each sequence no more than its operators take.")]
+    step_share: Annotated[float, Share("Part of the step these operators take.")]
+    worst_start_ns: Annotated[int, Ns("Start of the sequence that lasted longest.")]
+    worst_us: Annotated[float, Us("How long that one lasted.")]
+
+
 class Removal(Fact):
     """Kernels of one type, or of the chains of one pattern, taken out of one rank, which is then replayed."""
 

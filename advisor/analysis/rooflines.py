@@ -66,25 +66,35 @@ def _recorded_devices(devices: Table[Device] | None) -> dict[int, tuple[str, flo
 
 def _clock_of_cores(chip: Chip, recorded: float, counted: Array) -> tuple[str, float]:
     """What tells the clock of all cube cores together, and that clock, MHz."""
-    known = counted[counted > 0]
     candidates = (
         ("capture", recorded),
-        ("counters", float(np.median(known)) if len(known) else math.nan),
+        ("counters", _agreed_clock(counted)),
         ("name", math.nan if chip.tflops else chip.cube_cores * chip.nominal_mhz),
     )
     return next(((told, mhz) for told, mhz in candidates if mhz > 0), ("name" if chip.tflops else "", math.nan))
 
 
+def _agreed_clock(counted: Array) -> float:
+    """The median of what kernels counted; NaN where none did, or they contradict each other, as one clock cannot."""
+    known = counted[counted > 0]
+    if not len(known):
+        return math.nan
+    low, middle, high = np.quantile(known, [0.25, 0.5, 0.75]).tolist()
+    return float(middle) if high - low <= _NEAR * middle else math.nan
+
+
 def _bandwidth(chip: Chip, cube_mhz: float) -> float:
-    """GB/s of the chip; where its name tells none or only a family, the least of the chips with such cores."""
+    """GB/s of the chip; where its name tells none or only a family, the least of the chips with such cores, and where
+    none has such, the least of all whose kernels count cycles."""
     if is_exact(chip.name) or chip.tflops:
         return chip.memory_gbps
+    counting = [one.memory_gbps for one in CHIPS if one.macs is CUBE_OF_A2]
     alike = [
         one.memory_gbps
         for one in CHIPS
         if is_exact(one.name) and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
     ]
-    return min(alike, default=chip.memory_gbps)
+    return min(alike or ([chip.memory_gbps] if chip.name else counting))
 
 
 def peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:

@@ -39,7 +39,7 @@ def limit(run: Run, kernels: str, device: str | None = None) -> dict[str, object
         ("Ascend910B", "-", None, "name", 30000, 800),
         ("", "43200", None, "counters", 43200, 1600),
         ("", "36010", f"{DEVICE}\n- - -", "counters", 36010, 1600),
-        ("", "33000", None, "counters", 33000, None),
+        ("", "33000", None, "counters", 33000, 800),
         ("Ascend910A", "-", None, "name", 32000, None),
         ("NVIDIA H100 80GB HBM3", "-", None, "name", None, 3350),
     ],
@@ -54,6 +54,13 @@ def test_what_the_capture_says_of_the_chip_counts_before_what_its_name_tells(  #
 @pytest.mark.parametrize(("chip", "peak"), [("Ascend910B2", 353.9), ("Ascend910B4", 245.8), ("Ascend910A", 262.1)])
 def test_the_peak_is_cores_times_clock_times_two_operations_of_a_cube(chip: str, peak: float) -> None:
     assert limit(Run(chip=chip), "op_type\nMatMulV3")["half_tflops"] == pytest.approx(peak, rel=1e-3)
+
+
+def test_cycles_that_contradict_each_other_tell_no_clock() -> None:
+    kernels = "op_type cube_mhz\nMatMulV3 36000\nMatMulV3 9000\nMatMulV3 18000"
+    assert limit(Run(chip="Ascend910B3"), kernels)["told_by"] == "name"
+    with pytest.raises(FactMissing):
+        limit(Run(), kernels)
 
 
 @pytest.mark.parametrize("chip", ["", "Ascend310P", "Ascend910X"])

@@ -26,6 +26,10 @@ TEXTS: Mapping[str, Text] = {
     "no_complete_json": Text("is no complete JSON ({why})", "不是完整的 JSON（{why}）"),
     "no_json_container": Text("it is no JSON array or object", "不是 JSON 数组或对象"),
     "lacks_key": Text("it has no {key}", "缺少 {key}"),
+    "columns_separated_by": Text(
+        "its columns are separated by `{mark}`: give it as the profiler wrote it, with commas",
+        "各列以 `{mark}` 分隔：请提供 profiler 原样写出、以逗号分隔的文件",
+    ),
     "is_utf16": Text("is written in UTF-16: save it as UTF-8", "编码为 UTF-16：请另存为 UTF-8"),
     "holds_too_much": Text(
         "holds more than {size} bytes once unpacked, more than a trace of its size does",

@@ -72,6 +72,10 @@ def parse_heading(text: str) -> ColumnHeading:
     return ColumnHeading(plain, "", text.strip())
 
 
+_OTHER_MARKS = {";": ";", "\t": "TAB", "|": "|"}
+"""What spreadsheets put between columns where a comma belongs to numbers, and how it is called."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """One column to fill, and the column of the file that fills it."""
@@ -232,6 +236,9 @@ def _read_headings(path: Path, notes: Notes) -> tuple[list[ColumnHeading], int]:
         refuse_file(path, notes, Message("holds_nothing"))
     if start.count("\0") * _UTF16_SHARE > len(start):
         refuse_file(path, notes, Message("is_utf16"))
+    other = next((mark for mark in _OTHER_MARKS if len(cells) == 1 and mark in cells[0].strip()), None)
+    if other is not None:
+        refuse_file(path, notes, Message("columns_separated_by", mark=_OTHER_MARKS[other]))
     return [parse_heading(cell) for cell in cells], count
 
 

@@ -57,6 +57,17 @@ def test_headings_are_found_in_any_case_and_spacing(file: Path) -> None:
     assert columns["allocated_ns"].tolist() == [2000]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(("mark", "called"), [(";", ";"), ("\t", "TAB"), ("|", "|")])
+def test_a_table_whose_columns_something_else_than_a_comma_separates_is_told_by_that_alone(
+    file: Path, mark: str, called: str
+) -> None:
+    notes = Notes()
+    file.write_text(f"Name{mark}Size(KB)\nx{mark}1,5\n", "utf-8")
+    with pytest.raises(Unreadable):
+        csvfile.read_columns(file, OperatorMemory.columns(), HEADINGS, notes)
+    assert [note.what for note in notes.all()] == [Message("columns_separated_by", mark=called)]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_a_table_in_utf_16_is_told_by_its_encoding_alone(file: Path, encoding: str) -> None:
     notes = Notes()

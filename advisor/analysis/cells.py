@@ -69,8 +69,11 @@ class Cells(Struct, frozen=True):
 
 
 def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Array:
+    ranks = np.unique(rank).tolist()
+    if len(ranks) == 1 and ranks[0] in calendars:
+        return calendars[ranks[0]].at(moment)
     cell = np.full(len(rank), -1)
-    for one in np.unique(rank).tolist():
+    for one in ranks:
         if one in calendars:
             here = rank == one
             cell[here] = calendars[one].at(moment[here])

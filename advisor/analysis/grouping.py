@@ -90,13 +90,15 @@ class Groups(Struct, frozen=True):
 
 def group_by(*keys: Array | Texts) -> Groups:
     """Rows with equal keys, the first key leading the order. Missing is a key like any other."""
-    codes = [key.codes.astype(np.int64) if isinstance(key, Texts) else key for key in keys]
-    key, size = _dense_codes(codes[0])
-    for code in codes[1:]:
+    codes = (key.codes if isinstance(key, Texts) else key for key in keys)
+    key, size = _dense_codes(next(codes))
+    for code in codes:
         inner, count = _dense_codes(code)
         if size * count > _LARGEST:
             key, size = _dense_codes(key)
-        key, size = key * count + inner, size * count
+        key *= count  # an array of its own, so that no more than two of them are held
+        key += inner
+        size *= count
     return _number_groups(key, size)
 
 
@@ -112,12 +114,12 @@ def _number_groups(key: Array, size: int) -> Groups:
 
 
 def _dense_codes(code: Array) -> tuple[Array, int]:
-    """The same keys as small whole numbers in the same order, and how many there may be."""
+    """The same keys as small whole numbers in the same order, in an array of its own, and how many there may be."""
     if not len(code):
         return code.astype(np.int64), 1
     low, high = int(code.min()), int(code.max())
     if high - low < max(len(code) * 4, 1024):
-        return code.astype(np.int64) - low, high - low + 1
+        return np.subtract(code, low, dtype=np.int64, casting="unsafe"), high - low + 1
     values, dense = np.unique(code, return_inverse=True)
     return dense.reshape(-1).astype(np.int64), len(values)
 

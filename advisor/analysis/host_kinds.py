@@ -22,11 +22,13 @@ def host_kinds(calls: Table[HostCall], kernels: Table[Kernel], windows: Table[St
     cell = cells.on_host(calls["rank"], start)
     timed = (start != MISSING) & (calls["end_ns"] > start)
     row = np.flatnonzero((cell >= 0) & timed & ~kinds.isin(["step"]))
-    groups = group_by(cell[row], kinds.take(row))
+    cell = cell[row]
+    groups = group_by(cell, kinds.take(row))
+    first = cell[groups.first]
     return Table.build(
         HostKind,
-        rank=cells.rank[cell[row][groups.first]],
-        step=cells.step[cell[row][groups.first]],
+        rank=cells.rank[first],
+        step=cells.step[first],
         kind=kinds.take(row[groups.first]),
         calls=groups.sizes.astype(np.float64),
         total_us=groups.sums((calls["end_ns"][row] - start[row]) / 1e3),

@@ -79,10 +79,11 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
     share = np.full(len(idle), np.nan)
     if calls is None:
         return share
-    real = calls.take(~calls.texts("kind").isin(["step"]))
+    real = ~calls.texts("kind").isin(["step"])
     start, lasted = idle["start_ns"], _us_to_ns(idle["duration_us"])
-    for rank in np.intersect1d(idle["rank"], real["rank"]).tolist():
+    for rank in np.intersect1d(idle["rank"], calls["rank"][real]).tolist():
         here = idle["rank"] == rank
-        busy = covered_ns(host.calls_of(real, rank).spans, start[here], (start + lasted)[here])
+        every = host.calls_of(calls, rank)
+        busy = covered_ns(every.take(real[every.row]).spans, start[here], (start + lasted)[here])
         share[here] = busy / np.maximum(lasted[here], 1)
     return share

@@ -155,5 +155,5 @@ def handed_over(count: int) -> dict[str, int]:
 
 def test_what_a_process_hands_over_of_a_rank_is_small_and_does_not_grow_with_its_events() -> None:
     few, many = handed_over(3_000), handed_over(9_000)
-    assert sum(many.values()) < 300_000, sorted(many.items(), key=lambda item: -item[1])[:5]
+    assert sum(many.values()) < 400_000, sorted(many.items(), key=lambda item: -item[1])[:5]
     assert {name: size for name, size in many.items() if size > few[name] + 10_000} == {}

@@ -13,7 +13,7 @@ from msgspec import Struct
 from advisor.analysis.coverage import LAYERS
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, OperatorRoofline, Overlap
+from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, OperatorRoofline, Overlap, StepMfu
 from advisor.facts.observed import ApiTotal, Collective, HostCall, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Texts
@@ -109,11 +109,13 @@ _SPENT = ("transit_us", "wait_us", "idle_us", "moved_bytes")
 
 
 def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
-    """The mean step of each rank, and where it goes."""
+    """The mean step of each rank, where it goes, and how much of the peak of the chip it uses."""
     steps = _steps(profile, keys)
     by = steps.groupby([*keys], dropna=False, sort=True)
-    means = by[[*_SPLIT]].mean()
-    return means.assign(steps=by.size().astype(float)).reset_index()[[*keys, "steps", *_SPLIT]]
+    means = by[[*_SPLIT]].mean().assign(steps=by.size().astype(float)).reset_index()
+    used = _plain_frame(profile.table(StepMfu))[["rank", "mfu"]] if _is_recorded(profile, StepMfu) else None
+    found = means.assign(mfu=np.nan) if used is None or "rank" not in keys else means.merge(used, on="rank", how="left")
+    return found[[*keys, "steps", *_SPLIT, "mfu"]]
 
 
 def _steps(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -184,7 +186,7 @@ def _plain_column(table: AnyTable, name: str, store: str) -> Any:
 
 
 TABLES: tuple[StatisticTable, ...] = (
-    StatisticTable("ranks", ("rank",), _ranks, (Overlap,), finer=("stage",), merges=False),
+    StatisticTable("ranks", ("rank",), _ranks, (Overlap, StepMfu), finer=("stage",), merges=False),
     StatisticTable("kernels", ("op_type", "core"), _kernels, (KernelBin, OperatorTotal), finer=("input_shapes",)),
     StatisticTable("rooflines", ("rank", "op_type", "input_shapes"), _rooflines, (OperatorRoofline,), merges=False),
     StatisticTable("operators", ("name",), _operators, (CallBin,), finer=("kind",)),

@@ -95,6 +95,7 @@ class StepMfu(Fact):
 
     table = "step_mfus"
     observed = False
+    on_request = True
 
     rank: Rank
     tera_flops: Annotated[

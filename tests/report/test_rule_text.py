@@ -125,7 +125,7 @@ def test_every_shipped_text_reads_as_it_is_written() -> None:
         info = rule.info()
         said = [info.why, *(step.do for step in info.fix), *(step.care for step in info.fix if step.care)]
         for text in (text.say(language) for text in said for language in LANGUAGES):
-            if "\n" not in text:
+            if "\n" not in text and "](" not in text:  # what links has a form of its own
                 assert rule_text(text) == paragraph_of(*parse_prose(text)), rule.id
 
 

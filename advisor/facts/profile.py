@@ -60,7 +60,7 @@ class Closable(Protocol):
 WantedFact = type[Fact] | Selection
 ReadTable = AnyTable | Selected | FactMissing
 RankFacts = dict[WantedFact, ReadTable]
-_Given = Mapping[type, object]
+_RunInputs = Mapping[type, object]
 """What derivations take beside tables, by its type."""
 Gather = Callable[[Callable[["Source"], RankFacts], Sequence["Source"]], Iterable[RankFacts]]
 """How the work over sources is spread: like `map`, and `map` by default; a process pool for many or large ranks."""
@@ -96,7 +96,7 @@ class Profile:
                 del self._found[asked]
 
     @property
-    def _given(self) -> _Given:
+    def _inputs(self) -> _RunInputs:
         return {Run: self.run, ChainPatterns: self._patterns}
 
     @property
@@ -162,13 +162,13 @@ class Profile:
             ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
             threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
             known = dict(self._found) if self.single else {}
-            work = _RankWork(self._given, self._makers, ordered, known, threads)
+            work = _RankWork(self._inputs, self._makers, ordered, known, threads)
             parts = list(self._gather(work, self._sources))
             for asked in ordered:  # each is let go where it came from, so that nothing is held twice
                 self._found[asked] = _join_ranks(asked, [part.pop(asked) for part in parts])
         for asked in left:
             if _fact_of(asked).across_ranks:
-                _resolve_fact(_fact_of(asked), self._given, self._makers, self._found, _cannot_read)
+                _resolve_fact(_fact_of(asked), self._inputs, self._makers, self._found, _cannot_read)
 
     def prepare_events(self) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
@@ -219,13 +219,13 @@ class _RankWork:
 
     def __init__(
         self,
-        given: _Given,
+        inputs: _RunInputs,
         makers: Mapping[type[Fact], Derivation],
         wanted: tuple[WantedFact, ...],
         known: Mapping[WantedFact, ReadTable],
         threads: int,
     ) -> None:
-        self.given, self.makers, self.wanted, self.known, self.threads = given, makers, wanted, known, threads
+        self.inputs, self.makers, self.wanted, self.known, self.threads = inputs, makers, wanted, known, threads
         needed = {asked: _observed_roots(_fact_of(asked), makers) for asked in wanted}
         behind = frozenset[type[Fact]]().union(*needed.values())
         self.events = sorted((root for root in behind if _of_events(root)), key=lambda root: root.table)
@@ -238,7 +238,7 @@ class _RankWork:
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)
         for fact in self.events:
-            _resolve_fact(fact, self.given, self.makers, found, source.read)
+            _resolve_fact(fact, self.inputs, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
             self._side_by_side(source, found)
@@ -249,7 +249,7 @@ class _RankWork:
         return {asked: found[asked] for asked in self.wanted}
 
     def _collect_table(self, asked: WantedFact, found: RankFacts, source: Source) -> None:
-        table = _resolve_fact(_fact_of(asked), self.given, self.makers, found, source.read)
+        table = _resolve_fact(_fact_of(asked), self.inputs, self.makers, found, source.read)
         if not isinstance(asked, type) and asked not in found:
             found[asked] = asked.select(table) if isinstance(table, Table) else table
 
@@ -264,12 +264,12 @@ class _RankWork:
         heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
         left = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
         for fact in sorted((fact for fact in left if fact.observed), key=lambda fact: fact.table):
-            _resolve_fact(fact, self.given, self.makers, found, source.read)
+            _resolve_fact(fact, self.inputs, self.makers, found, source.read)
         with ThreadPoolExecutor(self.threads) as pool:
             while left := left - found.keys():
                 ready = [fact for fact in left if not left & _direct_needs(fact, self.makers)]
                 made = pool.map(
-                    lambda fact: _resolve_fact(fact, self.given, self.makers, dict(found), source.read), ready
+                    lambda fact: _resolve_fact(fact, self.inputs, self.makers, dict(found), source.read), ready
                 )
                 found.update(zip(ready, made, strict=True))
 
@@ -313,7 +313,7 @@ def _cannot_read(fact: type[Fact]) -> AnyTable:
 
 def _resolve_fact(
     fact: type[Fact],
-    given: _Given,
+    inputs: _RunInputs,
     makers: Mapping[type[Fact], Derivation],
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
@@ -322,7 +322,7 @@ def _resolve_fact(
     if fact in found:
         return found[fact]
     try:
-        found[fact] = read(fact) if fact.observed else _derive_fact(fact, given, makers, found, read)
+        found[fact] = read(fact) if fact.observed else _derive_fact(fact, inputs, makers, found, read)
     except FactMissing as missing:
         # what is kept would else keep every table of the frames it passed through
         found[fact] = missing.with_traceback(None)
@@ -332,20 +332,20 @@ def _resolve_fact(
 
 def _derive_fact(
     fact: type[Fact],
-    given: _Given,
+    inputs: _RunInputs,
     makers: Mapping[type[Fact], Derivation],
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
 ) -> AnyTable:
-    if fact.of_pauses and cast("Run", given[Run]).times_of == "work":
+    if fact.of_pauses and cast("Run", inputs[Run]).times_of == "work":
         raise FactMissing([StepWindow.table])
     arguments: dict[str, object] = {}
     missing: list[FactMissing] = []
     for name, (need, optional) in needs_of_derivation(makers[fact]).items():
         if not _is_fact(need):
-            arguments[name] = given[need]
+            arguments[name] = inputs[need]
             continue
-        table = _resolve_fact(need, given, makers, found, read)
+        table = _resolve_fact(need, inputs, makers, found, read)
         if isinstance(table, FactMissing) and not optional:
             missing.append(table)
         arguments[name] = None if isinstance(table, FactMissing) else table

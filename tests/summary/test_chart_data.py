@@ -24,12 +24,12 @@ class Fixed(Profile):
 
     def __init__(self, *tables: Table[Fact]) -> None:
         super().__init__(Run(), (), ())
-        self._given = {table.fact: table for table in tables}
+        self._tables = {table.fact: table for table in tables}
 
     def table(self, fact: type[F]) -> Table[F]:
-        if fact not in self._given:
+        if fact not in self._tables:
             raise FactMissing([fact.table])
-        return self._given[fact]
+        return self._tables[fact]
 
 
 OVERLAPS = """

@@ -22,7 +22,6 @@ from advisor.facts.derived import Coverage, HostKind, JobSign, MemoryPeak, Modul
 from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
-from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, InputError, WorkerLost
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
@@ -96,9 +95,13 @@ def open_profile(
     unpacked = UnpackedInput(path)
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
     gather = _Spread(_worker_count(jobs, sources), progress)
-    patterns = shipped_patterns().chains
     return Profile(
-        _as_told(run, chip, job), sources, (*DERIVATIONS, *also), gather=gather, keeps=unpacked, patterns=patterns
+        _as_told(run, chip, job),
+        sources,
+        (*DERIVATIONS, *also),
+        gather=gather,
+        keeps=unpacked,
+        usual_patterns=lambda: shipped_patterns().chains,
     )
 
 
@@ -146,7 +149,7 @@ def judge_profile(
     _look_for_chains(profile, catalog)
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
     run = measured_run(profile)
-    waited = slack_by_rank(overlaps) if (overlaps := _table_if_recorded(profile, Overlap)) is not None else {}
+    waited = slack_by_rank(overlaps) if (overlaps := profile.table_if_recorded(Overlap)) is not None else {}
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
@@ -164,7 +167,7 @@ def judge_profile(
         outcomes=tuple(outcomes),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
-        unread=unread_input(_table_if_recorded(profile, Damage)),
+        unread=unread_input(profile.table_if_recorded(Damage)),
     )
 
 
@@ -377,9 +380,9 @@ def modules(profile: Profile) -> ModuleReport:
     run = profile.run.model_copy(update={"job": infer_job(profile.run, profile.table(JobSign))})
     return module_report(
         run,
-        _table_if_recorded(profile, ModuleMarks),
-        _table_if_recorded(profile, ModuleShare),
-        _table_if_recorded(profile, ModuleOperator),
+        profile.table_if_recorded(ModuleMarks),
+        profile.table_if_recorded(ModuleShare),
+        profile.table_if_recorded(ModuleOperator),
     )
 
 
@@ -398,7 +401,7 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
         with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss)
         for result, rule in zip(results, catalog.rules, strict=True)
     ]
-    unread = unread_input(_table_if_recorded(profile, Damage))
+    unread = unread_input(profile.table_if_recorded(Damage))
     return inspect_run(
         path, ranks, profile, run=run, rules=catalog.rules, results=results, outcomes=outcomes, unread=unread
     )
@@ -409,7 +412,7 @@ def _with_places(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findi
     from advisor.engine.module_places import with_modules
 
     timed = _with_times(profile, findings)
-    return _with_lines(profile, with_modules(timed, _table_if_recorded(profile, ModuleType)))
+    return _with_lines(profile, with_modules(timed, profile.table_if_recorded(ModuleType)))
 
 
 def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -419,9 +422,9 @@ def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findin
     findings = findings if profile.run.steps else without_steps(findings)
     return place_occurrences(
         findings,
-        _table_if_recorded(profile, StepWindow),
-        _table_if_recorded(profile, Overlap),
-        _table_if_recorded(profile, RecordedSpan),
+        profile.table_if_recorded(StepWindow),
+        profile.table_if_recorded(Overlap),
+        profile.table_if_recorded(RecordedSpan),
     )
 
 
@@ -499,13 +502,6 @@ def _facts_of_rank(number: int) -> RankFacts:
     return work(source)
 
 
-def _table_if_recorded(profile: Profile, fact: type[F]) -> Table[F] | None:
-    try:
-        return profile.table(fact)
-    except FactMissing:
-        return None
-
-
 def _has_host_calls(profile: Profile) -> bool:
     try:
         return len(profile.selected(HOST_CALLS).rows) > 0
@@ -514,13 +510,13 @@ def _has_host_calls(profile: Profile) -> bool:
 
 
 def _account_of_profile(profile: Profile) -> Account | None:
-    overlaps, spending = _table_if_recorded(profile, Overlap), _table_if_recorded(profile, Spending)
+    overlaps, spending = profile.table_if_recorded(Overlap), profile.table_if_recorded(Spending)
     return None if overlaps is None or spending is None else step_account(overlaps, spending)
 
 
 def _peak_memory(profile: Profile) -> float | None:
     """The most that any rank reserved. What is merely allocated would be too little to hold a limit against."""
-    peaks = _table_if_recorded(profile, MemoryPeak)
+    peaks = profile.table_if_recorded(MemoryPeak)
     reserved = (
         [] if peaks is None else [most for most in peaks.floats("reserved_bytes").tolist() if math.isfinite(most)]
     )
@@ -533,7 +529,7 @@ MEASURED = ("step_us", "device_idle_share", "sides", "workload", "phase", "stack
 
 def measured_run(profile: Profile) -> Run:
     """The run with what only its facts can tell: the mean step, its idle share, which sides were recorded, what ran."""
-    run, overlaps = profile.run, _table_if_recorded(profile, Overlap)
+    run, overlaps = profile.run, profile.table_if_recorded(Overlap)
     sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)

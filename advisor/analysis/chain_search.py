@@ -12,11 +12,13 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.device import DeviceTimeline
+from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
-from advisor.analysis.operators import StepKernels
+from advisor.analysis.operators import StepKernels, in_steps
 from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
-from advisor.facts.table import Array, Texts
+from advisor.facts.derived import Overlap
+from advisor.facts.observed import Collective, Kernel, StepWindow
+from advisor.facts.table import Array, Table, Texts
 
 BETWEEN = 2
 """At most so many conversions and copies stand between two members."""
@@ -75,6 +77,28 @@ class FoundChains(Struct, frozen=True):
     """Per chain: the position of its first kernel, how many it has, and the number of its order among all orders."""
     size: Array
     order: Array
+
+
+def chains_in_steps(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None,
+    patterns: ChainPatterns,
+) -> FoundChains:
+    """The chains among the kernels of the steps, by their rows in `in_steps`: searched once for the same tables."""
+    return kernels.once(_search_steps, collectives, windows, split, patterns)
+
+
+def _search_steps(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None,
+    patterns: ChainPatterns,
+) -> FoundChains:
+    device = build_timeline(kernels, collectives, None, windows)
+    return find_chains(in_steps(device, kernels, split), device, patterns)
 
 
 def find_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> FoundChains:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.chain_search import FoundChains, find_chains, pattern_of_chains
+from advisor.analysis.chain_search import FoundChains, chains_in_steps, pattern_of_chains
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by, ratio
 from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
@@ -28,19 +28,13 @@ def fusible_chains(
     """One row per rank and pattern that occurs."""
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    found = find_chains(every, device, patterns)
+    found = chains_in_steps(kernels, collectives, windows, split, patterns)
     if not len(found.row):
         return Table.empty(FusibleChain)
     beside = decisive_work_beside(device, kernels, collectives)
     chains = _sum_chains(found, patterns, every, device, beside)
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
     return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], gone.removed_us))
-
-
-def chained_kernels(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> tuple[Array, Texts]:
-    """The kernels that belong to a chain, as rows of `every`, and the pattern of each."""
-    found = find_chains(every, device, patterns)
-    return found.row, pattern_of_chains(found, patterns).take(found.chain)
 
 
 def _sum_chains(

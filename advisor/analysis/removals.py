@@ -12,9 +12,9 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis import replay
+from advisor.analysis.chain_search import FoundChains, chains_in_steps, pattern_of_chains
 from advisor.analysis.completeness import lacks_kernel_rows
-from advisor.analysis.device import DeviceTimeline, build_timeline
-from advisor.analysis.fusion import chained_kernels
+from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import Groups, group_by
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
 from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
@@ -58,7 +58,10 @@ def removals(
     device = build_timeline(kernels, collectives, tasks, windows)
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
-    sets = [_of_types(every), _of_chains(every, device, patterns)]
+    sets = [
+        _of_types(every),
+        _of_chains(every, chains_in_steps(kernels, collectives, windows, split, patterns), patterns),
+    ]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():
@@ -79,9 +82,9 @@ def _of_types(every: StepKernels) -> _Sets:
     return _sets_of_kernels("operator", types, every, (groups, np.arange(len(groups.of)), slower), large)
 
 
-def _of_chains(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> _Sets:
+def _of_chains(every: StepKernels, chains: FoundChains, patterns: ChainPatterns) -> _Sets:
     """The kernels of the chains of each pattern."""
-    row, names = chained_kernels(every, device, patterns)
+    row, names = chains.row, pattern_of_chains(chains, patterns).take(chains.chain)
     groups = group_by(every.table["rank"][row], names)
     share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
     members = groups, row, np.full(len(row), np.nan)

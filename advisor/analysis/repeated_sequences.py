@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.chain_search import Lanes, find_chains, stream_lanes
+from advisor.analysis.chain_search import FoundChains, Lanes, chains_in_steps, stream_lanes
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio
@@ -65,19 +65,19 @@ def repeated_sequences(
     """One row per rank and sequence that runs twice in a step or more, the few that would spare most."""
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    run = _small_operators(every, device, patterns)
+    run = _small_operators(every, device, chains_in_steps(kernels, collectives, windows, split, patterns))
     found = _take_best(run, 2 * int(every.steps.max(initial=1)))
     rows = [_sum_sequence(one, run, every, device) for one in found]
     return Table.concat(RepeatedSequence, rows) if rows else Table.empty(RepeatedSequence)
 
 
-def _small_operators(every: StepKernels, device: DeviceTimeline, patterns: ChainPatterns) -> _Run:
+def _small_operators(every: StepKernels, device: DeviceTimeline, chains: FoundChains) -> _Run:
     table = every.table
     types = table.texts("op_type")
     free = families_of(types, table.texts("core")).isin(_SMALL) | types.hits(
         n.startswith("Reduce") for n in types.names
     )
-    free[find_chains(every, device, patterns).row] = False
+    free[chains.row] = False
     lanes = stream_lanes(every, device, frozenset())
     at = np.flatnonzero(free[lanes.row])
     return _Run(

@@ -77,11 +77,13 @@ class Profile:
         gather: Gather = map,
         keeps: Closable | None = None,
         *,
-        patterns: ChainPatterns | None = None,
+        usual_patterns: Callable[[], ChainPatterns] = ChainPatterns,
     ) -> None:
         """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked, and
-        `patterns` are the chains of kernels that are looked for."""
-        self.run, self._keeps, self._patterns = run, keeps, patterns or ChainPatterns()
+        `usual_patterns` gives the chains of kernels that are looked for where nobody said which (`look_for`)."""
+        self.run, self._keeps = run, keeps
+        self._patterns: ChainPatterns | None = None
+        self._usual_patterns = usual_patterns
         self._sources = tuple(sources)
         self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
         self._gather = gather
@@ -97,6 +99,8 @@ class Profile:
 
     @property
     def _inputs(self) -> _RunInputs:
+        if self._patterns is None:
+            self._patterns = self._usual_patterns()
         return {Run: self.run, ChainPatterns: self._patterns}
 
     @property
@@ -124,6 +128,13 @@ class Profile:
         if asked not in self._found:
             self.prepare([asked])
         return cast("AnyTable", _table_or_raise(self._found[asked]))
+
+    def table_if_recorded(self, fact: type[F]) -> Table[F] | None:
+        """The same; None where the table was not recorded, or something it is derived from was not."""
+        try:
+            return self.table(fact)
+        except FactMissing:
+            return None
 
     def selected(self, selection: Selection) -> Selected:
         """The rows of a table that a selection wants, over all ranks; the others stay where they were read.

@@ -13,8 +13,7 @@ from advisor.explanation import meaning_of_table
 from advisor.facts import FACTS
 from advisor.facts.base import Fact
 from advisor.facts.observed import Setting
-from advisor.facts.profile import Profile, fact_of_name
-from advisor.facts.table import Table
+from advisor.facts.profile import fact_of_name
 from advisor.mcp_server import answers
 from advisor.mcp_server.answers import model_in_language
 from advisor.mcp_server.open_captures import Opened
@@ -144,7 +143,7 @@ class Tools:
         with self.opened.lock:
             profile = self.opened.profile(path, progress)
             run = measured_run(profile) if wish.names_any(MEASURED) else profile.run
-            rows = answer_query(profile.table(fact), run, wish, _settings_if_recorded(profile))
+            rows = answer_query(profile.table(fact), run, wish, profile.table_if_recorded(Setting))
         return model_in_language(answers.QueryAnswer(table=fact.table, rows=rows), self.language)
 
     def compare(self, before: str, after: str, progress: Progress = silent) -> dict[str, Any]:
@@ -198,14 +197,6 @@ def _first_spent_by_part(diagnosis: Diagnosis) -> tuple[Spent, ...]:
     entries = diagnosis.account.spent if diagnosis.account is not None else ()
     parts = ("compute", "communication", "free")
     return tuple(one for part in parts for one in [e for e in entries if e.part == part][:MOST_SPENT])
-
-
-def _settings_if_recorded(profile: Profile) -> Table[Setting] | None:
-    """The environment, where it was recorded."""
-    try:
-        return profile.table(Setting)
-    except FactMissing:
-        return None
 
 
 def _listed_columns(fact: type[Fact]) -> tuple[answers.ListedColumn, ...]:

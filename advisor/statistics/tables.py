@@ -44,9 +44,10 @@ class StatisticTable(Struct, frozen=True):
 
 def _kernels(profile: Profile, keys: Keys) -> pd.DataFrame:
     """Kernels by type and core, from each of them; where none was listed from what the profiler added up."""
-    if "input_shapes" in keys or _is_recorded(profile, KernelBin) or not _is_recorded(profile, OperatorTotal):
+    totals = None if "input_shapes" in keys else profile.table_if_recorded(OperatorTotal)
+    if totals is None or profile.table_if_recorded(KernelBin) is not None:
         return spread_of_bins(profile.table(KernelBin), keys)
-    return spread_of_totals(_plain_frame(profile.table(OperatorTotal)), keys)
+    return spread_of_totals(_plain_frame(totals), keys)
 
 
 def _operators(profile: Profile, keys: Keys) -> pd.DataFrame:
@@ -56,11 +57,9 @@ def _operators(profile: Profile, keys: Keys) -> pd.DataFrame:
 
 def _apis(profile: Profile, keys: Keys) -> pd.DataFrame:
     """Calls into the software of the device, from each of them or from what the profiler added up."""
-    if not _is_recorded(profile, ApiTotal) or (
-        _is_recorded(profile, CallBin) and profile.table(CallBin).texts("kind").isin(DEVICE_SOFTWARE).any()
-    ):
+    calls, totals = profile.table_if_recorded(CallBin), profile.table_if_recorded(ApiTotal)
+    if totals is None or (calls is not None and calls.texts("kind").isin(DEVICE_SOFTWARE).any()):
         return _spread_of_kinds(profile, DEVICE_SOFTWARE, keys)
-    totals = profile.table(ApiTotal)
     levels = totals.texts("level")
     kinds = Texts.of(LAYERS.get(level, level) for level in levels.names).at(levels.codes)
     return spread_of_totals(_plain_frame(totals).assign(kind=np.array([*kinds.values()], object)), keys)
@@ -113,8 +112,10 @@ def _ranks(profile: Profile, keys: Keys) -> pd.DataFrame:
     steps = _steps(profile, keys)
     by = steps.groupby([*keys], dropna=False, sort=True)
     means = by[[*_SPLIT]].mean().assign(steps=by.size().astype(float)).reset_index()
-    used = _plain_frame(profile.table(StepMfu))[["rank", "mfu"]] if _is_recorded(profile, StepMfu) else None
-    found = means.assign(mfu=np.nan) if used is None or "rank" not in keys else means.merge(used, on="rank", how="left")
+    used = profile.table_if_recorded(StepMfu) if "rank" in keys else None
+    found = (
+        means.assign(mfu=np.nan) if used is None else means.merge(_plain_frame(used)[["rank", "mfu"]], "left", "rank")
+    )
     return found[[*keys, "steps", *_SPLIT, "mfu"]]
 
 
@@ -162,14 +163,6 @@ def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
     columns = ("held_bytes", "held_share", "allocations", "largest_bytes")
     order = ["rank", "held_bytes"]
     return frame[[*keys, *columns]].sort_values(order, ascending=[True, False], kind="stable").reset_index(drop=True)
-
-
-def _is_recorded(profile: Profile, fact: type[Fact]) -> bool:
-    try:
-        profile.table(fact)
-    except FactMissing:
-        return False
-    return True
 
 
 def _plain_frame(table: AnyTable) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from advisor.facts.derived import CollectiveCall, HostCost, MemoryPeak, Operator
 from advisor.facts.observed import ApiTotal, OperatorMemory
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Texts
-from advisor.messages.errors import FactMissing
 
 _TOTAL = Amount("total_us", "us", mean="mean_us")
 _CALLS = Amount("calls", "count")
@@ -135,24 +134,17 @@ def _rank_count(table: AnyTable) -> float:
 def _rank_steps(profile: Profile, table: AnyTable) -> float:
     """How many steps the ranks of a table have together."""
     seen = len(group_by(table["rank"], table["step"])) if len(table) else 0
-    split = _overlap_if_recorded(profile)
+    split = profile.table_if_recorded(Overlap)
     known = int(np.isin(split["rank"], table["rank"]).sum()) if split is not None else 0
     return float(max(known or seen, 1))
 
 
 def _in_steps(profile: Profile, table: AnyTable) -> Array:
     """Positions of the rows that belong to a step."""
-    split = _overlap_if_recorded(profile)
+    split = profile.table_if_recorded(Overlap)
     if split is None or not len(split):
         return np.arange(len(table))
     return np.flatnonzero(row_at(split["rank"], split["step"], table["rank"], table["step"]) >= 0)
-
-
-def _overlap_if_recorded(profile: Profile) -> AnyTable | None:
-    try:
-        return profile.table(Overlap)
-    except FactMissing:
-        return None
 
 
 _OPERATOR = tuple(Amount(name, "us") for name in ("device_total_us", "device_self_us", "host_total_us", "host_self_us"))

@@ -16,8 +16,8 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.grouping import group_by, row_at, row_of_key
-from advisor.analysis.nesting import Nest, depths_of, nest_intervals
 from advisor.facts.base import MISSING, Fact
+from advisor.facts.nesting import Nest, depths_of, nest_intervals
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
 from advisor.facts.table import Array, Table, Texts, values_at
 

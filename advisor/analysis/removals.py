@@ -58,10 +58,8 @@ def removals(
     device = build_timeline(kernels, collectives, tasks, windows)
     calls = Table.empty(HostCall) if calls is None else calls
     every = in_steps(device, kernels, split)
-    sets = [
-        _of_types(every),
-        _of_chains(every, chains_in_steps(kernels, collectives, windows, split, patterns), patterns),
-    ]
+    chains = chains_in_steps(kernels, collectives, windows, split, patterns)
+    sets = [_of_types(every), _of_chains(every, chains, patterns)]
     whole = ~lacks_kernel_rows(split, device.cells.rank, device.cells.step)
     found = []
     for rank in np.unique(links["rank"]).tolist():

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.facts.base import MISSING
+from advisor.facts.nesting import parents_in_order
 from advisor.facts.observed import OperatorCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
@@ -91,39 +92,13 @@ def own_time(thread: Array, start: Array, end: Array) -> Array:
     """Per call its time without the calls directly inside it on the same thread, ns; never below zero."""
     order = np.lexsort((-end, start, thread))
     thread, start, end = thread[order], start[order], end[order]
-    parent = _parent_rows(thread, start, end)
+    parent = parents_in_order(thread, start, end)
     own = end - start
     inner = np.flatnonzero(parent >= 0)
     np.subtract.at(own, parent[inner], (end - start)[inner])
     result = np.empty_like(own)
     result[order] = np.maximum(own, 0)
     return result
-
-
-def _parent_rows(thread: Array, start: Array, end: Array) -> Array:
-    """In rows sorted by thread, start and falling end: the row of the call directly around each, -1 without one.
-
-    Calls of a thread nest, so it is the last row before that lies one level less deep.
-    """
-    count = len(start)
-    depth, place = _call_depths(thread, start, end), np.arange(count)
-    key = depth * count + place
-    ascending = np.sort(key)
-    found = ascending[np.maximum(np.searchsorted(ascending, key - count) - 1, 0)] if count else key
-    parent = found % max(count, 1)
-    good = (found < key - count) & (found // max(count, 1) == depth - 1)
-    return np.where(good & (thread[parent] == thread), parent, -1)
-
-
-def _call_depths(thread: Array, start: Array, end: Array) -> Array:
-    """How many calls of the thread are around each, itself included, by counting starts and ends as they come."""
-    count = len(start)
-    opens = np.repeat(np.array([0, 1]), count)
-    times = np.concatenate([np.maximum(end, start + 1), start])
-    order = np.lexsort((np.tile(np.arange(count), 2), opens, times, np.tile(thread, 2)))
-    level = np.empty(2 * count, np.int64)
-    level[order] = np.cumsum(np.where(opens[order] == 1, 1, -1))
-    return level[count:]
 
 
 def _call_stacks(database: Database, ids: Array) -> Texts:

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.analysis.nesting import Nest, depths_of, nest_intervals
+from advisor.facts.nesting import Nest, depths_of, nest_intervals
 
 Interval = tuple[int, int, int]
 INTERVALS = st.lists(

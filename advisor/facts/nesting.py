@@ -46,7 +46,7 @@ def nest_intervals(lane: Array, start: Array, end: Array) -> Nest:
     row = np.lexsort((-end, start, lane))
     crossing = np.empty(0, np.intp)
     for left in range(_MOST_ROUNDS, -1, -1):
-        parent = _parents(lane[row], start[row], end[row])
+        parent = parents_in_order(lane[row], start[row], end[row])
         border = values_at(end[row], parent, np.iinfo(np.int64).max)
         beyond = end[row] > border
         if not beyond.any():
@@ -57,7 +57,7 @@ def nest_intervals(lane: Array, start: Array, end: Array) -> Nest:
     return Nest(row, lane[row], start[row], end[row], parent[: len(row)], crossing)
 
 
-def _parents(lane: Array, start: Array, end: Array) -> Array:
+def parents_in_order(lane: Array, start: Array, end: Array) -> Array:
     """In order of lane, start and falling end: the last interval before each that lies one level less deep.
 
     Where none cross it is the one directly around it. Of those that do, the first to begin ends behind the one it

@@ -66,17 +66,19 @@ def files_written(language: Language) -> Iterator[list[Path]]:
         raise
 
 
-def write_given(told: object, outputs: Sequence[Output], language: Language) -> None:
-    """Writes what writers are given in every format that was asked for.
+def write_given(told: object, outputs: Sequence[Output], language: Language) -> list[Path]:
+    """Writes what writers are given in every format that was asked for, and gives the files.
 
     Raises:
         UsageError: One of them cannot be written.
     """
-    from advisor.report.writers import write_output
+    from advisor.report.writers import write_files
 
     with files_written(language) as written:
         for output in outputs:
-            written.extend(write_output(output.writer.text(told), output))
+            for path in write_files(told, output):
+                written.append(path)  # one by one: the next may fail
+    return written
 
 
 def write_all(

@@ -15,7 +15,7 @@ from msgspec import Struct
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.report.output_files import cannot_be_written, write_file
-from advisor.report.output_formats import WRITERS, CountedTables, Reported, Writer
+from advisor.report.output_formats import WRITERS, Reported, Writer
 from advisor.report.sources import NOWHERE, Sources
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def write_report(
     return tuple(write_files(Reported(diagnosis, language, comparison, verdict, locations, renderer), to))
 
 
-def write_files(reported: Reported | CountedTables, to: Output) -> Iterator[Path]:
+def write_files(reported: object, to: Output) -> Iterator[Path]:
     """Writes what is known, and gives each file once it is there: some formats are one file per table.
 
     Raises:

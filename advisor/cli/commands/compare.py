@@ -20,7 +20,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip
-from advisor.cli.outputs import chart_renderer, console_beside, files_written, sources_of
+from advisor.cli.outputs import chart_renderer, console_beside, sources_of, write_given
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS, Reported
 
@@ -88,15 +88,11 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     """How a comparison leaves a command: files, the terminal, and an exit code that judges nothing."""
     from advisor.report.comparison.document import comparison_summary
     from advisor.report.renderers.terminal import print_document
-    from advisor.report.writers import write_files
 
     language, sources = language_of(arguments.lang), sources_of(arguments)
     locations = sources.locations(comparison.after)
     reported = Reported(comparison.after, language, comparison, None, locations, charts)
-    with files_written(language) as written:
-        for output in outputs:
-            for path in write_files(reported, output):
-                written.append(path)  # one by one: the next may fail
+    written = write_given(reported, outputs, language)
     if arguments.quiet:
         return FINE
     print_document(comparison_summary(comparison, language, arguments.top or 5), console_beside(outputs), written)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved
-from advisor.cli.outputs import console_beside, files_written
+from advisor.cli.outputs import console_beside, write_given
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     from advisor.report.progress_bar import ProgressBar
     from advisor.report.renderers.terminal import print_document
     from advisor.report.statistics.document import statistics_summary
-    from advisor.report.writers import check_outputs, outside_captures, write_files
+    from advisor.report.writers import check_outputs, outside_captures
 
     refuse_saved(arguments.path)
     outputs = check_outputs(arguments.output, arguments.path, writers=STATISTICS_WRITERS)
@@ -84,10 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
     _refuse_nothing(found, arguments)
-    with files_written(language) as written:
-        for output in outputs:
-            for path in write_files(CountedTables(found, language, arguments.top), output):
-                written.append(path)  # one by one: the next may fail
+    written = write_given(CountedTables(found, language, arguments.top), outputs, language)
     if not arguments.quiet:
         print_document(statistics_summary(found, language, arguments.top), console_beside(outputs), written)
     return FINE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from advisor.report.blocks import one_line
@@ -46,19 +46,26 @@ _COLUMNS: Mapping[str, Callable[[ToolResult, Language], CellValue]] = {
 
 
 def text(reported: Reported) -> str:
-    """A heading, then the findings in the order of the diagnosis; lines end as RFC 4180 says."""
+    """A heading, then the findings in the order of the diagnosis."""
+    rows = [[cell(result, reported.language) for cell in _COLUMNS.values()] for result in reported_results(reported)]
+    if blind := nothing_checked(reported):
+        rows.append([{"rule": RULE, "title": blind, "level": "warning"}.get(name) for name in _COLUMNS])
+    return csv_text(_COLUMNS, rows)
+
+
+def csv_text(heads: Iterable[str], rows: Iterable[Iterable[CellValue]]) -> str:
+    """A heading and rows; lines end as RFC 4180 says, and no cell is taken for a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(_COLUMNS)
-    for result in reported_results(reported):
-        writer.writerow(harmless_cell(cell(result, reported.language)) for cell in _COLUMNS.values())
-    if blind := nothing_checked(reported):
-        writer.writerow({"rule": RULE, "title": blind, "level": "warning"}.get(name) for name in _COLUMNS)
+    writer.writerow(heads)
+    writer.writerows(map(harmless_cell, row) for row in rows)
     return MARK + out.getvalue()
 
 
 def harmless_cell(cell: CellValue) -> CellValue:
-    """A cell that no spreadsheet takes for a formula: text that looks like one gets an apostrophe in front."""
+    """A truth as JSON spells it, and no text that a spreadsheet works out: one that looks so gets an apostrophe."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
     return f"'{cell}" if isinstance(cell, str) and cell.lstrip().startswith(_FORMULA) else cell
 
 

@@ -6,14 +6,12 @@ Columns and their names are those of its module_statistic, so that what people a
 
 from __future__ import annotations
 
-import csv
-import io
 import sqlite3
 from collections.abc import Iterator
 
 from advisor.messages.text import Language
 from advisor.model.modules import ModuleReport, OperatorRow, RankModules
-from advisor.report.formats.table import MARK, harmless_cell
+from advisor.report.formats.table import csv_text
 from advisor.report.modules.words import say
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import Sheet, workbook_bytes
@@ -72,12 +70,8 @@ def _mfu_cell(row: OperatorRow) -> str:
 
 
 def statistic_csv(report: ModuleReport) -> str:
-    """A heading and a row for each operator of each rank; no cell is taken for a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(_heads(report))
-    writer.writerows(map(harmless_cell, row) for row in _rows(report))
-    return MARK + out.getvalue()
+    """A heading and a row for each operator of each rank."""
+    return csv_text(_heads(report), _rows(report))
 
 
 def statistic_database(report: ModuleReport) -> bytes:

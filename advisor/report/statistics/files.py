@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TypeVar
 from advisor.messages.text import Language
 from advisor.model.findings import Head, Scalar
 from advisor.model.statistics import Statistic, Statistics
-from advisor.report.formats.table import MARK, harmless_cell
+from advisor.report.formats.table import csv_text
 from advisor.report.prose import clean_line
 from advisor.report.spreadsheet import LONGEST_CELL, Sheet, workbook_bytes
 from advisor.report.statistics.document import table_title
@@ -28,7 +27,7 @@ C = TypeVar("C", str, bytes)
 
 def csv_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, str], ...]:
     """Every table as CSV, columns named as in the JSON."""
-    return _files(statistics, path, csv_text)
+    return _files(statistics, path, _table_text)
 
 
 def parquet_files(statistics: Statistics, path: Path) -> tuple[tuple[Path, bytes], ...]:
@@ -42,13 +41,8 @@ def _files(statistics: Statistics, path: Path, write: Callable[[Statistic], C]) 
     return tuple((name, write(one)) for name, one in zip(names, statistics.tables, strict=True))
 
 
-def csv_text(table: Statistic) -> str:
-    """One table; lines end as RFC 4180 says, and no cell is taken for a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(head.name for head in table.rows.columns)
-    writer.writerows([harmless_cell(cell) for cell in row] for row in table.rows.rows)
-    return MARK + out.getvalue()
+def _table_text(table: Statistic) -> str:
+    return csv_text((head.name for head in table.rows.columns), table.rows.rows)
 
 
 def parquet_bytes(table: Statistic) -> bytes:

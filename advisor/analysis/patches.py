@@ -16,6 +16,7 @@ from advisor.analysis.device import build_timeline
 from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.kernel_costs import decisive_work_beside, undisturbed_ns
 from advisor.analysis.operators import StepKernels, in_steps
+from advisor.analysis.tensors import parse_tensors
 from advisor.facts.derived import Overlap, PatchConvolution
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table
@@ -110,7 +111,8 @@ def _as_product(inputs: str | None, formats: str | None, outputs: str | None) ->
 
 
 def _parse_dims(shapes: str) -> list[tuple[int, ...]]:
-    return [tuple(int(n) for n in shape.split(",") if n.strip().isdecimal()) for shape in shapes.split(";")]
+    """The sides of each tensor; of a single one without sides where the shapes are damaged."""
+    return [() if tensor is None else tensor.sides for tensor in parse_tensors(shapes)] or [()]
 
 
 def _spatial_sides(shape: tuple[int, ...], layout: str, other: str = "", axes: int = 0) -> list[int] | None:

@@ -18,6 +18,9 @@ _SAME = {"BFLOAT16": "BF16", "HALF": "FLOAT16", "FLOAT32": "FLOAT", "HIFLOAT8": 
 _BLOCKED = "FRACTAL_NZ"
 _AXES_OF_BLOCKS = 4
 _ROWS_OF_BLOCK = 16
+_MOST_ELEMENTS = 2**62
+"""More than any memory holds; products of several such numbers are still floats."""
+_MOST_DIGITS = len(str(_MOST_ELEMENTS))
 
 
 class Tensor(Struct, frozen=True):
@@ -59,7 +62,10 @@ def plain_dtype(name: str) -> str:
 
 
 def parse_tensors(shapes: str | None, dtypes: str | None = "", formats: str | None = "") -> tuple[Tensor | None, ...]:
-    """The tensors that a kernel names in order, None for one that was not given; none where a side is no number."""
+    """The tensors that a kernel names in order, None for one that was not given.
+
+    None at all where a side is no number, or a tensor larger than any memory: such shapes are damaged.
+    """
     if not shapes:
         return ()
     words = shapes.split(";")
@@ -68,9 +74,12 @@ def parse_tensors(shapes: str | None, dtypes: str | None = "", formats: str | No
     found: list[Tensor | None] = []
     for word, dtype, form in zip(words, types, forms, strict=False):
         sides = [side for side in word.split(",") if side]
-        if not all(side.isdecimal() for side in sides):
+        if not all(side.isdecimal() and len(side) <= _MOST_DIGITS for side in sides):
             return ()
-        found.append(Tensor(tuple(map(int, sides)), plain_dtype(dtype), form.strip()) if sides else None)
+        tensor = Tensor(tuple(map(int, sides)), plain_dtype(dtype), form.strip())
+        if tensor.elements > _MOST_ELEMENTS:
+            return ()
+        found.append(tensor if sides else None)
     return tuple(found)
 
 

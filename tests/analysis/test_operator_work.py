@@ -194,3 +194,12 @@ def test_of_a_product_on_a_gpu_the_function_that_multiplies_does_the_work(
 ) -> None:
     found = work_of_kernel(op_type, function, inputs, "DT_BF16;DT_BF16;DT_BF16", None, None, None).flops
     assert math.isnan(found) if flops is None else found == flops
+
+
+@pytest.mark.parametrize("side", ["9" * 20, "9" * 5000])
+@pytest.mark.parametrize(
+    "op_type", ["MatMulV3", "Add", "aten::mm", "Conv2D", "GroupedMatmul", "FlashAttentionScore", "Transpose"]
+)
+def test_a_tensor_that_no_memory_holds_tells_nothing(op_type: str, side: str) -> None:
+    huge = ",".join([side] * 20)
+    assert work(op_type, f"{huge};{huge};{huge}", huge) == work(op_type, "")

@@ -65,6 +65,13 @@ def test_what_shapes_do_not_tell_is_missing(row):
     assert [r["patches"] for r in found(row)] == [None]
 
 
+@pytest.mark.parametrize("side", ["9" * 20, "9" * 5000])
+def test_a_tensor_that_no_memory_holds_tells_nothing(side):
+    huge = ",".join([side] * 4 + ["9" * 19] * 20)
+    rows = found(conv(huge, huge, huge), f"100 MatMulV2 {huge};{huge} {huge} ND;ND FLOAT16")
+    assert [row["patches"] for row in rows] == [None]
+
+
 def test_the_gradient_and_what_multiplies_matrices_are_no_candidates():
     assert found(conv("8,3,224,224", "768,3,16,16", "8,768,14,14", op_type="Conv2DBackpropFilter")) == []
 

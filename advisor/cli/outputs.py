@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a diagnosis leaves a command: files, the terminal, an exit code."""
+"""How what a command found leaves it: files, the terminal, an exit code."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def files_written(language: Language) -> Iterator[list[Path]]:
         raise
 
 
-def write_given(told: object, outputs: Sequence[Output], language: Language) -> list[Path]:
+def write_outputs(told: object, outputs: Sequence[Output], language: Language) -> list[Path]:
     """Writes what writers are given in every format that was asked for, and gives the files.
 
     Raises:

@@ -20,7 +20,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import warn_of_chip
-from advisor.cli.outputs import chart_renderer, console_beside, sources_of, write_given
+from advisor.cli.outputs import chart_renderer, console_beside, sources_of, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import COMPARED_WRITERS, Reported
 
@@ -92,7 +92,7 @@ def hand_out(comparison: Comparison, arguments: argparse.Namespace, outputs: Seq
     language, sources = language_of(arguments.lang), sources_of(arguments)
     locations = sources.locations(comparison.after)
     reported = Reported(comparison.after, language, comparison, None, locations, charts)
-    written = write_given(reported, outputs, language)
+    written = write_outputs(reported, outputs, language)
     if arguments.quiet:
         return FINE
     print_document(comparison_summary(comparison, language, arguments.top or 5), console_beside(outputs), written)

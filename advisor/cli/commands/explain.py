@@ -17,7 +17,7 @@ from advisor.cli.arguments import (
 )
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import diagnose_capture, is_saved, saved_diagnosis
-from advisor.cli.outputs import console_beside, write_given
+from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -128,7 +128,7 @@ def _hand_out(explanation: Explanation, arguments: argparse.Namespace, outputs: 
     from advisor.report.renderers.terminal import print_document
 
     language = language_of(arguments.lang)
-    write_given(Told(explanation_document(explanation, language), explanation.to_json), outputs, language)
+    write_outputs(Told(explanation_document(explanation, language), explanation.to_json), outputs, language)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
         print_document(explanation_document(explanation, language, MOST_CASES), console_beside(outputs), files, inset=2)

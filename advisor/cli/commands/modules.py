@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options
 from advisor.cli.exit_codes import FINE, UNREADABLE
 from advisor.cli.inputs import refuse_saved, warn_of_chip
-from advisor.cli.outputs import console_beside, write_given
+from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import MODULE_WRITERS
 
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         warn_of_chip(profile, arguments)
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         report = modules(profile)
-    write_given((report, language), outputs, language)
+    write_outputs((report, language), outputs, language)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
         print_document(modules_summary(report, language), console_beside(outputs), files)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, positive_number, reading_options
 from advisor.cli.exit_codes import FINE
 from advisor.cli.inputs import refuse_saved
-from advisor.cli.outputs import console_beside, write_given
+from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         outside_captures(outputs, arguments.path, tuple(capture.path for capture in profile.run.captures))
         found = count_profile(profile, arguments.of, arguments.by, per_rank=arguments.per_rank)
     _refuse_nothing(found, arguments)
-    written = write_given(CountedTables(found, language, arguments.top), outputs, language)
+    written = write_outputs(CountedTables(found, language, arguments.top), outputs, language)
     if not arguments.quiet:
         print_document(statistics_summary(found, language, arguments.top), console_beside(outputs), written)
     return FINE

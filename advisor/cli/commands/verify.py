@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.cli.arguments import language_option, named_path, output_options, reading_options, rule_options
 from advisor.cli.exit_codes import FINE, FOUND
 from advisor.cli.inputs import given_diagnosis
-from advisor.cli.outputs import console_beside, write_given
+from advisor.cli.outputs import console_beside, write_outputs
 from advisor.cli.settings_in_force import language_of, settings_of
 from advisor.report.output_formats import DOCUMENT_WRITERS, Told
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         outside_captures(outputs, path, tuple(capture.path for capture in sides[-1].run.captures))
     comparison = compare(sides[0], sides[1], settings)
     told, worked = _verify_one_or_all(comparison, arguments.finding, language_of(arguments.lang))
-    write_given(told, outputs, language_of(arguments.lang))
+    write_outputs(told, outputs, language_of(arguments.lang))
     if not arguments.quiet:
         print_document(told.document, console_beside(outputs))
     return FINE if worked else FOUND

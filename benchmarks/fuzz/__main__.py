@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--results", type=Path, help="a file to which a line is added for every 20 000 inputs")
     parser.add_argument("--again", type=Path, help="try only the inputs that failed by this file")
     parser.add_argument("--keep", type=Path, help="a folder for the smallest input of each cause")
-    parser.add_argument("--report", type=Path, help="a page into which the figures of --results are written")
+    parser.add_argument("--report", type=Path, help="a page into which the sum of all runs is written")
     return parser
 
 

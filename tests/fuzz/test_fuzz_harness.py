@@ -16,9 +16,10 @@ from benchmarks.fuzz.captures import Special, folder_state, read_files, write_fi
 from benchmarks.fuzz.cases import Case, remove_needless
 from benchmarks.fuzz.mutations import CONTENT, FILES, Mutation, apply_mutations, only_removes
 from benchmarks.fuzz.promises import BrokenPromise, check_finite, check_unchanged, names_around
+from benchmarks.fuzz.results import append_batch, write_figures
 from benchmarks.fuzz.seeds import SEEDS, seed_files
 from benchmarks.fuzz.targets import Plan, plan_input
-from benchmarks.fuzz.workers import Batch, try_range
+from benchmarks.fuzz.workers import Batch, Failure, try_range
 
 PLAN = Plan("cluster text", (), "open")
 Doing = Callable[[], object]
@@ -153,3 +154,25 @@ def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
     assert Case.from_json(case.to_json()) == case
     write_files(files, tmp_path / "x")
     assert read_files(tmp_path / "x") == {"a.csv": "名".encode(), "b.db": b"\xff\0"}
+
+
+def test_results_are_added_once_to_the_sum_of_all_runs(tmp_path: Path) -> None:
+    page, results, sums = tmp_path / "page.md", tmp_path / "results.jsonl", tmp_path / "sums.json"
+    page.write_text("before\n<!-- fuzz -->\nold\n<!-- /fuzz -->\nafter\n", "utf-8")
+    sums.write_text('{"targets": {"diagnose": {"inputs": 1000, "next": 5000, "kinds": {"csv": 1000}}}}', "utf-8")
+    failure = Failure("diagnose", 5001, "cluster text", "open", [], "hang", "")
+    append_batch(Batch("diagnose", 5000, 20, 3600.0, kinds={"csv": 5, "text": 15}, failures=[failure]), results)
+    append_batch(Batch("diagnose", 5020, 30, 3600.0, kinds={"csv": 30}), results)
+    append_batch(Batch("diagnose", 0, 1, again=True), results)
+    write_figures(page, results, sums)
+    told = page.read_text("utf-8")
+    assert told.startswith("before")
+    assert told.endswith("after\n")
+    assert "| 1 050 | 1 035 | 15 |" in told
+    assert "2.0 hours" in told
+    assert "1 inputs broke a promise when they were first tried (hang 1), in 1 places." in told
+    assert "1 of them were tried again: 0 break one" in told
+    with pytest.raises(ValueError, match="number 5000 was added before; go on from 5050"):
+        write_figures(page, results, sums)
+    write_figures(page, None, sums)
+    assert page.read_text("utf-8") == told

@@ -19,9 +19,11 @@ from advisor.release import VERSION
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
+    from typing import TypedDict
 
     import pandas as pd
 
+    from advisor.chips import ToldChip
     from advisor.comparison.verification import Verification as Verification
     from advisor.comparison.verification import Verifications as Verifications
     from advisor.facts.profile import Profile
@@ -31,11 +33,17 @@ if TYPE_CHECKING:
     from advisor.model.findings import Diagnosis as Diagnosis
     from advisor.model.findings import Finding as Finding
     from advisor.model.inspection import Inspection as Inspection
+    from advisor.model.job import JobKind
     from advisor.policy.settings import Settings
     from advisor.progress import Progress
     from advisor.rules.catalog import Catalog
 
     AnyPath = str | os.PathLike[str]
+
+    class _Told(TypedDict):
+        chip: ToldChip
+        job: JobKind
+
 
 __version__ = VERSION
 __all__ = [
@@ -87,8 +95,8 @@ def diagnose(
 
     listener = progress or silent
     given = _as_settings(settings)
-    told = _told_of_job(given, chip, workload, stack)
-    profile = path if isinstance(path, Profile) else load_profile(path, **told, progress=listener)
+    told = {"chip": chip, "workload": workload, "stack": stack}
+    profile = path if isinstance(path, Profile) else load_profile(path, **told, settings=given, progress=listener)
     _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
 
@@ -178,20 +186,12 @@ def inspect(
     from pathlib import Path
 
     from advisor import pipeline
-    from advisor.chips import told_chip
-    from advisor.model.job import told_job
     from advisor.progress import silent
 
     given = _as_settings(settings)
-    told = _told_of_job(given, chip, workload, stack)
+    told = _told(given, chip, workload, stack)
     _attach_html()
-    return pipeline.inspect(
-        Path(path),
-        load_rules(rules, given),
-        chip=told_chip(told["chip"]) if told["chip"] else "",
-        job=told_job(told["workload"], told["stack"]),
-        progress=progress or silent,
-    )
+    return pipeline.inspect(Path(path), load_rules(rules, given), **told, progress=progress or silent)
 
 
 def stats(
@@ -220,27 +220,33 @@ def stats(
 
 
 def load_profile(
-    path: AnyPath, *, chip: str = "", workload: str = "", stack: str = "", progress: Progress | None = None
+    path: AnyPath,
+    *,
+    chip: str = "",
+    workload: str = "",
+    stack: str = "",
+    settings: AnyPath | Settings | None = None,
+    progress: Progress | None = None,
 ) -> Profile:
     """The profile at this path: `load_profile(p).table("kernels").to_pandas()` gives its kernels.
 
     `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran and `stack` what drove
-    it, where the capture does not show it.
+    it, where the capture does not show it; `settings` say the same where the arguments do not, and may know of chips
+    of your own.
 
     Raises:
         InputError: Nothing at the path can be read.
+        RuleError: A setting is wrong; the message lists every mistake.
         UsageError: There is no such chip, workload or stack.
     """
     from pathlib import Path
 
-    from advisor.chips import told_chip
-    from advisor.model.job import told_job
     from advisor.pipeline import open_to_count
     from advisor.progress import silent
 
     _attach_html()
-    job = told_job(workload, stack)
-    return open_to_count(Path(path), progress=progress or silent, chip=told_chip(chip) if chip else "", job=job)
+    told = _told(_as_settings(settings), chip, workload, stack)
+    return open_to_count(Path(path), progress=progress or silent, **told)
 
 
 def load_diagnosis(path: AnyPath) -> Diagnosis:
@@ -280,14 +286,21 @@ def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bo
 
     if isinstance(given, Diagnosis):
         return given
-    chip, job = (settings.chip, settings.job) if settings is not None else ("", None)
-    return open_given(Path(given), chip=chip, job=job, tables=tables)
+    return open_given(Path(given), **_told(settings), tables=tables)
 
 
-def _told_of_job(settings: Settings | None, chip: str, workload: str, stack: str) -> dict[str, str]:
-    """What is told of the chip and the job: by the arguments, else by the settings."""
-    told = {"chip": chip, "workload": workload, "stack": stack}
-    return {name: word or (getattr(settings, name) if settings is not None else "") for name, word in told.items()}
+def _told(settings: Settings | None, chip: str = "", workload: str = "", stack: str = "") -> _Told:
+    """What is told of the chip and the job: by the arguments, else by the settings.
+
+    Raises:
+        UsageError: There is no such chip, workload or stack.
+    """
+    from advisor.model.job import told_job
+    from advisor.policy.settings import Settings
+
+    given = settings or Settings()
+    job = told_job(workload or given.workload, stack or given.stack)
+    return {"chip": given.chips.told(chip or given.chip or None), "job": job}
 
 
 def _as_settings(given: AnyPath | Settings | None) -> Settings | None:

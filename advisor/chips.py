@@ -17,7 +17,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
@@ -26,6 +26,15 @@ from advisor.messages.message import Message
 
 _GIB = 1024.0**3
 _MIB = 1024.0**2
+
+
+DTYPES = ("FLOAT16", "BF16", "FLOAT", "HF32", "INT8", "INT4", "FP8")
+"""Data types of products whose peak may be known, as `plain_dtype` calls them; HF32 is FLOAT rounded for speed."""
+
+
+def peak_of_cores(cube_mhz: float, macs: float) -> float:
+    """10^12 operations per second of cores that count so many MHz together, by their multiply-adds in a cycle."""
+    return cube_mhz * 2 * macs / 1e6
 
 
 class Chip(Struct, frozen=True):
@@ -50,6 +59,12 @@ class Chip(Struct, frozen=True):
     """Multiply-adds of one core in a cycle, by data type."""
     tflops: Mapping[str, float] = {}
     """Peak of dense matrix products where cores and clock do not give it, 10^12 operations per s by data type."""
+
+    @property
+    def peaks(self) -> Mapping[str, float]:
+        """Peak of dense matrix products at the nominal clock, 10^12 operations per s by data type; where known."""
+        counted = {dtype: peak_of_cores(self.cube_cores * self.nominal_mhz, macs) for dtype, macs in self.macs.items()}
+        return self.tflops or {dtype: peak for dtype, peak in counted.items() if peak > 0}
 
 
 _CUBE = {"FLOAT16": 4096, "INT8": 8192}
@@ -143,78 +158,87 @@ ALIASES = {
 MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
 """Families that captures name for chips of others: those of Atlas A3 share a number with Ascend910B."""
 
-_BY_NAME: Mapping[str, Chip] = {chip.name: chip for chip in CHIPS}
-_FAMILIES = frozenset(chip.family for chip in CHIPS)
 _NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas)+")
 
 
-def chip_named(words: str) -> Chip | None:
-    """The chip that is meant: `Ascend910B3`, `ascend 910b3`, `910B3`, `910_9392`, `910C`; None for no chip."""
-    key = _chip_key(words)
-    found = next((chip for chip in CHIPS if _chip_key(chip.name) == key), None)
-    return found or _BY_NAME.get(ALIASES.get(key, ""))
+class ChipTable(Struct, frozen=True):
+    """The chips that are known: those above, and what a project says of its own."""
+
+    chips: tuple[Chip, ...] = CHIPS
+    sources: Mapping[str, str] = {}
+    """By name of a chip whose numbers a project gives or corrects: where they come from, in its words."""
+
+    def named(self, words: str) -> Chip | None:
+        """The chip that is meant: `Ascend910B3`, `ascend 910b3`, `910B3`, `910_9392`, `910C`; None for no chip."""
+        key = _chip_key(words)
+        found = next((chip for chip in self.chips if _chip_key(chip.name) == key), None)
+        return found or self._by_name(ALIASES.get(key, ""))
+
+    def nearest(self, words: str) -> str:
+        """The name that comes closest; empty where none does."""
+        keys = {_chip_key(chip.name): chip.name for chip in self.chips}
+        near = difflib.get_close_matches(_chip_key(words), keys, 1, 0.55)
+        return keys[near[0]] if near else ""
+
+    def told(self, words: str | None) -> ToldChip:
+        """What a user says of the chip: its name in any spelling; None where nothing is said.
+
+        Raises:
+            UsageError: There is no such chip; the message says which there are.
+        """
+        chip = self.named(words) if words is not None else Chip("")
+        if words is None or chip is not None:
+            return ToldChip(chip.name if chip is not None else "", self)
+        near, names = self.nearest(words), self.names
+        known = Message("did_you_mean_known", name=near, names=names) if near else Message("known_are", names=names)
+        raise UsageError(Message("unknown_chip", name=words), known)
+
+    @property
+    def names(self) -> str:
+        """All names, for a message."""
+        return ", ".join(chip.name for chip in self.chips)
+
+    def is_exact(self, name: str) -> bool:
+        """Whether a recorded name stands for one chip and no family; of a name unknown here nothing is doubted."""
+        return bool(name) and all(chip.family != name for chip in self.chips)
+
+    def known_of(self, name: str | None) -> Chip:
+        """What is known of a chip by its recorded name; nothing at all where it is unknown."""
+        return self._by_name(name or "") or Chip("")
+
+    def agree(self, recorded: str, told: str) -> tuple[str, str]:
+        """The chip that counts, and a note of the run: what was recorded, unless what was told is of that family.
+
+        The note is `told_chip=NAME` where the user's word counts, `untold_chip=NAME` where the capture contradicts it.
+        """
+        chip = self._by_name(told)
+        if chip is None or told == recorded:
+            return recorded, ""
+        families = (recorded, *MIXED_UP.get(recorded, ()))
+        if not recorded or (not self.is_exact(recorded) and chip.family in families):
+            return told, f"told_chip={told}"
+        own = self._by_name(recorded)
+        vaguer = own is not None and told in (own.family, *MIXED_UP.get(recorded, ()))
+        return recorded, "" if vaguer else f"untold_chip={told}"
+
+    def with_own(self, chips: Iterable[Chip], sources: Mapping[str, str]) -> ChipTable:
+        """The table with these chips, which take the place of those with their names."""
+        own = {chip.name: chip for chip in chips}
+        rest = [chip for chip in self.chips if chip.name not in own]
+        return ChipTable((*rest, *own.values()), {**self.sources, **sources})
+
+    def _by_name(self, name: str) -> Chip | None:
+        return next((chip for chip in self.chips if chip.name == name), None) if name else None
 
 
-def nearest_chip(words: str) -> str:
-    """The name that comes closest; empty where none does."""
-    keys = {_chip_key(chip.name): chip.name for chip in CHIPS}
-    near = difflib.get_close_matches(_chip_key(words), keys, 1, 0.55)
-    return keys[near[0]] if near else ""
+class ToldChip(Struct, frozen=True):
+    """What a user says: which chip it was, by its name in the table, and what is known of chips."""
+
+    name: str = ""
+    table: ChipTable = ChipTable()
 
 
-def told_chip(words: str) -> str:
-    """The name of the chip that a user means.
-
-    Raises:
-        UsageError: There is no such chip; the message says which there are.
-    """
-    chip = chip_named(words)
-    if chip is not None:
-        return chip.name
-    near, names = nearest_chip(words), chip_names()
-    known = Message("did_you_mean_known", name=near, names=names) if near else Message("known_are", names=names)
-    raise UsageError(Message("unknown_chip", name=words), known)
-
-
-def chip_names() -> str:
-    """All names, for a message."""
-    return ", ".join(chip.name for chip in CHIPS)
-
-
-def is_exact(name: str) -> bool:
-    """Whether a recorded name stands for one chip and no family; of a name unknown here nothing is doubted."""
-    return bool(name) and name not in _FAMILIES
-
-
-def known_of(name: str | None) -> Chip:
-    """What is known of a chip by its recorded name; nothing at all where it is unknown."""
-    return _BY_NAME.get(name or "") or Chip("")
-
-
-def nominal_mhz(name: str | None) -> float:
-    """The clock a chip was built for, MHz; NaN where its name does not tell."""
-    return known_of(name).nominal_mhz
-
-
-def memory_bytes(name: str | None) -> float:
-    """The device memory of a chip; NaN where its name does not tell."""
-    return known_of(name).memory_bytes
-
-
-def agree_on_chip(recorded: str, told: str) -> tuple[str, str]:
-    """The chip that counts, and a note of the run: what was recorded, unless what was told is a member of that family.
-
-    The note is `told_chip=NAME` where the user's word counts, `untold_chip=NAME` where the capture contradicts it.
-    """
-    chip = _BY_NAME.get(told)
-    if chip is None or told == recorded:
-        return recorded, ""
-    families = (recorded, *MIXED_UP.get(recorded, ()))
-    if not recorded or (not is_exact(recorded) and chip.family in families):
-        return told, f"told_chip={told}"
-    own = _BY_NAME.get(recorded)
-    vaguer = own is not None and told in (own.family, *MIXED_UP.get(recorded, ()))
-    return recorded, "" if vaguer else f"untold_chip={told}"
+NOTHING_TOLD = ToldChip()
 
 
 def _chip_key(words: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
-from advisor.chips import agree_on_chip
+from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import Fact
 from advisor.facts.derived import Coverage, HostKind, JobSign, MemoryPeak, ModuleType, Overlap, RecordedSpan, Spending
 from advisor.facts.observed import Damage, Setting, StepWindow
@@ -77,13 +77,12 @@ def open_profile(
     jobs: int | None = None,
     progress: Progress = silent,
     also: Sequence[Derivation] = (),
-    chip: str = "",
+    chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
 ) -> Profile:
     """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
 
-    Little is read before a table is asked for. `chip` is what the user says of the chip, by its name in `chips`, and
-    `job` what of the job.
+    Little is read before a table is asked for. `chip` is what the user says of the chip, and `job` what of the job.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -102,14 +101,16 @@ def open_profile(
         gather=gather,
         keeps=unpacked,
         usual_patterns=lambda: shipped_patterns().chains,
+        chips=chip.table,
     )
 
 
-def _as_told(run: Run, chip: str, job: JobKind | None) -> Run:
-    """The run with the chip that counts, a note of what the user told, and what the user says of the job."""
-    if chip:
-        chip, note = agree_on_chip(run.chip, chip)
-        run = run.model_copy(update={"chip": chip, "notes": (*run.notes, *([note] if note else []))})
+def _as_told(run: Run, chip: ToldChip, job: JobKind | None) -> Run:
+    """The run with the chip that counts, notes of what the user told, and what the user says of the job."""
+    name, *notes = chip.table.agree(run.chip, chip.name)
+    if name in chip.table.sources:
+        notes.append(f"own_chip={name}: {chip.table.sources[name]}")
+    run = run.model_copy(update={"chip": name, "notes": (*run.notes, *filter(None, notes))})
     return run if job is None else run.model_copy(update={"job": job})
 
 
@@ -182,7 +183,7 @@ def open_given(
     *,
     jobs: int | None = None,
     progress: Progress = silent,
-    chip: str = "",
+    chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
     tables: bool = False,
 ) -> Diagnosis | Profile:
@@ -231,7 +232,12 @@ def with_tables(comparison: Comparison, before: Profile, after: Profile) -> Comp
 
 
 def open_to_count(
-    path: Path, *, jobs: int | None = None, progress: Progress = silent, chip: str = "", job: JobKind | None = None
+    path: Path,
+    *,
+    jobs: int | None = None,
+    progress: Progress = silent,
+    chip: ToldChip = NOTHING_TOLD,
+    job: JobKind | None = None,
 ) -> Profile:
     """What lies at this path, as a profile that can be counted too. The arguments are those of `open_profile`.
 
@@ -344,7 +350,7 @@ def inspect(
     *,
     jobs: int | None = None,
     progress: Progress = silent,
-    chip: str = "",
+    chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
 ) -> Inspection:
     """What lies at a path: sources, ranks, files, tables, which rules can look, and how to record the rest.
@@ -367,7 +373,7 @@ def inspect(
         run = _as_told(run, chip, job)
         ranks = Ranks(run, sources)
         gather = _Spread(_worker_count(jobs, ranks.to_read), progress)
-        profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather)
+        profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather, chips=chip.table)
         return _inspect_profile(unpacked.path, ranks, profile, catalog)
 
 

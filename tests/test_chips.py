@@ -11,7 +11,7 @@ import pytest
 
 import advisor
 from advisor.analysis.frequency import frequency_uses
-from advisor.chips import CHIPS, agree_on_chip, chip_named, is_exact, memory_bytes, nearest_chip, nominal_mhz, told_chip
+from advisor.chips import CHIPS, ChipTable
 from advisor.cli.main import main
 from advisor.facts.observed import Device, Frequency
 from advisor.facts.table import read_table
@@ -19,6 +19,7 @@ from advisor.messages.errors import UsageError
 from advisor.model.run import Run
 from advisor.policy.settings import Settings
 
+TABLE = ChipTable()
 CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
 
 
@@ -40,33 +41,33 @@ CASE = Path(__file__).parent.parent / "corpus" / "host-bound-2-ranks"
     ],
 )
 def test_a_chip_is_known_however_it_is_written(words: str, name: str) -> None:
-    found = chip_named(words)
+    found = TABLE.named(words)
     assert found is not None and found.name == name
 
 
 @pytest.mark.parametrize("words", ["", "910", "Ascend910", "H100", "910B9", "910_93xx", "<b>"])
 def test_what_is_no_chip_is_none_and_the_message_lists_them_all(words: str) -> None:
-    assert chip_named(words) is None
+    assert TABLE.named(words) is None
     with pytest.raises(UsageError) as caught:
-        told_chip(words)
+        TABLE.told(words)
     assert all(chip.name in str(caught.value) for chip in CHIPS)
 
 
 def test_the_nearest_name_is_suggested() -> None:
-    assert nearest_chip("910B9") == "Ascend910B" or nearest_chip("910B9").startswith("Ascend910B")
-    assert not nearest_chip("MI300")
+    assert TABLE.nearest("910B9") == "Ascend910B" or TABLE.nearest("910B9").startswith("Ascend910B")
+    assert not TABLE.nearest("MI300")
 
 
 def test_every_chip_is_found_by_its_name_and_every_family_is_in_the_table() -> None:
     names = [chip.name for chip in CHIPS]
     assert len(set(names)) == len(names)
     for chip in CHIPS:
-        assert chip_named(chip.name) == chip
-        assert not chip.family or (chip.family in names and not is_exact(chip.family))
+        assert TABLE.named(chip.name) == chip
+        assert not chip.family or (chip.family in names and not TABLE.is_exact(chip.family))
 
 
 def test_a_family_has_the_least_clock_of_its_members_and_no_memory_they_do_not_share() -> None:
-    for family in [chip for chip in CHIPS if not is_exact(chip.name)]:
+    for family in [chip for chip in CHIPS if not TABLE.is_exact(chip.name)]:
         members = [chip for chip in CHIPS if chip.family == family.name]
         least = min(chip.nominal_mhz for chip in members)
         assert math.isnan(family.nominal_mhz) or family.nominal_mhz <= least
@@ -75,7 +76,7 @@ def test_a_family_has_the_least_clock_of_its_members_and_no_memory_they_do_not_s
 
 @pytest.mark.parametrize("number", ["cube_cores", "vector_cores", "memory_gbps", "l2_bytes"])
 def test_a_family_can_no_more_than_its_least_member(number: str) -> None:
-    for family in [chip for chip in CHIPS if not is_exact(chip.name)]:
+    for family in [chip for chip in CHIPS if not TABLE.is_exact(chip.name)]:
         least = min(getattr(chip, number) for chip in CHIPS if chip.family == family.name)
         own = getattr(family, number)
         assert math.isnan(own) or own == least
@@ -88,10 +89,12 @@ def test_every_chip_has_one_way_to_its_peak() -> None:
 
 
 def test_what_has_no_source_is_not_guessed() -> None:
-    assert memory_bytes("Ascend910B4-1") == 2 * memory_bytes("Ascend910B4") == 64 * 1024**3
+    assert (
+        TABLE.known_of("Ascend910B4-1").memory_bytes == 2 * TABLE.known_of("Ascend910B4").memory_bytes == 64 * 1024**3
+    )
     for name in ("", None, "Ascend910B", "Ascend310P3", "NVIDIA B200"):
-        assert math.isnan(memory_bytes(name))
-    assert math.isnan(nominal_mhz("Ascend310")) and nominal_mhz("Ascend910B1") == 1850
+        assert math.isnan(TABLE.known_of(name).memory_bytes)
+    assert math.isnan(TABLE.known_of("Ascend310").nominal_mhz) and TABLE.known_of("Ascend910B1").nominal_mhz == 1850
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,7 @@ def test_what_has_no_source_is_not_guessed() -> None:
 def test_a_recorded_name_counts_where_it_is_exact_and_a_told_one_where_it_says_more(
     recorded: str, told: str, counts: str, note: str
 ) -> None:
-    assert agree_on_chip(recorded, told) == (counts, note)
+    assert TABLE.agree(recorded, told) == (counts, note)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_the_clock_of_a_told_chip_counts_where_the_device_names_none(
 ) -> None:
     samples = read_table(Frequency, "time_ns mhz\n0 1200")
     devices = None if device is None else read_table(Device, device)
-    (row,) = frequency_uses(Run(chip=run), samples, None, None, None, devices).rows()
+    (row,) = frequency_uses(Run(chip=run), TABLE, samples, None, None, None, devices).rows()
     assert row["nominal_mhz"] == nominal
 
 
@@ -181,8 +184,8 @@ def test_the_table_in_the_documentation_is_the_one_in_force() -> None:
         for name in names.split(",")
     }
     for name, (clock, memory) in said.items():
-        held = memory_bytes(name) / 1024**3
-        assert clock == f"{nominal_mhz(name):.0f} MHz"
+        held = TABLE.known_of(name).memory_bytes / 1024**3
+        assert clock == f"{TABLE.known_of(name).nominal_mhz:.0f} MHz"
         assert memory == ("–" if math.isnan(held) else f"{held:.0f} GiB"), name
     assert {chip.name for chip in CHIPS if not math.isnan(chip.memory_bytes)} <= set(said)
 

@@ -70,7 +70,7 @@ def test_the_settings_of_the_guide_are_accepted(tmp_path: Path) -> None:
 
 
 def test_the_whole_file_of_the_gate_is_accepted_and_leaves_nothing_out(tmp_path: Path) -> None:
-    (text,) = blocks("docs/gate.md", "yaml")
+    text, chips = blocks("docs/gate.md", "yaml")
     (tmp_path / "advisor.yaml").write_text(text, "utf-8")
     settings = Settings.read(tmp_path / "advisor.yaml")
     Catalog.load([shipped_folder("rules")], settings)
@@ -78,6 +78,8 @@ def test_the_whole_file_of_the_gate_is_accepted_and_leaves_nothing_out(tmp_path:
     assert {budget.name for budget in settings.policy.budgets} == set(BUDGETS)
     assert settings.tolerance == Tolerance()
     assert len(settings.policy.suppressions) == 2
+    (tmp_path / "advisor.yaml").write_text(chips, "utf-8")
+    assert Settings.read(tmp_path / "advisor.yaml").chips.named("acme-910") is not None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.intervals import Spans, covered_ns, union
-from advisor.chips import is_exact, nominal_mhz
+from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
 from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
@@ -20,6 +20,7 @@ LOW = 0.95
 
 def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
     run: Run,
+    chips: ChipTable,
     samples: Table[Frequency],
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
@@ -31,20 +32,20 @@ def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
         "rank", "time_ns"
     )
     device = None if kernels is None else build_timeline(kernels, collectives, None, windows)
-    nominal = {} if devices is None else _nominal_mhz_by_rank(devices, run.chip)
-    usual = nominal_mhz(run.chip)
+    nominal = {} if devices is None else _nominal_mhz_by_rank(devices, run.chip, chips)
+    usual = chips.known_of(run.chip).nominal_mhz
     ranks = np.unique(good["rank"]).tolist()
     parts = (_of_rank(good.take(good["rank"] == rank), device, rank, nominal.get(rank, usual)) for rank in ranks)
     return Table.concat(FrequencyUse, list(parts))
 
 
-def _nominal_mhz_by_rank(devices: Table[Device], chip: str) -> dict[int, float]:
+def _nominal_mhz_by_rank(devices: Table[Device], chip: str, chips: ChipTable) -> dict[int, float]:
     """By rank: the clock its device was built for, MHz; NaN where neither the capture nor a chip's name tells.
 
     `chip` is that of the run, which counts where the name of the device is a family or missing.
     """
-    names = [name if is_exact(name or "") else chip or name for name in devices.texts("chip").values()]
-    by_chip = [nominal_mhz(name) for name in names]
+    names = [name if chips.is_exact(name or "") else chip or name for name in devices.texts("chip").values()]
+    by_chip = [chips.known_of(name).nominal_mhz for name in names]
     said = devices["nominal_mhz"]
     return dict(zip(devices["rank"].tolist(), np.where(said > 0, said, by_chip).tolist(), strict=True))
 

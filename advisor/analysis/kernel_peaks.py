@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -12,8 +11,7 @@ from msgspec import Struct
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import work_of_kernel
-from advisor.analysis.rooflines import peak_tflops
-from advisor.chips import known_of
+from advisor.analysis.rooflines import peaks_of_rows
 from advisor.facts.derived import ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table
@@ -75,13 +73,8 @@ def _peaks_of_kernels(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -
 def _peak_us(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> Array:
     if limits is None:
         return np.full(len(kernels), np.nan)
-    chips = [known_of(name or "") for name in limits.texts("chip").values()]
-    at = row_of_key(limits["rank"], kernels["rank"]).tolist()
-    columns = zip(at, *(kernels.texts(name).values() for name in _ALIKE), strict=True)
-    found = []
-    for row, op_type, *tensors, hf32, _ in columns:
-        work = work_of_kernel(op_type or "", *tensors)
-        known = row >= 0 and hf32 != "YES"
-        peak = peak_tflops(chips[row], float(limits["cube_mhz"][row]), work.dtype) if known else math.nan
-        found.append(work.flops / peak / 1e6 if peak > 0 else math.nan)
-    return np.array(found, float)
+    columns = zip(*(kernels.texts(name).values() for name in _ALIKE), strict=True)
+    works = [(work_of_kernel(op_type or "", *tensors), hf32) for op_type, *tensors, hf32, _ in columns]
+    dtypes = ["HF32" if hf32 == "YES" else work.dtype for work, hf32 in works]
+    peak = peaks_of_rows(limits, row_of_key(limits["rank"], kernels["rank"]), dtypes)
+    return ratio(np.array([work.flops for work, _ in works], float), peak * 1e6)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.grouping import group_by, row_of_key
-from advisor.chips import memory_bytes
+from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
 from advisor.facts.derived import MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
@@ -14,7 +14,9 @@ from advisor.facts.table import Array, Table
 from advisor.model.run import Run
 
 
-def memory_peaks(run: Run, uses: Table[MemoryUse], devices: Table[Device] | None) -> Table[MemoryPeak]:
+def memory_peaks(
+    run: Run, chips: ChipTable, uses: Table[MemoryUse], devices: Table[Device] | None
+) -> Table[MemoryPeak]:
     """One row per rank and component, at its first moment of most reserved (else allocated) memory.
 
     What a device holds is what its capture says, else what the name of the chip tells.
@@ -33,7 +35,7 @@ def memory_peaks(run: Run, uses: Table[MemoryUse], devices: Table[Device] | None
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
         largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
-        capacity_bytes=_capacities(uses["rank"][peak], memory_bytes(run.chip), devices),
+        capacity_bytes=_capacities(uses["rank"][peak], chips.known_of(run.chip).memory_bytes, devices),
         time_ns=uses["time_ns"][peak],
     )
 

@@ -14,20 +14,30 @@ import numpy as np
 
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import Work, work_of_kernel
-from advisor.chips import CHIPS, CUBE_OF_A2, Chip, is_exact, known_of
+from advisor.chips import CUBE_OF_A2, Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Kernel
 from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 
+_HF32 = "HF32"
 _NEAR = 0.03
 """Clocks of all cores differ by more from chip to chip, by less than this from what counters say."""
-_HALF = "FLOAT16"
+_PEAKS = {
+    "FLOAT16": "half_tflops",
+    "BF16": "bf16_tflops",
+    "FLOAT": "float_tflops",
+    "HF32": "hf32_tflops",
+    "INT8": "int8_tflops",
+    "INT4": "int4_tflops",
+    "FP8": "fp8_tflops",
+}
+"""By data type of products: the column of `chip_limits` with its peak."""
 _SLOWER_TENTHS = 0.9
 
 
-def chip_limits(run: Run, kernels: Table[Kernel], devices: Table[Device] | None) -> Table[ChipLimit]:
+def chip_limits(run: Run, chips: ChipTable, kernels: Table[Kernel], devices: Table[Device] | None) -> Table[ChipLimit]:
     """One row per rank. Cores and clock are those that the capture names, else those that its kernels counted, else
     those of the chip by its name.
 
@@ -38,9 +48,9 @@ def chip_limits(run: Run, kernels: Table[Kernel], devices: Table[Device] | None)
     rows = []
     for rank in np.unique(kernels["rank"]).tolist():
         named, clock = recorded.get(rank, ("", math.nan))
-        chip = known_of(named if is_exact(named) else run.chip or named)
+        chip = chips.known_of(named if chips.is_exact(named) else run.chip or named)
         told, cube_mhz = _clock_of_cores(chip, clock, kernels["cube_mhz"][kernels["rank"] == rank])
-        rows.append((rank, chip, told, cube_mhz, _bandwidth(chip, cube_mhz)))
+        rows.append((rank, chip, told, cube_mhz, _bandwidth(chip, cube_mhz, chips)))
     if all(math.isnan(cube_mhz) and not chip.tflops for _, chip, _, cube_mhz, _ in rows):
         raise FactMissing([Device.table])
     return Table.build(
@@ -49,7 +59,7 @@ def chip_limits(run: Run, kernels: Table[Kernel], devices: Table[Device] | None)
         chip=[row[1].name or None for row in rows],
         told_by=[row[2] or None for row in rows],
         cube_mhz=[row[3] for row in rows],
-        half_tflops=[peak_tflops(row[1], row[3], _HALF) for row in rows],
+        **{name: [_peak_tflops(row[1], row[3], dtype) for row in rows] for dtype, name in _PEAKS.items()},
         memory_gbps=[row[4] for row in rows],
         l2_bytes=[row[1].l2_bytes for row in rows],
     )
@@ -83,21 +93,21 @@ def _agreed_clock(counted: Array) -> float:
     return float(middle) if high - low <= _NEAR * middle else math.nan
 
 
-def _bandwidth(chip: Chip, cube_mhz: float) -> float:
+def _bandwidth(chip: Chip, cube_mhz: float, chips: ChipTable) -> float:
     """GB/s of the chip; where its name tells none or only a family, the least of the chips with such cores, and where
     none has such, the least of all whose kernels count cycles."""
-    if is_exact(chip.name) or chip.tflops:
+    if chips.is_exact(chip.name) or chip.tflops:
         return chip.memory_gbps
-    counting = [one.memory_gbps for one in CHIPS if one.macs is CUBE_OF_A2]
+    counting = [one.memory_gbps for one in chips.chips if one.macs is CUBE_OF_A2]
     alike = [
         one.memory_gbps
-        for one in CHIPS
-        if is_exact(one.name) and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
+        for one in chips.chips
+        if chips.is_exact(one.name) and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
     ]
     return min(alike or ([chip.memory_gbps] if chip.name else counting))
 
 
-def peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
+def _peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
     """Peak of products in a data type, 10^12 operations per second; NaN where it is not known.
 
     Where nothing names the chip but its cores are counted, it is one of those that count: Atlas A2 and later.
@@ -105,7 +115,15 @@ def peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
     if chip.tflops:
         return chip.tflops.get(dtype, math.nan)
     macs = (chip.macs if chip.name else CUBE_OF_A2).get(dtype)
-    return math.nan if macs is None else cube_mhz * 2 * macs / 1e6
+    return math.nan if macs is None else peak_of_cores(cube_mhz, macs)
+
+
+def peaks_of_rows(limits: Table[ChipLimit], at: Array, dtypes: Iterable[str]) -> Array:
+    """For each row of limits and data type: the peak of products, 10^12 operations per second; NaN where unknown, or
+    where the row is -1."""
+    rows = zip(at.tolist(), dtypes, strict=True)
+    known = {dtype: limits[name] for dtype, name in _PEAKS.items()}
+    return np.array([known[one][row] if row >= 0 and one in known else np.nan for row, one in rows], float)
 
 
 def operator_rooflines(shapes: Table[OperatorShape], limits: Table[ChipLimit]) -> Table[OperatorRoofline]:
@@ -154,13 +172,10 @@ def _works_of_rows(shapes: Table[OperatorShape]) -> list[Work]:
 
 
 def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[ChipLimit], at: Array) -> Array:
-    """Per row: the peak for its data type, 10^12 operations per second. Of HF32 none is known."""
-    chips = [known_of(name) for name in limits.texts("chip").values()]
-    found = [
-        peak_tflops(chips[row], limits["cube_mhz"][row], work.dtype) if row >= 0 else math.nan
-        for row, work in zip(at.tolist(), works, strict=True)
-    ]
-    return np.where(shapes["hf32_share"] > 0, np.nan, np.array(found, float))
+    """Per row: the peak for its data type, 10^12 operations per second; of some in HF32 and some not, none."""
+    rounded = shapes["hf32_share"]
+    types = [_HF32 if share >= 1 else work.dtype for share, work in zip(rounded.tolist(), works, strict=True)]
+    return np.where((rounded > 0) & (rounded < 1), np.nan, peaks_of_rows(limits, at, types))
 
 
 def _bounds(compute: Array, memory: Array) -> list[str]:

@@ -49,7 +49,7 @@ def refuse_saved(path: Path) -> None:
 
 def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     """Says on the side that the capture names another chip than was told; the report says it too."""
-    run, told = profile.run, arguments.chip
+    run, told = profile.run, arguments.chip.name
     if f"untold_chip={told}" not in run.notes or getattr(arguments, "quiet", False):
         return
     from advisor.messages.message import Message

@@ -27,12 +27,13 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
     Raises:
         UsageError: There is no such file, or no such chip.
     """
-    from advisor.chips import told_chip
+    from advisor.chips import ChipTable
     from advisor.model.job import told_job
 
     settings = _read_settings(arguments)
     told: str | None = getattr(arguments, "chip", None)
-    arguments.chip = told_chip(told) if told is not None else settings.chip if settings is not None else ""
+    chips = settings.chips if settings is not None else ChipTable()
+    arguments.chip = chips.told(told if told is not None or settings is None else settings.chip or None)
     workload, stack = (getattr(arguments, name, "") or getattr(settings, name, "") for name in ("workload", "stack"))
     arguments.job = told_job(workload or "", stack or "")
     return settings

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload
 
+from advisor.chips import ChipTable
 from advisor.facts.base import Fact
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.names import FACTS
@@ -27,7 +28,8 @@ BESIDE_WORTH_BYTES = 64 << 20
 AnyTable = Table[Any]
 Derivation = Callable[..., AnyTable]
 """Tables in, one table out. Its needs are its annotated parameters: `Table[X]` (required), `Table[X] | None`
-(optional: None when not recorded), `Run` and `ChainPatterns`. The return annotation `Table[Y]` names what it makes."""
+(optional: None when not recorded), `Run`, `ChainPatterns` and `ChipTable`. The return annotation `Table[Y]` names
+what it makes."""
 
 
 class Source(Protocol):
@@ -78,9 +80,12 @@ class Profile:
         keeps: Closable | None = None,
         *,
         usual_patterns: Callable[[], ChainPatterns] = ChainPatterns,
+        chips: ChipTable | None = None,
     ) -> None:
-        """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked, and
-        `usual_patterns` gives the chains of kernels that are looked for where nobody said which (`look_for`)."""
+        """`keeps` is what has to be there as long as sources are read, such as a folder with what was unpacked,
+        `usual_patterns` gives the chains of kernels that are looked for where nobody said which (`look_for`), and
+        `chips` is what is known of chips, where it is more than what everybody knows."""
+        self._chips = chips or ChipTable()
         self.run, self._keeps = run, keeps
         self._patterns: ChainPatterns | None = None
         self._usual_patterns = usual_patterns
@@ -101,7 +106,7 @@ class Profile:
     def _inputs(self) -> _RunInputs:
         if self._patterns is None:
             self._patterns = self._usual_patterns()
-        return {Run: self.run, ChainPatterns: self._patterns}
+        return {Run: self.run, ChainPatterns: self._patterns, ChipTable: self._chips}
 
     @property
     def size_bytes(self) -> int:
@@ -388,7 +393,7 @@ def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type, bool
             continue
         optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
         inner = next(arg for arg in get_args(hint) if arg is not types.NoneType) if optional else hint
-        found[name] = (inner, False) if inner in (Run, ChainPatterns) else (get_args(inner)[0], optional)
+        found[name] = (inner, False) if inner in (Run, ChainPatterns, ChipTable) else (get_args(inner)[0], optional)
     return found
 
 

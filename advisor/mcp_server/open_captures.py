@@ -8,6 +8,7 @@ from threading import RLock
 
 from msgspec import Struct
 
+from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.profile import Profile
 from advisor.mcp_server.roots import PermittedPath, Roots
 from advisor.messages.errors import UsageError
@@ -42,7 +43,9 @@ class Seen(Struct):
 class Opened:
     """Opens captures below the roots and keeps the last few; hold the `lock` while one is worked with."""
 
-    def __init__(self, roots: Roots, catalog: Catalog, chip: str = "", job: JobKind | None = None) -> None:
+    def __init__(
+        self, roots: Roots, catalog: Catalog, chip: ToldChip = NOTHING_TOLD, job: JobKind | None = None
+    ) -> None:
         self.roots, self.catalog, self.chip, self.job = roots, catalog, chip, job
         self.lock = RLock()
         """A profile reads its files as it is asked, which two questions at once must not do."""

@@ -68,7 +68,7 @@ def read_tolerance(given: Any, faults: Faults) -> Tolerance:
     for name, value in said.items():
         path = ("compare", name)
         if name != "spread":
-            read = _read_amount(path, value, (SHARE,), faults)
+            read = read_amount(path, value, (SHARE,), faults)
             found |= {name: read[0]} if read else {}
         elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             faults.wrong(path, Message("spread_is", given=str(faults.text(path, value))))
@@ -131,23 +131,24 @@ def _read_budgets(given: Any, faults: Faults) -> Iterator[Budget]:
         if isinstance(value, dict):
             faults.only(path, value, ("limit", "action"))
             action = _read_action((*path, "action"), value["action"], faults) if "action" in value else "error"
-            read = _read_amount((*path, "limit"), value.get("limit"), BUDGETS[name], faults)
+            read = read_amount((*path, "limit"), value.get("limit"), BUDGETS[name], faults)
         else:
-            action, read = "error", _read_amount(path, value, BUDGETS[name], faults)
+            action, read = "error", read_amount(path, value, BUDGETS[name], faults)
         if read and action:
             yield Budget.model_validate({"name": name, "limit": read[0], "unit": read[1], "action": action})
 
 
-def _read_amount(path: Path_, given: Any, measures: tuple[AmountKind, ...], faults: Faults) -> tuple[float, str] | None:
-    words = faults.text(path, given)
+def read_amount(path: Path_, given: Any, measures: tuple[AmountKind, ...], faults: Faults) -> tuple[float, str] | None:
+    """An amount and its unit; None where it is none, which is noted."""
+    words, name = faults.text(path, given), path[-2] if path[-1] == "limit" else path[-1]
     if words is None or isinstance(given, bool):
         wanted = either_of(*(Message("such_as", what=Message(one.called), example=one.example) for one in measures))
-        faults.wrong(path, Message("is_wanted", name=path[1], wanted=wanted), key=given is None)
+        faults.wrong(path, Message("is_wanted", name=name, wanted=wanted), key=given is None)
         return None
     try:
         return parse_amount(words, *measures)
     except Unclear as unclear:
-        faults.wrong(path, Message("part", part=path[1], what=unclear.what), unclear.hint)
+        faults.wrong(path, Message("part", part=name, what=unclear.what), unclear.hint)
         return None
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.chips import chip_named, chip_names, nearest_chip
+from advisor.chips import ChipTable
 from advisor.messages.errors import FilePlace, Mistake, RuleError
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
@@ -33,6 +33,7 @@ from advisor.model.findings import Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
 from advisor.policy import pyproject
 from advisor.policy.mistakes import Faults
+from advisor.policy.own_chips import read_chips
 from advisor.policy.policy import FailCondition, Policy, parse_bars
 from advisor.policy.policy_file import SECTIONS, read_policy, read_tolerance, unknown_names
 from advisor.rules import source
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
-TOP_LEVEL = ("rules", "language", "fail_on", "chip", "workload", "stack")
+TOP_LEVEL = ("rules", "language", "fail_on", "chip", "chips", "workload", "stack")
 _LEVELS = tuple(level.name for level in Severity)
 OWN_RULES = Message("own_rules")
 
@@ -65,6 +66,8 @@ class Settings:
     language: str | None = None
     chip: str = ""
     """The chip, by its name in `chips`, where the captures do not name it; empty where nothing is said."""
+    chips: ChipTable = field(default_factory=ChipTable)
+    """What is known of chips, with what the project says of its own."""
     workload: str = ""
     """What ran, in a word of `TOLD_WORKLOADS`; empty where nothing is said."""
     stack: str = ""
@@ -180,10 +183,12 @@ class _Reader:
             return Settings()
         faults.only((), data, (*TOP_LEVEL, *SECTIONS))
         overrides = faults.mapping(("rules",), data.get("rules"), Message("rule_ids"))
+        chips = read_chips(data.get("chips"), faults)
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},
             language=faults.word(("language",), data.get("language"), _LANGUAGES),
-            chip=self.chip(data.get("chip")),
+            chip=self.chip(data.get("chip"), chips),
+            chips=chips,
             workload=faults.word(("workload",), data.get("workload"), tuple(TOLD_WORKLOADS)) or "",
             stack=faults.word(("stack",), data.get("stack"), STACKS) or "",
             fail_on=self.fail_on(data.get("fail_on")),
@@ -192,19 +197,19 @@ class _Reader:
             document=faults.document,
         )
 
-    def chip(self, given: Any) -> str:
-        """The name of a chip, as in `chips`, however it is written."""
+    def chip(self, given: Any, chips: ChipTable) -> str:
+        """The name of a chip, as in the table, however it is written."""
         if given is None:
             return ""
         if isinstance(given, bool | list | dict):
             self.faults.wrong(("chip",), Message("is_text", name="chip"))
             return ""
         words = str(given)  # a name such as 910_9392 is a number to YAML
-        chip, near = chip_named(words), nearest_chip(words)
+        chip, near = chips.named(words), chips.nearest(words)
         if chip is None:
             among, listed = (
-                Message("did_you_mean_among", name=near, names=chip_names()),
-                Message("known_here", names=chip_names()),
+                Message("did_you_mean_among", name=near, names=chips.names),
+                Message("known_here", names=chips.names),
             )
             self.faults.wrong(("chip",), Message("unknown_chip", name=words), among if near else listed)
         return chip.name if chip else ""

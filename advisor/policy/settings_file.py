@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from advisor.chips import CHIPS
+from advisor.chips import CHIPS, DTYPES
 from advisor.model.job import Stack, ToldWorkload
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SeveritySetting = Literal["info", "low", "medium", "high", "critical"]
 ActionWord = Literal["off", "warn", "error"]
+Dtype = Annotated[str, Field(json_schema_extra={"enum": list(DTYPES)})]
 _LEVEL = "(info|low|medium|high|critical)"
 _BAR = rf"((new|worse):)?{_LEVEL}"
 Bars = Annotated[str, Field(pattern=rf"^(none|{_BAR}( *, *{_BAR})*)$")]
@@ -69,6 +70,24 @@ class BudgetsFile(_Section):
     )
 
 
+class ChipFile(_Section):
+    """What is known of a chip: added to the table, or in place of what stands there."""
+
+    source: str = Field(min_length=1, description="Where the numbers come from, in words: the report shows it.")
+    family: str | None = Field(None, description="The family that captures name in its place, such as `Ascend910B`.")
+    clock_mhz: float | None = Field(None, gt=0, lt=1e5, description="Nominal clock of its cores, MHz.")
+    cube_cores: float | None = Field(None, gt=0, lt=1e5, description="Cores with a cube unit.")
+    vector_cores: float | None = Field(None, gt=0, lt=1e5, description="Cores with vector units, where they are apart.")
+    memory: Memory | None = Field(None, description="Device memory: `64GiB`.")
+    l2: Memory | None = Field(None, description="Level-2 cache: `192MiB`.")
+    memory_gbps: float | None = Field(
+        None, gt=0, lt=1e6, description="Bandwidth of the device memory, 10^9 bytes per second."
+    )
+    tflops: dict[Dtype, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
+        {}, description="Peak of dense matrix products by data type, 10^12 operations per second."
+    )
+
+
 class SuppressionFile(_Section):
     """A finding that the project lives with for now."""
 
@@ -109,6 +128,10 @@ class SettingsFile(_Section):
         description="The chip that the job ran on, such as `Ascend910B3` or `910B3`, where captures name none or only "
         "its family: it tells the device memory, the clock and what the chip can at most. `--chip` wins.",
         examples=[chip.name for chip in CHIPS],
+    )
+    chips: dict[str, ChipFile] | None = Field(
+        None,
+        description="What the project knows of chips: added to the table by name, or in place of what stands there.",
     )
     workload: ToldWorkload | None = Field(
         None, description="What ran, where captures do not show it or show it wrongly; `--workload` wins."

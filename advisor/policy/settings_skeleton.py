@@ -32,6 +32,9 @@ _ENGLISH = """\
 #   saving_left: 10%            # the largest saving of any one finding
 #   slowdown: 5%                # against the baseline
 
+# chips:                        # what is known of chips, beside the table of docs/gate.md or in its place
+#   Ascend910B4: {memory: 64GiB, memory_gbps: 1600, source: npu-smi info on our machines}
+
 # suppressions:                 # what the project lives with for now
 #   - rule: io/*
 #     reason: Small files until the dataset is packed
@@ -69,6 +72,9 @@ _CHINESE = """\
 #   memory: {limit: 60GiB, action: warn}
 #   saving_left: 10%            # 单个问题的最大预计收益
 #   slowdown: 5%                # 相对基线的变慢幅度
+
+# chips:                        # 自定义芯片参数，补充或覆盖 docs/gate.md 中的表
+#   Ascend910B4: {memory: 64GiB, memory_gbps: 1600, source: 本机 npu-smi info}
 
 # suppressions:                 # 暂时接受的问题
 #   - rule: io/*

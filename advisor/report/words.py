@@ -287,6 +287,10 @@ NOTES: Mapping[str, Text] = {
         "chip told by `--chip` or the settings, the capture does not name it: {value}",
         "采集数据未写明具体芯片型号，按 `--chip` 或配置文件：{value}",
     ),
+    "own_chip": _t(
+        "numbers of a chip from the settings: {value}",
+        "芯片参数取自配置文件：{value}",
+    ),
     "untold_chip": _t(
         "told to be {value}, but the capture names another chip, which counts",
         "`--chip` 或配置文件给出的 {value} 与采集数据中的芯片型号不符，以采集数据为准",

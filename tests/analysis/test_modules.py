@@ -292,8 +292,7 @@ def with_products(*, hf32: str | None = None, chip: bool = True) -> dict[str, ob
         output_dtypes="DT_BF16", input_formats="ND;ND", core="AI_CORE",
         duration_us=[50.0, 100, 100, 200, 50], hf32=hf32,
     )  # fmt: skip
-    half = 100e6 / 2 / 4096  # cores times MHz
-    return tables | {"limits": Table.build(ChipLimit, rank=[0], cube_mhz=[half]) if chip else None}
+    return tables | {"limits": Table.build(ChipLimit, rank=[0], bf16_tflops=[100.0]) if chip else None}
 
 
 FLOPS_US = 2 * 1024**3 / 100e6

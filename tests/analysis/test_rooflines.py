@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.analysis.rooflines import chip_limits, operator_rooflines, step_mfus
+from advisor.chips import ChipTable
 from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap
 from advisor.facts.observed import Device, Kernel
 from advisor.facts.table import Table, read_table
@@ -26,7 +27,7 @@ DEVICE = "chip cube_cores nominal_mhz"
 
 def limit(run: Run, kernels: str, device: str | None = None) -> dict[str, object]:
     devices = None if device is None else read_table(Device, device)
-    (row,) = chip_limits(run, read_table(Kernel, kernels), devices).rows()
+    (row,) = chip_limits(run, ChipTable(), read_table(Kernel, kernels), devices).rows()
     return row
 
 
@@ -66,7 +67,7 @@ def test_cycles_that_contradict_each_other_tell_no_clock() -> None:
 @pytest.mark.parametrize("chip", ["", "Ascend310P", "Ascend910X"])
 def test_of_an_unknown_chip_nothing_is_said(chip: str) -> None:
     with pytest.raises(FactMissing):
-        chip_limits(Run(chip=chip), read_table(Kernel, "op_type\nMatMulV3"), None)
+        chip_limits(Run(chip=chip), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None)
 
 
 SHAPES = """
@@ -77,7 +78,10 @@ Conv2D   convolution 1,3,224,224;64,3,7,7 FLOAT;FLOAT     NCHW;NCHW     1,64,112
 Add      elementwise 4096,4096;4096,4096  DT_BF16;DT_BF16 ND;ND         4096,4096     DT_BF16       120      120     -
 Custom   custom      4096,4096            DT_BF16         ND            4096,4096     DT_BF16       120      120     -
 """  # noqa: E501
-LIMITS = "rank chip cube_mhz memory_gbps\n0 Ascend910B 33000 1600"
+LIMITS = """
+rank chip       cube_mhz memory_gbps half_tflops bf16_tflops float_tflops
+0    Ascend910B 33000    1600        270.336     270.336     67.584
+"""
 
 
 def rooflines() -> dict[str, dict[str, object]]:

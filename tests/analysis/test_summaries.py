@@ -15,6 +15,7 @@ from advisor.analysis.links import link_uses
 from advisor.analysis.memory import memory_peaks, module_peaks
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.steps import step_spans
+from advisor.chips import ChipTable
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, ModuleMemory
 from advisor.facts.table import Table, read_table
@@ -153,7 +154,7 @@ GE        -       1               1
 
 
 def test_the_peak_is_the_first_moment_of_most_reserved_memory():
-    rows = {r["component"]: r for r in memory_peaks(Run(), read_table(MemoryUse, MEMORY), None).rows()}
+    rows = {r["component"]: r for r in memory_peaks(Run(), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()}
     assert rows["PTA"]["time_ns"] == 20 and rows["PTA"]["allocated_bytes"] == 90
     assert rows["PTA"]["reserved_bytes"] == 400 and rows["PTA"]["largest_allocated_bytes"] == 95
     assert rows["APP"]["allocated_bytes"] is None and rows["APP"]["reserved_bytes"] == 700
@@ -162,14 +163,14 @@ def test_the_peak_is_the_first_moment_of_most_reserved_memory():
 
 @pytest.mark.parametrize(("chip", "known"), [("Ascend910B", False), ("", False), ("Ascend910B4-1", True)])
 def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
-    row = memory_peaks(Run(chip=chip), read_table(MemoryUse, MEMORY), None).rows()[0]
+    row = memory_peaks(Run(chip=chip), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()[0]
     assert (row["capacity_bytes"] is not None) == known
 
 
 def test_frequency_is_weighted_by_time():
     samples = read_table(Frequency, "time_ns mhz\n0 1800\n3000 900")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 1\n2 3000 1")
-    (row,) = frequency_uses(Run(), samples, kernels, None, None, None).rows()
+    (row,) = frequency_uses(Run(), ChipTable(), samples, kernels, None, None, None).rows()
     assert row["mean_mhz"] == pytest.approx((1800 * 3 + 900 * 1) / 4)
     assert row["low_share"] == pytest.approx(0.25) and row["compute_us"] == pytest.approx(0.5)
     assert row["highest_mhz"] == 1800 and row["lowest_mhz"] == 900
@@ -188,21 +189,23 @@ def test_frequency_is_weighted_by_time():
 def test_a_constant_clock_is_held_against_what_the_chip_was_built_for(device, nominal, low):
     samples = read_table(Frequency, "time_ns mhz\n0 1200")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 600")
-    (row,) = frequency_uses(Run(), samples, kernels, None, None, read_table(Device, device)).rows()
+    (row,) = frequency_uses(Run(), ChipTable(), samples, kernels, None, None, read_table(Device, device)).rows()
     assert row["nominal_mhz"] == nominal and row["low_share"] == low
     assert row["full_mhz"] == max(nominal or 0, 1200)
     assert row["compute_us"] == pytest.approx(600 * low)
 
 
 def test_a_lone_sample_is_the_whole():
-    (row,) = frequency_uses(Run(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None).rows()
+    (row,) = frequency_uses(
+        Run(), ChipTable(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None
+    ).rows()
     assert row["mean_mhz"] == 1800 and row["low_share"] == 0 and row["compute_us"] is None
 
 
 def test_nothing_recorded_gives_empty_tables():
     assert not len(link_uses(Table.empty(Link), None))
-    assert not len(memory_peaks(Run(), Table.empty(MemoryUse), None))
-    assert not len(frequency_uses(Run(), Table.empty(Frequency), None, None, None, None))
+    assert not len(memory_peaks(Run(), ChipTable(), Table.empty(MemoryUse), None))
+    assert not len(frequency_uses(Run(), ChipTable(), Table.empty(Frequency), None, None, None, None))
     assert not len(step_spans(Table.empty(Overlap)))
 
 

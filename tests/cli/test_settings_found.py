@@ -147,8 +147,8 @@ def test_init_writes_settings_that_change_nothing_until_a_line_is_uncommented(
     assert main(["rules", "list"]) == 0
     data = source.read_document(deep / "advisor.yaml").data
     SCHEMA.validate(data)
-    keys = {"language", "chip", "workload", "stack", "fail_on", "rules", "policy", "budgets", "suppressions", "compare"}
-    assert set(data) == keys
+    words = {"language", "chip", "workload", "stack", "fail_on"}
+    assert set(data) == words | {"rules", "policy", "budgets", "chips", "suppressions", "compare"}
 
 
 def test_init_never_overwrites_and_writes_the_schema_on_demand(deep: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,6 +165,7 @@ def test_init_never_overwrites_and_writes_the_schema_on_demand(deep: Path, capsy
 VALID = (
     "language: en",
     "chip: 910b3",
+    "chips: {Ascend910B4: {memory: 64GiB, source: npu-smi}, A-1: {tflops: {BF16: 400}, clock_mhz: 1600, source: us}}",
     "fail_on: none",
     "fail_on: [new:high, critical]",
     "rules: {host/free-time: {params: {normal: 0.15}, severity: high}, comm/*: off, acme/mine: on}",
@@ -174,6 +175,9 @@ VALID = (
     "compare: {floor: 1%, relative: 0.2, spread: 2, one_step: 30%}",
 )
 WRONG = (
+    "chips: {A-1: {memory: 64GiB}}",
+    "chips: {A-1: {clock_mhz: 0, source: us}}",
+    "chips: {A-1: {tflops: {FP64: 60}, source: us}}",
     "langage: en",
     "fail_on: hgih",
     "rules: {host/free-time: {params: {nrmal: 0.15}}}",

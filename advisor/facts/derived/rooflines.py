@@ -28,7 +28,13 @@ class ChipLimit(Fact):
         ),
     ]
     cube_mhz: Annotated[float, Mhz("Clock of all cube cores together; missing of GPUs and where nothing tells.")]
-    half_tflops: Annotated[float, Number("Peak of products in FLOAT16 or BF16, 10^12 operations per second.")]
+    half_tflops: Annotated[float, Number("Peak of products in FLOAT16, 10^12 operations per second.")]
+    bf16_tflops: Annotated[float, Number("The same in BF16 alone.")]
+    float_tflops: Annotated[float, Number("The same in FLOAT.")]
+    hf32_tflops: Annotated[float, Number("The same in HF32, FLOAT that is rounded for speed.")]
+    int8_tflops: Annotated[float, Number("The same in INT8.")]
+    int4_tflops: Annotated[float, Number("The same in INT4.")]
+    fp8_tflops: Annotated[float, Number("The same in FP8.")]
     memory_gbps: Annotated[float, Rate("Bandwidth of the device memory.")]
     l2_bytes: Annotated[float, Bytes("Level-2 cache.")]
 

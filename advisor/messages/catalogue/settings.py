@@ -17,6 +17,16 @@ TEXTS: Mapping[str, Text] = {
     "rule_ids_to": Text("rule ids to {actions}", "规则 id 到 {actions}"),
     "categories_to": Text("categories to {actions}", "类别到 {actions}"),
     "severities_to": Text("severities to {actions}", "严重程度到 {actions}"),
+    # chips
+    "chip_names_to_numbers": Text("names of chips to their numbers", "芯片型号到其参数"),
+    "numbers_of_a_chip": Text("numbers of a chip, with their source", "芯片参数及其来源（source）"),
+    "data_types_to_peaks": Text("data types to 10^12 operations per second", "数据类型到峰值算力（TFLOP/s）"),
+    "no_chip_name": Text("`{name}` is no name of a chip", "`{name}` 不是有效的芯片型号"),
+    "chip_source": Text(
+        "a chip needs a `source` in words: a data sheet, a measurement",
+        "芯片需用文字写明参数来源 `source`：数据手册或实测",
+    ),
+    "is_between": Text("`{name}` lies above 0 and below {most}", "`{name}` 应大于 0 且小于 {most}"),
     # rules
     "rule_setting": Text(
         "`{name}` is off, on, or a mapping of params and severity",

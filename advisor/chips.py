@@ -158,6 +158,7 @@ ALIASES = {
 MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
 """Families that captures name for chips of others: those of Atlas A3 share a number with Ascend910B."""
 
+_MODEL = re.compile(r"\b[A-Z]{1,3}[0-9]{2,4}[A-Z]*\b")
 _NOISE = re.compile(r"[\s_-]+|^(huawei|昇腾|ascend|atlas)+")
 
 
@@ -207,7 +208,8 @@ class ChipTable(Struct, frozen=True):
         return self._by_name(name or "") or Chip("")
 
     def agree(self, recorded: str, told: str) -> tuple[str, str]:
-        """The chip that counts, and a note of the run: what was recorded, unless what was told is of that family.
+        """The chip that counts, and a note of the run: what was recorded, unless what was told is of that family, or
+        a GPU of the same model as one that is unknown here.
 
         The note is `told_chip=NAME` where the user's word counts, `untold_chip=NAME` where the capture contradicts it.
         """
@@ -215,11 +217,16 @@ class ChipTable(Struct, frozen=True):
         if chip is None or told == recorded:
             return recorded, ""
         families = (recorded, *MIXED_UP.get(recorded, ()))
-        if not recorded or (not self.is_exact(recorded) and chip.family in families):
-            return told, f"told_chip={told}"
         own = self._by_name(recorded)
+        of_family = not self.is_exact(recorded) and chip.family in families
+        if not recorded or of_family or (own is None and _model(recorded) == _model(told) != ""):
+            return told, f"told_chip={told}"
         vaguer = own is not None and told in (own.family, *MIXED_UP.get(recorded, ()))
         return recorded, "" if vaguer else f"untold_chip={told}"
+
+    def of_device(self, recorded: str, chip: str) -> Chip:
+        """What is known of a device by its recorded name, or by the chip of the run where that says more."""
+        return self.known_of(self.agree(recorded, chip)[0])
 
     def with_own(self, chips: Iterable[Chip], sources: Mapping[str, str]) -> ChipTable:
         """The table with these chips, which take the place of those with their names."""
@@ -239,6 +246,12 @@ class ToldChip(Struct, frozen=True):
 
 
 NOTHING_TOLD = ToldChip()
+
+
+def _model(name: str) -> str:
+    """The model that the name of a GPU tells, such as A100; empty where none."""
+    found = _MODEL.search(name.upper())
+    return found[0] if found else ""
 
 
 def _chip_key(words: str) -> str:

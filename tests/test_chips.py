@@ -110,6 +110,12 @@ def test_what_has_no_source_is_not_guessed() -> None:
         ("Ascend910B", "Ascend310P3", "Ascend910B", "untold_chip=Ascend310P3"),
         ("Ascend910X", "Ascend910B3", "Ascend910X", "untold_chip=Ascend910B3"),
         ("Ascend910B", "", "Ascend910B", ""),
+        ("NVIDIA A100-PG509-200", "NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4-40GB", "told_chip=NVIDIA A100-SXM4-40GB"),
+        ("AMD Instinct MI300X VF", "AMD Instinct MI300X", "AMD Instinct MI300X", "told_chip=AMD Instinct MI300X"),
+        ("NVIDIA A100-PG509-200", "NVIDIA H200", "NVIDIA A100-PG509-200", "untold_chip=NVIDIA H200"),
+        ("NVIDIA A100-PG509-200", "Ascend910B3", "NVIDIA A100-PG509-200", "untold_chip=Ascend910B3"),
+        ("AMD Radeon Graphics", "AMD Instinct MI300X", "AMD Radeon Graphics", "untold_chip=AMD Instinct MI300X"),
+        ("NVIDIA H200", "NVIDIA H100 80GB HBM3", "NVIDIA H200", "untold_chip=NVIDIA H100 80GB HBM3"),
     ],
 )
 def test_a_recorded_name_counts_where_it_is_exact_and_a_told_one_where_it_says_more(

@@ -44,8 +44,7 @@ def _nominal_mhz_by_rank(devices: Table[Device], chip: str, chips: ChipTable) ->
 
     `chip` is that of the run, which counts where the name of the device is a family or missing.
     """
-    names = [name if chips.is_exact(name or "") else chip or name for name in devices.texts("chip").values()]
-    by_chip = [chips.known_of(name).nominal_mhz for name in names]
+    by_chip = [chips.of_device(name or "", chip).nominal_mhz for name in devices.texts("chip").values()]
     said = devices["nominal_mhz"]
     return dict(zip(devices["rank"].tolist(), np.where(said > 0, said, by_chip).tolist(), strict=True))
 

@@ -48,7 +48,7 @@ def chip_limits(run: Run, chips: ChipTable, kernels: Table[Kernel], devices: Tab
     rows = []
     for rank in np.unique(kernels["rank"]).tolist():
         named, clock = recorded.get(rank, ("", math.nan))
-        chip = chips.known_of(named if chips.is_exact(named) else run.chip or named)
+        chip = chips.of_device(named, run.chip)
         told, cube_mhz = _clock_of_cores(chip, clock, kernels["cube_mhz"][kernels["rank"] == rank])
         rows.append((rank, chip, told, cube_mhz, _bandwidth(chip, cube_mhz, chips)))
     if all(math.isnan(cube_mhz) and not chip.tflops for _, chip, _, cube_mhz, _ in rows):

@@ -28,16 +28,17 @@ def _capture_of_rank(trace: Trace) -> Table[RankCapture]:
 
 
 def _device_of_rank(trace: Trace) -> Table[Device]:
-    if not trace.chip:
+    memory = trace.header.memory_of(trace.own_devices)
+    if not trace.chip and not memory:
         raise FactMissing([Device.table])
     return Table.build(
         Device,
         rank=[trace.rank],
-        chip=[trace.chip],
+        chip=[trace.chip or None],
         cube_cores=[math.nan],
         vector_cores=[math.nan],
         nominal_mhz=[math.nan],
-        memory_bytes=[trace.header.memory_bytes or math.nan],
+        memory_bytes=[memory or math.nan],
     )
 
 

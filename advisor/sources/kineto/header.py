@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from io import BufferedReader
 
 from msgspec import Struct
@@ -61,18 +61,31 @@ class TraceHeader(Struct, frozen=True):
         return found if 0 < found <= MOST_RANKS else 0
 
     @property
-    def chips(self) -> tuple[str, ...]:
-        """The name of each device of the host, in order; empty where one has none."""
+    def _listed(self) -> tuple[Mapping[str, object], ...]:
+        """What is said of each device of the host."""
         listed = self.values.get("deviceProperties")
-        return tuple(as_text(as_mapping(one).get("name")) for one in listed) if isinstance(listed, list) else ()
+        return tuple(map(as_mapping, listed)) if isinstance(listed, list) else ()
 
     @property
-    def memory_bytes(self) -> int:
-        """Memory of each device of the host; 0 where they differ, or it is not said."""
-        listed = self.values.get("deviceProperties")
-        devices = listed if isinstance(listed, list) else []
-        sizes = {as_integer(value_at(one, "totalGlobalMem")) or 0 for one in devices}
+    def chips(self) -> tuple[str, ...]:
+        """The name of each device of the host, in order; empty where one has none."""
+        return tuple(as_text(one.get("name")) for one in self._listed)
+
+    def chip_of(self, devices: Collection[int]) -> str:
+        """The name of these devices of the host; empty where they differ, or it is not said."""
+        names = {as_text(one.get("name")) for one in self._of_devices(devices)} - {""}
+        return names.pop() if len(names) == 1 else ""
+
+    def memory_of(self, devices: Collection[int]) -> int:
+        """Memory of each of these devices of the host; 0 where they differ, or it is not said."""
+        sizes = {as_integer(one.get("totalGlobalMem")) or 0 for one in self._of_devices(devices)}
         return max(sizes.pop(), 0) if len(sizes) == 1 else 0
+
+    def _of_devices(self, devices: Collection[int]) -> Sequence[Mapping[str, object]]:
+        """What is said of these devices; of all, where one of them is not listed: a container numbers them anew."""
+        numbers = [as_integer(one.get("id")) for one in self._listed]
+        known = devices and all(numbers.count(device) == 1 for device in devices)
+        return [one for one, number in zip(self._listed, numbers, strict=True) if not known or number in devices]
 
     def switch(self, name: str) -> bool | None:
         """A switch of the profiler, such as `with_stack`; newer versions write those that were on."""

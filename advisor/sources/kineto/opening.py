@@ -207,10 +207,11 @@ def _describe_run(path: Path, traces: Sequence[Trace], others: dict[int, int]) -
     left = sum(others.values())
     chosen = ", ".join(trace.path.name for trace in traces if trace.other_captures)
     world = max(trace.header.world_size for trace in traces)
+    chips = {trace.chip for trace in traces if trace.chip}
     return Run(
         name=show_name(path.resolve().name),
         framework="PyTorch",
-        chip=next((trace.chip for trace in traces if trace.chip), ""),
+        chip=chips.pop() if len(chips) == 1 else "",
         ranks=tuple(trace.rank for trace in traces),
         world_size=world,
         world_source="distributed_args" if world else "",

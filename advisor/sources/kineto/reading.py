@@ -137,9 +137,13 @@ class TraceDescription:
 
     @property
     def chip(self) -> str:
-        """The device of the rank: the one that all of its host are, else unknown."""
-        names = {name for name in self.header.chips if name}
-        return names.pop() if len(names) == 1 else ""
+        """The device of the rank: the one that its kernels ran on, else the one that all of its host are."""
+        return self.header.chip_of(self.own_devices)
+
+    @property
+    def own_devices(self) -> tuple[int, ...]:
+        """The numbers of the devices whose work counts."""
+        return self.header.devices if self.device is None else (self.device,)
 
 
 @dataclass(frozen=True, eq=False)

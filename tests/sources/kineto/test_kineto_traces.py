@@ -236,6 +236,58 @@ def test_each_device_of_one_process_is_a_rank_with_work_of_its_own(tmp_path: Pat
     assert [source.read(Kernel)["rank"].tolist() for source in sources] == [[0], [1, 1]]
 
 
+MIXED_HOST = [
+    {"id": 0, "name": "NVIDIA H200", "totalGlobalMem": 141 << 30},
+    {"id": 1, "name": "NVIDIA T4", "totalGlobalMem": 16 << 30},
+]
+
+
+@pytest.mark.parametrize(
+    ("devices", "listed", "chip", "memory"),
+    [
+        ((0,), MIXED_HOST, "NVIDIA H200", 141 << 30),
+        ((1,), MIXED_HOST, "NVIDIA T4", 16 << 30),
+        ((0, 1), MIXED_HOST, None, None),
+        ((7,), MIXED_HOST, None, None),
+        ((7,), MIXED_HOST[:1], "NVIDIA H200", 141 << 30),
+        ((1,), [{**one, "name": ""} for one in MIXED_HOST], None, 16 << 30),
+        ((1,), [MIXED_HOST[0], {**MIXED_HOST[1], "id": 0}, "?", {"id": -5, "totalGlobalMem": -1}], None, None),
+    ],
+)
+def test_of_a_host_with_several_devices_those_count_that_kernels_ran_on(
+    devices: tuple[int, ...], listed: list[object], chip: str | None, memory: int | None, tmp_path: Path
+) -> None:
+    events = [
+        event for number, device in enumerate(devices, 1) for event in launched(number, 5000, 10, 80, device=device)
+    ]
+    write(tmp_path / NAME, trace(events, rank=3, deviceProperties=listed))
+    run, (source,) = open_input(tmp_path)
+    assert run.chip == (chip or "")
+    if chip is None and memory is None:
+        with pytest.raises(FactMissing):
+            source.read(Device)
+    else:
+        (row,) = source.read(Device).rows()
+        assert (row["chip"], row["memory_bytes"]) == (chip, memory)
+
+
+def test_a_rank_whose_kernels_ran_on_two_kinds_of_devices_is_what_it_is_told_to_be(tmp_path: Path) -> None:
+    events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1)]
+    write(tmp_path / NAME, trace(events, rank=3, deviceProperties=MIXED_HOST))
+    with pytest.raises(FactMissing):
+        advisor.load_profile(tmp_path).table("chip_limits")
+    (row,) = advisor.load_profile(tmp_path, chip="H200").table("chip_limits").rows()
+    assert row["chip"] == "NVIDIA H200" and row["half_tflops"] == pytest.approx(989.4)
+
+
+def test_ranks_on_different_devices_of_one_host_have_each_its_own(tmp_path: Path) -> None:
+    events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1)]
+    write(tmp_path / NAME, trace(events, rank=None, deviceProperties=MIXED_HOST))
+    run, sources = open_input(tmp_path)
+    assert run.chip == ""
+    assert [source.read(Device).rows()[0]["chip"] for source in sources] == ["NVIDIA H200", "NVIDIA T4"]
+
+
 def test_a_trace_that_names_its_rank_is_one_rank(tmp_path: Path) -> None:
     events = [*launched(1, 5000, 10, 80), *launched(2, 5100, 10, 80, device=1)]
     run, (source,) = open_input(write(tmp_path / NAME, trace(events, rank=3)))

@@ -151,17 +151,22 @@ def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, S
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
     kept = replay.gains_by_task(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
-    return _late_tasks_by_call(seen, np.diff(np.append(0, kept - gone)), per_cell(seen, kept - gone) / 1e3)
+    gained, kinds = np.diff(np.append(0, kept - gone)), union_of_sets([main, queue])
+    return _late_tasks_by_call(seen, gained, per_cell(seen, kept - gone) / 1e3, kinds=kinds)
 
 
-def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array) -> Table[Holdup]:
-    """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses."""
-    idle, count = seen.replayed.work.idle(seen.replayed.begin), len(seen.own)
+def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans) -> Table[Holdup]:
+    """By step and call: the tasks that began late for a host that did not keep up; what it lost, by their pauses.
+
+    The part of a pause that one of the kinds fills is told as that kind.
+    """
+    count = len(seen.own)
     late = np.flatnonzero(gained[:-1] > PAUSE_NS)
+    pause = _pauses_apart_from(kinds, seen, late, gained)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
-    call = _calls_in_pauses(seen, late, idle)
+    call = _calls_in_pauses(seen, late, pause)
     groups = group_by(of, call)
-    paused, cell = groups.sums(idle[late].astype(np.float64)), of[groups.first]
+    paused, cell = groups.sums(pause.astype(np.float64)), of[groups.first]
     share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
     bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
     none = np.zeros(len(bare))
@@ -172,18 +177,28 @@ def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array) -> Table
         cause="host",
         call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), seen.table.texts("name").names),
         calls=np.append(groups.sizes, none),
-        longest_us=np.append(groups.largest(idle[late] / 1e3), none),
+        longest_us=np.append(groups.largest(pause / 1e3), none),
         idle_us=np.append(paused / 1e3, none),
         lost_us=np.append(lost[cell] * share, lost[bare]),
     )
 
 
-def _calls_in_pauses(seen: ReplayedRank, late: Array, idle: Array) -> Array:
+def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Array) -> Array:
+    """Per late task: how long the device was idle before it while none of the kinds held the host up, ns.
+
+    Never less than what the task gains where the host keeps up, for that is told as lost to the host.
+    """
+    idle, start = seen.replayed.work.idle(seen.replayed.begin)[late], seen.replayed.work.start[late]
+    left: Array = np.maximum(idle - covered_ns(kinds, start - idle, start), np.minimum(gained[late], idle))
+    return left
+
+
+def _calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
     """Per pause before a task, the longest ones: the name of the call of the framework that filled it, or -1."""
-    longest = np.argsort(-idle[late], kind="stable")[:MOST_PAUSES]
+    longest = np.argsort(-pause, kind="stable")[:MOST_PAUSES]
     end = seen.replayed.work.start[late[longest]]
     own = seen.calls.take(seen.table.texts("kind").isin(host.FRAMEWORK)[seen.calls.row])
-    row = host.covering_on_any(seen.table, own, end - idle[late[longest]], end)
+    row = host.covering_on_any(seen.table, own, end - pause[longest], end)
     call = np.full(len(late), -1)
     call[longest] = values_at(seen.table.texts("name").codes, row, -1)
     return call

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.engine.vocabulary import TELL_JOB
+from advisor.facts.observed.modules import ModuleRange
 from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.messages.text import Text
 
@@ -33,6 +34,10 @@ OF_SWITCH: Mapping[Text, Text] = {
     ),
     LEVEL1: NOT_RECORDED,
     MEMORY: MEMORY,
+    ModuleRange.record_with: Text(
+        en="record with with_stack=True, which names the modules of the model",
+        zh="采集时设置 with_stack=True，trace 中即有模型的各个模块",
+    ),
 }
 """By the switch of the profilers for Ascend that records the same."""
 OF_RUN: Mapping[str, Text] = {

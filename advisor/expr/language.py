@@ -236,6 +236,12 @@ RUN_NAMES: tuple[RunName, ...] = (
         lambda r: r.sampled,
     ),
     RunName(
+        "call_stacks",
+        _TEXT,
+        "`on` where Python call stacks were recorded on some rank, else `off`; missing when not recorded",
+        lambda r: r.call_stacks,
+    ),
+    RunName(
         "sides", _TEXT, "`both` (host and device), `device` or `summary` (a cluster summary)", lambda r: r.sides or None
     ),
     RunName(

@@ -165,6 +165,12 @@ class Run(_Model):
         return next((one.sampled for one in self.captures if one.sampled is not None), None)
 
     @property
+    def call_stacks(self) -> Literal["on", "off"] | None:
+        """Whether Python call stacks were recorded on some rank; None where no capture says so."""
+        known = [one.with_stack for one in self.captures if one.with_stack is not None]
+        return ("on" if any(known) else "off") if known else None
+
+    @property
     def times_of(self) -> Literal["step", "window", "work"]:
         """What its times are of: one step; the window that the user chose to record; or the work of the device alone,
         where a whole program was recorded from its start to its end and nothing in it is marked."""

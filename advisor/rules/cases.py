@@ -105,9 +105,12 @@ def _captures_lacking(said: Mapping[str, str], files: Sequence[str], ranks: Iter
     family, recorder = _device_family(said), _one_of_words(said, "recorder", ("msprof", "framework"))
     both, by = ("CPU", family.upper()), "msprof" if recorder == "msprof" else ""
     on = {name: said[name] for name in ("core_metrics", "sampled") if said.get(name, "-") != "-"}
-    if not (files or family == "gpu" or by or on):
+    stacks = {"on": True, "off": False}.get(_one_of_words(said, "call_stacks", ("on", "off")))
+    if not (files or family == "gpu" or by or on or stacks is not None):
         return ()
-    like = Capture(rank=0, path="", recorder=by, source="text", activities=both, absent=tuple(files), **on)
+    like = Capture(
+        rank=0, path="", recorder=by, source="text", activities=both, with_stack=stacks, absent=tuple(files), **on
+    )
     return tuple(like.model_copy(update={"rank": rank}) for rank in ranks)
 
 

@@ -107,6 +107,15 @@ def test_the_longest_pause_of_a_late_host_is_one_of_them_and_not_their_sum():
     assert [(row["longest_us"], row["idle_us"]) for row in rows_of("host", none)] == [(60.0, 60.0), (80.0, 140.0)]
 
 
+def test_the_part_of_a_pause_that_a_loader_fills_is_no_pause_of_the_late_host():
+    calls = (
+        "thread kind name start_ns end_ns\n1 data_loader next 40000 90000\n1 operator aten::mul 90000 99000\n"
+        "1 operator aten::add 130000 190000"
+    )
+    (first,) = [row for row in rows_of("host", calls) if row["step"] == 1]
+    assert (first["call"], first["longest_us"], first["idle_us"], first["lost_us"]) == ("aten::mul", 10.0, 10.0, 10.0)
+
+
 def test_pauses_too_short_to_be_waits_are_lost_all_the_same_but_blamed_on_no_call():
     kernels = "step start_ns duration_us\n1 0 40\n1 44000 20\n2 164000 40\n2 300000 20"
     links = "start_ns latency_us idle_before_us vertical\n0 0 - -\n44000 0 4 true\n164000 0 100 true\n300000 0 96 true"
@@ -199,4 +208,4 @@ def test_python_after_a_wait_is_held_against_the_host():
     ).rows()  # fmt: skip
     host = [row for row in found if row["cause"] == "host"]
     assert 700 < sum(row["lost_us"] for row in host) <= 1040
-    assert {row["call"] for row in host if row["longest_us"] > 500} == {"train.py(7):_log", "train.py(9):_log"}
+    assert {row["call"] for row in host if row["longest_us"] >= 490} == {"train.py(7):_log", "train.py(9):_log"}

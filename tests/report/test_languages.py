@@ -33,6 +33,8 @@ from advisor.report.words import (
     SEVERITIES,
     WORDS,
 )
+from advisor.rules.catalog import Catalog
+from advisor.shipped_files import shipped_folder
 
 TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, DAMAGE_KINDS, CHARTS, AXES, COLUMNS)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
@@ -100,6 +102,16 @@ def test_every_word_has_both_languages_and_the_same_holes(table: Mapping[str, Te
         assert text.zh.strip(), name
         assert set(re.findall(r"\{(\w+)\}", text.en)) == set(re.findall(r"\{(\w+)\}", text.zh)), name
         assert not CJK.search(text.en), name
+
+
+def test_every_column_that_a_rule_shows_has_a_word() -> None:
+    shown = {
+        column: rule.id
+        for rule in Catalog.load([shipped_folder("rules")]).rules
+        for column, _ in (rule.excerpt.columns if rule.excerpt else ())
+        if column not in {item.name for item in rule.evidence}
+    }
+    assert {column: shown[column] for column in sorted(shown.keys() - COLUMNS.keys())} == {}
 
 
 def damaged(what_message: SavedMessage | None, place_message: SavedMessage | None = None) -> str:

@@ -138,8 +138,13 @@ class Holdup(Fact):
     call: Annotated[str, Key("The call on which most of the time was spent.")]
     calls: Annotated[float, Count("How often, nested calls counted once. For `host`: tasks that began late for it.")]
     host_us: Annotated[float, Us("Together, nested calls counted once; missing for `host`.")]
-    longest_us: Annotated[float, Us("The longest. For `host`: the longest pause before one of those tasks.")]
-    idle_us: Annotated[float, Us("The part during which the device was free. For `host`: the pauses together.")]
+    longest_us: Annotated[
+        float,
+        Us(
+            "The longest. For `host`: the longest pause before one of those tasks, without what other kinds fill of it."
+        ),
+    ]
+    idle_us: Annotated[float, Us("The part during which the device was free. For `host`: those pauses together.")]
     lost_us: Annotated[
         float,
         Us(

@@ -20,7 +20,6 @@ from advisor.coverage_page import coverage_page
 from advisor.expr.language import reference_page as language_page
 from advisor.facts import DERIVED, OBSERVED
 from advisor.facts.base import Fact
-from advisor.facts.chain_patterns import ChainOrder
 from advisor.messages.text import LANGUAGES, Language, fill_holes
 from advisor.model.comparison import Comparison
 from advisor.model.explanation import Explanation
@@ -95,16 +94,12 @@ def _patterns_page() -> str:
     head = "| pattern | fused operator | serves | orders |\n|---|---|---|---|"
     rows = [
         f"| [`{one.name}`](../../rules/patterns/{one.name}.yaml) | {one.chain.operator} | {one.chain.workload} | "
-        + "; ".join(_written_order(order) for order in one.chain.orders)
+        + "; ".join(f"`{order}`" for order in one.chain.orders)
         + " |"
         for one in shipped_patterns().patterns
     ]
     about = "Chains of operators that are looked for, longest form first. `?` marks what may be missing.\n"
     return "\n".join(["# Patterns\n", about, head, *rows, ""])
-
-
-def _written_order(order: ChainOrder) -> str:
-    return "`" + " ".join(one.word + "?" * one.optional for one in order.members) + "`"
 
 
 def _docstring_line(thing: object) -> str:

@@ -51,6 +51,10 @@ class ChainOrder(Struct, frozen=True, dict=True):
         ordered = sorted(words, key=lambda form: (-len(form), form))
         return tuple((words[form], words[form].index(self.anchor)) for form in ordered)
 
+    def __str__(self) -> str:
+        """Its members in order, `?` behind those that may be missing."""
+        return " ".join(one.word + "?" * one.optional for one in self.members)
+
 
 class ChainPattern(Struct, frozen=True):
     """Chains that one fused operator replaces."""
@@ -63,6 +67,12 @@ class ChainPattern(Struct, frozen=True):
     """`training` or `inference` where the fused operator serves that alone."""
     has_remedy: bool = False
     """Whether the pattern itself says what to do; else a rule of its own does."""
+
+    @property
+    def spellings(self) -> dict[str, tuple[str, ...]]:
+        """The words of its members that stand for other types than their own name, each with these."""
+        members = {one.word: one.types for order in self.orders for one in order.members}
+        return {word: tuple(sorted(types)) for word, types in sorted(members.items()) if types != {word}}
 
 
 class ChainPatterns(Struct, frozen=True, dict=True):

@@ -17,7 +17,7 @@ from advisor.messages.errors import FilePlace, Mistake, RuleError, UsageError
 from advisor.messages.message import Message, did_you_mean
 from advisor.rules import source
 from advisor.rules.bind import Rule, bind_rule
-from advisor.rules.patterns import PatternCatalog, gather_patterns, is_pattern_file
+from advisor.rules.patterns import Pattern, PatternCatalog, gather_patterns, is_pattern_file, shipped_patterns
 from advisor.rules.skeleton import new_rule
 from advisor.shipped_files import shipped_folder
 
@@ -88,15 +88,30 @@ class Catalog:
         former = {old: rule for rule in self.rules for old in rule.formerly}
         return former | {rule.id: rule for rule in self.rules}
 
-    def named(self, rule_id: str) -> Rule:
+    def named(self, rule_id: str, *, also: Collection[str] = ()) -> Rule:
         """The rule of this id, or of this former id.
 
         Raises:
-            UsageError: There is none; the message names the nearest.
+            UsageError: There is none; the message names the nearest, among what else could have been `also` asked for.
         """
         if rule_id in self.by_id:
             return self.by_id[rule_id]
-        raise unknown_rule(rule_id, self.by_id)
+        raise unknown_rule(rule_id, {*self.by_id, *also})
+
+    @cached_property
+    def patterns_by_id(self) -> Mapping[str, Pattern]:
+        """The patterns of chains by id, such as `patterns/gelu`."""
+        return {pattern.id: pattern for pattern in (self.patterns or shipped_patterns()).patterns}
+
+    def rules_telling_of(self, pattern: Pattern) -> tuple[str, ...]:
+        """The rules that read chains of this pattern: those whose rows are of it, and where it has steps those that
+        show them."""
+        named = f'pattern == "{pattern.name}"'
+        return tuple(
+            rule.id
+            for rule in self.rules
+            if (rule.where and rule.where.source == named) or (rule.pattern_fixes and pattern.fix)
+        )
 
 
 def _tolerated_loss(rules: Iterable[Rule]) -> float:

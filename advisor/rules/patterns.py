@@ -119,6 +119,11 @@ class Pattern:
     def name(self) -> str:
         return self.chain.name
 
+    @property
+    def id(self) -> str:
+        """How it is asked for beside rules: no rule has its folder."""
+        return f"{FOLDER}/{self.name}"
+
 
 @dataclass(frozen=True)
 class PatternCatalog:

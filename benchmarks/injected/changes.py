@@ -11,13 +11,10 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from benchmarks.injected.program import Call, Event, Flow, Lane, Moment, Rank, Row, Task
 
-_FIRST_NUMBER = 500_000_000
-"""Numbers of what is put in begin here: recorded ones are far below."""
 _AROUND = re.compile(r"ProfilerStep|DistributedDataParallel|Optimizer\.|autograd::|.*Backward\d+$|torch::autograd")
 """Calls that are around operators and are none themselves."""
 _SYNCHRONISE = 20_000
@@ -51,7 +48,6 @@ class Changes:
 
     def __init__(self, rank: Rank) -> None:
         self.rank = rank
-        self._numbers = count(_FIRST_NUMBER)
         self._calls: dict[int, list[Call]] = defaultdict(list)
         for call in sorted(rank.calls, key=lambda call: (call.begin.at, -call.end.at)):
             self._calls[id(call.lane)].append(call)
@@ -102,7 +98,8 @@ class Changes:
 
     def number(self, like: Any) -> Any:
         """A number that nothing has yet, of the type of a recorded one."""
-        fresh = next(self._numbers)
+        fresh = self.rank.next_number
+        self.rank.next_number += 1
         return str(fresh) if isinstance(like, str) else fresh
 
     def in_steps(self, operators: Sequence[Operator]) -> list[list[Operator]]:

@@ -13,13 +13,18 @@ from benchmarks.injected.program import Row, Task
 _MATMULS = ("MatMul", "BatchMatMul", "Conv2D")
 
 
-def _smallest(operators: Sequence[Operator]) -> Operator:
+def products(operators: Sequence[Operator]) -> list[Operator]:
+    """The operators that multiply matrices."""
+    return [op for op in operators if any(kernel.op_type.startswith(_MATMULS) for kernel in op.kernels)]
+
+
+def smallest(operators: Sequence[Operator]) -> Operator:
     """An operator with one kernel and little around it: what others are made of."""
     single = [op for op in operators if len(op.kernels) == 1 and op.sending]
     return min(single, key=lambda op: len(op.calls))
 
 
-def _set(task: Task, time: int, core: str = "", **cells: str) -> None:
+def set_task(task: Task, time: int, core: str = "", **cells: str) -> None:
     """Makes a kernel another one."""
     row: Row = {**(task.row or {}), **{key.replace("_", " "): value for key, value in cells.items()}}
     if core:
@@ -36,16 +41,16 @@ def _insert_around(run: Run, amount: float, op_type: str, name: str) -> None:
     """Two more kernels around each operator that multiplies matrices."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
-            like = _smallest(operators)
-            places = [op for op in operators if any(k.op_type.startswith(_MATMULS) for k in op.kernels)]
+            like = smallest(operators)
+            places = products(operators)
             places = spread(places, pieces(run, amount, len(places)))
             for place in places:
                 shapes = (place.kernels[-1].row or {}).get("Output Shapes", "")
                 for behind in (False, True):
                     made = changes.repeat(like, place, behind)
                     for kernel in made.kernels:
-                        _set(kernel, round(amount / len(places) / 2), Type=op_type, Name=name, Input_Shapes=shapes)
-                        _set(kernel, kernel.end.work, "AI_VECTOR_CORE", Output_Shapes=shapes)
+                        set_task(kernel, round(amount / len(places) / 2), Type=op_type, Name=name, Input_Shapes=shapes)
+                        set_task(kernel, kernel.end.work, "AI_VECTOR_CORE", Output_Shapes=shapes)
 
 
 def casts(run: Run, amount: float) -> None:
@@ -67,23 +72,23 @@ def _insert_before(run: Run, amount: float, most: int, core: str, *, op_type: st
     """One more kernel before up to so many operators of each step."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
-            like = _smallest(operators)
+            like = smallest(operators)
             places = spread(operators, pieces(run, amount, most))
             for place in places:
                 for kernel in changes.repeat(like, place).kernels:
-                    _set(kernel, round(amount / len(places)), core, Type=op_type, Name=name)
+                    set_task(kernel, round(amount / len(places)), core, Type=op_type, Name=name)
 
 
 def short_aicpu(run: Run, amount: float) -> None:
     """Many short operators of each step run on the AI CPU, of 15 µs each."""
     for changes in run.ranks:
         for operators in kernels_of(changes):
-            like = _smallest(operators)
+            like = smallest(operators)
             places = spread(operators, max(min(round(amount / 15_000), 60), 1))
             for place in places:
                 for _ in range(max(round(amount / 15_000 / len(places)), 1)):
                     for kernel in changes.repeat(like, place).kernels:
-                        _set(kernel, 15_000, "AI_CPU", Type="Index", Name="aclnnIndex_IndexAiCpu_Index")
+                        set_task(kernel, 15_000, "AI_CPU", Type="Index", Name="aclnnIndex_IndexAiCpu_Index")
 
 
 def slow_operator(run: Run, amount: float) -> None:
@@ -91,13 +96,13 @@ def slow_operator(run: Run, amount: float) -> None:
     chance = random.Random(5)  # noqa: S311 - no secret
     for changes in run.ranks:
         for operators in kernels_of(changes):
-            like = _smallest(operators)
+            like = smallest(operators)
             shape = (like.kernels[0].row or {}).get("Input Shapes", "")
             shares = [chance.random() ** 6 for _ in range(16)]
             for place, share in zip(spread(operators, 16), shares, strict=False):
                 for kernel in changes.repeat(like, place).kernels:
                     time = round(amount * (0.01 + share) / (sum(shares) + 0.16))
-                    _set(
+                    set_task(
                         kernel,
                         time,
                         "AI_VECTOR_CORE",

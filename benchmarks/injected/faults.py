@@ -100,7 +100,14 @@ def collectives_of(run: Run) -> list[list[Collective]]:
 
 def all_faults() -> Mapping[str, Fault]:
     """Every fault by its name."""
-    from benchmarks.injected import comm_faults, compute_faults, host_faults, mode_faults, rank_faults
+    from benchmarks.injected import (
+        chain_faults,
+        comm_faults,
+        compute_faults,
+        host_faults,
+        mode_faults,
+        rank_faults,
+    )
 
-    modules = (host_faults, mode_faults, compute_faults, rank_faults, comm_faults)
+    modules = (host_faults, mode_faults, compute_faults, chain_faults, rank_faults, comm_faults)
     return {name: fault for module in modules for name, fault in module.FAULTS.items()}

@@ -190,6 +190,8 @@ class Rank:
     steps: list[Call] = field(default_factory=list)
     clock: int = 0
     """By how much its clock is ahead of that of the first rank."""
+    next_number: int = 500_000_000
+    """The next number of what is put in: recorded ones are far below."""
 
     @property
     def kernels(self) -> list[Task]:

@@ -209,6 +209,34 @@ def test_rules_are_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     json.loads(capsys.readouterr().out)
 
 
+def test_patterns_are_listed_and_shown_with_what_replaces_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "list", "--lang", "en"]) == 0
+    listed = capsys.readouterr().out
+    assert "patterns/gelu " in listed
+    assert "that Gelu replaces" in listed
+    assert main(["rules", "show", "patterns/gelu", "--lang", "en"]) == 0
+    shown = capsys.readouterr().out
+    assert all(word in shown for word in ("MUL? POWER MUL ADD MUL Tanh", "npu_fast_gelu", "compute/unfused-chain"))
+    assert main(["rules", "show", "patterns/norm", "--lang", "zh"]) == 0
+    shown = capsys.readouterr().out
+    assert "compute/unfused-norm" in shown
+    assert "compute/unfused-chain" not in shown
+    assert main(["rules", "show", "patterns/gellu"]) == 2
+    assert "did you mean `patterns/gelu`" in capsys.readouterr().err
+
+
+def test_an_own_pattern_is_listed_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "patterns"
+    own.mkdir()
+    words = "name: relu-squared\nsince: 1.0.0\noperator: ReluSquared\nchains: [{members: Relu! SQUARE}]\n"
+    case = "tests: [{name: both, kernels: Relu Pow, chains: 1}]\n"
+    (own / "relu-squared.yaml").write_text(words + case, "utf-8")
+    assert main(["rules", "list", "--rules", str(tmp_path), "--lang", "en"]) == 0
+    assert "patterns/relu-squared" in capsys.readouterr().out
+    assert main(["rules", "show", "patterns/relu-squared", "--rules", str(tmp_path), "--lang", "en"]) == 0
+    assert "Pow Pows Square" in " ".join(capsys.readouterr().out.split())
+
+
 LOADED = "print([name for name in {names!r} if name in sys.modules])"
 
 

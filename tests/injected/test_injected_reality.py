@@ -156,3 +156,20 @@ def test_operators_know_their_tasks(real: Path) -> None:
     changes = Changes(job_of(real / "level1")[0].ranks[0])
     sent = {id(task) for operator in changes.operators for task in operator.kernels}
     assert len(sent) >= 0.95 * len(changes.rank.kernels)
+
+
+def test_what_is_put_in_before_a_fault_and_with_it_has_numbers_of_its_own(run: Run) -> None:
+    (counts,) = in_children(partial(_numbers_of_links, run), ["unfused-gelu"], 1)
+    assert counts[0] == counts[1]
+
+
+def _numbers_of_links(run: Run, fault: str) -> tuple[int, int]:
+    """How many queue entries there are, and how many numbers they have."""
+    common = all_faults()[fault].common
+    assert common is not None
+    common(run)
+    rerun(run.job)
+    run = Run.of(run.job, run.captures)
+    spoil(run, all_faults()[fault], 20e6)
+    links = [call.link for call in run.job.ranks[0].calls if call.event.get("cat") == "enqueue"]
+    return len(links), len(set(links))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`advisor rules`: list, show, write and test rules."""
+"""`advisor rules`: list, show, write and test rules and patterns of chains."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.engine.case_runs import Broken
+    from advisor.report.explanation.pattern_document import PatternInfo
+    from advisor.rules.catalog import Catalog
+    from advisor.rules.patterns import Pattern
 
 
 def words(rules: argparse.ArgumentParser) -> None:
     """What the command understands."""
     actions = rules.add_subparsers(metavar="ACTION", title="actions", required=True)
 
-    one = actions.add_parser("list", help="every rule with its state and title")
+    one = actions.add_parser("list", help="every rule and every pattern of chains, with its state and title")
     rule_options(one)
     language_option(one)
     one.set_defaults(run=_list_rules)
 
-    one = actions.add_parser("show", help="one rule: what it checks, thresholds, remedy")
-    one.add_argument("id", help="for example host/free-time")
+    one = actions.add_parser("show", help="one rule or pattern: what it checks, thresholds, remedy")
+    one.add_argument("id", help="for example host/free-time or patterns/gelu")
     rule_options(one)
     language_option(one)
     one.set_defaults(run=_show_rule)
@@ -60,21 +63,39 @@ def words(rules: argparse.ArgumentParser) -> None:
 
 
 def _list_rules(arguments: argparse.Namespace) -> int:
-    catalog = catalog_of(arguments.rules, settings_of(arguments))
+    catalog, language = catalog_of(arguments.rules, settings_of(arguments)), language_of(arguments.lang)
     for rule in catalog.rules:
         info = rule.info()
-        print(f"{rule.id:<34} {info.status:<11} {info.title.say(language_of(arguments.lang))}")
+        print(f"{rule.id:<34} {info.status:<11} {info.title.say(language)}")
+    for pattern in catalog.patterns_by_id.values():
+        print(f"{pattern.id:<34} {'pattern':<11} {_info_of_pattern(pattern, catalog).say_title(language)}")
     return FINE
 
 
 def _show_rule(arguments: argparse.Namespace) -> int:
+    from advisor.report.explanation.pattern_document import pattern_document
     from advisor.report.explanation.rule_document import rule_document
     from advisor.report.renderers.terminal import print_document
 
-    catalog = catalog_of(arguments.rules, settings_of(arguments))
-    rule = catalog.named(arguments.id)
-    print_document(rule_document(rule.info(), language_of(arguments.lang), rule.logic()), inset=2)
+    catalog, language = catalog_of(arguments.rules, settings_of(arguments)), language_of(arguments.lang)
+    if (pattern := catalog.patterns_by_id.get(arguments.id)) is not None:
+        document = pattern_document(_info_of_pattern(pattern, catalog), language)
+    else:
+        rule = catalog.named(arguments.id, also=catalog.patterns_by_id)
+        document = rule_document(rule.info(), language, rule.logic())
+    print_document(document, inset=2)
     return FINE
+
+
+def _info_of_pattern(pattern: Pattern, catalog: Catalog) -> PatternInfo:
+    from advisor.report.explanation.pattern_document import PatternInfo
+
+    chain = pattern.chain
+    spelled = tuple(f"{word}: {' '.join(types)}" for word, types in chain.spellings.items())
+    told_by = catalog.rules_telling_of(pattern)
+    return PatternInfo(
+        pattern.id, chain.operator, chain.workload, tuple(map(str, chain.orders)), spelled, pattern.fix, told_by
+    )
 
 
 def _write_new_rule(arguments: argparse.Namespace) -> int:
@@ -125,15 +146,11 @@ def _proofs_of_patterns(folders: Sequence[Path]) -> list[tuple[str, list[Broken]
     """Patterns of chains in these folders: what each promised and did not keep, and how many cases it has."""
     from advisor.analysis.pattern_cases import broken_cases
     from advisor.rules.catalog import pattern_files
-    from advisor.rules.patterns import FOLDER, gather_patterns
+    from advisor.rules.patterns import gather_patterns
 
     files = list(pattern_files(folders))
     own, every = {path for path, _ in files}, gather_patterns(files)[0]
-    return [
-        (f"{FOLDER}/{one.name}", [*broken_cases(one, every.chains)], len(one.tests))
-        for one in every.patterns
-        if one.path in own
-    ]
+    return [(one.id, [*broken_cases(one, every.chains)], len(one.tests)) for one in every.patterns if one.path in own]
 
 
 def _print_schema(arguments: argparse.Namespace) -> int:

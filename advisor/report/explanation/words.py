@@ -74,6 +74,16 @@ WORDS: Mapping[str, Text] = {
         "To see what it said of a run, give a capture, or a saved report with --in.",
         "给出采集目录，或用 --in 给出已保存的报告，即可查看它对某次运行的结论。",
     ),
+    "chains": _t("Chains of small operators that {fused} replaces", "可由 {fused} 替换的小算子串"),
+    "chains_in_training": _t(
+        "Chains of small operators that {fused} replaces in training", "训练中可由 {fused} 替换的小算子串"
+    ),
+    "chains_in_inference": _t(
+        "Chains of small operators that {fused} replaces in inference", "推理中可由 {fused} 替换的小算子串"
+    ),
+    "orders": _t("Operators in order; those with ? may be missing", "算子顺序（带 ? 的可以没有）"),
+    "spellings": _t("What the words in capitals stand for", "大写词所代表的算子类型"),
+    "told_by": _t("Rules that tell of it", "由以下规则给出结论"),
     "more_cases": _t(
         "More subjects: {count}. Ask for one with --finding: {names}",
         "另有 {count} 个对象，可用 --finding 指定：{names}",

@@ -12,6 +12,7 @@ import advisor
 from advisor.cli.main import main
 from advisor.messages.errors import InputError
 from advisor.model.findings import Confidence, Diagnosis, Severity
+from advisor.report.diagnosis.headline import first_findings
 from advisor.sources import open_input
 from benchmarks.enlarge import enlarge
 from tests.shared_captures import SharedCaptures
@@ -95,6 +96,40 @@ def test_sixteen_ranks_show_exposed_communication_and_the_bubble_by_stage(
     assert len({place.rank for place in exposed.seen}) == 16
     assert bubble.subject == {"stage": 1}
     assert "ranks/slow-compute-rank" not in found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpu_kineto_tb_samples/plugin/samples/resnet50_num_workers_0",
+        "gpu_kineto_tb_samples/plugin/samples/resnet50_num_workers_4",
+        "gpu_hta/df_index_resolver",
+    ],
+)
+def test_of_a_job_that_launches_too_slowly_the_first_line_the_first_finding_and_the_largest_saving_are_one(
+    real_data: Path, shared: SharedCaptures, name: str
+) -> None:
+    if not (real_data / name).is_dir():
+        pytest.skip("this trace is not in the folder of real data")
+    found = shared.diagnosis(real_data / name)
+    _, (lead, *_) = first_findings(found)
+    assert lead is found.findings[0]
+    assert lead.saving.us == max(one.saving.us for one in found.findings if not one.is_symptom)
+
+
+@pytest.mark.parametrize("part", ["plugin", "tb_plugin"])
+def test_a_loader_without_workers_is_told_apart_from_python_and_is_gone_with_four(
+    real_data: Path, shared: SharedCaptures, part: str
+) -> None:
+    folder = real_data / "gpu_kineto_tb_samples" / part / "samples"
+    if not folder.is_dir():
+        pytest.skip("these traces are not in the folder of real data")
+    without, with_four = (shared.diagnosis(folder / f"resnet50_num_workers_{count}") for count in (0, 4))
+    found = {finding.rule: finding for finding in without.findings}
+    assert 35e3 < found["io/data-loader"].saving.us < 60e3
+    assert "io/data-loader" not in ids(with_four)
+    pauses = {one.name: one.value for one in found["host/python-bound"].evidence}
+    assert float(pauses["longest_pause_us"] or 0) < 10e3
 
 
 def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path, shared: SharedCaptures) -> None:

@@ -16,6 +16,8 @@ OPERATOR = "op_type"
 MOST_NAMED = 3
 LEAST_SHARE = 0.1
 """Modules with less of the time of an operator are not named: all else of it runs elsewhere."""
+_ABOUT_THE_HOST = ("host/", "io/")
+"""Categories whose rows are launches and waits: the operator of the first one is not what the finding is about."""
 
 
 def with_modules(findings: Sequence[Finding], types: Table[ModuleType] | None) -> tuple[Finding, ...]:
@@ -50,6 +52,8 @@ def _operator_of_finding(finding: Finding) -> str:
         return named
     columns = [head.name for head in finding.excerpt.columns] if finding.excerpt else []
     if finding.excerpt is None or OPERATOR not in columns or not finding.excerpt.rows:
+        return ""
+    if finding.rule.startswith(_ABOUT_THE_HOST):
         return ""
     cell = finding.excerpt.rows[0][columns.index(OPERATOR)]
     return cell if isinstance(cell, str) else ""

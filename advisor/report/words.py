@@ -15,7 +15,7 @@ def _t(en: str, zh: str) -> Text:
 WORDS: Mapping[str, Text] = {
     # the verdict
     "title": _t("What to fix first", "先改什么"),
-    "report": _t("Ascend profile diagnosis", "昇腾性能诊断报告"),
+    "report": _t("Profile diagnosis", "性能诊断报告"),
     "step_takes": _t("A step takes {time}: {parts}.", "单步耗时 {time}：{parts}。"),
     "window_takes": _t(
         "The captured window takes {time}: {parts}.",

@@ -27,6 +27,19 @@ def module_names(names: Texts) -> Texts:
     return Texts.of(map(lookup.get, names.names)).at(names.codes)
 
 
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
+
+
+def without_addresses(names: Texts) -> Texts:
+    """Names of Python calls without where in memory their object lay, which differs with every start of the process.
+
+    `<built-in method arange of type object at 0x7d6b7761df60>` loses ` at 0x7d6b7761df60`.
+    """
+    if not any(" at 0x" in name for name in names.names):
+        return names
+    return Texts.of(_ADDRESS.sub("", name) for name in names.names).at(names.codes)
+
+
 def operator_kind(name: str) -> str:
     """Kind of a framework operator by its name."""
     if all(part in name for part in _LOADERS):

@@ -26,10 +26,12 @@ TYPES = read_table(
 )
 
 
-def finding(subject: dict[str, str] | None = None, rank: int | None = 0, rows: Rows | None = None) -> Finding:
+def finding(
+    subject: dict[str, str] | None = None, rank: int | None = 0, rows: Rows | None = None, rule: str = "a/b"
+) -> Finding:
     seen = () if rank is None else (Place(rank=rank),)
     return Finding(
-        rule="a/b", fingerprint="x", severity="info", confidence="high", subject=subject or {}, seen=seen, excerpt=rows
+        rule=rule, fingerprint="x", severity="info", confidence="high", subject=subject or {}, seen=seen, excerpt=rows
     )  # fmt: skip
 
 
@@ -46,6 +48,11 @@ def test_modules_of_the_operator_on_the_worst_rank_are_named_and_small_parts_are
 def test_of_a_finding_about_several_operators_the_worst_row_counts() -> None:
     rows = Rows(columns=(Head(name="op_type"), Head(name="calls")), rows=(("Add", 4), ("MatMul", 2)))
     assert places(finding(rows=rows)) == [("Net/layers.*", 1)]
+
+
+def test_late_launches_are_about_no_operator_whatever_the_first_of_them_started() -> None:
+    rows = Rows(columns=(Head(name="op_type"), Head(name="latency_us")), rows=(("Add", 4.0), ("MatMul", 2.0)))
+    assert places(finding(rows=rows, rule="host/late-launches")) == []
 
 
 def test_what_is_about_no_operator_or_an_unknown_one_has_no_module() -> None:

@@ -15,7 +15,7 @@ def _t(en: str, zh: str) -> Text:
 
 
 WORDS: Mapping[str, Text] = {
-    "report": _t("Two Ascend profiles compared", "昇腾性能对比报告"),
+    "report": _t("Two profiles compared", "性能对比报告"),
     "before": _t("before", "之前"),
     "after": _t("after", "之后"),
     "delta": _t("difference", "差值"),

@@ -12,7 +12,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_of_calls
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database
-from advisor.sources.pytorch_words import operator_kind
+from advisor.sources.pytorch_words import operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
 BY_CATEGORY = {
@@ -83,7 +83,10 @@ def _calls_from_text(folder: Folder) -> Table[HostCall]:
 def _names_and_activities(name: Texts, kinds: Array) -> dict[str, Texts]:
     """The names of calls, and what the calls do."""
     into_cann = np.isin(kinds, [_KIND_CODES[kind] for kind in BY_TYPE.values()])
-    return {"name": name, "activity": activities_of_calls(name, into_cann, kinds == _KIND_CODES["operator"])}
+    return {
+        "name": without_addresses(name),
+        "activity": activities_of_calls(name, into_cann, kinds == _KIND_CODES["operator"]),
+    }
 
 
 def _kinds_of_events(category: Texts, name: Texts) -> Array:

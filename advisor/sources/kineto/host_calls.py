@@ -10,7 +10,7 @@ import numpy as np
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
 from advisor.sources.kineto.reading import CALLS, EXPORT, Trace, rows_or_missing
-from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES, operator_kind
+from advisor.sources.pytorch_words import OPERATOR_ACTIVITIES, operator_kind, without_addresses
 from advisor.sources.reading import Reading
 
 KINDS = ("operator", "step", "optimizer", "data_loader", "python", "api", "graph")
@@ -43,7 +43,7 @@ def _calls_of_trace(trace: Trace) -> Table[HostCall]:
     slices = content.slices
     kinds = _kinds_of_slices(slices.category, slices.name)
     rows = rows_or_missing(np.flatnonzero(kinds >= 0), HostCall)
-    kinds, name = kinds[rows], slices.name.take(rows)
+    kinds, name = kinds[rows], without_addresses(slices.name.take(rows))
     return Table.build(
         HostCall,
         rank=trace.rank,

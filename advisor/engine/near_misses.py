@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from advisor.engine.hit import Hit
 from advisor.engine.merge import saving_with_share
 from advisor.expr.frame import Frame
+from advisor.expr.parse import parse
 from advisor.facts.table import Array, Texts
-from advisor.model.findings import Measure, fingerprint
+from advisor.model.findings import Evidence, Measure, fingerprint
 from advisor.rules.bind import Rule
 
 MOST_SUBJECTS = 5
@@ -49,10 +52,45 @@ def measure_quiet_subjects(near: Sequence[Hit], fired: Sequence[Hit]) -> tuple[M
     return tuple(_measure_of_hit(hit) for hit in found.values())
 
 
+_Holds = Callable[[float, float], bool]
+_SIGNS: Mapping[type[ast.cmpop], tuple[_Holds, _Holds]] = {
+    ast.Gt: (operator.gt, operator.lt),
+    ast.GtE: (operator.ge, operator.le),
+    ast.Lt: (operator.lt, operator.gt),
+    ast.LtE: (operator.le, operator.ge),
+}
+"""What a sign asks of its left side, and the same seen from its right side."""
+
+
+def _comparisons_with_params(source: str) -> Mapping[tuple[str, str], _Holds]:
+    """What a condition asks of a value, by its name and that of the param it stands beside."""
+    found: dict[tuple[str, str], _Holds] = {}
+    for node in ast.walk(parse(source)):
+        match node:
+            case ast.Compare(left=ast.Name(id=left), ops=[sign], comparators=[ast.Name(id=right)]) if (
+                type(sign) in _SIGNS
+            ):
+                found[left, right], found[right, left] = _SIGNS[type(sign)]
+    return found
+
+
+def _unmet_first(rule: Rule, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """What kept a rule quiet leads: values that miss their threshold, then those of which that is not told."""
+    asked = _comparisons_with_params(rule.when.source)
+
+    def met(item: Evidence) -> int:
+        holds = asked.get((item.name, item.param))
+        if holds is None or item.threshold is None or not isinstance(item.value, int | float):
+            return 1
+        return 2 if holds(item.value, item.threshold) else 0
+
+    return tuple(sorted(evidence, key=met))
+
+
 def _measure_of_hit(hit: Hit) -> Measure:
     return Measure(
         subject=hit.subject,
         fingerprint=fingerprint(hit.rule.id, hit.subject),
         saving=saving_with_share(hit.saving_us, hit.run.step_us),
-        evidence=hit.evidence,
+        evidence=_unmet_first(hit.rule, hit.evidence),
     )

@@ -14,6 +14,8 @@ from pathlib import Path
 import corpus
 from benchmarks.fuzz.captures import read_files, write_files
 from benchmarks.fuzz.other_seeds import as_msprof
+from corpus.export import EPOCH_NS
+from tests.further_recordings import record_further
 from tests.sources import gpu_traces
 from tests.sources.mindinsight.legacy_folders import stage_times, trace, write_one_rank, write_pipeline
 
@@ -132,9 +134,12 @@ EVENT_TABLES = (
     "COMMUNICATION_OP",
     "COMPUTE_TASK_INFO",
     "CONNECTION_IDS",
+    "CPU_USAGE",
     "CommAnalyzerBandwidth",
     "CommAnalyzerMatrix",
     "MEMORY_RECORD",
+    "MSTX_EVENTS",
+    "NIC",
     "NPU_MODULE_MEM",
     "OP_MEMORY",
     "PYTORCH_API",
@@ -142,6 +147,7 @@ EVENT_TABLES = (
     "STRING_IDS",
     "StepTraceTime",
     "TASK",
+    "TASK_PMU_INFO",
 )
 
 
@@ -169,9 +175,10 @@ def database_ways(folder: Path) -> Iterator[tuple[str, Cut]]:
 
 
 def first_rank(folder: Path, export: str) -> Path:
-    """The first of two ranks, as the profiler of the framework writes it."""
-    written = corpus.write(corpus.job("host-bound-2-ranks"), folder / "job", export, level=2)
-    return next(path for path in sorted(written.iterdir()) if path.name.endswith("_ascend_pt"))
+    """The first of two ranks, as the profiler of the framework writes it, with all that can be recorded beside."""
+    written = corpus.write(corpus.job("host-bound-2-ranks"), folder / "job", export, level=2, modules=True)
+    write_files(record_further(read_files(written), EPOCH_NS // 1000), folder / "whole")
+    return next(path for path in sorted((folder / "whole").iterdir()) if path.name.endswith("_ascend_pt"))
 
 
 def of_msprof(folder: Path, export: str) -> Path:

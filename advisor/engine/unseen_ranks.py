@@ -17,6 +17,9 @@ from advisor.messages.errors import FactMissing
 from advisor.model.findings import Finding, Outcome
 from advisor.model.run import Run
 
+_IN_ROWS_OF: Mapping[str, str] = {"kernel_counters": "kernels"}
+"""Tables whose rows are more columns of another one's: what is gone of that is gone of these."""
+
 
 class Behind(Protocol):
     """Gives the tables of a run, and what they rest on."""
@@ -44,7 +47,9 @@ def with_ranks_left_out(
     """
     if outcome.outcome not in ("fired", "quiet"):
         return outcome
-    behind = {root.table: 1 - tolerated_loss for fact in rule.facts for root in profile.observed_behind(fact)}
+    tables = {root.table for fact in rule.facts for root in profile.observed_behind(fact)}
+    tables |= {_IN_ROWS_OF[name] for name in tables & _IN_ROWS_OF.keys()}
+    behind = dict.fromkeys(tables, 1 - tolerated_loss)
     lost = _lost_rows(profile, behind | dict(rule.coverage)) if outcome.outcome == "quiet" else {}
     found = _ranks_without_files(rule.facts, profile, run)
     if lost and {*lost, *found} >= {*run.ranks}:

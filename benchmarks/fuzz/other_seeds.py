@@ -18,6 +18,8 @@ from types import MappingProxyType
 from benchmarks.fuzz.captures import Files, read_files
 from benchmarks.fuzz.shrink import shrink_capture
 from benchmarks.fuzz.sources_of_seeds import REAL, generate_job, record_capture
+from corpus.export import EPOCH_NS
+from tests.further_recordings import record_further
 from tests.sources import gpu_traces
 from tests.sources.mindinsight.legacy_folders import write_one_rank, write_pipeline
 
@@ -29,9 +31,13 @@ _OF_MSPROF = MappingProxyType({
     "communication.json": "analyze/communication.json",
     "communication_matrix.json": "analyze/communication_matrix.json",
     "analysis.db": "analyze/communication_analyzer.db",
+    "data_preprocess.csv": f"mindstudio_profiler_output/aicpu_{_STAMP}.csv",
     **{
         f"{name}.csv": f"mindstudio_profiler_output/{name}_{_STAMP}.csv"
-        for name in ("op_statistic", "api_statistic", "memory_record", "operator_memory", "npu_module_mem", "l2_cache")
+        for name in (
+            *("op_statistic", "api_statistic", "memory_record", "operator_memory", "npu_module_mem", "l2_cache"),
+            *("nic", "cpu_usage"),
+        )
     },
 })  # fmt: skip
 """Where msprof writes what the profiler of a framework writes too."""
@@ -52,6 +58,13 @@ def as_msprof(files: Files) -> Files:
 
 def _msprof(export: str, rows: int) -> Files:
     made = as_msprof(generate_job("host-bound", export, 1, 2))
+    return shrink_capture(made, rows) if rows else made
+
+
+def _further(export: str, rows: int, *, of_msprof: bool = False) -> Files:
+    """A rank with marked modules, and all that people record beside the usual."""
+    made = record_further(generate_job("ragged-products", export, 1, 2, modules=True), EPOCH_NS // 1000)
+    made = as_msprof(made) if of_msprof else made
     return shrink_capture(made, rows) if rows else made
 
 
@@ -109,6 +122,9 @@ _TRACE = "gpu_hta/nccl_parser_config/nccl_data.json.gz"
 READ = MappingProxyType({
     "msprof text": partial(_msprof, "text", 12),
     "msprof database": partial(_msprof, "database", 12),
+    "further text": partial(_further, "text", 12),
+    "further database": partial(_further, "database", 12),
+    "further msprof": partial(_further, "text", 12, of_msprof=True),
     "insight rank": partial(_insight, write_one_rank),
     "insight pipeline": partial(_insight, write_pipeline),
     "trace": _traces,
@@ -127,6 +143,8 @@ READ = MappingProxyType({
 JUDGED = MappingProxyType({
     "msprof text": partial(_msprof, "text", 0),
     "msprof database": partial(_msprof, "database", 0),
+    "further text": partial(_further, "text", 0),
+    "further database": partial(_further, "database", 0),
     "insight rank": partial(_insight, write_one_rank),
     "insight pipeline": partial(_insight, write_pipeline),
     "traces": partial(_traces, 2, steps=4),

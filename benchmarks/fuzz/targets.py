@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done with a damaged capture: `load` reads facts of it, `diagnose` judges the whole and writes reports.
 
-The captures of `load-others` and `diagnose-others` are of other profilers, or packed.
+The captures of `load-others` and `diagnose-others` are of other profilers, packed, or hold what is seldom recorded; of
+the latter some are taken apart by modules and counted instead.
 
 Both hold what came of it against what is promised (`promises`). Nothing is caught here but what advisor raises on
 purpose.
@@ -9,6 +10,7 @@ purpose.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -22,9 +24,11 @@ from advisor.facts.base import Fact
 from advisor.facts.observed import OBSERVED, Damage, RankCapture
 from advisor.facts.profile import Source
 from advisor.messages.errors import FactMissing, InputError
+from advisor.messages.text import LANGUAGES
 from advisor.model.findings import Diagnosis
-from advisor.pipeline import diagnose, open_profile
+from advisor.pipeline import count_profile, diagnose, modules, open_profile, open_to_count
 from advisor.report import WRITERS, Reported
+from advisor.report.output_formats import MODULE_WRITERS, STATISTICS_WRITERS, CountedTables, Writer
 from advisor.rules.catalog import Catalog
 from advisor.sources import UnpackedInput, open_input, open_unpacked
 from advisor.sources.ascend.detect import ANALYSIS_DATABASES, PROFILER_DATABASE, TEXT_FILES
@@ -43,8 +47,14 @@ _EVERY = 8
 """One diagnosis of so many is held against the JSON schema, which takes a third as long as to make it."""
 _REMOVALS = 0.3
 """Share of the diagnoses of captures that lack rows and are else as they were."""
+_TABLE_TEXTS = ("markdown", "csv", "json")
+_MOST_ROWS = 20
 _TEXTS = tuple(writer for writer in WRITERS if writer.name not in ("html", "json", "xlsx"))
 """Formats that are written beside JSON, one for each input; pages and workbooks take as long as the diagnosis."""
+
+
+TABLES = "tables"
+"""A way of what is not diagnosed: the model is taken apart by its modules, and all statistics are counted."""
 
 
 class Plan(NamedTuple):
@@ -64,7 +74,8 @@ def plan_input(target: str, number: int) -> Plan:
         return Plan(seed, tuple(choose_mutations(files, chance)), chance.choice(("open", "file")))
     if target != "load":
         removals = chance.random() < _REMOVALS
-        return Plan(seed, tuple(choose_mutations(files, chance, removals=removals)), chance.choice(_TEXTS).name)
+        ways = [writer.name for writer in _TEXTS] + [TABLES] * (target == "diagnose-others")
+        return Plan(seed, tuple(choose_mutations(files, chance, removals=removals)), chance.choice(ways))
     way = chance.choices(("lone", "whole", "open"), (88, 4, 8))[0]
     lone = [name for name in files if _is_part(name)]
     if way == "open" or not lone:
@@ -244,11 +255,47 @@ def diagnose_capture(plan: Plan, files: Files, folder: Path, target: str) -> Non
         promises.check_nothing_is_silently_fine(whole, diagnosis, files_gone=gone)
 
 
+def tabulate_capture(files: Files, folder: Path) -> None:
+    """Say where in its model the time of a mutated capture goes, and count all there is, and write both.
+
+    Raises:
+        BrokenPromise: Something came of it that must not.
+    """
+    write_files(files, folder)
+    before = folder_state(folder)
+    try:
+        profile = open_to_count(folder, jobs=1)
+    except InputError:
+        promises.check_unchanged(before, folder_state(folder))
+        return
+    found = count_profile(profile)
+    promises.check_finite(json.loads(found.to_json()))
+    report = modules(profile)
+    promises.check_unchanged(before, folder_state(folder))
+    for language in LANGUAGES:
+        _check_texts(MODULE_WRITERS, (report, language))
+        if found.tables:  # else the command ends before it writes
+            _check_texts(STATISTICS_WRITERS, CountedTables(found, language, _MOST_ROWS))
+
+
+def _check_texts(writers: Iterable[Writer], told: object) -> None:
+    for writer in writers:
+        if writer.name in _TABLE_TEXTS:
+            promises.check_text(writer.text(told))
+
+
+def _judge(plan: Plan, files: Files, folder: Path) -> None:
+    if plan.way == TABLES:
+        tabulate_capture(files, folder)
+    else:
+        diagnose_capture(plan, files, folder, "diagnose-others")
+
+
 Run = Callable[[Plan, Files, Path], None]
 RUNS = MappingProxyType({
     "load": lambda plan, files, folder: load(files, plan.mutations, plan.way, folder, seed_files("load", plan.seed)),
     "diagnose": lambda plan, files, folder: diagnose_capture(plan, files, folder, "diagnose"),
     "load-others": lambda plan, files, folder: load_as_given(files, plan.way, folder),
-    "diagnose-others": lambda plan, files, folder: diagnose_capture(plan, files, folder, "diagnose-others"),
+    "diagnose-others": _judge,
 })  # fmt: skip
 """Each target, of a plan, the files after its mutations, and a folder to put them."""

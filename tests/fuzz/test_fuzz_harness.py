@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fuzz import targets, workers
+from benchmarks.fuzz import promises, targets, workers
 from benchmarks.fuzz.captures import Special, folder_state, read_files, write_files
 from benchmarks.fuzz.cases import Case, remove_needless
 from benchmarks.fuzz.mutations import CONTENT, FILES, Mutation, apply_mutations, only_removes
@@ -154,6 +154,17 @@ def test_a_case_is_read_as_it_was_kept(tmp_path: Path) -> None:
     assert Case.from_json(case.to_json()) == case
     write_files(files, tmp_path / "x")
     assert read_files(tmp_path / "x") == {"a.csv": "名".encode(), "b.db": b"\xff\0"}
+
+
+def test_where_tables_are_asked_for_modules_and_statistics_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str | bytes] = []
+    monkeypatch.setattr(promises, "check_text", written.append)
+    plan = Plan("further text", (), targets.TABLES)
+    targets.RUNS["diagnose-others"](plan, seed_files("diagnose-others", plan.seed), tmp_path / "prof")
+    assert any("model/layers.0/mlp" in str(text) for text in written)
+    assert any(str(text).startswith("# Statistics of") for text in written)
 
 
 def test_results_are_added_once_to_the_sum_of_all_runs(tmp_path: Path) -> None:

@@ -60,6 +60,9 @@ TEXTS: Mapping[str, Text] = {
     "arrows_lack_an_end": Text(
         "links from launches to tasks, all of which lack one end", "从下发到任务的连线全部缺少一端"
     ),
+    "torn_gradient_arrows": Text(
+        "links from the forward to the backward pass lack one end", "前向到反向的连线缺少一端"
+    ),
     "kernels_without_task": Text("kernels whose task is not in TASK", "TASK 中没有这些 kernel 的任务"),
     "names_no_operator": Text(
         "names no operator, though the capture holds collectives", "未列出任何算子，而采集中有集合通信"

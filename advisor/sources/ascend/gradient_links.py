@@ -10,12 +10,13 @@ from advisor.facts.table import Table, values_at
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Only, match_keys
-from advisor.sources.gradients import table_of_links
+from advisor.sources.gradients import table_of_arrows, table_of_links
 from advisor.sources.reading import Reading
 
 
 def _links_from_text(folder: Folder) -> Table[GradientLink]:
-    return table_of_links(folder.rank, *folder.timeline().gradient_links.pairs())
+    arrows = folder.timeline().gradient_links
+    return table_of_arrows(folder.rank, arrows, folder.parts("trace_view.json")[0].name, folder.notes)
 
 
 def _links_from_database(folder: Folder) -> Table[GradientLink]:

@@ -112,6 +112,11 @@ class GradientArrows(Struct, frozen=True):
         after = np.flatnonzero(end[1:] & ~end[:-1] & (number[1:] == number[:-1])) + 1
         return moment[after - 1], moment[after]
 
+    def count_torn(self) -> tuple[int, int]:
+        """How many arrows have one end alone, and how many there are; a profiler draws both or none."""
+        begun, ended = (np.unique(self.id[(self.end == end) & (self.id != MISSING)]) for end in (False, True))
+        return len(np.setxor1d(begun, ended, assume_unique=True)), len(np.union1d(begun, ended))
+
 
 class Frequencies(Struct, frozen=True):
     """The counter AI Core Freq."""

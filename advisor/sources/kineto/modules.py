@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.facts.observed import GradientLink, ModuleRange
 from advisor.facts.table import Table
-from advisor.sources.gradients import table_of_links
+from advisor.sources.gradients import table_of_arrows
 from advisor.sources.kineto.reading import EXPORT, Trace, rows_or_missing
 from advisor.sources.pytorch_words import module_names
 from advisor.sources.reading import Reading
@@ -31,7 +31,7 @@ def _ranges_of_trace(trace: Trace) -> Table[ModuleRange]:
 
 
 def _links_of_trace(trace: Trace) -> Table[GradientLink]:
-    return table_of_links(trace.rank, *trace.content().gradient_links.pairs())
+    return table_of_arrows(trace.rank, trace.content().gradient_links, trace.path.name, trace.notes)
 
 
 MODULE_RANGES = Reading(ModuleRange, {EXPORT: _ranges_of_trace})

@@ -115,9 +115,12 @@ def test_an_arrow_to_the_backward_pass_belongs_to_the_last_start_of_its_number(t
         *(link("s", 4, "10"), link("f", 4, "30"), link("s", 4, "50"), link("f", 4, "70")),
         *(link("s", 5, "11"), link("f", 6, "31"), link("s", "no number", "12"), link("f", 7, "5"), link("s", 7, "6")),
     ]
-    rows = of(GRADIENT_LINKS.ways["text"], captured(tmp_path, events))
+    folder = captured(tmp_path, events)
+    rows = of(GRADIENT_LINKS.ways["text"], folder)
     pairs = [(row["forward_start_ns"], row["backward_start_ns"]) for row in rows]
     assert pairs == [(10_000, 30_000), (50_000, 70_000)]
+    (note,) = (note for note in folder.notes.all() if note.what.code == "torn_gradient_arrows")
+    assert (note.rows, note.share) == (2, 0.5)  # of 4, 5, 6 and 7 two have one end
 
 
 def test_operators_that_share_a_number_in_the_database_are_forward_and_backward(tmp_path: Path) -> None:

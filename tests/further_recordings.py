@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people record beside the usual: counters of kernels, network ports, processors of the host, tasks of AI CPUs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+
+from benchmarks.fuzz.captures import Files
+
+PORTS = 4
+READ, WRITTEN = "main_mem_read_bw(GB/s)", "main_mem_write_bw(GB/s)"
+_COUNTED = {f"{core}_{way}": value for core in ("aic", "aiv") for way, value in ((READ, 100.5), (WRITTEN, 50.25))}
+_PORTS = (
+    "Device_id,Timestamp(us),Bandwidth(MB/s),Rx Bandwidth efficiency(%),rxPacket/s,rxError rate(%),rxDropped rate(%),"
+    "Tx Bandwidth efficiency(%),txPacket/s,txError rate(%),txDropped rate(%),funcId"
+)
+_HOST = "Device_id,Cpu Type,User(%),Sys(%),IoWait(%),Irq(%),Soft(%),Idle(%)"
+_TASKS = "Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),Stream ID"
+
+
+def record_further(files: Files, moment_us: int) -> Files:
+    """The files of a capture with these beside, in its own export; what was sampled, was at this moment."""
+    made: Files = dict(files)
+    for name, held in files.items():
+        folder, _, plain = name.rpartition("/")
+        if plain == "kernel_details.csv":
+            made[name] = _with_counters(held)
+            made |= {f"{folder}/{kind}.csv": text.encode() for kind, text in _tables(moment_us).items()}
+        elif plain.startswith("ascend_pytorch_profiler") and plain.endswith(".db"):
+            made[name] = _with_tables(held, moment_us)
+    return made
+
+
+def _with_counters(held: object) -> bytes:
+    assert isinstance(held, bytes)
+    heading, *rows = csv.reader(io.StringIO(held.decode("utf-8"), newline=""))
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*heading, *_COUNTED])
+    writer.writerows([*row, *_COUNTED.values()] for row in rows)
+    return text.getvalue().encode()
+
+
+def _tables(moment_us: int) -> dict[str, str]:
+    ports = [f"0,{moment_us + port}.200\t,25000,40,77,0,0,10,77,0,0,{port}" for port in range(PORTS)]
+    hosts = [f"host,Host Cpu,{user},20,5,0,0,{75 - user}" for user in range(50, 50 + PORTS)]
+    tasks = [f"{moment_us + at}.5\t,Cast{at},100.5,1.5,110.5,2.5,115.5,2" for at in range(8)]
+    tables = ((_PORTS, ports), (_HOST, hosts), (_TASKS, tasks))
+    names = ("nic", "cpu_usage", "data_preprocess")
+    return {name: "\n".join([heading, *rows, ""]) for name, (heading, rows) in zip(names, tables, strict=True)}
+
+
+def _with_tables(held: object, moment_us: int) -> bytes:
+    assert isinstance(held, bytes)
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(held)
+        number = database.execute("SELECT max(id) FROM STRING_IDS").fetchone()[0]
+        named = {number + at: name.partition("(")[0] for at, name in enumerate(_COUNTED, 1)}
+        database.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", named.items())
+        tasks = [task for (task,) in database.execute("SELECT globalTaskId FROM COMPUTE_TASK_INFO")]
+        counted = [(task, name, 100.5) for task in tasks for name in named]
+        database.executemany("INSERT INTO TASK_PMU_INFO VALUES (?, ?, ?)", counted)
+        moment = moment_us * 1000
+        _fill(
+            database,
+            "NIC",
+            "deviceId,timestampNs,bandwidth,rxPacketRate,rxByteRate,rxPackets,rxBytes,rxErrors,rxDropped,txPacketRate,"
+            "txByteRate,txPackets,txBytes,txErrors,txDropped,funcId",
+            [(0, moment + at, 25e9, 7, 10e9, 70 * at, 777, 0, 0, 7, 2.5e9, 80 * at, 777, 0, 0, 1) for at in range(8)],
+        )
+        _fill(
+            database,
+            "CPU_USAGE",
+            "timestampNs,cpuId,usage",
+            [(moment + at, str(cpu), 50.5) for at in range(4) for cpu in range(PORTS)],
+        )
+        database.commit()
+        return database.serialize()
+
+
+def _fill(database: sqlite3.Connection, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
+    database.execute(f"CREATE TABLE {table} ({columns})")
+    marks = ",".join("?" * len(columns.split(",")))
+    database.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)

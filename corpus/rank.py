@@ -53,7 +53,7 @@ class RankMachine:
         self._met: Counter[str] = Counter()
         self._open: list[HostCall] = []
         self._modules: list[HostCall] = []
-        self._forward: dict[str, HostCall] = {}
+        self._forward: dict[str, dict[str, HostCall]] = {}
         self._gradient = ""
         self._step = -1
         self._host = machine.host_scale.get(rank, 1.0)
@@ -117,11 +117,13 @@ class RankMachine:
         self._gradient = gradient.module
 
     def _link_gradient(self, call: HostCall) -> None:
-        """An operator inside of modules is one whose gradient is computed; one of their gradients belongs to it."""
+        """An operator inside of modules is one whose gradient is computed: by the operator named after it, else by any
+        that no operator is named after."""
         if self._modules:
-            self._forward["/".join(module.name for module in self._modules)] = call
+            path = "/".join(module.name for module in self._modules)
+            self._forward.setdefault(path, {}).update({call.name: call, "": call})
         elif forward := self._forward.get(self._gradient):
-            self.trace.gradients.append((forward, call))
+            self.trace.gradients.append((forward.get(call.name.removesuffix("_grad"), forward[""]), call))
 
     def _be_busy(self, host: do.Host) -> None:
         self._open_range(host.layer, host.name)

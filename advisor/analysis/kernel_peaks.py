@@ -8,11 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.attention_calls import marked_flops
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import work_of_kernel
 from advisor.analysis.rooflines import peaks_of_rows
-from advisor.facts.derived import ChipLimit
+from advisor.facts.derived import AttentionCall, ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table
 
@@ -52,29 +53,36 @@ def share_of_peak(sums: tuple[Array, Array, Array], whole: Array | None = None) 
     return np.where(told, ratio(peak, known if whole is None else whole), np.nan)
 
 
-def peaks_of_kernels(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> KernelPeaks:
+def peaks_of_kernels(
+    kernels: Table[Kernel], limits: Table[ChipLimit] | None, attention: Table[AttentionCall] | None
+) -> KernelPeaks:
     """What is known of each kernel; worked out once for the same tables."""
-    return kernels.once(_peaks_of_kernels, limits)
+    return kernels.once(_peaks_of_kernels, limits, attention)
 
 
-def _peaks_of_kernels(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> KernelPeaks:
+def _peaks_of_kernels(
+    kernels: Table[Kernel], limits: Table[ChipLimit] | None, attention: Table[AttentionCall] | None
+) -> KernelPeaks:
     groups = group_by(kernels["rank"], *(kernels.texts(name) for name in _ALIKE))
     distinct = kernels.take(groups.first)
     multiplies = families_of(distinct.texts("op_type"), distinct.texts("core")).isin(_MULTIPLY)
-    peaks = np.zeros(len(groups))
+    flops, per_us = np.zeros(len(groups)), np.full(len(groups), np.nan)
     rows = np.flatnonzero(multiplies)
-    peaks[rows] = _peak_us(distinct.take(rows), limits)
-    us, peak = np.nan_to_num(kernels["duration_us"]), peaks[groups.of]
+    flops[rows], per_us[rows] = _flops_and_peaks(distinct.take(rows), limits)
+    each = flops[groups.of]
+    each = np.where(np.isnan(each), marked_flops(kernels, attention), each)
+    us, peak = np.nan_to_num(kernels["duration_us"]), ratio(each, per_us[groups.of])
     counted = multiplies[groups.of] & (us > 0)
     known = counted & ~np.isnan(peak)
     return KernelPeaks(np.where(known, peak, 0.0), np.where(known, us, 0.0), np.where(counted & ~known, us, 0.0))
 
 
-def _peak_us(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> Array:
-    if limits is None:
-        return np.full(len(kernels), np.nan)
+def _flops_and_peaks(kernels: Table[Kernel], limits: Table[ChipLimit] | None) -> tuple[Array, Array]:
+    """Per kernel: its operations by its shapes, and those that the chip can do in a µs; NaN where not known."""
     columns = zip(*(kernels.texts(name).values() for name in _ALIKE), strict=True)
     works = [(work_of_kernel(op_type or "", *tensors), hf32) for op_type, *tensors, hf32, _ in columns]
+    flops = np.array([work.flops for work, _ in works], float)
+    if limits is None:
+        return flops, np.full(len(kernels), np.nan)
     dtypes = ["HF32" if hf32 == "YES" else work.dtype for work, hf32 in works]
-    peak = peaks_of_rows(limits, row_of_key(limits["rank"], kernels["rank"]), dtypes)
-    return ratio(np.array([work.flops for work, _ in works], float), peak * 1e6)
+    return flops, peaks_of_rows(limits, row_of_key(limits["rank"], kernels["rank"]), dtypes) * 1e6

@@ -111,7 +111,7 @@ def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
     kernels, collectives = recorded.kernels, _or_empty(Collective, recorded.collectives)
     operators = recorded.calls.take(np.flatnonzero(recorded.calls.texts("kind").isin(_OPERATORS)))
     launches = _or_empty(Launch, recorded.launches)
-    lanes = _lanes_of(ranges, operators, launches)
+    lanes = lanes_of(ranges, operators, launches)
     spans, linked_backward = _nest_spans(ranges, operators, recorded.gradients, lanes[0], lanes[1])
     rank = np.append(kernels["rank"], collectives["rank"])
     start = np.append(kernels["start_ns"], collectives["start_ns"])
@@ -144,7 +144,7 @@ def _or_empty(fact: type[F], table: Table[F] | None) -> Table[F]:
     return Table.empty(fact) if table is None else table
 
 
-def _lanes_of(*tables: Table[Any]) -> list[Array]:
+def lanes_of(*tables: Table[Any]) -> list[Array]:
     """Per row of each table a number of its rank and thread."""
     both = group_by(*(np.concatenate([table[name] for table in tables]) for name in ("rank", "thread"))).of
     return np.split(both, np.cumsum([len(table) for table in tables[:-1]]))
@@ -191,7 +191,7 @@ def _nest_spans(
     operator_lane: Array,
 ) -> tuple[_Spans, Array]:
     """All spans, and the rank of each operator of the backward pass among them."""
-    forward, backward = _linked_operators(operators, gradients)
+    forward, backward = linked_operators(operators, gradients)
     start, end = operators["start_ns"], operators["end_ns"]
     whole = _engine_calls(operators, operator_lane, backward)
     begun = np.append(ranges["start_ns"], start[whole])
@@ -203,7 +203,7 @@ def _nest_spans(
     return _Spans(nest, name, is_backward, owner), operators["rank"][backward]
 
 
-def _linked_operators(operators: Table[HostCall], gradients: Table[GradientLink] | None) -> tuple[Array, Array]:
+def linked_operators(operators: Table[HostCall], gradients: Table[GradientLink] | None) -> tuple[Array, Array]:
     """Rows of the forward and of the backward operator of each link, each backward operator once."""
     if gradients is None:
         return np.empty(0, np.intp), np.empty(0, np.intp)

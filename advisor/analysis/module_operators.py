@@ -12,7 +12,7 @@ from advisor.analysis.grouping import Groups, group_by
 from advisor.analysis.kernel_peaks import KernelPeaks, peaks_of_kernels, share_of_peak
 from advisor.analysis.module_calls import PHASES, ChargedWork, LaunchTables, charge_work
 from advisor.analysis.module_tree import merge_numbered
-from advisor.facts.derived import ChipLimit, ModuleOperator
+from advisor.facts.derived import AttentionCall, ChipLimit, ModuleOperator
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
 from advisor.facts.table import Array, Table, Texts, values_at
 
@@ -46,6 +46,7 @@ def module_operators(
     links: Table[OperatorLink] | None,
     gradients: Table[GradientLink] | None,
     limits: Table[ChipLimit] | None = None,
+    attention: Table[AttentionCall] | None = None,
 ) -> Table[ModuleOperator]:
     """Operators that led to work on the device; those outside of all modules are left out."""
     work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
@@ -64,7 +65,7 @@ def module_operators(
     variant = _numbered_within(group_by(work.rank[row], path, phase).of, inside.code[calls_of.of], work.host_ns[row])
     alike = group_by(work.rank[row], path, phase, variant, place, names, lists.code)
     table = _build_table(work, rows, runs, lists, names, variant, alike)
-    mfu = _mfu_of_groups(alike.of[runs.of], rows, len(alike), peaks_of_kernels(kernels, limits))
+    mfu = _mfu_of_groups(alike.of[runs.of], rows, len(alike), peaks_of_kernels(kernels, limits, attention))
     return table.having(mfu=mfu).sorted_by("rank", "first_start_ns")
 
 

@@ -12,7 +12,7 @@ from advisor.analysis.kernel_peaks import KernelPeaks, peaks_of_kernels, share_o
 from advisor.analysis.module_calls import BACKWARD, FORWARD, RECOMPUTE, ChargedWork, LaunchTables, Paths, charge_work
 from advisor.analysis.module_tree import ModuleTree, merge_numbered
 from advisor.analysis.operators import StepKernels, in_steps
-from advisor.facts.derived import ChipLimit, ModuleMarks, ModuleShare, ModuleType, Overlap
+from advisor.facts.derived import AttentionCall, ChipLimit, ModuleMarks, ModuleShare, ModuleType, Overlap
 from advisor.facts.observed import (
     Collective,
     GradientLink,
@@ -38,12 +38,13 @@ def modules(
     windows: Table[StepWindow] | None,
     split: Table[Overlap] | None = None,
     limits: Table[ChipLimit] | None = None,
+    attention: Table[AttentionCall] | None = None,
 ) -> Table[ModuleShare]:
     """One row per rank and module that launched work in a step, and one for what lies outside of all."""
     work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
     device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    sums, peaks = _ModuleSums(work.paths, merge_numbered(work)), peaks_of_kernels(kernels, limits)
+    sums, peaks = _ModuleSums(work.paths, merge_numbered(work)), peaks_of_kernels(kernels, limits, attention)
     ranks = np.unique(every.table["rank"]).tolist()
     return Table.concat(ModuleShare, [_modules_of_rank(rank, work, sums, device, every, peaks) for rank in ranks])
 

@@ -69,7 +69,7 @@ def work_of_kernel(  # noqa: PLR0917 - what tells shapes apart
     outputs = parse_tensors(output_shapes, output_dtypes)
     flops, moved = _flops(op_type, inputs, outputs), _moved_bytes(op_type, inputs, outputs)
     if flops is None:
-        return Work(size_bytes=moved)
+        return Work(dtype=_multiplied_dtype(inputs) if op_type in (FORWARD, BACKWARD) else "", size_bytes=moved)
     is_product = _PRODUCT.match(op_type) is not None
     return Work(
         float(flops),

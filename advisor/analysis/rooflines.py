@@ -12,12 +12,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from advisor.analysis.attention_calls import ALIKE
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import Work, work_of_kernel
 from advisor.chips import CUBE_OF_A2, Chip, ChipTable, peak_of_cores
-from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
+from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Kernel
-from advisor.facts.table import Array, Table, values_at
+from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 
@@ -126,10 +127,13 @@ def peaks_of_rows(limits: Table[ChipLimit], at: Array, dtypes: Iterable[str]) ->
     return np.array([known[one][row] if row >= 0 and one in known else np.nan for row, one in rows], float)
 
 
-def operator_rooflines(shapes: Table[OperatorShape], limits: Table[ChipLimit]) -> Table[OperatorRoofline]:
+def operator_rooflines(
+    shapes: Table[OperatorShape], limits: Table[ChipLimit], attention: Table[AttentionShape] | None = None
+) -> Table[OperatorRoofline]:
     """One row for each of `operator_shapes`; what its shapes do not tell is missing."""
     works = _works_of_rows(shapes)
     flops, moved = (np.array([getattr(work, name) for work in works], float) for name in ("flops", "size_bytes"))
+    flops = np.where(np.isnan(flops), _marked_flops(shapes, attention), flops)
     at = row_of_key(limits["rank"], shapes["rank"])
     peak = _peaks(shapes, works, limits, at)
     compute, memory = flops / peak / 1e6, moved / values_at(limits["memory_gbps"], at, np.nan) / 1e3
@@ -169,6 +173,16 @@ def _works_of_rows(shapes: Table[OperatorShape]) -> list[Work]:
         )
     )  # fmt: skip
     return [work_of_kernel(row[0] or "", *row[1:]) for row in zip(*columns, strict=True)]
+
+
+def _marked_flops(shapes: Table[OperatorShape], attention: Table[AttentionShape] | None) -> Array:
+    """Per row: the operations that marks of the program tell; NaN of all others."""
+    if attention is None or not len(attention):
+        return np.full(len(shapes), np.nan)
+    texts = (Texts.concat([attention.texts(name), shapes.texts(name)]) for name in ALIKE)
+    keys = group_by(np.append(attention["rank"], shapes["rank"]), *texts).of
+    at = row_of_key(keys[: len(attention)], keys[len(attention) :])
+    return values_at(attention["mega_flops"], at, np.nan) * 1e6
 
 
 def _peaks(shapes: Table[OperatorShape], works: Iterable[Work], limits: Table[ChipLimit], at: Array) -> Array:

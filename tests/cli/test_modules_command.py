@@ -7,12 +7,19 @@ import csv
 import io
 import json
 import sqlite3
+import sys
+import types
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from advisor.cli.main import main
-from advisor.report.modules.words import MARKING
+from advisor.facts.table import Texts
+from advisor.report.modules.words import ATTENTION_MARKING, MARKING
+from advisor.sources.attention_words import table_of_marks
+from advisor.sources.files.damage_notes import Notes
 from tests.sources.gpu_traces import Event, host, launched, trace
 
 STATISTIC = [
@@ -131,3 +138,66 @@ def test_on_an_npu_the_code_that_marks_modules_is_shown(shared: object, capsys: 
 def test_the_code_that_marks_modules_is_python() -> None:
     compile(MARKING, "marking", "exec")
     assert max(map(len, MARKING.splitlines())) < 80
+
+
+class _Module(types.ModuleType):
+    """A package that is not installed here, with what the code takes from it."""
+
+    def __init__(self, name: str, **members: object) -> None:
+        super().__init__(name)
+        self.__dict__.update(members)
+
+
+@pytest.fixture
+def marks(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[list[str], types.ModuleType, types.ModuleType]]:
+    """What the code that marks attention has marked, and the packages whose functions it has replaced."""
+    found: list[str] = []
+
+    def mark(message: str, stream: object = None, domain: str = "default") -> None:
+        assert domain == "flash_attn_args" and stream is None and len(message.encode()) <= 156
+        found.append(message)
+
+    def call(*args: object, **kwargs: object) -> tuple[object, ...]:
+        return args, kwargs
+
+    functional = _Module("torch.nn.functional", scaled_dot_product_attention=call)
+    npu = _Module(
+        "torch_npu", npu=types.SimpleNamespace(mstx=types.SimpleNamespace(mark=mark)), npu_fusion_attention=call
+    )
+    nn = _Module("torch.nn", functional=functional)
+    for name, module in (("torch", _Module("torch", nn=nn)), ("torch.nn", nn), ("torch_npu", npu)):
+        monkeypatch.setitem(sys.modules, name, module)
+    assert max(map(len, ATTENTION_MARKING.splitlines())) < 80
+    exec(compile(ATTENTION_MARKING, "marking", "exec"), {})  # noqa: S102 - our own code, as users run it
+    yield found, npu, functional
+
+
+def understood(message: str) -> dict[str, object]:
+    notes = Notes()
+    table = table_of_marks(0, np.array([1]), np.array([5]), Texts.of([message]), "trace", notes)
+    assert not notes.all()
+    return dict(next(iter(table.rows())))
+
+
+def test_the_code_that_marks_attention_calls_on_and_marks_what_is_read(
+    marks: tuple[list[str], types.ModuleType, types.ModuleType],
+) -> None:
+    found, npu, functional = marks
+    assert npu.npu_fusion_attention("q", "k", "v", 16, "SBH", sparse_mode=2, scale=0.1)[0] == ("q", "k", "v", 16, "SBH")
+    npu.npu_fusion_attention("q", "k", "v", 16, input_layout="BSND", atten_mask="mask", next_tockens=0)
+    ends = [100, 200]
+    npu.npu_fusion_attention("q", "k", "v", 16, "TND", actual_seq_qlen=ends, actual_seq_kvlen=tuple(ends))
+    npu.npu_fusion_attention("q", "k", "v", 16, "TND", actual_seq_qlen=ends * 50, actual_seq_kvlen=ends * 50)
+    assert functional.scaled_dot_product_attention("q", "k", "v", None, 0.0, True, scale=1.0)[1] == {"scale": 1.0}
+    functional.scaled_dot_product_attention("q", "k", "v", is_causal=False)
+    said = [understood(message) for message in found]
+    assert [row["layout"] for row in said] == ["SBH", "BSND", "TND", "TND", None, None]
+    assert [row["sparse_mode"] for row in said] == [2, 0, 0, 0, 2, 0]
+    assert [row["next_tokens"] for row in said] == [None, 0, None, None, None, None]
+    assert said[1]["previous_tokens"] == 2**31 - 1
+    assert [row["key_ends"] for row in said] == [None, None, "100,200", None, None, None]
+
+
+def test_the_page_shows_the_code_that_is_tried_here() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "modules.md").read_text("utf-8")
+    assert ATTENTION_MARKING in page

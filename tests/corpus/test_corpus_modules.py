@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import json
+import sqlite3
 from collections import defaultdict
 from pathlib import Path
 
@@ -64,3 +68,80 @@ def test_without_marks_the_files_are_as_they_were(job: Job, tmp_path: Path) -> N
     report = modules(open_profile(corpus.write(job, tmp_path / "plain")))
     assert report.ranks == ()
     assert report.unmarked == report.run.ranks
+
+
+QKV, MASK = "4,2048,2048", "2048,2048"
+SHAPES = {
+    "FlashAttentionScore": (";".join([QKV] * 3 + ["", "", "", MASK]), "DT_BF16;DT_BF16;DT_BF16;;;;BOOL"),
+    "FlashAttentionScoreGrad": (";".join([QKV] * 4 + ["", "", "", MASK]), "DT_BF16;" * 4 + ";;;BOOL"),
+}
+CAUSAL = {"input_layout": "BSH", "sparse_mode": 2, "actual_seq_qlen": [], "actual_seq_kvlen": []}
+FORWARD_FLOPS = 4 * 4 * 2048**2 * 2048 / 2
+"""Four sequences of 2048, 16 heads of 128, causal."""
+NEAR_NS = 1000
+
+
+def mark_text(folder: Path, message: str) -> None:
+    """Give attention its mask, and set a mark before each call of it, in the text export of one rank."""
+    with (folder / "kernel_details.csv").open(newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    kind, shapes, dtypes = (head.index(name) for name in ("Type", "Input Shapes", "Input Data Types"))
+    for row in rows:
+        if row[kind] in SHAPES:
+            row[shapes], row[dtypes] = f'"{SHAPES[row[kind]][0]}"', SHAPES[row[kind]][1]
+    with (folder / "kernel_details.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, *rows])
+    events = json.loads((folder / "trace_view.json").read_text("utf-8"))
+    lane = next(event for event in events if "domain" in event.get("args", {}))
+    for event in [one for one in events if one.get("name") == "npu::npu_fusion_attention"]:
+        whole, part = event["ts"].split(".")
+        at = int(whole) * 1000 + int(part) - NEAR_NS
+        args = {"event_type": "marker", "domain": "flash_attn_args"}
+        events.append({**lane, "name": message, "ts": f"{at // 1000}.{at % 1000:03}", "dur": 0, "args": args})
+    (folder / "trace_view.json").write_text(json.dumps(events), "utf-8")
+
+
+def mark_database(path: Path, message: str) -> None:
+    """The same in a database."""
+    with contextlib.closing(sqlite3.connect(path)) as found, found:
+        (top,) = found.execute("SELECT max(id) FROM STRING_IDS").fetchone()
+        texts = [message, "flash_attn_args", *(text for pair in SHAPES.values() for text in pair)]
+        ids = {text: top + number for number, text in enumerate(texts, 1)}
+        found.executemany("INSERT INTO STRING_IDS VALUES (?,?)", [(number, text) for text, number in ids.items()])
+        for kind, (shapes, dtypes) in SHAPES.items():
+            found.execute(
+                "UPDATE COMPUTE_TASK_INFO SET inputShapes=?, inputDataTypes=? WHERE opType=(SELECT id FROM STRING_IDS "
+                "WHERE value=?)", (ids[shapes], ids[dtypes], kind),
+            )  # fmt: skip
+        found.execute(
+            "INSERT INTO MSTX_EVENTS SELECT startNs - ?, startNs - ?, 0, 0, 0, ?, globalTid, globalTid, ?, 4000000000 "
+            "FROM PYTORCH_API WHERE name=(SELECT id FROM STRING_IDS WHERE value='npu::npu_fusion_attention')",
+            (NEAR_NS, NEAR_NS, ids[message], ids["flash_attn_args"]),
+        )
+
+
+@pytest.mark.parametrize("export", ["text", "database"])
+def test_marks_of_attention_tell_its_share_of_the_peak_forward_and_backward(
+    job: Job, tmp_path: Path, export: str
+) -> None:
+    root = corpus.write(job, tmp_path / export, export, modules=True)
+    folder = sorted(root.glob("*/ASCEND_PROFILER_OUTPUT"))[0]
+    message = json.dumps(CAUSAL)
+    if export == "text":
+        mark_text(folder, message)
+    else:
+        mark_database(next(folder.glob("ascend_pytorch_profiler*.db")), message)
+    profile = open_profile(folder.parent)
+    peak = profile.table("chip_limits")["half_tflops"][0] * 1e12
+    kinds = {"FlashAttentionScore": FORWARD_FLOPS, "FlashAttentionScoreGrad": 2.5 * FORWARD_FLOPS}
+    rows = [row for row in profile.table("operator_rooflines").rows() if row["op_type"] in kinds]
+    assert len(rows) == 2
+    for row in rows:
+        flops = kinds[str(row["op_type"])]
+        assert row["mega_flops"] == pytest.approx(flops / 1e6)
+        assert row["mfu"] == pytest.approx(flops / peak / (float(str(row["mean_us"])) / 1e6))
+    told = {row.operator: row for row in modules(profile).ranks[0].operators if "attention" in row.operator}
+    assert {row.phase for row in told.values()} == {"forward", "backward"}
+    assert all(row.mfu is not None and 0.2 < row.mfu < 1 for row in told.values())
+    attention = [node.mfu for node in modules(profile).ranks[0].tree if node.name == "self_attn"]
+    assert len(attention) == 1 and attention[0] is not None and 0.2 < attention[0] < 1

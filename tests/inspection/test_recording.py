@@ -112,6 +112,8 @@ def test_the_switches_of_the_profiler_are_known_by_their_hints() -> None:
         "kernel_counters",
         "port_counters",
         "module_ranges",
+        "program_marks",
+        "attention_marks",
     }
     for fact in OBSERVED:
         if fact.record_with is not None and fact.table not in about_files:

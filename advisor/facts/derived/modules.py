@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Index, Key, Name, Ns, Rank, Share, Us
+from advisor.facts.base import Count, Fact, Index, Key, Name, Ns, Number, Rank, Share, Us
 
 
 class ModuleShare(Fact):
@@ -100,3 +100,47 @@ class ModuleOperator(Fact):
         Share("Part of the peak of the chip that its products, convolutions and attention use while they run."),
     ]
     first_start_ns: Annotated[int, Ns("When it ran first, on the host.")]
+
+
+class AttentionCall(Fact):
+    """One kernel of fused attention, forward or backward, that a mark of the program tells the arguments of.
+
+    The mark belongs to the first operator after it, on its thread, that multiplies; the backward kernel to the call
+    whose gradient it computes.
+    """
+
+    table = "attention_calls"
+    observed = False
+    heavy = True
+    on_request = True
+
+    rank: Rank
+    start_ns: Annotated[int, Ns("Start of the kernel.")]
+    op_type: Annotated[str, Key("Operator type.")]
+    layout: Annotated[str, Key("Layout that the mark names; missing where it names none.")]
+    sparse_mode: Annotated[int, Index("Mode of masking that the mark names.")]
+    mega_flops: Annotated[
+        float,
+        Number("Operations of the cube unit, in millions; missing where mark and shapes do not tell, or do not agree."),
+    ]
+
+
+class AttentionShape(Fact):
+    """All kernels of fused attention of one type with the same tensors, where marks tell the arguments of some."""
+
+    table = "attention_shapes"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    core: Annotated[str, Key("Core type.")]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    input_formats: Annotated[str, Key("Formats of the inputs.")]
+    output_shapes: Annotated[str, Key("Shapes of the outputs.")]
+    kernels: Annotated[float, Count("How many in the whole capture.")]
+    marked: Annotated[float, Count("Those of which marks tell the operations.")]
+    mega_flops: Annotated[
+        float, Number("Operations of one on average, in millions; missing unless marks tell those of each.")
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Fact, Key, Moment, Ns, Rank, Volatile
+from advisor.facts.base import Count, Fact, Index, Key, Moment, Name, Ns, Rank, Volatile
 from advisor.facts.observed.recording import BOTH
 from advisor.messages.text import Text
 
@@ -32,6 +32,59 @@ class ModuleRange(Fact):
     name: Annotated[str, Key("Name of the module: what the mark says, or class and number such as Linear_3.")]
     start_ns: Annotated[int, Ns("Begin.")]
     end_ns: Annotated[int, Ns("End.")]
+
+
+class ProgramMark(Fact):
+    """One mark or range that the program set on the host: mstx of Ascend, in any domain."""
+
+    table = "program_marks"
+    heavy = True
+    moment = Moment(end="end_ns")
+    record_with = Text(
+        en="set mstx marks in the program, and record with mstx=True (older versions: msprof_tx=True)",
+        zh="在程序中用 mstx 打点，采集时设置 mstx=True（旧版为 msprof_tx=True）",
+    )
+
+    rank: Rank
+    thread: Annotated[int, Volatile("Thread id of the host.")]
+    domain: Annotated[str, Key("Domain the program named.")]
+    name: Annotated[str, Key("What the mark says.")]
+    start_ns: Annotated[int, Ns("Begin.")]
+    end_ns: Annotated[int, Ns("End; the begin where it is a moment.")]
+
+
+class AttentionMark(Fact):
+    """What the program said of one call of fused attention that it was about to make; unreadable marks are left out.
+
+    Marks are mstx marks of the domain `flash_attn_args`.
+    """
+
+    table = "attention_marks"
+    heavy = True
+    record_with = Text(
+        en="mark calls of attention with mstx marks of the domain `flash_attn_args` (docs/modules.md shows the code)",
+        zh="用 domain 为 `flash_attn_args` 的 mstx mark 标记注意力调用（代码见 docs/modules.md）",
+    )
+
+    rank: Rank
+    thread: Annotated[int, Volatile("Thread id of the host.")]
+    start_ns: Annotated[int, Ns("When it was set: directly before the call.")]
+    layout: Annotated[
+        str, Key("How queries, keys and values lie: `BSH`, `SBH`, `BSND`, `BNSD` or `TND`; missing where not said.")
+    ]
+    sparse_mode: Annotated[
+        int, Index("`sparse_mode` of npu_fusion_attention; a causal call of PyTorch is 2, one that is not is 0.")
+    ]
+    previous_tokens: Annotated[
+        float, Count("So many keys before its own place a query meets (`pre_tockens`); missing where not said.")
+    ]
+    next_tokens: Annotated[
+        float, Count("So many keys behind its own place a query meets (`next_tockens`); missing where not said.")
+    ]
+    query_ends: Annotated[
+        str, Name("Where the queries of each sequence end in packed ones (TND), `,` between; missing where not said.")
+    ]
+    key_ends: Annotated[str, Name("The same of the keys.")]
 
 
 class GradientLink(Fact):

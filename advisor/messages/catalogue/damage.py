@@ -93,6 +93,9 @@ TEXTS: Mapping[str, Text] = {
         "computation and communication last longer than the steps they are of",
         "计算与通信时间之和超过所属 step 的时长",
     ),
+    "attention_marks_unusable": Text(
+        "marks of attention calls that are cut off or hold no arguments", "注意力调用的打点被截断或不含入参"
+    ),
     "line_unusable": Text("lines without the numbers that are due", "行中缺少应有的数值"),
     "no_elapse_time": Text("operators without an elapse time", "算子没有耗时"),
     "entry_no_object": Text("an entry is no object", "条目不是对象"),

@@ -11,7 +11,7 @@ from advisor.messages.text import Language
 from advisor.model.modules import ModuleNode, ModuleReport, OperatorRow, RankModules
 from advisor.report.blocks import Block, Code, Document, FactLine, Grid, Heading, Paragraph, paragraph_of
 from advisor.report.diagnosis.finding import quiet_line
-from advisor.report.modules.words import MARKING, say
+from advisor.report.modules.words import ATTENTION_MARKING, MARKING, say
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.run_summary import run_line
@@ -19,6 +19,8 @@ from advisor.units import show_value
 
 BAR = 10
 """Characters of the longest bar."""
+ATTENTION = "FlashAttentionScore"
+"""In the names of the kernels whose arguments are marked."""
 _BELOW = "·\u00a0"
 """What stands before a module for each one around it."""
 MOST_ROWS = 40
@@ -85,6 +87,10 @@ class ModuleBlocks:
             yield from self.head(rank)
             yield self.tree(rank)
             yield from self.operators(rank)
+        if self.lacks_attention():
+            yield Heading(plain_prose(self.say("attention")))
+            yield Paragraph(plain_prose(self.say("attention_unmarked")))
+            yield Code(ATTENTION_MARKING, "python")
 
     def short(self) -> Iterator[Block]:
         """What fits on a terminal: of several ranks the first."""
@@ -92,8 +98,16 @@ class ModuleBlocks:
         for rank in self.report.ranks[:1]:
             yield from self.head(rank)
             yield self.tree(rank, briefly=True)
+        if self.lacks_attention():
+            yield quiet_line(plain_prose(self.say("attention_unmarked_short")), begins=True)
         if self.report.ranks:
             yield quiet_line(plain_prose(self.say("more_with_o")), begins=True)
+
+    def lacks_attention(self) -> bool:
+        """Whether products have an MFU, and fused attention of an NPU has none."""
+        rows = [row for rank in self.report.ranks for row in rank.operators]
+        attention = [row for row in rows if ATTENTION in row.kernels]
+        return any(row.mfu is not None for row in rows) and any(row.mfu is None for row in attention)
 
     def say(self, name: str, **values: object) -> str:
         """One of the fixed words."""
@@ -134,6 +148,8 @@ class ModuleBlocks:
         if run.device_family == "npu" and run.framework != "MindSpore":
             yield Paragraph(plain_prose(self.say("how_mark")))
             yield Code(MARKING, "python")
+            yield Paragraph(plain_prose(self.say("how_attention")))
+            yield Code(ATTENTION_MARKING, "python")
         yield Paragraph(parse_prose(self.say("how_stack")))
 
     def head(self, rank: RankModules) -> Iterator[Block]:

@@ -78,6 +78,21 @@ WORDS: Mapping[str, Text] = {
         "database and from the timeline.",
         "只标记关注的模块，开销小：在集合中列出模型中的类名。标记会从 db 与 timeline 中读取。",
     ),
+    "how_attention": _t(
+        "Where the model calls fused attention, mark its arguments too: what a mask leaves out and how long packed "
+        "sequences are decides its MFU, and shapes do not tell it.",
+        "若模型使用融合注意力，还需标记其入参：掩码跳过的部分与变长序列的长度决定 MFU，而 shape 中没有这些信息。",
+    ),
+    "attention": _t("MFU of attention", "注意力的 MFU"),
+    "attention_unmarked": _t(
+        "The MFU of attention is not known: no mark tells what its masks leave out. This code marks it:",
+        "注意力的 MFU 未知：没有打点说明掩码跳过的部分。打点代码如下：",
+    ),
+    "attention_unmarked_short": _t(
+        "The MFU of attention is not known: no mark tells what its masks leave out. The report (-o) shows the code "
+        "that marks it.",
+        "注意力的 MFU 未知：没有打点说明掩码跳过的部分。打点代码见 -o 输出的报告。",
+    ),
     "how_stack": _t(
         "Or record Python calls with `with_stack=True`: nothing in the program changes, but the host becomes slower.",
         "或用 `with_stack=True` 采集 Python 调用：无需改代码，但会拖慢 host。",
@@ -129,6 +144,45 @@ with profiler.profile(
         prof.step()
 """
 """What marks some modules of a model and records the marks."""
+ATTENTION_MARKING = """\
+import json
+import torch_npu
+from torch.nn import functional
+
+# before other code imports these functions by name
+fused = torch_npu.npu_fusion_attention
+scaled = functional.scaled_dot_product_attention
+ENDS = ("actual_seq_qlen", "actual_seq_kvlen")
+
+def mark_call(**said):
+    message = json.dumps(said, separators=(",", ":"))
+    if len(message) > 156:  # a mark holds no more: without the lengths
+        said |= dict.fromkeys(ENDS, [])
+        message = json.dumps(said, separators=(",", ":"))
+    torch_npu.npu.mstx.mark(message, domain="flash_attn_args")
+
+def marked_fused(*args, **kwargs):
+    layout = args[4] if len(args) > 4 else kwargs.get("input_layout")
+    mode = kwargs.get("sparse_mode", 0)
+    said = {"input_layout": layout, "sparse_mode": mode}
+    if kwargs.get("atten_mask") is not None and mode in (0, 4):
+        for name in ("pre_tockens", "next_tockens"):
+            said[name] = kwargs.get(name, 2147483647)
+    for name in ENDS:
+        said[name] = [int(end) for end in kwargs.get(name) or ()]
+    mark_call(**said)
+    return fused(*args, **kwargs)
+
+def marked_scaled(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, **more
+):
+    mark_call(is_causal=is_causal)
+    return scaled(query, key, value, attn_mask, dropout_p, is_causal, **more)
+
+torch_npu.npu_fusion_attention = marked_fused
+functional.scaled_dot_product_attention = marked_scaled
+"""
+"""What marks the arguments of fused attention; recorded as the marks of modules are."""
 
 
 def say(name: str, language: Language, /, **values: object) -> str:

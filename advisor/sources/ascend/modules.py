@@ -9,52 +9,37 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import ModuleRange
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.device_tasks import HARDWARE
 from advisor.sources.ascend.host_calls import TRACE
+from advisor.sources.ascend.program_marks import marks_of_database, marks_of_timeline
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, Only
+from advisor.sources.files.database import Only
 from advisor.sources.pytorch_words import MODULE_DOMAIN, module_names
 from advisor.sources.reading import Reading
 
-_RANGES = (1, 2)
-"""Types of MSTX_EVENTS that have an end: push/pop and start/end."""
 _THREAD_BITS = 0xFFFFFFFF
 
 
 def _ranges_from_text(folder: Folder) -> Table[ModuleRange]:
+    marked = marks_of_timeline(folder).of(MODULE_DOMAIN, lasting=True)
+    if len(marked.start):
+        return _table_of_ranges(folder, "mark", marked.message, marked.thread, marked.start, marked.end)
     timeline = folder.timeline()
-    slices, marks = timeline.slices, timeline.marks
-    rows = marks.row[marks.domain.isin([MODULE_DOMAIN])]
-    rows = rows[~timeline.tracks.of(*HARDWARE)[slices.track[rows]]]
-    if len(rows):
-        source, name = "mark", slices.name.take(rows)
-    else:
-        source, names = "python", module_names(slices.name)
-        rows = np.flatnonzero((names.codes >= 0) & slices.category.isin(["python_function"]))
-        name = names.take(rows)
+    slices, names = timeline.slices, module_names(timeline.slices.name)
+    rows = np.flatnonzero((names.codes >= 0) & slices.category.isin(["python_function"]))
     thread = timeline.tracks.number[slices.track[rows]]
-    return _table_of_ranges(folder, source, name, thread, slices.start_ns[rows], slices.end_ns[rows])
+    return _table_of_ranges(folder, "python", names.take(rows), thread, slices.start_ns[rows], slices.end_ns[rows])
 
 
 def _ranges_from_database(folder: Folder) -> Table[ModuleRange]:
+    marked = marks_of_database(folder).of(MODULE_DOMAIN, lasting=True)
+    if len(marked.start):
+        return _table_of_ranges(folder, "mark", marked.message, marked.thread, marked.start, marked.end)
     database = folder.database()
-    marked = _marks(database)
-    if len(marked["start"]):
-        source, name = "mark", database.texts(marked["name"])
-    else:
-        wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "name": ["name"]}
-        marked = database.integers("PYTORCH_API", wanted, Only("type", (TRACE,)))
-        source, name = "python", module_names(database.texts(marked["name"]))
-    thread = np.where(marked["thread"] == MISSING, MISSING, marked["thread"] & _THREAD_BITS)
-    return _table_of_ranges(folder, source, name, thread, marked["start"], marked["end"])
-
-
-def _marks(database: Database) -> dict[str, Array]:
-    """The ranges of the domain."""
-    wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "name": ["message"], "of": ["domainId"]}
-    found = database.integers("MSTX_EVENTS", wanted, Only("eventType", _RANGES))
-    mine = database.texts(found["of"]).isin([MODULE_DOMAIN])
-    return {column: values[mine] for column, values in found.items()}
+    wanted = {"start": ["startNs"], "end": ["endNs"], "thread": ["globalTid"], "name": ["name"]}
+    calls = database.integers("PYTORCH_API", wanted, Only("type", (TRACE,)))
+    thread = np.where(calls["thread"] == MISSING, MISSING, calls["thread"] & _THREAD_BITS)
+    name = module_names(database.texts(calls["name"]))
+    return _table_of_ranges(folder, "python", name, thread, calls["start"], calls["end"])
 
 
 def _table_of_ranges(  # noqa: PLR0917 - the columns of the table

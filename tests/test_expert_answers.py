@@ -117,6 +117,23 @@ def test_of_a_job_that_launches_too_slowly_the_first_line_the_first_finding_and_
     assert lead.saving.us == max(one.saving.us for one in found.findings if not one.is_symptom)
 
 
+@pytest.mark.parametrize("name", ["h100_qwen1.5-0.5b", "mi300_qwen1.5-0.5b"])
+def test_norms_and_rotary_embeddings_of_a_model_run_eagerly_on_a_gpu_are_counted(
+    real_data: Path, shared: SharedCaptures, name: str
+) -> None:
+    """24 layers with two norms each and one at the end; queries and keys of each are rotated."""
+    trace = real_data / "gpu_kineto_models" / f"{name}.json.gz"
+    if not trace.is_file():
+        pytest.skip("this trace is not in the folder of real data")
+    first, second = shared.diagnosis(trace).findings[:2]
+    assert {first.rule, second.rule} == {"compute/unfused-norm", "compute/unfused-rotary"}
+    counted = {
+        one.rule: item.value for one in (first, second) for item in one.evidence if item.name == "chains_per_step"
+    }
+    assert counted == {"compute/unfused-norm": 49, "compute/unfused-rotary": 48}
+    assert all(0.05 < one.saving.share < 0.2 for one in (first, second))
+
+
 @pytest.mark.parametrize("part", ["plugin", "tb_plugin"])
 def test_a_loader_without_workers_is_told_apart_from_python_and_is_gone_with_four(
     real_data: Path, shared: SharedCaptures, part: str

@@ -15,7 +15,7 @@ from advisor.messages.message import Message
 from advisor.rules.patterns import Pattern, PatternCaseFile
 
 _LASTS_US, _APART_US = 10.0, 11.0
-_KERNEL = re.compile(r"(\w+)(?:\(([\d,;]*)\))?$")
+_KERNEL = re.compile(r"([\w:]+)(?:\(([\d,;]*)\))?$")
 
 
 def broken_cases(pattern: Pattern, among: ChainPatterns) -> Iterator[Message]:

@@ -99,6 +99,11 @@ def _expose(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str,
     return (_workload(setup, gradient_bytes=4) if strength > _STRONG else setup), {}
 
 
+def _gather_late(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """The parameters of so large a share of the layers are gathered only when computation waits for them."""
+    return _troubled(setup, late_gathers=min(1.0, strength)), {}
+
+
 def _slow_compute(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[str, Any]]:
     rank = _one_rank(setup, seed)
     return _machine(setup, compute_scale={rank: 1 + 0.25 * strength}), {"rank": rank}
@@ -264,6 +269,7 @@ FAULTS: dict[str, Fault] = {
     "garbage-collection-apart": _collect_apart,
     "online-compilation": _compile,
     "exposed-communication": _expose,
+    "late-gathers": _gather_late,
     "slow-rank-compute": _slow_compute,
     "slow-rank-host": _slow_host,
     "slow-link": _slow_link,

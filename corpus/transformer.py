@@ -52,6 +52,9 @@ class Transformer:
     `--use-ascend-coc`."""
     stage_layers: tuple[int, ...] = ()
     """Layers of each pipeline stage; empty shares them evenly."""
+    sharded: bool = False
+    """Whether each data parallel rank holds a part of the parameters, as with FSDP: those of a layer are gathered while
+    the one before it computes, in both passes, and their gradients reduced and scattered one layer later."""
     trimmings: bool = False
     """The small operators of a real job: the mask, copies of weights to BF16, the norm of the gradients. In the
     msprof-analyze test capture of a training step (591 kernels), Cast takes 8 % and LpNormReduceV2 3 % of the device
@@ -156,7 +159,9 @@ class Step:
         yield do.Enter("model")
         if first:
             yield vector("aten::embedding", "GatherV2", self.hidden, self.host)
+        yield from self._gather_first(0)
         for layer in range(self.layers):
+            yield from self._gather_ahead(layer, layer + 1)
             yield from self._troubles(layer)
             yield do.Enter(f"layers.{layer}")
             yield from _in_module("self_attn", self._attention_forward(layer))
@@ -212,13 +217,17 @@ class Step:
             logits = (self.tokens, w.vocabulary)
             yield vector("aten::_log_softmax_backward_data", "LogSoftmaxGrad", logits, self.host, inputs=2, suffix="")
             yield from self._matmul_backward(self.tokens, w.hidden, w.vocabulary)
+        yield from self._gather_first(self.layers - 1)
         for layer in reversed(range(self.layers)):
+            yield from self._gather_ahead(layer, layer - 1, reduce=layer + 1 < self.layers)
             yield from self._troubles(layer, backward=True)
             yield from self._layer_backward(layer)
             yield do.Free(11)
-            if reduce:
+            if reduce and not w.sharded:
                 yield from self._reduce_gradients(1 - w.troubles.late_gradients)
-        if reduce:
+        if w.sharded:
+            yield self._shard("reduceScatter", "c10d::_reduce_scatter_base_", w.gradient_bytes)
+        elif reduce:
             for _ in range(self.layers):
                 yield from self._reduce_gradients(w.troubles.late_gradients)
 
@@ -287,6 +296,38 @@ class Step:
         members, size = self.layout.group("tp", self.rank), 2 * tokens * self.w.hidden
         return do.Communicate("c10d::allreduce_", "allReduce", members, size, "tp", "BFP16")
 
+    def _gather_first(self, layer: int) -> _Doing:
+        """The parameters of the layer that a pass begins with, unless they are gathered when they are needed."""
+        if self.w.sharded and not self._gathered_late(layer):
+            yield self._gather()
+
+    def _gather_ahead(self, layer: int, following: int, *, reduce: bool = False) -> _Doing:
+        """Waits for the parameters of a layer, then sends for those of the next one.
+
+        Gradients of the layer before it in a backward pass go out first, in the same order on all ranks.
+        """
+        if not self.w.sharded:
+            return
+        if self._gathered_late(layer):
+            yield self._gather()
+        yield do.AwaitCommunication()
+        if reduce:
+            yield self._shard("reduceScatter", "c10d::_reduce_scatter_base_", self.w.gradient_bytes)
+        if 0 <= following < self.layers and not self._gathered_late(following):
+            yield self._gather()
+
+    def _gathered_late(self, layer: int) -> bool:
+        return bool(share(min(1.0, self.w.troubles.late_gathers), layer))
+
+    def _gather(self) -> do.Communicate:
+        return self._shard("allGather", "c10d::_allgather_base_", 2)
+
+    def _shard(self, kind: str, op: str, item: int) -> do.Communicate:
+        members = self.layout.group("dp", self.rank)
+        size = item * self.shared_parameters()
+        dtype = "FP32" if item == _FP32_BYTES else "BFP16"
+        return do.Communicate(op, kind, members, size - size % (4 * len(members)), self.layout.gradients, dtype)
+
     def _reduce_gradients(self, part: float) -> _Doing:
         if self.layout.dp == 1:
             return
@@ -307,8 +348,8 @@ class Step:
         return 23 * self.w.hidden**2 // 2 // self.layout.tp
 
     def parameters(self) -> int:
-        """Parameters of one layer on one rank."""
-        return self.shared_parameters()
+        """Parameters of one layer that one rank keeps."""
+        return self.shared_parameters() // (self.layout.dp if self.w.sharded else 1)
 
     # Around the passes
 

@@ -64,6 +64,8 @@ class Troubles:
     """Share of the layers whose feed-forward network is no multiple of a tile wide; the workload sees to it."""
     late_gradients: float = 0.0
     """Share of the gradients that is reduced after the backward pass; the workload sees to it."""
+    late_gathers: float = 0.0
+    """Share of the layers whose parameters are gathered only when they are needed; the workload sees to it."""
     more_data: dict[int, float] = field(default_factory=dict)
     """Share of further tokens or samples a rank has; the workload sees to it."""
 

@@ -86,6 +86,7 @@ _WORKLOADS: dict[str, Setup] = {
     "experts": Setup(MixtureOfExperts(layers=3, trimmings=True), Layout(dp=4, ep=4)),
     "short": Setup(Transformer(batch=16, sequence=512, trimmings=True), Layout(dp=4)),
     "plain": Setup(Transformer(bucket_bytes=_DDP_BUCKET, trimmings=True), Layout(dp=4, plain=True)),
+    "sharded": Setup(Transformer(layers=6, batch=3, sharded=True, trimmings=True), Layout(dp=4, plain=True)),
     "single": Setup(Transformer(trimmings=True), Layout()),
     "cluster": Setup(Transformer(steps=2, trimmings=True), Layout(dp=16, ranks_per_node=8)),
     "large": Setup(Transformer(layers=2, steps=2, vocabulary=4096, trimmings=True), Layout(dp=64, ranks_per_node=8)),

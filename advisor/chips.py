@@ -55,6 +55,8 @@ class Chip(Struct, frozen=True):
     """Bandwidth of the device memory, 10^9 bytes per s."""
     l2_bytes: float = math.nan
     """Level-2 cache."""
+    links: Mapping[str, float] = {}
+    """Bandwidth of one link in one direction, 10^9 bytes per s by its kind: HCCS, SIO, RDMA."""
     macs: Mapping[str, int] = {}
     """Multiply-adds of one core in a cycle, by data type."""
     tflops: Mapping[str, float] = {}
@@ -72,6 +74,11 @@ _CUBE = {"FLOAT16": 4096, "INT8": 8192}
 CUBE_OF_A2 = {**_CUBE, "BF16": 4096, "INT4": 16384, "FLOAT": 1024}
 """Cores of Atlas A2 and A3: `support_bf16` of their .ini. FLOAT: the 99.5, 83 and 75 TFLOP/s of msmodeling are a
 quarter of its FLOAT16 and what the vector cores add. What HF32 reaches is said nowhere.
+"""
+_LINKS_OF_A2 = {"RDMA": 25.0}
+"""The port of 200 Gb/s: `A2_INTERCONNECT` of msmodeling, and public captures reach 24. It gives HCCS
+196 GB/s to seven peers too, 28 each, and SIO of Atlas A3 224: public captures of HCCS reach 16 to 19, and none of SIO
+is there to tell, so nothing is held against those.
 """
 _A100 = {"FLOAT16": 312.0, "BF16": 312.0, "FLOAT": 19.5, "INT8": 624.0}
 _H100 = {"FLOAT16": 989.4, "BF16": 989.4, "FLOAT": 66.9, "INT8": 1978.9, "FP8": 1978.9}
@@ -92,7 +99,8 @@ def _of_220(
     l2: float,
 ) -> Chip:
     """A chip with the cores of Atlas A2 and A3: two vector cores to each cube core."""
-    return Chip(name, family, clock, memory * _GIB, cores, 2.0 * cores, gbps, l2 * _MIB, CUBE_OF_A2)
+    links = _LINKS_OF_A2 if "910B" in name else {}
+    return Chip(name, family, clock, memory * _GIB, cores, 2.0 * cores, gbps, l2 * _MIB, links, CUBE_OF_A2)
 
 
 CHIPS = (

@@ -8,18 +8,22 @@ import numpy as np
 from advisor.analysis.grouping import group_by, row_of_key
 from advisor.chips import ChipTable
 from advisor.facts.base import MISSING
-from advisor.facts.derived import MemoryHolder, MemoryPeak, ModulePeak
+from advisor.facts.derived import ChipLimit, MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.model.run import Run
 
 
 def memory_peaks(
-    run: Run, chips: ChipTable, uses: Table[MemoryUse], devices: Table[Device] | None
+    run: Run,
+    chips: ChipTable,
+    uses: Table[MemoryUse],
+    devices: Table[Device] | None,
+    limits: Table[ChipLimit] | None = None,
 ) -> Table[MemoryPeak]:
     """One row per rank and component, at its first moment of most reserved (else allocated) memory.
 
-    What a device holds is what its capture says, else what the name of the chip tells.
+    What a device holds is what its capture says, else what the name of the chip tells, else what its cores tell.
     """
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
     uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
@@ -35,16 +39,22 @@ def memory_peaks(
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
         largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
-        capacity_bytes=_capacities(uses["rank"][peak], chips.known_of(run.chip).memory_bytes, devices),
+        capacity_bytes=_capacities(uses["rank"][peak], chips.known_of(run.chip).memory_bytes, devices, limits),
         time_ns=uses["time_ns"][peak],
     )
 
 
-def _capacities(ranks: Array, by_name: float, devices: Table[Device] | None) -> Array:
+def _capacities(ranks: Array, by_name: float, devices: Table[Device] | None, limits: Table[ChipLimit] | None) -> Array:
     """The memory of the device of each rank."""
-    known = {} if devices is None else dict(zip(devices["rank"], devices["memory_bytes"], strict=True))
-    said = np.array([known.get(rank, np.nan) for rank in ranks], np.float64)
-    return np.where(np.isnan(said), by_name, said)
+    recorded, by_cores = (_memory_of_ranks(table, ranks) for table in (devices, limits))
+    named = np.where(np.isnan(recorded), by_name, recorded)
+    return np.where(np.isnan(named), by_cores, named)
+
+
+def _memory_of_ranks(table: Table[Device] | Table[ChipLimit] | None, ranks: Array) -> Array:
+    if table is None:
+        return np.full(len(ranks), np.nan)
+    return values_at(table["memory_bytes"], row_of_key(table["rank"], ranks), np.nan)
 
 
 def memory_holders(allocations: Table[OperatorMemory]) -> Table[MemoryHolder]:

@@ -11,14 +11,18 @@ when nothing was left to hide it, and then it stays bare however soon the others
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from advisor.analysis.device import collective_times
 from advisor.analysis.grouping import group_by
 from advisor.analysis.transit import call_of, side_by_side
+from advisor.chips import ChipTable
 from advisor.facts.derived import CollectiveCall, Move
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.model.run import Run
 
 _PAUSE_NS = 50_000
 """Queued collectives follow each other within microseconds; a longer pause ends a train."""
@@ -28,6 +32,8 @@ _LINE_BYTES = 512
 
 
 def moves(
+    run: Run,
+    chips: ChipTable,
     transfers: Table[Transfer],
     calls: Table[CollectiveCall],
     links: Table[Link] | None,
@@ -45,10 +51,16 @@ def moves(
         **{column: transfers.texts(column) for column in ("name", "op", "group", "link")},
         group_kind=kinds.at(call),
         whole_lines=np.where(np.isfinite(transfers["packet_bytes"]), lines == np.rint(lines), -1).astype(np.int8),
+        link_gbps=_rates_of_links(transfers.texts("link"), chips.known_of(run.chip).links),
         rate_gbps=np.divide(moved, took * 1e3, out=np.full(len(moved), np.nan), where=took > 0),
         wall_us=wall,
         bare_us=_bare_time(wall, transfers.texts("link"), values_at(trains, call, -1), calls["exposed_us"], trains),
     )
+
+
+def _rates_of_links(link: Texts, known: Mapping[str, float]) -> Array:
+    """Per transfer: what one such link of the chip moves at most; NaN where that is not known."""
+    return values_at(np.array([known.get(name, np.nan) for name in link.names], float), link.codes, np.nan)
 
 
 def _wall_time(serial: Array, call: Array, calls: Table[CollectiveCall]) -> Array:

@@ -8,14 +8,15 @@ and its bytes at the bandwidth of the memory.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.analysis.attention_calls import ALIKE
 from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import Work, work_of_kernel
-from advisor.chips import CUBE_OF_A2, Chip, ChipTable, peak_of_cores
+from advisor.chips import CUBE_OF_A2, MIXED_UP, Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -46,33 +47,65 @@ def chip_limits(run: Run, chips: ChipTable, kernels: Table[Kernel], devices: Tab
         FactMissing: Nothing tells what the chip of any rank can do.
     """
     recorded = _recorded_devices(devices)
+    ranks = np.unique(kernels["rank"]).tolist()
     rows = []
-    for rank in np.unique(kernels["rank"]).tolist():
-        named, clock = recorded.get(rank, ("", math.nan))
+    for rank in ranks:
+        named, cores, clock = recorded.get(rank, ("", math.nan, math.nan))
         chip = chips.of_device(named, run.chip)
-        told, cube_mhz = _clock_of_cores(chip, clock, kernels["cube_mhz"][kernels["rank"] == rank])
-        rows.append((rank, chip, told, cube_mhz, _bandwidth(chip, cube_mhz, chips)))
-    if all(math.isnan(cube_mhz) and not chip.tflops for _, chip, _, cube_mhz, _ in rows):
+        told, cube_mhz = _clock_of_cores(chip, cores * clock, kernels["cube_mhz"][kernels["rank"] == rank])
+        alike = _chips_alike(chip, cube_mhz, chips) if told in _MEASURED else []
+        rows.append(_Limits(chip, told, cube_mhz, cores, alike or ([chip] if chip.name else _counting(chips))))
+    if all(math.isnan(row.cube_mhz) and not row.chip.tflops for row in rows):
         raise FactMissing([Device.table])
     return Table.build(
         ChipLimit,
-        rank=[row[0] for row in rows],
-        chip=[row[1].name or None for row in rows],
-        told_by=[row[2] or None for row in rows],
-        cube_mhz=[row[3] for row in rows],
-        **{name: [_peak_tflops(row[1], row[3], dtype) for row in rows] for dtype, name in _PEAKS.items()},
-        memory_gbps=[row[4] for row in rows],
-        l2_bytes=[row[1].l2_bytes for row in rows],
+        rank=ranks,
+        chip=[row.chip.name or None for row in rows],
+        told_by=[row.told or None for row in rows],
+        cube_mhz=[row.cube_mhz for row in rows],
+        **{name: [_peak_tflops(row.chip, row.cube_mhz, dtype) for row in rows] for dtype, name in _PEAKS.items()},
+        cube_cores=[row.cube_cores for row in rows],
+        memory_gbps=[row.least("memory_gbps") for row in rows],
+        memory_bytes=[row.agreed("memory_bytes") for row in rows],
+        l2_bytes=[row.chip.l2_bytes for row in rows],
     )
 
 
-def _recorded_devices(devices: Table[Device] | None) -> dict[int, tuple[str, float]]:
-    """By rank: the name of its device, and the clock of all its cube cores together, MHz."""
+_MEASURED = ("capture", "counters")
+"""What tells the clock of the cores of this very chip: that of a family by its name is the least of its members."""
+
+
+class _Limits(Struct, frozen=True):
+    """What is known of the chip of one rank."""
+
+    chip: Chip
+    told: str
+    cube_mhz: float
+    recorded_cores: float
+    candidates: Sequence[Chip]
+    """The chips that it may be."""
+
+    @property
+    def cube_cores(self) -> float:
+        return self.recorded_cores if self.recorded_cores > 0 else self.least("cube_cores")
+
+    def least(self, name: str) -> float:
+        """The least of a number that the chips have which it may be; NaN where one of them has none."""
+        return float(np.min([getattr(one, name) for one in self.candidates]))
+
+    def agreed(self, name: str) -> float:
+        """The number that all chips have which it may be; NaN where they differ, or one of them has none."""
+        numbers = {getattr(one, name) for one in self.candidates}
+        return float(numbers.pop()) if len(numbers) == 1 else math.nan
+
+
+def _recorded_devices(devices: Table[Device] | None) -> dict[int, tuple[str, float, float]]:
+    """By rank: the name of its device, its cube cores, and their clock, MHz."""
     if devices is None:
         return {}
     names = [name or "" for name in devices.texts("chip").values()]
-    clocks = (devices["cube_cores"] * devices["nominal_mhz"]).tolist()
-    return dict(zip(devices["rank"].tolist(), zip(names, clocks, strict=True), strict=True))
+    numbers = (devices[name].tolist() for name in ("cube_cores", "nominal_mhz"))
+    return dict(zip(devices["rank"].tolist(), zip(names, *numbers, strict=True), strict=True))
 
 
 def _clock_of_cores(chip: Chip, recorded: float, counted: Array) -> tuple[str, float]:
@@ -94,18 +127,23 @@ def _agreed_clock(counted: Array) -> float:
     return float(middle) if high - low <= _NEAR * middle else math.nan
 
 
-def _bandwidth(chip: Chip, cube_mhz: float, chips: ChipTable) -> float:
-    """GB/s of the chip; where its name tells none or only a family, the least of the chips with such cores, and where
-    none has such, the least of all whose kernels count cycles."""
+def _chips_alike(chip: Chip, cube_mhz: float, chips: ChipTable) -> list[Chip]:
+    """The chips that it may be: itself where its name is exact, else those with such cores, of its family if named."""
     if chips.is_exact(chip.name) or chip.tflops:
-        return chip.memory_gbps
-    counting = [one.memory_gbps for one in chips.chips if one.macs is CUBE_OF_A2]
-    alike = [
-        one.memory_gbps
+        return [chip]
+    families = (chip.name, *MIXED_UP.get(chip.name, ()))
+    return [
+        one
         for one in chips.chips
-        if chips.is_exact(one.name) and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
+        if chips.is_exact(one.name)
+        and (one.family in families if chip.name else one.macs is CUBE_OF_A2)
+        and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
     ]
-    return min(alike or ([chip.memory_gbps] if chip.name else counting))
+
+
+def _counting(chips: ChipTable) -> list[Chip]:
+    """The chips whose kernels count cycles."""
+    return [one for one in chips.chips if one.macs is CUBE_OF_A2]
 
 
 def _peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:
@@ -143,6 +181,8 @@ def operator_rooflines(
         OperatorRoofline,
         **{name: shapes[name] for name in _NUMBERS},
         **{name: shapes.texts(name) for name in _TEXTS},
+        communicates=shapes["communicates"],
+        cube_cores=np.where(shapes.texts("core").isin(_CUBE), values_at(limits["cube_cores"], at, np.nan), np.nan),
         dtype=[work.dtype or None for work in works],
         dense=np.where(shapes.texts("input_shapes").codes < 0, -1, [work.dense for work in works]),
         misaligned=[-1 if work.misaligned is None else int(work.misaligned) for work in works],
@@ -161,6 +201,7 @@ def operator_rooflines(
     return table.having(best_share=_best_shares(table))
 
 
+_CUBE = ("AI_CORE", "MIX_AIC")
 _NUMBERS = ("rank", "calls", "total_us", "instant_us", "mean_us", "blocks", "step_share")
 _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
 

@@ -16,7 +16,7 @@ chips:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from msgspec import structs
@@ -26,7 +26,7 @@ from advisor.messages.message import Message
 from advisor.policy.amounts import MEMORY
 from advisor.policy.mistakes import Faults
 from advisor.policy.policy_file import read_amount
-from advisor.rules.source import Path_, suggest_known
+from advisor.rules.source import Path_
 
 NUMBERS: Mapping[str, tuple[str, float]] = {
     "clock_mhz": ("nominal_mhz", 1e5),
@@ -36,9 +36,10 @@ NUMBERS: Mapping[str, tuple[str, float]] = {
 }
 """By key: the field of a chip, and what it is surely less than, so that a slip of units is told."""
 MEMORIES = {"memory": "memory_bytes", "l2": "l2_bytes"}
-MOST_TFLOPS = 1e6
+MOST = 1e6
 MOST_BYTES = 1024.0**5
-_KEYS = (*MEMORIES, *NUMBERS, "tflops", "family", "source")
+LINKS = ("HCCS", "RDMA", "SIO", "PCIE")
+_KEYS = (*MEMORIES, *NUMBERS, "tflops", "links_gbps", "family", "source")
 _LONGEST_NAME = 64
 
 
@@ -69,8 +70,14 @@ def _read_chip(path: Path_, given: Any, known: Chip, table: ChipTable, faults: F
     family = said.get("family")
     if family is not None:
         numbers["family"] = _read_family((*path, "family"), family, table, faults)
-    peaks = dict(_read_peaks((*path, "tflops"), said.get("tflops"), faults))
-    chip = structs.replace(known, **numbers)
+    peaks, links = (
+        dict(_read_rates((*path, key), said.get(key), Message(of), known_names, faults))
+        for key, of, known_names in (
+            ("tflops", "data_types_to_peaks", DTYPES),
+            ("links_gbps", "links_to_rates", LINKS),
+        )
+    )
+    chip = structs.replace(known, **numbers, links={**known.links, **links})
     if peaks:  # one way to the peak: what cores and clock gave is kept beside what is said
         chip = structs.replace(chip, tflops={**chip.peaks, **peaks}, macs={})
     return chip, " ".join(str(source).split())
@@ -91,14 +98,13 @@ def _read_numbers(path: Path_, said: Mapping[str, Any], faults: Faults) -> Itera
             faults.wrong((*path, key), Message("is_between", name=key, most="1PiB"))
 
 
-def _read_peaks(path: Path_, given: Any, faults: Faults) -> Iterator[tuple[str, float]]:
-    for dtype, value in faults.mapping(path, given, Message("data_types_to_peaks")).items():
-        if dtype not in DTYPES:
-            faults.wrong((*path, dtype), Message("unknown_key", name=dtype), suggest_known(dtype, DTYPES), key=True)
-            continue
-        number = _read_number((*path, dtype), value, MOST_TFLOPS, faults)
+def _read_rates(
+    path: Path_, given: Any, of: Message, known: Collection[str], faults: Faults
+) -> Iterator[tuple[str, float]]:
+    for name, value in faults.section(path, given, known, of).items():
+        number = _read_number((*path, name), value, MOST, faults)
         if number is not None:
-            yield dtype, number
+            yield name, number
 
 
 def _read_number(path: Path_, given: Any, most: float, faults: Faults) -> float | None:
@@ -108,7 +114,7 @@ def _read_number(path: Path_, given: Any, most: float, faults: Faults) -> float 
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
         faults.wrong(path, Message("is_number_not", name=name, given=str(faults.text(path, given))))
     elif not 0 < given < most:
-        faults.wrong(path, Message("is_between", name=name, most=f"{most:g}"))
+        faults.wrong(path, Message("is_between", name=name, most=f"{most:.0f}"))
     else:
         return float(given)
     return None

@@ -10,12 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from advisor.chips import CHIPS, DTYPES
 from advisor.model.job import Stack, ToldWorkload
+from advisor.policy.own_chips import LINKS
 
 if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 SeveritySetting = Literal["info", "low", "medium", "high", "critical"]
 ActionWord = Literal["off", "warn", "error"]
+LinkKind = Annotated[str, Field(json_schema_extra={"enum": list(LINKS)})]
 Dtype = Annotated[str, Field(json_schema_extra={"enum": list(DTYPES)})]
 _LEVEL = "(info|low|medium|high|critical)"
 _BAR = rf"((new|worse):)?{_LEVEL}"
@@ -85,6 +87,9 @@ class ChipFile(_Section):
     )
     tflops: dict[Dtype, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
         {}, description="Peak of dense matrix products by data type, 10^12 operations per second."
+    )
+    links_gbps: dict[LinkKind, Annotated[float, Field(gt=0, lt=1e6)]] = Field(
+        {}, description="Bandwidth of one link in one direction by its kind, 10^9 bytes per second."
     )
 
 

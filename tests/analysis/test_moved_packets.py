@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.analysis.collective_calls import collective_calls
 from advisor.analysis.moved_packets import moves
+from advisor.chips import ChipTable
 from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
@@ -46,7 +47,7 @@ rank step group link source target
 def found(kernels: Table[Kernel] | None, links: Table[Link] | None = None) -> list[dict[str, object]]:
     collectives = read_table(Collective, CALLS)
     calls = collective_calls(Run(), collectives, kernels)
-    return moves(read_table(Transfer, PACKETS), calls, links).rows()
+    return moves(Run(), ChipTable(), read_table(Transfer, PACKETS), calls, links).rows()
 
 
 def test_links_of_a_mesh_work_side_by_side_and_those_of_a_card_in_turn():
@@ -98,7 +99,7 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
         packets=1.0,
         transit_us=named["transit_us"],
     )
-    rows = moves(packets, calls, None).rows()
+    rows = moves(Run(), ChipTable(), packets, calls, None).rows()
     bare = [row["bare_us"] for row in rows if row["bare_us"] is not None]
     left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
     assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)
@@ -134,7 +135,7 @@ def test_what_moving_costs_agrees_with_plain_python(calls, packets, kernels):
         name=[f"call{call}" for call, _, _ in packets], link=[link for _, link, _ in packets],
         packet_bytes=[100.0] * len(packets), packets=[3.0] * len(packets), transit_us=[us for _, _, us in packets],
     )  # fmt: skip
-    rows, bare = moves(moved, found, None).rows(), found["exposed_us"].tolist()
+    rows, bare = moves(Run(), ChipTable(), moved, found, None).rows(), found["exposed_us"].tolist()
     walls = plain_walls(packets, [row["transit_us"] for row in found.rows()])
     trains = plain_trains([pause for pause, _ in calls])
     for row, wall, (call, link, us) in zip(rows, walls, packets, strict=True):
@@ -177,5 +178,5 @@ def plain_trains(pauses):
 def test_packets_of_whole_lines_are_told_from_others():
     packets = PACKETS.replace("100000       4       60", "102400       4       60")
     calls = collective_calls(Run(), read_table(Collective, CALLS), None)
-    rows = moves(read_table(Transfer, packets), calls, None).rows()
+    rows = moves(Run(), ChipTable(), read_table(Transfer, packets), calls, None).rows()
     assert [row["whole_lines"] for row in rows] == [False, False, True, False, False, False]

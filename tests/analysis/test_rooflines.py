@@ -70,6 +70,30 @@ def test_of_an_unknown_chip_nothing_is_said(chip: str) -> None:
         chip_limits(Run(chip=chip), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None)
 
 
+@pytest.mark.parametrize(
+    ("chip", "counted", "device", "cores", "gib"),
+    [
+        ("", "43200", None, 24, 64),  # Ascend910B1, 910B2, 910_9381 and others: 24 cores and 64 GiB, all of them
+        ("", "36000", None, 20, 64),
+        ("", "30000", None, 20, None),  # Ascend910B4 has 32 GiB, 910B4-1 64
+        ("", "50000", None, 20, None),  # none is so fast: the least of all whose kernels count
+        ("Ascend910B", "43200", None, 24, 64),
+        ("Ascend910B", "-", None, 20, None),  # the family by its name
+        ("Ascend910B4", "43200", None, 20, 32),
+        ("Ascend910B", "-", f"{DEVICE}\nAscend910B 24 1850", 24, 64),
+        ("Ascend910B", "-", f"{DEVICE}\nAscend910B 25 1850", 25, None),
+        ("NVIDIA H200", "-", None, 132, None),
+        ("Ascend310P3", "-", None, 8, None),
+    ],
+)
+def test_cores_and_memory_are_those_of_all_chips_that_it_may_be(
+    chip: str, counted: str, device: str | None, cores: float, gib: float | None
+) -> None:
+    row = limit(Run(chip=chip), f"cube_mhz\n{counted}", device)
+    assert row["cube_cores"] == cores
+    assert row["memory_bytes"] == (None if gib is None else gib * 1024**3)
+
+
 SHAPES = """
 op_type  family      input_shapes         input_dtypes    input_formats output_shapes output_dtypes total_us mean_us hf32_share
 MatMulV3 matmul      4096,1024;4096,1024  DT_BF16;DT_BF16 ND;ND         4096,4096     DT_BF16       1704     170.4   -

@@ -16,7 +16,7 @@ from advisor.analysis.memory import memory_peaks, module_peaks
 from advisor.analysis.pipeline import stage_times
 from advisor.analysis.steps import step_spans
 from advisor.chips import ChipTable
-from advisor.facts.derived import Overlap
+from advisor.facts.derived import ChipLimit, Overlap
 from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, ModuleMemory
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
@@ -200,6 +200,19 @@ def test_a_lone_sample_is_the_whole():
         Run(), ChipTable(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None
     ).rows()
     assert row["mean_mhz"] == 1800 and row["low_share"] == 0 and row["compute_us"] is None
+
+
+def test_where_no_name_tells_the_capacity_the_cores_do_and_what_was_recorded_wins():
+    limits = read_table(ChipLimit, "rank memory_bytes\n0 64000000000")
+    uses = read_table(MemoryUse, MEMORY)
+
+    def capacity(chip: str, device: str | None) -> float:
+        devices = None if device is None else read_table(Device, device)
+        return memory_peaks(Run(chip=chip), ChipTable(), uses, devices, limits).rows()[0]["capacity_bytes"]
+
+    assert capacity("", None) == capacity("Ascend910B", "memory_bytes\n-") == 64e9
+    assert capacity("Ascend910B4", None) == 32 * 1024**3
+    assert capacity("", "memory_bytes\n80000000000") == 80e9
 
 
 def test_nothing_recorded_gives_empty_tables():

@@ -7,18 +7,22 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor
+from advisor.analysis.moved_packets import moves
 from advisor.analysis.rooflines import chip_limits
 from advisor.chips import CHIPS, DTYPES, Chip, ChipTable
 from advisor.cli.main import main
-from advisor.facts.observed import Kernel
+from advisor.facts.derived import CollectiveCall
+from advisor.facts.observed import Kernel, Transfer
 from advisor.facts.table import read_table
 from advisor.messages.errors import RuleError
 from advisor.model.run import Run
+from advisor.policy.own_chips import MEMORIES, NUMBERS
 from advisor.policy.settings import Settings
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
@@ -91,6 +95,8 @@ def test_a_chip_of_a_family_counts_where_captures_name_the_family(tmp_path: Path
         ("chips: {A: {source: us, tflops: 400}}", "1:33", "`tflops` is a mapping of data types"),
         ("chips: {A: {source: us, tflops: {BF61: 4}}}", "1:34", "unknown key `BF61`"),
         ("chips: {A: {source: us, tflops: {BF16: 4e9}}}", "1:40", "`BF16` lies above 0"),
+        ("chips: {A: {source: us, links_gbps: {HCSS: 28}}}", "1:38", "unknown key `HCSS`"),
+        ("chips: {A: {source: us, links_gbps: {HCCS: -1}}}", "1:44", "`HCCS` lies above 0"),
         ("chips: {A: {source: us, family: 910B3}}", "1:33", "`family` is one of Ascend910B, "),
         ("chips: {A: {source: us, family: [1]}}", "1:33", "`family` is one of"),
         ("chips: {A: {source: us, clok_mhz: 5}}", "1:25", "unknown key `clok_mhz`"),
@@ -113,7 +119,7 @@ def test_a_mistake_is_told_in_chinese_too(tmp_path: Path) -> None:
 
 
 numbers = st.floats() | st.integers() | st.text(max_size=8) | st.none() | st.booleans() | st.lists(st.integers())
-KEYS = ["clock_mhz", "cube_cores", "vector_cores", "memory", "l2", "memory_gbps", "family", "tflops", "source", "else"]
+KEYS = [*NUMBERS, *MEMORIES, "family", "tflops", "links_gbps", "source", "else"]
 
 
 @given(chip=st.dictionaries(st.sampled_from(KEYS), numbers | st.dictionaries(st.sampled_from(DTYPES), numbers)))
@@ -129,6 +135,15 @@ def test_whatever_is_said_of_a_chip_is_a_chip_with_numbers_or_a_mistake(
     for name in ("nominal_mhz", "cube_cores", "vector_cores", "memory_bytes", "l2_bytes", "memory_gbps"):
         assert 0 < getattr(known, name) < math.inf
     assert all(0 < peak < math.inf for peak in known.peaks.values())
+
+
+def test_a_link_is_held_against_what_the_project_says_it_can() -> None:
+    chips = ChipTable().with_own([Chip("Acme-1", links={"HCCS": 40.0})], {})
+    calls, transfers = read_table(CollectiveCall, "rank name\n0 a"), read_table(Transfer, "link\nHCCS\nRDMA\n-")
+    told = moves(Run(chip="Acme-1"), chips, transfers, calls, None).floats("link_gbps")
+    assert told[0] == 40 and np.isnan(told[1:]).all()
+    known = moves(Run(chip="Ascend910B3"), chips, transfers, calls, None).floats("link_gbps")
+    assert known[1] == 25 and np.isnan(known[[0, 2]]).all()
 
 
 def test_the_limits_of_a_rank_are_those_of_the_own_chip() -> None:

@@ -21,7 +21,11 @@ class MemoryPeak(Fact):
     allocated_bytes: Annotated[float, Bytes("Allocated at that moment.")]
     largest_allocated_bytes: Annotated[float, Bytes("Most allocated at any moment.")]
     capacity_bytes: Annotated[
-        float, Bytes("Memory of the chip where its name tells, recorded or told (`--chip`); missing otherwise.")
+        float,
+        Bytes(
+            "Memory of the chip where its name tells, recorded or told (`--chip`), or where all chips agree whose "
+            "cores run at the clock that its kernels counted; missing otherwise."
+        ),
     ]
     time_ns: Annotated[int, Ns("Moment of the peak.")]
 

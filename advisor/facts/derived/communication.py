@@ -142,6 +142,9 @@ class Move(Fact):
     whole_lines: Annotated[bool, Flag("That size is a multiple of 512 bytes.")]
     transit_us: Annotated[float, Us("Time these packets took together, links side by side added up.")]
     rate_gbps: Annotated[float, Rate("Their bytes over that time: the bandwidth of one link.")]
+    link_gbps: Annotated[
+        float, Rate("Bandwidth of one such link by the name of the chip, recorded or told; missing where unknown.")
+    ]
     wall_us: Annotated[float, Us("Time that passed: their share of the transit of the call.")]
     bare_us: Annotated[
         float,

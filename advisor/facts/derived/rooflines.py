@@ -35,7 +35,20 @@ class ChipLimit(Fact):
     int8_tflops: Annotated[float, Number("The same in INT8.")]
     int4_tflops: Annotated[float, Number("The same in INT4.")]
     fp8_tflops: Annotated[float, Number("The same in FP8.")]
+    cube_cores: Annotated[
+        float,
+        Count(
+            "Cores with a cube unit: those of info.json, else of the chip by its name, else the least of all chips "
+            "whose cores run at `cube_mhz` together."
+        ),
+    ]
     memory_gbps: Annotated[float, Rate("Bandwidth of the device memory.")]
+    memory_bytes: Annotated[
+        float,
+        Bytes(
+            "Device memory by the name of the chip, or where all chips agree whose cores run at `cube_mhz` together."
+        ),
+    ]
     l2_bytes: Annotated[float, Bytes("Level-2 cache.")]
 
 
@@ -75,6 +88,8 @@ class OperatorRoofline(Fact):
     ]
     mean_us: Annotated[float, Us("Mean duration.")]
     blocks: Annotated[float, Count("Blocks, the smallest seen.")]
+    cube_cores: Annotated[float, Count("Cores with a cube unit, as in `chip_limits`; missing where none is used.")]
+    communicates: Annotated[bool, Flag("It waits for other ranks inside, as in `operator_shapes`.")]
     step_share: Annotated[float, Share("Part of the step.")]
     mega_flops: Annotated[float, Number("Operations of the cube unit in one, in millions, padding included.")]
     moved_bytes: Annotated[float, Bytes("Inputs and outputs of one: what it must move at least.")]

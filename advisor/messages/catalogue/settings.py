@@ -21,6 +21,7 @@ TEXTS: Mapping[str, Text] = {
     "chip_names_to_numbers": Text("names of chips to their numbers", "芯片型号到其参数"),
     "numbers_of_a_chip": Text("numbers of a chip, with their source", "芯片参数及其来源（source）"),
     "data_types_to_peaks": Text("data types to 10^12 operations per second", "数据类型到峰值算力（TFLOP/s）"),
+    "links_to_rates": Text("kinds of links to 10^9 bytes per second", "链路类型到带宽（GB/s）"),
     "no_chip_name": Text("`{name}` is no name of a chip", "`{name}` 不是有效的芯片型号"),
     "chip_source": Text(
         "a chip needs a `source` in words: a data sheet, a measurement",

@@ -22,13 +22,15 @@ _PIECE = re.compile(rf"[{_OPEN}]*(?:\d[\d.,]* {_UNIT}|[{_HAN}]|[^\s{_HAN}{_OPEN}
 
 
 class Flow:
-    """Text that is broken to the width it is given."""
+    """Text that is broken to the width it is given; a word that is wider goes on in the next line."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield break_lines(self.text, options.max_width)
+        broken = break_lines(self.text, options.max_width)
+        broken.overflow = "fold"
+        yield broken
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         widest = max((cell_len(line) for line in self.text.plain.splitlines()), default=0)
@@ -59,7 +61,7 @@ def break_lines(text: Text, width: int) -> Text:
     """The text with line breaks, so that no line is wider; a single word that is wider stays as it is."""
     breaks, line = [], 0
     for piece in _PIECE.finditer(text.plain):
-        if line and line + cell_len(piece[0].rstrip()) > width:
+        if line and piece[0].strip() and line + cell_len(piece[0].rstrip()) > width:
             breaks.append(piece.start())
             line = 0
         line += cell_len(piece[0])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from advisor.report.line_breaks import Flow, break_lines
@@ -44,3 +45,13 @@ def test_a_word_wider_than_the_line_is_still_shown() -> None:
     out = io.StringIO()
     Console(file=out, width=20).print(Flow(Text("见 /a/very/long/path/that/never/ends 目录")))
     assert out.getvalue().replace("\n", "").replace(" ", "") == "见/a/very/long/path/that/never/ends目录"
+
+
+def test_a_name_wider_than_its_column_goes_on_below_and_leaves_no_blank_line() -> None:
+    table, out = Table(box=None, padding=(0, 1, 0, 0), show_header=False), io.StringIO()
+    table.add_column(width=8)
+    table.add_column(width=8)
+    table.add_row(Flow(Text("ForeachAddList")), Flow(Text("1")))
+    table.add_row(Flow(Text("Cast")), Flow(Text("2")))
+    Console(file=out, width=24).print(table)
+    assert [line.split() for line in out.getvalue().splitlines()] == [["ForeachA", "1"], ["ddList"], ["Cast", "2"]]

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from report_samples import EXPOSED, HOSTILE, rich
+from report_samples import EXPOSED, HOSTILE, finding, rich, table
 
+from advisor.model.findings import Diagnosis, Occurrence, Severity
+from advisor.model.run import Run
 from advisor.report.blocks import Code, Document
 from advisor.report.diagnosis.document import diagnosis_document
 from advisor.report.prose import clean_block, clean_line
@@ -103,3 +105,13 @@ def test_a_quiet_rule_says_what_it_measured_beside_the_threshold() -> None:
     line = next(line for line in text.splitlines() if "`memory/near-capacity`" in line and "in order" in line)
     assert "4.3 %" in line
     assert "(threshold 10 %)" in line
+
+
+def test_where_nobody_recorded_the_start_times_count_from_the_first_event() -> None:
+    first = 1_778_463_157_324_000_000
+    worst = Occurrence(table="gaps", rank=0, start_ns=first + 686_000, duration_us=367, since_start_us=686)
+    rows = table("start_ns:ns duration_us:us", (first + 686_000, 367.0))
+    found = finding(EXPOSED, 1_000, Severity.medium, excerpt=rows).model_copy(update={"occurrences": (worst,)})
+    text = document_text(diagnosis_document(Diagnosis(run=Run(name="x"), findings=(found,), rules=(EXPOSED,)), "en"))
+    assert "| +0.686 ms | 367 µs |" in text
+    assert f"{first + 686_000:,}" not in text

@@ -199,13 +199,19 @@ def _left_open(text: str) -> Mapping[str, TextPiece]:
     return dict.fromkeys(HOLE.findall(text), TextPiece("…"))
 
 
+def _first_event_ns(diagnosis: Diagnosis) -> int:
+    """When the first event of the timelines was, as far as findings tell their distance from it; 0 where none does."""
+    worst = [one for finding in diagnosis.findings for one in finding.occurrences if one.since_start_us is not None]
+    return min((one.start_ns - round((one.since_start_us or 0.0) * 1e3) for one in worst), default=0)
+
+
 class Maker:
     """Makes the cards of one diagnosis in one language."""
 
     def __init__(self, diagnosis: Diagnosis, language: Language) -> None:
         self.language = language
         self.times_of = diagnosis.run.times_of
-        self.start_ns = diagnosis.run.start_ns
+        self.start_ns = diagnosis.run.start_ns or _first_event_ns(diagnosis)
         self.rules = {info.id: info for info in diagnosis.rules}
         self.anchors = {
             finding.fingerprint: finding_anchor(finding, i) for i, finding in enumerate(diagnosis.findings, 1)

@@ -137,6 +137,7 @@ EVENT_TABLES = (
     "CPU_USAGE",
     "CommAnalyzerBandwidth",
     "CommAnalyzerMatrix",
+    "HCCS",
     "MEMORY_RECORD",
     "MSTX_EVENTS",
     "NIC",

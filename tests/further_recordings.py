@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people record beside the usual: counters of kernels, network ports, processors of the host, tasks of AI CPUs."""
+"""What people record beside the usual: counters of kernels, network ports, traffic of memory and links, processors of
+the host, tasks of AI CPUs."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ _PORTS = (
     "Tx Bandwidth efficiency(%),txPacket/s,txError rate(%),txDropped rate(%),funcId"
 )
 _HOST = "Device_id,Cpu Type,User(%),Sys(%),IoWait(%),Irq(%),Soft(%),Idle(%)"
+_MEMORY = "Device_id,Metric,Read(MB/s),Write(MB/s)"
+_LINKS = "Device_id,Mode,Max,Min,Average"
 _TASKS = "Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),Stream ID"
 
 
@@ -49,8 +52,10 @@ def _tables(moment_us: int) -> dict[str, str]:
     ports = [f"0,{moment_us + port}.200\t,25000,40,77,0,0,10,77,0,0,{port}" for port in range(PORTS)]
     hosts = [f"host,Host Cpu,{user},20,5,0,0,{75 - user}" for user in range(50, 50 + PORTS)]
     tasks = [f"{moment_us + at}.5\t,Cast{at},100.5,1.5,110.5,2.5,115.5,2" for at in range(8)]
-    tables = ((_PORTS, ports), (_HOST, hosts), (_TASKS, tasks))
-    names = ("nic", "cpu_usage", "data_preprocess")
+    memory = [f"0,{unit},{1000 + unit}.5,{500 + unit}.5" for unit in range(8)]
+    links = [f"0,{way}(MB/s),900,0,450.5" for way in ("Tx", "Rx")]
+    tables = ((_PORTS, ports), (_HOST, hosts), (_TASKS, tasks), (_MEMORY, memory), (_LINKS, links))
+    names = ("nic", "cpu_usage", "data_preprocess", "hbm", "hccs")
     return {name: "\n".join([heading, *rows, ""]) for name, (heading, rows) in zip(names, tables, strict=True)}
 
 
@@ -72,6 +77,8 @@ def _with_tables(held: object, moment_us: int) -> bytes:
             "txByteRate,txPackets,txBytes,txErrors,txDropped,funcId",
             [(0, moment + at, 25e9, 7, 10e9, 70 * at, 777, 0, 0, 7, 2.5e9, 80 * at, 777, 0, 0, 1) for at in range(8)],
         )
+        moved = [(0, moment + at, 3e9, 4e9) for at in range(16)]
+        _fill(database, "HCCS", "deviceId,timestampNs,txThroughput,rxThroughput", moved)
         _fill(
             database,
             "CPU_USAGE",

@@ -39,6 +39,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
         "a program marks what it wants to; in the timeline other events that are gone with them tell",
     ),
     "kernel_counters": (("msprof database",), "as device_tasks"),
+    "traffic_samples": (ASCEND, "as port_counters"),
     "port_counters": (ASCEND, "nothing says how many ports there are, nor how often they were looked at"),
     "operator_links": (ASCEND, "they tell of other tables, and nothing tells of them; no rule reads them"),
     "operator_memory": (ASCEND, "operators that allocate nothing are usual"),
@@ -64,7 +65,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
 """Facts of which rows can be gone without anything that tells, in which exports, and why."""
 FEW = {"frequencies", "links", "transfers"}
 """Of these a capture as small as this one has so few rows that some cuts leave all or none."""
-FACTS = {"text": 25, "database": 24, "msprof": 22, "msprof database": 24, "GPU trace": 9, "MindSpore Insight": 8}
+FACTS = {"text": 26, "database": 25, "msprof": 23, "msprof database": 25, "GPU trace": 9, "MindSpore Insight": 8}
 """So many facts a capture of each export has at least."""
 SHORTER = {"GPU trace": "a trace without its last events, and whole, is one that was recorded for less time"}
 """Exports of which a file can lose its tail in silence, and why."""

@@ -58,6 +58,10 @@ OF_SOURCE: Mapping[str, Text] = {
     "port_counters": Text(
         en="record with `msprof --sys-io-profiling=on`", zh="采集时使用 `msprof --sys-io-profiling=on`"
     ),
+    "traffic_samples": Text(
+        en="record with `msprof --sys-hardware-mem=on --sys-interconnection-profiling=on`",
+        zh="采集时使用 `msprof --sys-hardware-mem=on --sys-interconnection-profiling=on`",
+    ),
     "host_cpus": Text(en="record with `msprof --host-sys=cpu`", zh="采集时使用 `msprof --host-sys=cpu`"),
     "kernel_counters": Text(
         en="record once more with another set of hardware counters, one at a time: "

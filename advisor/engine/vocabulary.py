@@ -93,6 +93,8 @@ TABLES: Mapping[str, Text] = {
     "overlaps": _t("compute, communication and idle time of steps", "step 的计算、通信与空闲时间"),
     "patch_convolutions": _t("convolutions of patches", "patch 卷积"),
     "port_counters": _t("counters of network ports", "网口计数器"),
+    "traffic_samples": _t("traffic of memory and links", "显存、缓存与链路的流量"),
+    "traffic_uses": _t("traffic of memory and links", "显存、缓存与链路的流量"),
     "port_uses": _t("counters of network ports", "网口计数器"),
     "program_marks": _t("marks of the program", "程序打点"),
     "rank_captures": _t("how ranks were captured", "各卡的采集方式"),

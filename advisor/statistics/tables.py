@@ -13,7 +13,7 @@ from msgspec import Struct
 from advisor.analysis.coverage import LAYERS
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, OperatorRoofline, Overlap, StepMfu
+from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, OperatorRoofline, Overlap, StepMfu, TrafficUse
 from advisor.facts.observed import ApiTotal, Collective, HostCall, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Texts
@@ -165,6 +165,13 @@ def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
     return frame[[*keys, *columns]].sort_values(order, ascending=[True, False], kind="stable").reset_index(drop=True)
 
 
+def _traffic(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """What memory, its cache and the links of each device moved."""
+    frame = _plain_frame(profile.table(TrafficUse))
+    columns = ("samples", "mean_gbps", "peak_gbps", "bandwidth_share", "hit_share")
+    return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
+
+
 def _plain_frame(table: AnyTable) -> pd.DataFrame:
     """A table with texts and numbers as plain columns: groups are then those that occur, and NaN is missing."""
     columns = table.fact.columns().items()
@@ -195,6 +202,7 @@ TABLES: tuple[StatisticTable, ...] = (
     StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
     StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False),
     StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
+    StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False),
     StatisticTable("steps", ("rank", "step"), _steps, (Overlap,), finer=("stage",), merges=False),
 )
 """All tables, in the order in which they are shown."""

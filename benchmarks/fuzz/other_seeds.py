@@ -36,7 +36,7 @@ _OF_MSPROF = MappingProxyType({
         f"{name}.csv": f"mindstudio_profiler_output/{name}_{_STAMP}.csv"
         for name in (
             *("op_statistic", "api_statistic", "memory_record", "operator_memory", "npu_module_mem", "l2_cache"),
-            *("nic", "cpu_usage"),
+            *("nic", "cpu_usage", "hbm", "hccs"),
         )
     },
 })  # fmt: skip

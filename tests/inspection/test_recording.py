@@ -111,6 +111,7 @@ def test_the_switches_of_the_profiler_are_known_by_their_hints() -> None:
         "aicpu_tasks",
         "kernel_counters",
         "port_counters",
+        "traffic_samples",
         "module_ranges",
         "program_marks",
         "attention_marks",

@@ -28,6 +28,7 @@ NAMES = (
     "gaps",
     "memory",
     "holders",
+    "traffic",
     "steps",
 )
 """The tables (see `statistics.tables`), named here so that the help of a command reads nothing."""

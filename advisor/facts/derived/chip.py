@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Ns, Rank, Share, Us
+from advisor.facts.base import Bytes, Count, Fact, Key, Mhz, Moment, Ns, Rank, Rate, Share, Us
 
 
 class MemoryPeak(Fact):
@@ -56,6 +56,25 @@ class MemoryHolder(Fact):
     allocations: Annotated[float, Count("In so many pieces.")]
     largest_bytes: Annotated[float, Bytes("The largest of them.")]
     held_share: Annotated[float, Share("Part of what all operators held.")]
+
+
+class TrafficUse(Fact):
+    """How much a memory, a cache or a link of one rank's device moved in a second, one way, all units together."""
+
+    table = "traffic_uses"
+    observed = False
+
+    rank: Rank
+    place: Annotated[str, Key("As in `traffic_samples`.")]
+    way: Annotated[str, Key("As in `traffic_samples`.")]
+    samples: Annotated[float, Count("Moments it was looked at; missing where only a mean was recorded.")]
+    mean_gbps: Annotated[float, Rate("Mean over the whole recording, idle time included.")]
+    peak_gbps: Annotated[float, Rate("The most of one sample.")]
+    bandwidth_share: Annotated[
+        float,
+        Share("Mean over what the memory of the chip carries, both ways together; of HBM, where the chip is known."),
+    ]
+    hit_share: Annotated[float, Share("Of a cache: how much of what was asked for it held.")]
 
 
 class FrequencyUse(Fact):

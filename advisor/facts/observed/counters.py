@@ -100,6 +100,32 @@ class PortCounters(Fact):
     paused: Annotated[float, Count("Requests to pause (PFC) received so far; `device` only.")]
 
 
+class TrafficSample(Fact):
+    """How fast a memory, a cache or a link of the device moved bytes one way, at one moment.
+
+    Text files that sum a capture up hold one sample without a moment, the mean of all.
+    """
+
+    table = "traffic_samples"
+    never_empty = True
+    heavy = True
+    record_with = Text(
+        en="record with sys_interconnection=True in the experimental_config of the profiler; memory and its cache are "
+        "sampled by some versions without being asked",
+        zh="采集时在 experimental_config 中设置 sys_interconnection=True；部分版本会默认采样显存及其缓存",
+    )
+
+    rank: Rank
+    place: Annotated[
+        str, Key("`HBM` or `DDR` (memory), `LLC` (its cache), `HCCS` (to other devices), `PCIe` (to the host).")
+    ]
+    way: Annotated[str, Key("`read` or `write`; of links `received` or `sent`.")]
+    unit: Annotated[int, Volatile("Unit of the memory or cache, where there are several.")]
+    time_ns: Annotated[int, Ns("Moment; missing of a mean.")]
+    speed_gbps: Annotated[float, Rate("Bytes moved in a second.")]
+    hit_share: Annotated[float, Share("Of a cache: how much of what was asked for it held.")]
+
+
 class AicpuTask(Fact):
     """One operator on the AI CPU, and what its time went to (data_preprocess.csv; aicpu_*.csv of msprof)."""
 

@@ -40,6 +40,7 @@ TABLES: Mapping[str, Text] = {
     "gaps": _t("Idle time of the device by cause", "设备空闲时间（按成因）"),
     "memory": _t("Memory peaks", "内存峰值"),
     "holders": _t("What held the memory at its peak", "内存峰值时的占用者"),
+    "traffic": _t("Traffic of memory, cache and links", "显存、缓存与链路的流量"),
     "steps": _t("Steps", "各 step"),
 }
 

@@ -30,7 +30,16 @@ TEXT_FILES = (
     "npu_module_mem.csv",
     "l2_cache.csv",
 )
-FURTHER_FILES = ("nic.csv", "roce.csv", "cpu_usage.csv", "data_preprocess.csv")
+FURTHER_FILES = (
+    "nic.csv",
+    "roce.csv",
+    "cpu_usage.csv",
+    "data_preprocess.csv",
+    "hbm.csv",
+    "ddr.csv",
+    "hccs.csv",
+    "pcie.csv",
+)
 """Text files that are read where they are there, and that nobody misses."""
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 PROFILER_DATABASE = re.compile(r"^ascend_(pytorch|mindspore)(?:_profiler)?(?:_(\d{1,9}))?\.db$")

@@ -37,6 +37,7 @@ FILES: Mapping[str, str] = {
     "nic.csv": "nic.csv",
     "roce.csv": "roce.csv",
     "cpu_usage.csv": "cpu_usage.csv",
+    **{name: name for name in ("hbm.csv", "ddr.csv", "hccs.csv", "pcie.csv")},
     "msprof.json": "trace_view.json",
     "step_trace.json": "step_trace.json",
     "task_time.json": "task_time.json",

@@ -125,6 +125,14 @@ class Frequencies(Struct, frozen=True):
     mhz: Array
 
 
+class Traffic(Struct, frozen=True):
+    """The counters of memory and cache, `HBM 0/Read` and the like: MB/s, or a part of one."""
+
+    name: Texts
+    time_ns: Array
+    value: Array
+
+
 class TraceTimeline(Struct, frozen=True):
     """What is kept of one trace."""
 
@@ -141,6 +149,7 @@ class TraceTimeline(Struct, frozen=True):
     gradient_links: GradientArrows
     marks: Marks
     frequencies: Frequencies
+    traffic: Traffic
 
 
 def read_timeline(  # noqa: PLR0917 - which files, and how they are read
@@ -207,6 +216,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),
         Marks(found.parts["marks"]["row"], found.texts("marks", "domain")),
         Frequencies(frequencies["time_ns"], frequencies["mhz"]),
+        Traffic(found.texts("traffic", "name"), *(found.parts["traffic"][name] for name in ("time_ns", "value"))),
     )
 
 

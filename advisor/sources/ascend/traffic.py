@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TrafficSample: the counters HBM and LLC of the timeline; hbm.csv, ddr.csv, hccs.csv and pcie.csv, which sum a capture
+up; the tables HBM, DDR, LLC, HCCS and PCIE of the database.
+
+Bandwidths of the database are in bytes per second and hit rates in per cent; the timeline has MB/s, and hit rates as
+parts of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+
+import numpy as np
+
+from advisor.facts.base import MISSING, Column
+from advisor.facts.observed import TrafficSample
+from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.messages.errors import FactMissing
+from advisor.sources.ascend.reading import Folder
+from advisor.sources.files.damage_notes import Unreadable
+from advisor.sources.files.database import Database, match_keys
+from advisor.sources.reading import Reading
+
+_BYTES_PER_GB = 1e9
+_MB_PER_GB = 1e3
+_PER_CENT = 100.0
+Samples = Table[TrafficSample]
+
+
+# the timeline
+
+_COUNTER = re.compile(r"(HBM|LLC) (\d{1,6})[/ ](Read|Write)(/Throughput|/Hit Rate|)")
+
+
+def _samples_of_timeline(folder: Folder) -> Samples:
+    """One row per counter and moment; how much a cache held of it stands in a counter of its own."""
+    found = folder.timeline().traffic
+    told = [_COUNTER.fullmatch(name) for name in found.name.names]
+    code = found.name.codes
+    hits = found.name.hits(one is not None and one[4] == "/Hit Rate" for one in told)
+    moved = found.name.hits(one is not None for one in told) & ~hits & (found.value >= 0)
+    if not moved.any():
+        raise FactMissing([TrafficSample.table])
+    places, ways = (Texts.of(one and one[at] for one in told) for at in (1, 3))
+    owners = Texts.of(one and one[0].partition("/")[0] for one in told)
+    share = np.full(len(code), np.nan)
+    shares = found.value[hits]
+    at = match_keys(*(_keys_of(owners.codes[code[rows]], found.time_ns, rows) for rows in (hits, moved)))
+    share[moved] = values_at(np.where((shares >= 0) & (shares <= 1), shares, np.nan), at, np.nan)
+    return Table.build(
+        TrafficSample,
+        rank=np.full(len(code), folder.rank),
+        place=places.at(code),
+        way=_lower(ways.at(code)),
+        unit=np.array([*(int(one[2]) if one else MISSING for one in told), MISSING])[code],
+        time_ns=found.time_ns,
+        speed_gbps=found.value / _MB_PER_GB,
+        hit_share=share,
+    ).take(moved)
+
+
+def _keys_of(owner: Array, time_ns: Array, rows: Array) -> Array:
+    """A number for each owner and moment, the same in all calls for one timeline."""
+    moments = np.unique(time_ns, return_inverse=True)[1][rows]
+    return owner.astype(np.int64) * (len(time_ns) + 1) + moments
+
+
+def _lower(texts: Texts) -> Texts:
+    return Texts(texts.codes, tuple(name.lower() for name in texts.names))
+
+
+# files that sum a capture up
+
+_MEMORY = {"unit": ("Metric",), "read": ("Read",), "write": ("Write",)}
+_LINK = {"mode": ("Mode",), "mean": ("Average", "Avg")}
+_SPEED = Column("Mean bandwidth.", "float", "GB/s")
+_FILES = {"hbm.csv": "HBM", "ddr.csv": "DDR", "hccs.csv": "HCCS", "pcie.csv": "PCIe"}
+_WAYS_OF_LINKS = (("received", "rx"), ("sent", "tx"))
+
+
+def _samples_of_files(folder: Folder) -> tuple[list[Samples], list[str]]:
+    """One table for each file that is there, and those that cannot be read."""
+    found: list[Samples] = []
+    unreadable: list[str] = []
+    for file, place in _FILES.items():
+        ways = _memory_ways if place in ("HBM", "DDR") else _link_ways
+        try:
+            found += [
+                Table.build(
+                    TrafficSample,
+                    rank=np.full(len(speed), folder.rank),
+                    place=place,
+                    way=way,
+                    unit=unit,
+                    speed_gbps=speed,
+                ).take(speed >= 0)
+                for way, unit, speed in ways(folder, file)
+            ]
+        except FactMissing as missing:
+            unreadable += missing.unreadable
+        except Unreadable as wrong:
+            unreadable.append(wrong.file)
+    return found, unreadable
+
+
+def _memory_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, Array]]:
+    """Each way of each unit; rows that name no unit sum the others up, and count where there are no others."""
+    columns = folder.columns(TrafficSample, file, _MEMORY, ("read",), {"read": _SPEED, "write": _SPEED})
+    unit = columns.get("unit")
+    named = unit != MISSING if isinstance(unit, np.ndarray) else np.zeros(0, bool)
+    rows = np.flatnonzero(named) if named.any() else slice(None)
+    for way in ("read", "write"):
+        speed = columns.get(way)
+        if isinstance(speed, np.ndarray):
+            yield way, unit[rows] if isinstance(unit, np.ndarray) else None, speed[rows]
+
+
+def _link_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, Array]]:
+    """What was received and sent, all kinds of packets together; latencies are none of it."""
+    also = {"mode": Column("What a row is about, and its unit.", "text"), "mean": Column("Mean.", "float")}
+    columns = folder.columns(TrafficSample, file, _LINK, ("mode", "mean"), also)
+    mode, mean = columns["mode"], columns["mean"]
+    assert isinstance(mode, Texts)  # noqa: S101 - modes are texts
+    assert isinstance(mean, np.ndarray)  # noqa: S101 - means are numbers
+    for way, start in _WAYS_OF_LINKS:
+        own = mode.hits(name.lower().startswith(start) and "latency" not in name.lower() for name in mode.names)
+        if (own & (mean >= 0)).any():
+            yield way, None, np.array([np.nansum(np.where(mean >= 0, mean, 0)[own]) / _MB_PER_GB])
+
+
+def _samples_from_text(folder: Folder) -> Samples:
+    found, unreadable = _samples_of_files(folder)
+    try:
+        drawn = _samples_of_timeline(folder)
+    except FactMissing as missing:
+        unreadable += missing.unreadable
+    else:
+        seen = drawn.texts("place").in_use().names
+        found = [drawn, *(one for one in found if not one.texts("place").isin(seen).any())]
+    if not found:
+        raise FactMissing([TrafficSample.table], tuple(unreadable))
+    return Table.concat(TrafficSample, found)
+
+
+# the database
+
+_POSTED = ("Post", "Nonpost", "Cpl")
+"""Kinds of packets on PCIe; what is moved is in all of them."""
+
+
+def _samples_from_database(folder: Folder) -> Samples:
+    database = folder.database()
+    found = [
+        table
+        for name, read in _TABLES.items()
+        if database.has_rows(name)
+        for table in read(folder, database, name)
+        if len(table)
+    ]
+    if not found:
+        raise FactMissing([TrafficSample.table])
+    return Table.concat(TrafficSample, found)
+
+
+def _one_way_by_row(folder: Folder, database: Database, name: str) -> Iterator[Samples]:
+    """HBM and LLC: each row says its unit and its way."""
+    fields = {
+        "unit": ("hbmId", "llcId"),
+        "time_ns": ("timestampNs",),
+        "speed": ("bandwidth", "throughput"),
+        "way": ("type", "mode"),
+        "hits": ("hitRate",),
+    }
+    read = database.numbers(name, fields, {"speed", "hits"}, database.on_device(name, folder.rank))
+    share = read["hits"] / _PER_CENT
+    yield Table.build(
+        TrafficSample,
+        rank=np.full(len(share), folder.rank),
+        place=name,
+        way=_lower(database.texts(read["way"])),
+        unit=read["unit"],
+        time_ns=read["time_ns"],
+        speed_gbps=read["speed"] / _BYTES_PER_GB,
+        hit_share=np.where((share >= 0) & (share <= 1), share, np.nan),
+    ).take((read["time_ns"] != MISSING) & (read["speed"] >= 0) & (read["way"] != MISSING))
+
+
+def _both_ways(
+    folder: Folder, database: Database, name: str, ways: Mapping[str, tuple[str, ...]], place: str
+) -> Iterator[Samples]:
+    """DDR, HCCS and PCIE: each row says both ways, in as many parts."""
+    parts = {part: (part,) for columns in ways.values() for part in columns}
+    only = database.on_device(name, folder.rank)
+    read = database.numbers(name, {"time_ns": ("timestampNs",), **parts}, set(parts), only)
+    for way, columns in ways.items():
+        each = np.stack([read[part] for part in columns])
+        known = (each >= 0).any(axis=0) & (read["time_ns"] != MISSING)
+        yield Table.build(
+            TrafficSample,
+            rank=np.full(len(known), folder.rank),
+            place=place,
+            way=way,
+            time_ns=read["time_ns"],
+            speed_gbps=np.where(each >= 0, each, 0).sum(axis=0) / _BYTES_PER_GB,
+        ).take(known)
+
+
+_TABLES: Mapping[str, Callable[[Folder, Database, str], Iterator[Samples]]] = {
+    "HBM": _one_way_by_row,
+    "LLC": _one_way_by_row,
+    "DDR": partial(_both_ways, ways={"read": ("read",), "write": ("write",)}, place="DDR"),
+    "HCCS": partial(_both_ways, ways={way: (f"{start}Throughput",) for way, start in _WAYS_OF_LINKS}, place="HCCS"),
+    "PCIE": partial(
+        _both_ways,
+        ways={way: tuple(f"{start}{kind}Avg" for kind in _POSTED) for way, start in _WAYS_OF_LINKS},
+        place="PCIe",
+    ),
+}
+
+TRAFFIC_SAMPLES = Reading(TrafficSample, {"text": _samples_from_text, "database": _samples_from_database})

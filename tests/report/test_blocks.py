@@ -114,3 +114,16 @@ def test_what_stands_in_a_fold_cannot_leave_it() -> None:
 def test_a_grid_without_heads_has_no_empty_line_above_it() -> None:
     assert terminal(Grid(((), ()), ((plain_prose("a"), plain_prose("b")),))).split() == ["a", "b"]
     assert not terminal(Grid(((), ()), ((plain_prose("a"), plain_prose("b")),))).startswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Net/layers.*/mlp", "Net/<wbr>layers.*/<wbr>mlp"),
+        ("8,64;64,8", "8,64;<wbr>64,8"),
+        ("https://a/", "https://<wbr>a/"),
+        ("aten::mul", "aten::mul"),
+    ],
+)
+def test_a_name_on_a_page_may_break_where_its_parts_end(name: str, shown: str) -> None:
+    assert f">{shown}</code>" in str(HtmlBlocks().blocks((Paragraph((TextPiece(name, code=True),)),)))

@@ -40,6 +40,7 @@ WIDE_PERCENT = 5
 """From here on a part of a bar is wide enough to hold its share."""
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 _BLANKS = re.compile(r"(\s+)")
+_BREAKS = re.compile(r"(?<=[;/])(?=[^;/\s])")
 _TONES: Mapping[str, Markup] = {
     **dict.fromkeys(("critical", "high", "medium", "low", "info"), Markup('<span class="severity {}">{}</span>')),
     **dict.fromkeys(("compute", "comm", "idle"), Markup('<i class="{}"></i>{}')),
@@ -308,8 +309,8 @@ def _title_of(block: Block) -> str:
 
 
 def _breakable(code: str) -> Markup:
-    """A name that may break behind a semicolon, as lists of shapes do."""
-    return Markup(";<wbr>").join(code.split(";"))
+    """A name that may break behind a semicolon, as lists of shapes do, or a slash, as paths of files and modules do."""
+    return Markup("<wbr>").join(_BREAKS.split(code))
 
 
 def tie_units(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -18,7 +18,18 @@ from msgspec import Struct
 
 from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import Fact
-from advisor.facts.derived import Coverage, HostKind, JobSign, MemoryPeak, ModuleType, Overlap, RecordedSpan, Spending
+from advisor.facts.derived import (
+    Coverage,
+    HostKind,
+    JobSign,
+    MemoryPeak,
+    ModuleType,
+    OperatorStack,
+    Overlap,
+    RecordedSpan,
+    Spending,
+    TypeOperator,
+)
 from advisor.facts.observed import Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
@@ -66,6 +77,9 @@ ALWAYS: tuple[type[Fact], ...] = (
     ModuleType,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
+
+LINES = (OperatorStack, TypeOperator)
+"""What tells the line of the user's program behind a finding, where call stacks were recorded."""
 
 HOST_CALLS = FirstRow(HostKind)
 """Whether any call of the host was recorded."""
@@ -127,12 +141,21 @@ def prepare_exhibits(
     Without the rules, for a capture that is small in memory: everything that rests on events.
     """
     if catalog is None:
-        profile.prepare_events()
+        profile.prepare_events(_behind_lines(profile))
     else:
         from advisor.engine.needed_tables import wanted_by
 
         _look_for_chains(profile, catalog)
-        profile.prepare([*wanted_by(catalog.rules), *(fact for _, fact, _ in EXHIBITS), *ALWAYS, HOST_CALLS, *also])
+        profile.prepare(
+            [
+                *wanted_by(catalog.rules),
+                *(fact for _, fact, _ in EXHIBITS),
+                *ALWAYS,
+                HOST_CALLS,
+                *_behind_lines(profile),
+                *also,
+            ]
+        )
     return make_exhibits(profile)
 
 
@@ -148,7 +171,7 @@ def judge_profile(
     from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
 
     _look_for_chains(profile, catalog)
-    profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS])
+    profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *_behind_lines(profile)])
     run = measured_run(profile)
     waited = slack_by_rank(overlaps) if (overlaps := profile.table_if_recorded(Overlap)) is not None else {}
     findings: list[Finding] = []
@@ -164,7 +187,7 @@ def judge_profile(
         split=time_split(overlaps) if overlaps is not None else None,
         account=_account_of_profile(profile),
         peak_memory_bytes=_peak_memory(profile),
-        findings=_with_places(profile, rank_findings(with_doubts(findings, catalog.rules), catalog)),
+        findings=_with_places(profile, catalog, rank_findings(with_doubts(findings, catalog.rules), catalog)),
         outcomes=tuple(outcomes),
         rules=tuple(rule.info(run) for rule in catalog.rules),
         exhibits=shown,
@@ -413,12 +436,13 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
     )
 
 
-def _with_places(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _with_places(profile: Profile, catalog: Catalog, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings with where they lie: in time, in the model, and in the user's program."""
-    from advisor.engine.module_places import with_modules
+    from advisor.engine.module_places import operators_of_rules, with_modules
 
+    of_rules = operators_of_rules(catalog.rules)
     timed = _with_times(profile, findings)
-    return _with_lines(profile, with_modules(timed, profile.table_if_recorded(ModuleType)))
+    return _with_lines(profile, with_modules(timed, profile.table_if_recorded(ModuleType), of_rules), of_rules)
 
 
 def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -434,16 +458,24 @@ def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findin
     )
 
 
-def _with_lines(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _with_lines(profile: Profile, findings: tuple[Finding, ...], of_rules: Mapping[str, str]) -> tuple[Finding, ...]:
     """The findings with the lines of the user's program; reads operators only where their stacks were recorded."""
-    from advisor.engine.user_line import operators_named, with_lines
+    from advisor.engine.user_line import with_lines
 
-    recorded = any(capture.with_stack for capture in profile.run.captures)
-    named = operators_named(findings) if recorded else None
-    try:
-        return with_lines(findings, None if named is None else profile.selected(named).rows)
-    except FactMissing:
+    if not _records_stacks(profile):
         return with_lines(findings, None)
+    stacks, types = profile.table_if_recorded(OperatorStack), profile.table_if_recorded(TypeOperator)
+    return with_lines(findings, stacks, types, of_rules)
+
+
+def _records_stacks(profile: Profile) -> bool:
+    """Whether any rank was recorded with call stacks."""
+    return any(capture.with_stack for capture in profile.run.captures)
+
+
+def _behind_lines(profile: Profile) -> tuple[type[Fact], ...]:
+    """What the user's line of a finding about kernels rests on: nothing where no line is known."""
+    return LINES if _records_stacks(profile) else ()
 
 
 def _worker_count(jobs: int | None, sources: Sequence[Source]) -> int:

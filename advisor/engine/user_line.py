@@ -2,8 +2,9 @@
 """The line of the user's program behind a finding, where call stacks were recorded.
 
 A finding that names host calls (a column `call` among its rows) is traced to the frames above the worst of them: a
-Python frame is its own line; of a framework operator it is the stack in which it takes most host time. The line is the
-innermost frame that belongs to no library.
+Python frame is its own line; of a framework operator it is the stack in which it takes most host time. A finding about
+a type of kernels is traced to the framework operators that led to them, and of those to the stacks with most time on
+the device, or on the host where that was not recorded. The line is the innermost frame that belongs to no library.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct
 
-from advisor.expr.frame import Frame, group_rows
-from advisor.facts.observed import OperatorCall
-from advisor.facts.selection import Selected
+from advisor.engine.module_places import LEAST_SHARE, NO_RULES, operator_of_finding
+from advisor.facts.derived import OperatorStack, TypeOperator
 from advisor.facts.table import Array, Table
 from advisor.model.findings import CodeLine, Finding
 
 CALL = "call"
 """The column that names host calls, in every fact."""
 
+_SPENT = ("host_total_us", "device_self_us")
+"""What the calls under one stack took."""
 _FRAME = re.compile(r"(?P<file>[^\n;]+?\.pyw?)\((?P<line>\d{1,9})\)(?:: (?P<function>.*))?")
 """As torch writes frames: `path/train.py(88): train_step`."""
 _LIBRARY = re.compile(
@@ -36,38 +37,22 @@ _LIBRARY = re.compile(
 )
 
 
-def operators_named(findings: Iterable[Finding]) -> TimeByStack | None:
-    """The framework operators to be looked up for these findings; None where none is."""
-    names = {name for finding in findings for name in _calls_of_finding(finding) if _is_operator(name)}
-    return TimeByStack(tuple(sorted(names))) if names else None
+def with_lines(
+    findings: Sequence[Finding],
+    operators: Table[OperatorStack] | None,
+    types: Table[TypeOperator] | None = None,
+    of_rules: Mapping[str, str] = NO_RULES,
+) -> tuple[Finding, ...]:
+    """The findings, those whose line is known with it.
 
-
-class TimeByStack(Struct, frozen=True):
-    """The calls of some framework operators, those of one operator under one stack together."""
-
-    names: tuple[str, ...]
-
-    @property
-    def fact(self) -> type[OperatorCall]:
-        """Where the stacks are recorded."""
-        return OperatorCall
-
-    def select(self, table: Table[OperatorCall]) -> Selected:
-        """One row for each rank, operator and stack, with the host time of all these calls."""
-        mine = table.texts("name").isin(self.names) & (table.texts("call_stack").codes >= 0)
-        table = table.take(np.flatnonzero(mine))
-        keys = ("rank", "name", "call_stack")
-        codes, _ = group_rows(Frame(table), keys)
-        _, first, calls = np.unique(codes, return_index=True, return_counts=True)
-        spent = np.bincount(codes, np.nan_to_num(table["host_total_us"]), len(first))
-        return Selected(table.take(first).having(host_total_us=spent).only((*keys, "host_total_us")), calls)
-
-
-def with_lines(findings: Sequence[Finding], operators: Table[OperatorCall] | None) -> tuple[Finding, ...]:
-    """The findings, those whose line is known with it; `operators` is None where none are wanted or recorded."""
-    stacks = _Stacks(operators)
+    `operators` is None where no call stacks were recorded, `types` where nothing tells the operators behind kernels;
+    `of_rules` names the type of kernels of rules that read one alone.
+    """
+    stacks = _Stacks(operators, types)
     return tuple(
-        finding if (line := _line_of_finding(finding, stacks)) is None else finding.model_copy(update={"source": line})
+        finding
+        if (line := _line_of_finding(finding, stacks, of_rules)) is None
+        else finding.model_copy(update={"source": line})
         for finding in findings
     )
 
@@ -81,12 +66,13 @@ def user_line(frames: Iterable[str]) -> CodeLine | None:
     return None
 
 
-def _line_of_finding(finding: Finding, stacks: _Stacks) -> CodeLine | None:
+def _line_of_finding(finding: Finding, stacks: _Stacks, of_rules: Mapping[str, str]) -> CodeLine | None:
     rank = finding.seen[0].rank if finding.seen else None
     for name in _calls_of_finding(finding):
         if line := user_line([name]) or (stacks.line(name, rank) if _is_operator(name) else None):
             return line
-    return None
+    kind = operator_of_finding(finding, of_rules)
+    return stacks.line_of_type(kind, rank) if kind else None
 
 
 def _calls_of_finding(finding: Finding) -> Iterable[str]:
@@ -106,38 +92,63 @@ def _is_operator(name: str) -> bool:
 class _Stacks:
     """The call stacks of framework operators, and how much host time is spent under each."""
 
-    def __init__(self, operators: Table[OperatorCall] | None) -> None:
-        self._operators = operators
+    def __init__(self, operators: Table[OperatorStack] | None, types: Table[TypeOperator] | None) -> None:
+        self._operators, self._types = operators, types
         self._known: dict[tuple[str, int | None], CodeLine | None] = {}
 
     def line(self, name: str, rank: int | None) -> CodeLine | None:
         """The user's line under which this operator takes most host time, on this rank if it was recorded there."""
         if (name, rank) not in self._known:
-            self._known[name, rank] = self._line_of_operator(name, rank)
+            self._known[name, rank] = _most_spent(_time_by_line(self._time_by_stack(name, rank, _SPENT[:1])))
         return self._known[name, rank]
 
-    def _line_of_operator(self, name: str, rank: int | None) -> CodeLine | None:
-        if self._operators is None:
+    def line_of_type(self, kind: str, rank: int | None) -> CodeLine | None:
+        """The user's line from which most of the time of this type of kernels is launched.
+
+        Each operator counts as much as the time of the kernels it led to, and among its stacks by their time.
+        """
+        if self._types is None or self._operators is None:
             return None
+        mine = self._types.texts("op_type").isin([kind]) & (self._types["type_share"] >= LEAST_SHARE)
+        here = mine & (self._types["rank"] == rank) if rank is not None else mine
+        behind = self._types.take(np.flatnonzero(here if here.any() else mine))
+        spent: dict[CodeLine, float] = {}
+        for name, us in zip(behind.texts("operator").values(), behind["total_us"].tolist(), strict=True):
+            lines = _time_by_line(self._time_by_stack(str(name), rank, _SPENT[::-1]))
+            whole = sum(lines.values())
+            for line, part in lines.items():
+                spent[line] = spent.get(line, 0.0) + (us * part / whole if whole > 0 else 0.0)
+        return _most_spent(spent)
+
+    def _time_by_stack(self, name: str, rank: int | None, columns: Sequence[str]) -> dict[str, float]:
+        """Per stack of an operator: its time by the first of these columns that tells any, µs."""
+        if self._operators is None:
+            return {}
         stacks = self._operators.texts("call_stack")
         mine = self._operators.texts("name").isin([name]) & (stacks.codes >= 0)
         here = mine & (self._operators["rank"] == rank) if rank is not None else mine
         chosen = here if here.any() else mine
-        if not chosen.any():
-            return None
-        spent = _per_stack(stacks.codes[chosen], self._operators.floats("host_total_us")[chosen], len(stacks.names))
-        return _most_spent({stacks.names[code]: spent[code] for code in np.unique(stacks.codes[chosen]).tolist()})
+        spent = np.zeros(len(stacks.names))
+        for column in columns:
+            if not spent.any():
+                spent = _per_stack(stacks.codes[chosen], self._operators.floats(column)[chosen], len(stacks.names))
+        return {stacks.names[code]: float(spent[code]) for code in np.unique(stacks.codes[chosen]).tolist()}
 
 
 def _per_stack(codes: Array, us: Array, count: int) -> Array:
     return np.bincount(codes, np.nan_to_num(us), count)
 
 
-def _most_spent(stacks: Mapping[str, float]) -> CodeLine | None:
-    """The line with most time among those of these stacks; equal ones in the order of the alphabet."""
+def _time_by_line(stacks: Mapping[str, float]) -> dict[CodeLine, float]:
+    """Time of stacks by the user's line of each; those without one are left out."""
     spent: dict[CodeLine, float] = {}
     for stack, us in stacks.items():
         line = user_line(stack.split(";"))
         if line is not None:
             spent[line] = spent.get(line, 0.0) + us
+    return spent
+
+
+def _most_spent(spent: Mapping[CodeLine, float]) -> CodeLine | None:
+    """The line with most time; equal ones in the order of the alphabet."""
     return min(spent, key=lambda line: (-spent[line], line.file, line.line), default=None)

@@ -186,13 +186,15 @@ class Profile:
             if _fact_of(asked).across_ranks:
                 _resolve_fact(_fact_of(asked), self._inputs, self._makers, self._found, _cannot_read)
 
-    def prepare_events(self) -> None:
+    def prepare_events(self, also: Iterable[type[Fact]] = ()) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
 
         They lie in one file, which is read once; for a single source with room for all its tables. What is made on
-        request only is left for later.
+        request only is left for later, but for those of `also`.
         """
-        behind = {fact: _observed_roots(fact, self._makers) for fact in self._makers if not fact.on_request}
+        also = frozenset(also)
+        made = [fact for fact in self._makers if fact in also or not fact.on_request]
+        behind = {fact: _observed_roots(fact, self._makers) for fact in made}
         resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
         self.prepare([*resting, *(root for fact in resting for root in behind[fact] if _of_events(root))])
 

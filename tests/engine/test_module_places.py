@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import advisor
-from advisor.engine.module_places import with_modules
+from advisor.engine.module_places import operators_of_rules, with_modules
 from advisor.facts.derived import ModuleType
 from advisor.facts.table import read_table
 from advisor.model.findings import Finding, Head, Place, Rows
@@ -68,3 +68,11 @@ def test_a_report_of_a_real_model_names_layers(real_data: Path) -> None:
     assert top.modules[0].module == "Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2RMSNorm_*"
     for language, label in (("en", "In the model"), ("zh", "所在模块")):
         assert label in one_line(diagnosis_document(found, language).blocks)
+
+
+def test_a_rule_that_reads_one_type_alone_is_about_it() -> None:
+    of_rules = operators_of_rules(advisor.load_rules().rules)
+    assert {"compute/cast-excess": "Cast", "compute/transdata-excess": "TransData"}.items() <= of_rules.items()
+    assert "compute/top-operators" not in of_rules
+    (found,) = with_modules([finding(rule="compute/x")], TYPES, {"compute/x": "Add"})
+    assert [place.module for place in found.modules] == ["Net/layers.*"]

@@ -6,15 +6,18 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import advisor
-from advisor.engine.user_line import operators_named, user_line, with_lines
+from advisor.analysis.operator_stacks import operator_stacks
+from advisor.engine.user_line import user_line, with_lines
+from advisor.facts.derived import OperatorStack, TypeOperator
 from advisor.facts.observed import OperatorCall
 from advisor.facts.profile import Profile
-from advisor.facts.table import Table
+from advisor.facts.table import Table, read_table
 from advisor.model.findings import CodeLine, Confidence, Finding, Head, Place, Rows, Severity
 from tests.shared_captures import SharedCaptures
 
@@ -45,19 +48,15 @@ def finding(*calls: str | None, rank: int = 0, column: str = "call") -> Finding:
     )
 
 
-def operators(*rows: tuple[int, str, str | None, float]) -> Table[OperatorCall]:
-    """Calls as rank, name, stack and host time."""
+def operators(*rows: tuple[int, str, str | None, float]) -> Table[OperatorStack]:
+    """What is known of calls, given as rank, name, stack and host time."""
     rank, name, stack, us = zip(*rows, strict=True)
-    return Table.build(OperatorCall, rank=rank, name=name, call_stack=stack, host_total_us=us)
+    return operator_stacks(Table.build(OperatorCall, rank=rank, name=name, call_stack=stack, host_total_us=us))
 
 
-def line_of(one: Finding, table: Table[OperatorCall] | None) -> CodeLine | None:
-    """The line, from the calls themselves and from what is selected of them."""
-    named = operators_named([one])
-    (found,) = with_lines([one], table)
-    (selected,) = with_lines([one], None if table is None or named is None else named.select(table).rows)
-    assert selected.source == found.source
-    return found.source
+def line_of(one: Finding, table: Table[OperatorStack] | None) -> CodeLine | None:
+    """The line, from the calls themselves and from what is known of operators."""
+    return with_lines([one], table)[0].source
 
 
 def test_the_innermost_frame_that_is_no_library_is_the_users() -> None:
@@ -109,17 +108,14 @@ def test_without_stacks_or_calls_there_is_no_line() -> None:
     assert line_of(finding("aten::item"), operators((0, "aten::item", None, 1.0))) is None
     assert line_of(finding("aten::item"), None) is None
     assert line_of(finding("aten::item", column="name"), operators((0, "aten::item", "a.py(1): f", 1.0))) is None
-    assert operators_named([finding("aclrtMemcpy"), finding("aten::item", column="name")]) is None
+    assert line_of(finding("aclrtMemcpy"), operators((0, "aclrtMemcpy", "a.py(1): f", 1.0))) is None
 
 
 def test_calls_of_one_operator_under_one_stack_are_handed_on_as_one_row() -> None:
     stack = "a.py(1): f"
     table = operators(*[(0, "aten::item", stack, 1.5)] * 40, (0, "aten::mul", stack, 1.0), (0, "aten::item", None, 9.0))
-    named = operators_named([finding("aten::item")])
-    assert named is not None
-    assert named.select(table).rows.rows() == [
-        {"rank": 0, "name": "aten::item", "call_stack": stack, "host_total_us": 60.0}
-    ]
+    said = [(row["name"], row["call_stack"], row["calls"], row["host_total_us"]) for row in table.rows()]
+    assert said == [("aten::item", stack, 40, 60.0), ("aten::mul", stack, 1, 1.0)]
 
 
 @settings(max_examples=50)
@@ -159,3 +155,51 @@ def test_both_exports_of_a_real_capture_name_the_same_line(kind: str, real_data:
     assert {(rule, Path(line.file).name, line.function) for rule, line in lines.items()} == {
         ("host/python-bound", "main.py", "train")
     }
+
+
+TYPES = read_table(
+    TypeOperator,
+    """
+    rank op_type operator     total_us type_share
+    0    MatMul  aten::mm     60       0.6
+    0    MatMul  aten::linear 35       0.35
+    0    MatMul  aten::bmm    5        0.05
+    1    MatMul  aten::bmm    9        1
+    0    Cast    aten::to     10       1
+    """,
+)
+CALLS = Table.build(
+    OperatorStack,
+    rank=[0, 0, 0, 0, 1, 0],
+    name=["aten::mm", "aten::mm", "aten::linear", "aten::bmm", "aten::bmm", "aten::to"],
+    call_stack=["a.py(1): f", "b.py(2): f", "b.py(2): f", "c.py(3): f", "d.py(4): f", "torch/x.py(1): y"],
+    host_total_us=[900.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+    device_self_us=[30.0, 30.0, 35.0, 900.0, np.nan, 5.0],
+)
+
+
+def line_of_kernels(op_type: str, rank: int = 0, table: Table[OperatorStack] = CALLS) -> CodeLine | None:
+    one = finding(rank=rank).model_copy(update={"rule": "compute/x"})
+    return with_lines([one], table, TYPES, {"compute/x": op_type})[0].source
+
+
+def test_kernels_are_called_from_the_line_whose_operators_take_most_of_their_device_time() -> None:
+    """Half of 60 and all of 35 come from b.py, whatever the host spends in a.py; 5 % are no place to look at."""
+    assert line_of_kernels("MatMul") == CodeLine(file="b.py", line=2, function="f")
+    assert line_of_kernels("MatMul", rank=1) == CodeLine(file="d.py", line=4, function="f")
+
+
+def test_where_no_device_time_was_recorded_the_host_time_of_the_operators_counts() -> None:
+    found = line_of_kernels("MatMul", table=CALLS.having(device_self_us=np.zeros(len(CALLS))))
+    assert found == CodeLine(file="a.py", line=1, function="f")
+
+
+def test_kernels_that_only_libraries_call_or_nobody_knows_have_no_line() -> None:
+    assert line_of_kernels("Cast") is line_of_kernels("Conv2D") is None
+    one = finding().model_copy(update={"subject": {"op_type": "MatMul"}})
+    assert with_lines([one], CALLS)[0].source is None
+
+
+def test_a_finding_about_operators_names_the_line_of_a_whole_capture(shared: SharedCaptures) -> None:
+    found = {one.rule: one.source for one in shared.diagnosed("cast-excess").findings}
+    assert found["compute/top-operators"] == CodeLine(file="model.py", line=43, function="forward")

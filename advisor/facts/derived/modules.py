@@ -58,6 +58,35 @@ class ModuleType(Fact):
     type_share: Annotated[float, Share("Part of the time of this type on this rank.")]
 
 
+class TypeOperator(Fact):
+    """All kernels of one operator type that one operator of the framework led to on one rank, whole capture."""
+
+    table = "type_operators"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    operator: Annotated[str, Key("Operator of the framework.")]
+    total_us: Annotated[float, Us("Their time.")]
+    type_share: Annotated[float, Share("Part of the time of this type on this rank, operator known or not.")]
+
+
+class OperatorStack(Fact):
+    """All calls of one operator of the framework under one call stack on one rank, whole capture."""
+
+    table = "operator_stacks"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    name: Annotated[str, Key("Operator, such as aten::item.")]
+    call_stack: Annotated[str, Name("Frames, innermost first, `;` between them.")]
+    calls: Annotated[float, Count("How often.")]
+    host_total_us: Annotated[float, Us("Host time with children.")]
+    device_self_us: Annotated[float, Us("Device time of its own kernels; 0 where it was not recorded.")]
+
+
 class ModuleMarks(Fact):
     """How the modules of one rank were marked, and how much of its kernel time can be charged to them."""
 
@@ -112,7 +141,6 @@ class AttentionCall(Fact):
     table = "attention_calls"
     observed = False
     heavy = True
-    on_request = True
 
     rank: Rank
     start_ns: Annotated[int, Ns("Start of the kernel.")]
@@ -130,7 +158,6 @@ class AttentionShape(Fact):
 
     table = "attention_shapes"
     observed = False
-    on_request = True
 
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]

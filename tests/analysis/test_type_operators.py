@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of a type are those of the framework operators that led to them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.analysis.type_operators import type_operators
+from advisor.facts.observed import HostCall, Kernel, OperatorLink
+from advisor.facts.table import Table
+
+
+def test_the_time_of_a_type_is_shared_among_its_operators_and_what_nobody_launched_counts_in_the_whole() -> None:
+    starts = np.array([100, 200, 300, 400, 500])
+    kernels = Table.build(
+        Kernel, rank=0, step=1, stream=1, start_ns=starts, duration_us=[4.0, 1, 3, 2, 5],
+        op_type=["MatMul", "MatMul", "MatMul", "Cast", None],
+    )  # fmt: skip
+    calls = Table.build(
+        HostCall, rank=0, thread=1, kind="operator", name=["aten::mm", "aten::bmm", "aten::mm"],
+        start_ns=[1, 5, 9], end_ns=[3, 7, 11],
+    )  # fmt: skip
+    links = Table.build(OperatorLink, rank=0, operator_start_ns=[1, 5, 9, 9], device_start_ns=[100, 200, 400, 500])
+    found = type_operators(kernels, calls, None, None, launches=None, links=links, gradients=None)
+    said = [(row["op_type"], row["operator"], row["total_us"], row["type_share"]) for row in found.rows()]
+    assert said == [("MatMul", "aten::mm", 4, 0.5), ("Cast", "aten::mm", 2, 1), ("MatMul", "aten::bmm", 1, 0.125)]

@@ -22,6 +22,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "late-gathers": "comm/late-parameter-gather",
         "slow-rank-compute": "ranks/slow-compute-rank",
         "slow-rank-data": "ranks/slow-compute-rank",
+        "uneven-data": "ranks/uneven-data",
         "slow-rank-host": "ranks/slow-host-rank",
         "slow-link": "ranks/slow-link",
         "slow-network-link": "ranks/slow-link",

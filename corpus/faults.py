@@ -189,6 +189,11 @@ def _more_data(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[st
     return _troubled(setup, more_data={rank: 0.15 * strength}), {"rank": rank}
 
 
+def _uneven_data(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    """Ranks get sequences of other lengths in each step, as many tokens in all."""
+    return _troubled(setup, uneven_data=0.15 * strength), {}
+
+
 def _without_fusion(what: str) -> Fault:
     def fault(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
         return _workload(setup, unfused=_transformer(setup).unfused | {what: strength}), {}
@@ -289,6 +294,7 @@ FAULTS: dict[str, Fault] = {
     "launch-blocking": _launch_blocking,
     "expert-imbalance": _crowded_experts,
     "slow-rank-data": _more_data,
+    "uneven-data": _uneven_data,
     "ragged-products": _ragged,
     "unfused-attention": _without_fusion("attention"),
     "unfused-norm": _without_fusion("norm"),

@@ -43,6 +43,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "launch-blocking": (*_HOST_NEAR, "inference", "convolution"),
     "expert-imbalance": ("experts",),
     "slow-rank-data": ("dense", "light", "short", "convolution", "cluster"),
+    "uneven-data": ("dense", "short", "cluster"),
     "ragged-products": ("dense", "short", "single", "plain"),
     "unfused-attention": ("short",),
     "unfused-norm": ("dense", "light", "short", "single"),

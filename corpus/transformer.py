@@ -77,7 +77,7 @@ class Step:
         self.stage = layout.stage_of(rank)
         even = workload.layers // (layout.pp * workload.chunks)
         self.layers = workload.stage_layers[self.stage] if workload.stage_layers else even
-        self.sequence = _sequence(workload, rank, number)
+        self.sequence = _sequence(workload, layout, rank, number)
         self.tokens = workload.batch * self.sequence
         self.hidden = (self.tokens, workload.hidden)
         self.width = workload.hidden // layout.tp
@@ -404,7 +404,14 @@ def _in_module(name: str, inner: _Doing) -> _Doing:
     yield do.Leave()
 
 
-def _sequence(workload: Transformer, rank: int, number: int) -> int:
+def _sequence(workload: Transformer, layout: Layout, rank: int, number: int) -> int:
     """The sequence length of one rank in one step."""
     changing = 64 * (number * 3 % 7 - 3) if workload.troubles.dynamic else 0
-    return round((workload.sequence + changing) * (1 + workload.troubles.more_data.get(rank, 0.0)))
+    more = workload.troubles.more_data.get(rank, 0.0) + workload.troubles.uneven_data * _turn(layout, rank, number)
+    return round((workload.sequence + changing) * (1 + more))
+
+
+def _turn(layout: Layout, rank: int, number: int) -> float:
+    """From -1 to 1, evenly over the data parallel ranks, which change places from step to step."""
+    place = (layout.group("dp", rank).index(rank) + number) % layout.dp
+    return 2 * place / (layout.dp - 1) - 1 if layout.dp > 1 else 0.0

@@ -66,6 +66,9 @@ class Troubles:
     """Share of the gradients that is reduced after the backward pass; the workload sees to it."""
     late_gathers: float = 0.0
     """Share of the layers whose parameters are gathered only when they are needed; the workload sees to it."""
+    uneven_data: float = 0.0
+    """By what share the tokens of a rank are more or less than the mean, at most; another rank has most in each step.
+    The workload sees to it."""
     more_data: dict[int, float] = field(default_factory=dict)
     """Share of further tokens or samples a rank has; the workload sees to it."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Flag, Index, Mhz, Rank, Share, Stage, Step, Times, Us
+from advisor.facts.base import Count, Fact, Flag, Index, Mhz, Number, Rank, Share, Stage, Step, Times, Us
 
 
 class RankTime(Fact):
@@ -72,6 +72,49 @@ class ExpertLoad(Fact):
     mean_expert_us: Annotated[float, Us("Mean of the stage.")]
     comm_us: Annotated[float, Us("Its communication per step.")]
     peer_comm_us: Annotated[float, Us("Median communication of the other ranks of its stage.")]
+
+
+class StepWork(Fact):
+    """How much the kernels of one rank had to do in one step. Kernels that wait for other ranks inside are left out."""
+
+    table = "step_work"
+    observed = False
+
+    rank: Rank
+    step: Step
+    kernel_us: Annotated[float, Us("Time of its kernels together.")]
+    mega_elements: Annotated[
+        float, Number("Elements of all their inputs, in millions; missing where shapes were not recorded.")
+    ]
+
+
+class StepLoad(Fact):
+    """The work of one rank in one step beside that of the other ranks of its stage in the same step.
+
+    Steps that were not recorded on all ranks of the stage are left out.
+    """
+
+    table = "step_loads"
+    observed = False
+    across_ranks = True
+
+    rank: Rank
+    step: Step
+    stage: Stage
+    ranks: Annotated[float, Count("Ranks of the stage, itself counted.")]
+    kernel_us: Annotated[float, Us("Time of its kernels.")]
+    mean_kernel_us: Annotated[float, Us("Mean of the stage in this step.")]
+    elements_ratio: Annotated[
+        float, Times("Elements of the inputs of its kernels, over the mean of the stage in this step.")
+    ]
+    exposed_comm_us: Annotated[float, Us("Its exposed communication.")]
+    others_comm_us: Annotated[float, Us("Mean exposed communication of the other ranks of the stage in this step.")]
+    span_us: Annotated[float, Us("Its step.")]
+    heaviest: Annotated[bool, Flag("The rank whose kernels took longest in this step.")]
+    steady_us: Annotated[
+        float,
+        Us("By how much its kernels take longer than the mean of the stage, over all steps; below 0 where shorter."),
+    ]
 
 
 class StageTime(Fact):

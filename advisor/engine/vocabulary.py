@@ -92,6 +92,7 @@ TABLES: Mapping[str, Text] = {
     "operators": _t("operators", "算子统计"),
     "overlap_tracks": _t("the profiler's own overlap analysis", "profiler 自带的重叠分析"),
     "overlaps": _t("compute, communication and idle time of steps", "step 的计算、通信与空闲时间"),
+    "paired_calls": _t("sends with their receives", "配对的 send 与 receive"),
     "patch_convolutions": _t("convolutions of patches", "patch 卷积"),
     "port_counters": _t("counters of network ports", "网口计数器"),
     "traffic_samples": _t("traffic of memory and links", "显存、缓存与链路的流量"),

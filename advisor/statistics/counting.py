@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TABLE_NAMES = tuple(table.name for table in TABLES)
 _UNITS = {"us": "us", "bytes": "B", "share": "share", "gbps": "GB/s", "mfu": "share"}
-_COUNTS = ("calls", "steps", "allocations")
+_COUNTS = ("calls", "steps", "allocations", "kernels", "instances")
 
 
 def make_statistics(

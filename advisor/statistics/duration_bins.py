@@ -15,7 +15,7 @@ from advisor.analysis.grouping import group_by
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import LARGEST, MISSING, Count, Fact, Key, Rank, Us, Volatile
 from advisor.facts.derived import Gap
-from advisor.facts.observed import HostCall, Kernel
+from advisor.facts.observed import HostCall, Kernel, ProgramMark
 from advisor.facts.table import Array, Table, Texts
 
 WIDTH = 1.01
@@ -67,6 +67,15 @@ class GapBin(_Bin):
     cause: Annotated[str, Key("As in `gaps`.")]
 
 
+class MarkBin(_Bin):
+    """Marks and ranges of one rank, domain and text that took about as long as each other; marks take no time."""
+
+    table = "mark_bins"
+
+    domain: Annotated[str, Key("Domain that the program named.")]
+    name: Annotated[str, Key("What the mark says.")]
+
+
 B = TypeVar("B", bound=_Bin)
 
 
@@ -89,6 +98,12 @@ def call_bins(calls: Table[HostCall]) -> Table[CallBin]:
 def gap_bins(gaps: Table[Gap]) -> Table[GapBin]:
     """Idle intervals by rank, cause and length."""
     return _bin_durations(GapBin, gaps["rank"], {"cause": gaps.texts("cause")}, gaps["duration_us"])
+
+
+def mark_bins(marks: Table[ProgramMark]) -> Table[MarkBin]:
+    """Marks and ranges by rank, domain, text and duration."""
+    keys = {name: marks.texts(name) for name in ("domain", "name")}
+    return _bin_durations(MarkBin, marks["rank"], keys, (marks["end_ns"] - marks["start_ns"]) / 1e3)
 
 
 def _bin_durations(fact: type[B], rank: Array, keys: dict[str, Texts], lasted_us: Array) -> Table[B]:
@@ -116,5 +131,5 @@ def _bin_durations(fact: type[B], rank: Array, keys: dict[str, Texts], lasted_us
 _SHORTEST = -1000
 """The bin of what took no time at all: of 0.00005 µs and less."""
 
-DERIVATIONS = (kernel_bins, call_bins, gap_bins)
+DERIVATIONS = (kernel_bins, call_bins, gap_bins, mark_bins)
 """Made for these tables alone: no diagnosis pays for them."""

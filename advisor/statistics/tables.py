@@ -13,12 +13,22 @@ from msgspec import Struct
 from advisor.analysis.coverage import LAYERS
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import LinkUse, MemoryHolder, MemoryPeak, OperatorRoofline, Overlap, StepMfu, TrafficUse
+from advisor.facts.derived import (
+    LinkUse,
+    MemoryHolder,
+    MemoryPeak,
+    ModuleShare,
+    OperatorRoofline,
+    Overlap,
+    PairedCall,
+    StepMfu,
+    TrafficUse,
+)
 from advisor.facts.observed import ApiTotal, Collective, HostCall, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Texts
 from advisor.messages.errors import FactMissing
-from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin
+from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin
 from advisor.statistics.spreads import spread_of_bins, spread_of_durations, spread_of_totals
 
 Keys = Sequence[str]
@@ -172,6 +182,46 @@ def _traffic(profile: Profile, keys: Keys) -> pd.DataFrame:
     return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
 
 
+def _modules(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """The modules of the model on each rank, each with all inside of it and behind the one around it; per step."""
+    return _plain_frame(profile.table(ModuleShare))[[*keys, *_OF_MODULES]]
+
+
+_OF_MODULES = (
+    "instances",
+    "kernels",
+    "total_us",
+    "own_us",
+    "forward_us",
+    "backward_us",
+    "recompute_us",
+    "comm_us",
+    "step_share",
+    "mfu",
+)
+
+
+def _marks(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """What the program marked: how often, and how long its ranges are on the host; marks take no time."""
+    return spread_of_bins(profile.table(MarkBin), keys)
+
+
+def _p2p(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Sends with their receives, by pair of ranks: how long moving took at least, and how long either side waited.
+
+    The side that comes last has the shorter operator: what the other one takes longer is waiting.
+    """
+    frame = _plain_frame(profile.table(PairedCall)).assign(moved_bytes=lambda table: table["size_bytes"])
+    summed = frame.groupby([*keys], dropna=False, sort=True)[[*_OF_PAIRS]].sum(min_count=1)
+    counted = frame.groupby([*keys], dropna=False, sort=True).size().astype(float).rename("calls")
+    found = pd.concat([counted, summed], axis=1).reset_index()
+    waited = found["source_wait_us"] + found["target_wait_us"]
+    return found.loc[waited.sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
+
+
+_OF_PAIRS = ("moved_bytes", "together_us", "source_wait_us", "target_wait_us")
+
+
 def _plain_frame(table: AnyTable) -> pd.DataFrame:
     """A table with texts and numbers as plain columns: groups are then those that occur, and NaN is missing."""
     columns = table.fact.columns().items()
@@ -199,7 +249,12 @@ TABLES: tuple[StatisticTable, ...] = (
         finer=("group", "size_bytes", "dtype", "algorithm", "step"),
     ),
     StatisticTable("links", ("source", "target", "link"), _links, (LinkUse,), merges=False),
+    StatisticTable(
+        "p2p", ("source", "target"), _p2p, (PairedCall,), finer=("group", "op", "step", "size_bytes"), merges=False
+    ),
     StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
+    StatisticTable("modules", ("rank", "module"), _modules, (ModuleShare,), merges=False),
+    StatisticTable("marks", ("domain", "name"), _marks, (MarkBin,)),
     StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False),
     StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
     StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False),

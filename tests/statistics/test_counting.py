@@ -13,16 +13,19 @@ from openpyxl import load_workbook
 from pyarrow import parquet
 
 import advisor
+import corpus
 from advisor.cli.commands.stats import NAMES
 from advisor.cli.main import main
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.model.findings import Head, Rows
 from advisor.model.statistics import Statistic, Statistics
+from advisor.pipeline import modules, open_profile
 from advisor.report.output_formats import STATISTICS_WRITERS, CountedTables
 from advisor.report.statistics.words import TABLES as TITLES
 from advisor.report.statistics.words import say_column
 from advisor.report.writers import Output, write_files
 from advisor.statistics.tables import TABLES
+from tests.shared_captures import SharedCaptures
 
 CASE = Path(__file__).parents[2] / "corpus" / "host-bound-2-ranks"
 
@@ -158,3 +161,28 @@ def test_frames_are_given_of_a_path_or_of_a_loaded_profile_and_ranks_apart_where
     assert apart["calls"].sum() == merged["calls"].sum()
     with pytest.raises(UsageError, match="there is no table `kernel`"):
         advisor.stats(profile, "kernel")
+
+
+def test_modules_are_counted_as_the_command_of_their_own_shows_them(tmp_path: Path) -> None:
+    folder = corpus.write(corpus.job("healthy"), tmp_path / "prof", modules=True)
+    frame = advisor.stats(folder, "modules")
+    told = modules(open_profile(folder))
+    found = [
+        (rank.rank, node.path, node.kernels, node.total_us, node.own_us, node.step_share)
+        for rank in told.ranks
+        for node in rank.tree
+    ]
+    frame["module"] = frame["module"].fillna("")
+    counted = frame[["rank", "module", "kernels", "total_us", "own_us", "step_share"]].itertuples(index=False)
+    assert {tuple(row) for row in counted} == set(found)
+    marks = advisor.stats(folder, "marks", by=["domain"])
+    assert marks["calls"].tolist() == [float(sum(rank.ranges for rank in told.ranks))]
+
+
+def test_both_sides_of_every_pair_of_a_pipeline_are_counted_to_the_last_microsecond(shared: SharedCaptures) -> None:
+    folder = shared.written("few-micro-batches")
+    pairs = advisor.stats(folder, "p2p")
+    calls = advisor.stats(folder, "collectives", by=["op"]).set_index("op")["total_us"]
+    waits = pairs["source_wait_us"].sum() + pairs["target_wait_us"].sum()
+    assert 2 * pairs["together_us"].sum() + waits == pytest.approx(calls["send"] + calls["receive"])
+    assert set(zip(pairs["source"], pairs["target"], strict=True)) >= {(0, 2), (2, 0)}

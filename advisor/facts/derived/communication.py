@@ -178,6 +178,26 @@ class Meeting(Fact):
     exposed_us: Annotated[float, Us("Mean over the ranks of the part with no kernel beside it.")]
 
 
+class PairedCall(Fact):
+    """A send and its receive on two captured ranks, or two batches of both that belong together."""
+
+    table = "paired_calls"
+    observed = False
+    across_ranks = True
+    on_request = True
+
+    step: Step
+    op: Annotated[str, Key("`send`, or `batchSendRecv` of both sides.")]
+    group: Annotated[str, Name("Communicator.")]
+    source: Annotated[int, Volatile("Sending rank; of batches the lower one.")]
+    target: Annotated[int, Volatile("Receiving rank; of batches the higher one.")]
+    start_ns: Annotated[int, Ns("When the source came, by its own clock.")]
+    size_bytes: Annotated[float, Bytes("Payload, as the source sends it.")]
+    together_us: Annotated[float, Us("The shorter of both: both were there for no longer.")]
+    source_wait_us: Annotated[float, Us("What it took longer on the source: waiting for the target.")]
+    target_wait_us: Annotated[float, Us("What it took longer on the target: waiting for the source.")]
+
+
 class LinkUse(Fact):
     """All traffic from one rank to another over one kind of link, set against links of the same kind."""
 

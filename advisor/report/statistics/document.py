@@ -19,6 +19,7 @@ LONGEST_NAME = 60
 _LESS_TOLD = frozenset(
     {
         *("min_us", "q1_us", "q3_us", "idle_us", "comm_us", "overlapped_us", "copy_us", "event_wait_us"),
+        *("instances", "own_us", "forward_us", "backward_us", "recompute_us"),
         *("deviation", "allocations", "allocated_bytes", "dtype", "expected_us", "gbps", "bandwidth_share"),
     }
 )

@@ -38,6 +38,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
         ("database", "msprof", "msprof database"),
         "a program marks what it wants to; in the timeline other events that are gone with them tell",
     ),
+    "program_marks": (("database", "msprof", "msprof database"), "as module_ranges"),
     "kernel_counters": (("msprof database",), "as device_tasks"),
     "traffic_samples": (ASCEND, "as port_counters"),
     "port_counters": (ASCEND, "nothing says how many ports there are, nor how often they were looked at"),

@@ -392,6 +392,7 @@ ExhibitKind = Literal[
     "idle_causes",  # cause, us
     "launch_latency",  # from_us, to_us, launches
     "operators",  # op_type, core, us, calls
+    "rooflines",  # rank, chip, op_type, input_shapes, dtype, intensity, tflops, peak_tflops, memory_gbps, us
     "rank_steps",  # rank, step, span_us
     "links",  # source, target, link, bandwidth_gbps, size_bytes
 ]

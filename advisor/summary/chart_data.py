@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from advisor.analysis.grouping import ratio, row_of_key
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import IdleCause, LaunchLatency, LinkUse, OperatorShare, Overlap
+from advisor.facts.derived import ChipLimit, IdleCause, LaunchLatency, LinkUse, OperatorRoofline, OperatorShare, Overlap
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
 from advisor.facts.profile import AnyTable, Profile
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, TimeSplit
 
 TOP_OPERATORS = 20
+TOP_ROOFLINES = 40
 MOST_RANKS = 1024
 MOST_CELLS = 4096
 MOST_LINKS = 4096
@@ -138,6 +140,36 @@ def _operator_rows(operators: Table[OperatorShare], profile: Profile) -> Rows:
     return Rows(columns=heads, rows=tuple(cells), total=len(codes))
 
 
+def _roofline_rows(shapes: Table[OperatorRoofline], profile: Profile) -> Rows:
+    """The shapes with most time on the rank that spends most in operators whose operations and peak are known."""
+    shapes = shapes.take(np.flatnonzero((shapes["compute_us"] > 0) & (shapes["moved_bytes"] > 0)))
+    groups, (ranks,) = _group_rows(shapes["rank"])
+    spent = np.bincount(groups, np.nan_to_num(shapes.floats("total_us")), minlength=len(ranks))
+    own = shapes.take(np.flatnonzero(groups == np.argmax(spent))) if len(ranks) else shapes
+    own = own.take(np.argsort(-own.floats("total_us"), kind="stable"))
+    limits = profile.table(ChipLimit)
+    at = row_of_key(limits["rank"], own["rank"])
+    intensity = ratio(own["mega_flops"] * 1e6, own["moved_bytes"])
+    numbers = (
+        (("intensity", ""), intensity),
+        (("tflops", ""), own.floats("tflops")),
+        (("peak_tflops", ""), ratio(own["mega_flops"], own["compute_us"])),
+        (("memory_gbps", "GB/s"), values_at(limits["memory_gbps"], at, np.nan)),
+        (("us", "us"), own.floats("total_us")),
+    )
+    named = [(name, own.texts(name)) for name in ("op_type", "input_shapes", "dtype")]
+    texts = (("chip", limits.texts("chip").at(at)), *named)
+    units = (Head(name=name, unit=unit) for (name, unit), _ in numbers)
+    heads = (Head(name="rank"), *(Head(name=name) for name, _ in texts), *units)
+    cells = zip(
+        _plain_values(own["rank"]),
+        *(words.values() for _, words in texts),
+        *(_plain_values(values) for _, values in numbers),
+        strict=True,
+    )
+    return Rows(columns=heads, rows=tuple(cells)[:TOP_ROOFLINES], total=len(own))
+
+
 def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
     ordered = _known_splits(overlaps).sorted_by("rank", "step")
     heads = (("rank", ""), ("step", ""), ("span_us", "us"))
@@ -180,6 +212,7 @@ EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], MakeRows], ...] = (
     ("idle_causes", IdleCause, _idle_rows),
     ("launch_latency", LaunchLatency, _latency_rows),
     ("operators", OperatorShare, _operator_rows),
+    ("rooflines", OperatorRoofline, _roofline_rows),
     ("rank_steps", Overlap, _rank_step_rows),
     ("links", LinkUse, _link_rows),
 )

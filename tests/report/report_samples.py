@@ -205,6 +205,9 @@ def exhibit(kind: ExhibitKind, rows: Rows) -> Exhibit:
     return Exhibit(kind=kind, rows=rows)
 
 
+ROOFLINES = "rank chip op_type input_shapes dtype peak_tflops intensity tflops memory_gbps:GB/s us:us"
+
+
 def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -> tuple[Exhibit, ...]:
     """One of each kind."""
     split = [(r, r * 4 // ranks, 9_000.0 + 100 * r, 80_000.0 - 900 * r, 25_000.0 + 300 * r) for r in range(ranks)]
@@ -212,6 +215,21 @@ def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -
     edges = [10 ** (i / 3) for i in range(-1, 16)]
     bins = [(0.0 if i == 0 else edges[i], edges[i + 1], 10.0 + 90 * (8 - abs(i - 8))) for i in range(16)]
     operators = [(name, "AI_CORE", 4000.0 / (i + 1), 10.0) for i, name in enumerate(("MatMulV2", "TransData", *names))]
+    peaks = (("BF16", 295.0), ("FLOAT", 74.0))
+    roofs = [
+        (
+            0,
+            "Ascend910B3",
+            name,
+            "4096,4096;4096,4096",
+            *peaks[i % 2],
+            20.0 * 3**i,
+            60.0 / 2**i,
+            1600.0,
+            900.0 / (i + 1),
+        )
+        for i, name in enumerate(("MatMulV2", *names[:3]))
+    ]
     cells = [(r, s, 110_000.0 + 500 * r + 3_000 * (s == 50)) for r in range(ranks) for s in range(50, 50 + steps)]
     links = [
         (a, b, "HCCS" if a // 4 == b // 4 else "RDMA", 24.0 - a if a // 4 == b // 4 else 11.0 + b / 10, 1e8)
@@ -224,6 +242,7 @@ def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -
         exhibit("idle_causes", table("cause us:us", *causes)),
         exhibit("launch_latency", table("from_us:us to_us:us launches:count", *bins)),
         exhibit("operators", table("op_type core us:us calls:count", *operators, total=212)),
+        exhibit("rooflines", table(ROOFLINES, *roofs, total=77)),
         exhibit("rank_steps", table("rank step span_us:us", *cells)),
         exhibit("links", table("source target link bandwidth_gbps:GB/s size_bytes:B", *links)),
     )

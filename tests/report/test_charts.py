@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from report_samples import HOSTILE, exhibit, exhibits, rich, table
+from report_samples import HOSTILE, ROOFLINES, exhibit, exhibits, rich, table
 
 from advisor.messages.text import Language
 from advisor.report import write_report
@@ -32,7 +32,15 @@ def values(one: Chart) -> list[dict[str, object]]:
 def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
     asked = exhibit_charts(exhibits(), language)
     drawn = renderer.render({one.kind: one.spec for one in asked})
-    assert sorted(drawn) == ["idle_causes", "launch_latency", "links", "operators", "rank_steps", "time_split"]
+    assert sorted(drawn) == [
+        "idle_causes",
+        "launch_latency",
+        "links",
+        "operators",
+        "rank_steps",
+        "rooflines",
+        "time_split",
+    ]
     for one in asked:
         assert one.title
         assert one.numbers
@@ -64,7 +72,7 @@ def test_ranks_are_drawn_one_by_one_up_to_a_bound_and_then_in_groups(ranks: int)
 
 @pytest.mark.parametrize(("ranks", "wide"), [(2, False), (16, False), (17, True), (64, True), (256, True)])
 def test_maps_of_many_ranks_take_the_width_of_the_page_and_keep_cells_one_can_point_at(ranks: int, wide: bool) -> None:
-    for one in exhibit_charts(exhibits(ranks=ranks, steps=5)[4:], "en"):
+    for one in exhibit_charts(exhibits(ranks=ranks, steps=5)[5:], "en"):
         size = json.loads(json.dumps(one.spec))
         columns = {value.get("target", value.get("rank", "")) for value in values(one)}
         assert one.wide == wide
@@ -81,6 +89,7 @@ def test_a_mark_says_its_values_where_one_points_at_it(language: Language, rende
         "idle_causes": "host late · 17 ms",
         "launch_latency": "launches: 730",
         "operators": "MatMulV2 · 4 ms · 10 calls per step",
+        "rooflines": "MatMulV2 · 4096,4096;4096,4096 · BF16 · 60 TFLOP/s · 188 % of its roof · 900 µs",
         "rank_steps": "rank 3 · step 50 · 114 ms",
         "links": "rank 1 → 0 · HCCS 23 GB/s · 95.4 MiB per step",
     }
@@ -89,6 +98,40 @@ def test_a_mark_says_its_values_where_one_points_at_it(language: Language, rende
         found = [re.sub(r"\.0+(?= )|(?<=\.\d)0+(?= )", "", one) for one in said[kind]]
         assert found, kind
         assert language == "zh" or any(words in one for one in found), (kind, found[:5])
+
+
+def layers(one: Chart) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """The points of the roofs, and those of operators."""
+    spec = json.loads(json.dumps(one.spec))
+    return spec["layer"][0]["data"]["values"], spec["data"]["values"]
+
+
+def test_a_roof_bends_where_the_memory_is_as_slow_as_the_arithmetic() -> None:
+    row = (0, "Ascend910B3", "MatMulV3", "1,2", "BF16", 300.0, 20.0, 8.0, 1500.0, 10.0)
+    roofs, (point,) = layers(chart("rooflines", table(ROOFLINES, row)))
+    assert [one["tflops"] for one in roofs] == pytest.approx([20 / 1.6 * 1.5, 300, 300])
+    assert roofs[1]["intensity"] == pytest.approx(200)
+    assert (point["intensity"], point["tflops"]) == (20, 8)
+    (numbers,) = chart("rooflines", table(ROOFLINES, row)).numbers
+    assert numbers == ("MatMulV3", "20", "8", "27 %", "10.0 µs")
+
+
+def test_a_chip_of_unknown_bandwidth_has_a_flat_roof() -> None:
+    row = (0, None, "aten::mm", None, "BF16", 300.0, 20.0, 30.0, None, 10.0)
+    one = chart("rooflines", table(ROOFLINES, row))
+    assert {point["tflops"] for point in layers(one)[0]} == {300}
+    assert one.numbers[0][3] == "10 %"
+
+
+@pytest.mark.parametrize("bad", [None, 0.0, -5.0, float("nan"), float("inf"), 1e300, "x", True])
+@pytest.mark.parametrize("column", [5, 6, 7, 9])
+def test_what_cannot_stand_on_a_logarithmic_axis_is_left_out(column: int, bad: object) -> None:
+    good = [0, "Ascend910B3", "MatMulV3", "1,2", "BF16", 300.0, 20.0, 8.0, 1500.0, 10.0]
+    row = [*good[:column], bad, *good[column + 1 :]]
+    drawn = exhibit_charts([exhibit("rooflines", table(ROOFLINES, tuple(row)))], "en")
+    assert drawn == () or (bad is True and column == 0)
+    both = chart("rooflines", table(ROOFLINES, tuple(good), tuple(row)))
+    assert len(layers(both)[1]) == 1
 
 
 def test_a_few_bytes_are_no_slow_link() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from advisor.analysis.idle_causes import idle_causes
 from advisor.analysis.launch_queues import launch_latencies
 from advisor.facts import Fact, Profile, Table, read_table
-from advisor.facts.derived import Dispatch, Gap, LinkUse, OperatorShare, Overlap
+from advisor.facts.derived import ChipLimit, Dispatch, Gap, LinkUse, OperatorRoofline, OperatorShare, Overlap
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Rows
 from advisor.model.run import Run
@@ -42,6 +42,34 @@ rank step stage span_us compute_us exposed_comm_us overlapped_us free_us copy_us
 
 def drawn(kind: str, *tables: Table[Fact]) -> Rows:
     return next(exhibit.rows for exhibit in make_exhibits(Fixed(*tables)) if exhibit.kind == kind)
+
+
+SHAPES = """
+rank op_type  input_shapes dtype mega_flops moved_bytes total_us tflops compute_us
+0    MatMulV3 1,1          BF16  1000       1000000     50       10     5
+1    MatMulV3 1,1          BF16  1000       1000000     70       10     5
+1    MatMulV3 2,2          FLOAT 4000       2000000     90       20     80
+1    Add      2,2          -     -          2000000     900      -      -
+"""
+
+
+def test_rooflines_are_those_of_the_rank_that_multiplies_longest() -> None:
+    limits = read_table(ChipLimit, "rank chip memory_gbps\n0 A 800\n1 B 1600")
+    rows = drawn("rooflines", read_table(OperatorRoofline, SHAPES), limits)
+    names = [head.name for head in rows.columns]
+    assert [dict(zip(names, row, strict=True)) for row in rows.rows] == [
+        {"rank": 1, "chip": "B", "op_type": "MatMulV3", "input_shapes": "2,2", "dtype": "FLOAT", "intensity": 2000,
+         "tflops": 20, "peak_tflops": 50, "memory_gbps": 1600, "us": 90},
+        {"rank": 1, "chip": "B", "op_type": "MatMulV3", "input_shapes": "1,1", "dtype": "BF16", "intensity": 1000,
+         "tflops": 10, "peak_tflops": 200, "memory_gbps": 1600, "us": 70},
+    ]  # fmt: skip
+    assert rows.total == 2
+
+
+def test_without_operations_that_are_known_there_are_no_rooflines() -> None:
+    limits = read_table(ChipLimit, "rank\n0")
+    shapes = read_table(OperatorRoofline, "rank op_type compute_us moved_bytes\n0 Add - 5\n0 MatMulV3 5 -\n0 Mul 0 0")
+    assert not make_exhibits(Fixed(shapes, limits))
 
 
 def test_what_is_drawn_with_a_table_that_was_not_recorded_is_left_out() -> None:

@@ -23,6 +23,7 @@ from advisor.report.charts.drawing import (
     tooltip_text,
 )
 from advisor.report.charts.heatmaps import link_speeds, rank_steps
+from advisor.report.charts.rooflines import rooflines
 from advisor.report.prose import clean_line
 from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
 from advisor.units import show_value
@@ -322,6 +323,7 @@ _DRAW: Mapping[str, DrawChart] = {
     "idle_causes": _idle_causes,
     "launch_latency": _launch_latency,
     "operators": _top_operators,
+    "rooflines": rooflines,
     "rank_steps": rank_steps,
     "links": link_speeds,
 }

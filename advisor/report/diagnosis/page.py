@@ -38,7 +38,7 @@ from advisor.report.words import say
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("time_split", "links"),
     "host": ("idle_causes", "launch_latency"),
-    "compute": ("operators",),
+    "compute": ("operators", "rooflines"),
     "ranks": ("time_split", "rank_steps"),
     "pipeline": ("time_split",),
     "io": ("idle_causes",),

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators under the roof of their chip: operations per byte against operations per second, both logarithmic.
+
+A point below the slope is bound by the memory at best, one below the flat part by the arithmetic; how far below it
+stands is what shape, layout or company cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from advisor.messages.text import Language
+from advisor.report.charts.drawing import WIDTH, ChartSpec, Drawing, Row, finite_number, number_or_zero, tooltip_text
+from advisor.report.prose import clean_line
+from advisor.report.words import say_axis
+from advisor.units import show_value
+
+HEIGHT = 240
+MOST_POINTS = 40
+MOST_ROOFS = 4
+"""Data types that have a roof of their own; there are hardly more in one job."""
+TONES = ("compute", "comm", "accent", "medium")
+SMALLEST, LARGEST = 30.0, 400.0
+"""Areas of circles, square pixels."""
+MOST_TICKS, FEW_DECADES = 8, 3
+MOST_TICKS, FEW_DECADES = 8, 3
+_ROOM = 1.6
+_NAME, _SHAPES = 40, 60
+
+
+def rooflines(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Points for the operators with most time, and a line for what the chip can in each of their data types."""
+    known = [row for row in rows[:MOST_POINTS] if _is_whole(row)]
+    if not known:
+        return None
+    roofs = _roofs(known)
+    across, up = _domains(known, roofs)
+    names = list(dict.fromkeys(dtype for dtype, *_ in roofs))
+    colour = {
+        "field": "dtype",
+        "type": "nominal",
+        "scale": {"domain": names, "range": [f"var(--{tone})" for tone in TONES[: len(names)]]},
+        "legend": {"title": None} if len(names) > 1 else None,
+    }
+    spec: ChartSpec = {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "data": {"values": [_point(row, names, language) for row in known]},
+        "layer": [
+            {
+                "data": {"values": _roof_points(roofs, across)},
+                "mark": {"type": "line", "strokeWidth": 1.5, "clip": True},
+                "encoding": {
+                    "x": _axis("intensity", across, say_axis("intensity", language)),
+                    "y": _axis("tflops", up, say_axis("tflops", language)),
+                    "detail": {"field": "roof"},
+                    "color": colour,
+                },
+            },
+            {
+                "mark": {"type": "point", "aria": True, "filled": True, "opacity": 0.65, "clip": True},
+                "encoding": {
+                    "x": {"field": "intensity", "type": "quantitative"},
+                    "y": {"field": "tflops", "type": "quantitative"},
+                    "size": {
+                        "field": "us",
+                        "type": "quantitative",
+                        "scale": {"domainMin": 0, "range": [SMALLEST, LARGEST]},
+                        "legend": None,
+                    },
+                    "color": colour,
+                    "description": {"field": "said"},
+                },
+            },
+        ],
+    }
+    heads = tuple(say_axis(name, language) for name in ("operator", "intensity", "tflops", "roof_share", "time_step"))
+    numbers = [
+        (
+            _name(row),
+            f"{number_or_zero(row, 'intensity'):.3g}",
+            f"{number_or_zero(row, 'tflops'):.3g}",
+            show_value(_share(row), "share"),
+            show_value(row.get("us"), "us"),
+        )
+        for row in known
+    ]
+    return Drawing(spec, _note(known, total, language), heads, numbers)
+
+
+_NUMBERS = ("intensity", "tflops", "peak_tflops", "us")
+
+
+def _is_whole(row: Row) -> bool:
+    """Whether it can be drawn: everything is above nothing, but for a bandwidth that may be unknown."""
+    numbers = [finite_number(row.get(name)) for name in _NUMBERS]
+    return all(number is not None and 1e-9 < number < 1e12 for number in numbers) and bool(row.get("op_type"))  # noqa: PLR2004
+
+
+def _roofs(rows: Sequence[Row]) -> list[tuple[str, float, float]]:
+    """What the chip can, by data type: its name, 10^12 operations and 10^12 bytes per second (0 where unknown)."""
+    found: dict[str, tuple[str, float, float]] = {}
+    for row in rows:
+        key = clean_line(row.get("dtype") or "", 12)
+        found.setdefault(key, (key, number_or_zero(row, "peak_tflops"), number_or_zero(row, "memory_gbps") / 1e3))
+    return list(found.values())[:MOST_ROOFS]
+
+
+def _domains(rows: Sequence[Row], roofs: Sequence[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
+    """What the axes reach from and to: all points, and where each roof bends."""
+    bends = [peak / rate for _, peak, rate in roofs if rate > 0]
+    intensities = [*(number_or_zero(row, "intensity") for row in rows), *bends]
+    speeds = [*(number_or_zero(row, "tflops") for row in rows), *(peak for _, peak, _ in roofs)]
+    return tuple([min(values) / _ROOM, max(values) * _ROOM] for values in (intensities, speeds))  # type: ignore[return-value]
+
+
+def _axis(field: str, domain: Sequence[float], title: str) -> ChartSpec:
+    first, last = (math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])))
+    every = max(1, math.ceil((last - first) / MOST_TICKS))
+    steps = (1, 2, 5) if last - first <= FEW_DECADES else (1,)
+    ticks = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
+    scale: ChartSpec = {"type": "log", "domain": list(domain), "nice": False}
+    look: ChartSpec = {"values": [tick for tick in ticks if domain[0] <= tick <= domain[1]], "format": "~g"}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": look}
+
+
+def _roof_points(roofs: Sequence[tuple[str, float, float]], across: Sequence[float]) -> list[ChartSpec]:
+    values: list[ChartSpec] = []
+    for number, (dtype, peak, rate) in enumerate(roofs):
+        bend = peak / rate if rate > 0 else across[0]
+        for intensity in (across[0], min(max(bend, across[0]), across[1]), across[1]):
+            speed = min(peak, intensity * rate) if rate > 0 else peak
+            values.append({"roof": number, "dtype": dtype, "intensity": intensity, "tflops": speed})
+    return values
+
+
+def _point(row: Row, names: Sequence[str], language: Language) -> ChartSpec:
+    dtype = clean_line(row.get("dtype") or "", 12)
+    said = tooltip_text(
+        _name(row),
+        *([clean_line(row["input_shapes"], _SHAPES)] if row.get("input_shapes") else []),
+        *([dtype] if dtype else []),
+        f"{number_or_zero(row, 'tflops'):.3g} TFLOP/s",
+        say_axis("of_roof", language, share=show_value(_share(row), "share")),
+        show_value(row.get("us"), "us"),
+    )
+    return {
+        "intensity": number_or_zero(row, "intensity"),
+        "tflops": number_or_zero(row, "tflops"),
+        "us": number_or_zero(row, "us"),
+        "dtype": dtype if dtype in names else None,
+        "said": said,
+    }
+
+
+def _share(row: Row) -> float:
+    """Part of the roof above its point that it reaches."""
+    rate = number_or_zero(row, "memory_gbps") / 1e3
+    peak = number_or_zero(row, "peak_tflops")
+    roof = min(peak, number_or_zero(row, "intensity") * rate) if rate > 0 else peak
+    return number_or_zero(row, "tflops") / roof if roof > 0 else 0.0
+
+
+def _name(row: Row) -> str:
+    return clean_line(row.get("op_type"), _NAME)
+
+
+def _note(rows: Sequence[Row], total: int, language: Language) -> str:
+    chip = clean_line(rows[0].get("chip") or "", _NAME)
+    said = say_axis("roof_note", language, rank=int(number_or_zero(rows[0], "rank")))
+    more = [say_axis("shapes_of", language, shown=len(rows), total=total)] if total > len(rows) else []
+    return tooltip_text(*([chip] if chip else []), said, *more)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from advisor.analysis.grouping import ratio, row_of_key
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import ChipLimit, IdleCause, LaunchLatency, LinkUse, OperatorRoofline, OperatorShare, Overlap
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
@@ -148,12 +147,11 @@ def _roofline_rows(shapes: Table[OperatorRoofline], profile: Profile) -> Rows:
     own = shapes.take(np.flatnonzero(groups == np.argmax(spent))) if len(ranks) else shapes
     own = own.take(np.argsort(-own.floats("total_us"), kind="stable"))
     limits = profile.table(ChipLimit)
-    at = row_of_key(limits["rank"], own["rank"])
-    intensity = ratio(own["mega_flops"] * 1e6, own["moved_bytes"])
+    at = np.full(len(own), np.argmax(limits["rank"] == own["rank"][0]) if len(own) else -1)
     numbers = (
-        (("intensity", ""), intensity),
+        (("intensity", ""), own["mega_flops"] * 1e6 / own["moved_bytes"]),
         (("tflops", ""), own.floats("tflops")),
-        (("peak_tflops", ""), ratio(own["mega_flops"], own["compute_us"])),
+        (("peak_tflops", ""), own["mega_flops"] / own["compute_us"]),
         (("memory_gbps", "GB/s"), values_at(limits["memory_gbps"], at, np.nan)),
         (("us", "us"), own.floats("total_us")),
     )

@@ -8,6 +8,7 @@ after any Chinese character, but never before a closing mark, after an opening o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -28,7 +29,7 @@ class Flow:
         self.text = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        broken = break_lines(self.text, options.max_width)
+        broken = break_lines(self.text, options.max_width, inside=True)
         broken.overflow = "fold"
         yield broken
 
@@ -57,14 +58,32 @@ class HangingText:
                 before = blank
 
 
-def break_lines(text: Text, width: int) -> Text:
-    """The text with line breaks, so that no line is wider; a single word that is wider stays as it is."""
+_PART = re.compile(r".*?(?:[_/.:;,]+(?=\w)|$)")
+"""A part of a name, up to the mark behind it."""
+
+
+def _pieces_of_text(text: str, width: int | None) -> Iterator[tuple[int, str]]:
+    """What no line breaks inside of, and where it begins; words wider than `width` in the parts of their names."""
+    for piece in _PIECE.finditer(text):
+        if width is None or cell_len(piece[0].rstrip()) <= width:
+            yield piece.start(), piece[0]
+        else:
+            for part in _PART.finditer(piece[0]):
+                for at in range(part.start(), part.end(), max(width, 1)):
+                    yield piece.start() + at, piece[0][at : min(at + max(width, 1), part.end())]
+
+
+def break_lines(text: Text, width: int, *, inside: bool = False) -> Text:
+    """The text with line breaks, so that no line is wider; a single word that is wider stays as it is.
+
+    With `inside` such a word may break where a part of a name ends.
+    """
     breaks, line = [], 0
-    for piece in _PIECE.finditer(text.plain):
-        if line and piece[0].strip() and line + cell_len(piece[0].rstrip()) > width:
-            breaks.append(piece.start())
+    for start, piece in _pieces_of_text(text.plain, width if inside else None):
+        if line and piece.strip() and line + cell_len(piece.rstrip()) > width:
+            breaks.append(start)
             line = 0
-        line += cell_len(piece[0])
+        line += cell_len(piece)
     lines = text.divide(breaks)
     for part in lines:
         part.rstrip()

@@ -55,3 +55,17 @@ def test_a_name_wider_than_its_column_goes_on_below_and_leaves_no_blank_line() -
     table.add_row(Flow(Text("Cast")), Flow(Text("2")))
     Console(file=out, width=24).print(table)
     assert [line.split() for line in out.getvalue().splitlines()] == [["ForeachA", "1"], ["ddList"], ["Cast", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("AI_VECTOR_CORE", ["AI_VECTOR_", "CORE"]),
+        ("aten::add", ["aten::add"]),
+        ("Net/layers.*/mlp/down", ["Net/", "layers.*/", "mlp/down"]),
+        ("DataParallelWrapper_0", ["DataParallel", "Wrapper_0"]),
+    ],
+)
+def test_a_name_wider_than_its_column_breaks_where_its_parts_end(name: str, lines: list[str]) -> None:
+    assert break_lines(Text(name), 12, inside=True).plain.split("\n") == lines
+    assert break_lines(Text(name), 12).plain == name

@@ -136,14 +136,14 @@ def _chips_alike(chip: Chip, cube_mhz: float, chips: ChipTable) -> list[Chip]:
         one
         for one in chips.chips
         if chips.is_exact(one.name)
-        and (one.family in families if chip.name else one.macs is CUBE_OF_A2)
+        and (one.family in families if chip.name else one.macs == CUBE_OF_A2)
         and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
     ]
 
 
 def _counting(chips: ChipTable) -> list[Chip]:
     """The chips whose kernels count cycles."""
-    return [one for one in chips.chips if one.macs is CUBE_OF_A2]
+    return [one for one in chips.chips if one.macs == CUBE_OF_A2]
 
 
 def _peak_tflops(chip: Chip, cube_mhz: float, dtype: str) -> float:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,14 @@ def test_cores_and_memory_are_those_of_all_chips_that_it_may_be(
     row = limit(Run(chip=chip), f"cube_mhz\n{counted}", device)
     assert row["cube_cores"] == cores
     assert row["memory_bytes"] == (None if gib is None else gib * 1024**3)
+
+
+@pytest.mark.parametrize("counted", ["43200", "50000", "30000"])
+def test_a_process_that_was_sent_the_table_of_chips_knows_the_same(counted: str) -> None:
+    sent = pickle.loads(pickle.dumps(ChipTable()))  # noqa: S301 - our own
+    kernels = read_table(Kernel, f"cube_mhz\n{counted}")
+    here, there = (chip_limits(Run(), chips, kernels, None).rows() for chips in (ChipTable(), sent))
+    assert here == there
 
 
 SHAPES = """

@@ -41,6 +41,7 @@ ANSWERS: Mapping[str, frozenset[str]] = {
         "constant-low-clock": "compute/frequency-drop",
         "launch-blocking": "env/launch-blocking",
         "ragged-products": "compute/below-roofline",
+        "contended-compute": "compute/slowed-by-communication",
         "unfused-attention": "compute/unfused-attention",
         "unfused-norm": "compute/unfused-norm",
         "unfused-rotary": "compute/unfused-rotary",

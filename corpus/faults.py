@@ -125,6 +125,10 @@ def _slow_link(setup: Setup, strength: float, seed: int) -> tuple[Setup, dict[st
     return _machine(setup, slow_links={(link[0], link[1]): slow, (link[1], link[0]): slow}), {"link": link}
 
 
+def _contend(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
+    return _machine(setup, overlap_cost=0.45 * strength), {}
+
+
 def _low_bandwidth(setup: Setup, strength: float, _seed: int) -> tuple[Setup, dict[str, Any]]:
     slower, machine = 1 + 2 * strength, setup.machine
     return _machine(setup, link_gbps=machine.link_gbps / slower, rdma_gbps=machine.rdma_gbps / slower), {}
@@ -281,6 +285,7 @@ FAULTS: dict[str, Fault] = {
     "slow-network-link": _slow_network_link,
     "retransmission-stall": _lost_packets,
     "low-bandwidth": _low_bandwidth,
+    "contended-compute": _contend,
     "uneven-stages": _uneven_stages,
     "few-micro-batches": _few_micro_batches,
     "cast-excess": _casts,

@@ -197,4 +197,6 @@ class Machine:
     mhz: dict[int, int] = field(default_factory=dict)
     """AI Core frequency of ranks that do not run at full speed; kernels slow down with it."""
     full_mhz: int = 1800
+    overlap_cost: float = 0.0
+    """How much longer a kernel takes, as a part of its time, that begins beside a collective of its rank."""
     noise: float = 0.02

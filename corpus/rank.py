@@ -16,6 +16,8 @@ from corpus.planes import Planes, dtype_bytes, group_name, operator_name
 _COMPUTE_STREAM = 2
 _FIRST_COMM_STREAM = 4
 _COPY_STREAM = 1
+_OPEN_COLLECTIVES = 64
+"""So many of the last collectives may still run."""
 _STREAM_OF_CORE = {"DSA_SQE": 3}
 
 
@@ -230,7 +232,14 @@ class RankMachine:
         took = self._varied(kernel.us * (1 if kernel.info.core == "AI_CPU" else self._slowdown), kernel.name)
         task = self._run_task("kernel", kernel.name, stream, took, launch=node, op=op)
         task.kernel = kernel.info
+        if self.machine.overlap_cost and kernel.info.core != "AI_CPU" and self._is_communicating(task.start):
+            task.end += round(took * self.machine.overlap_cost)
+            self.streams[stream] = task.end
         return end
+
+    def _is_communicating(self, moment: int) -> bool:
+        latest = self.trace.collectives[-_OPEN_COLLECTIVES:]
+        return any(one.start <= moment < one.end for one in latest)
 
     def _copy_async(self, copy: do.Copy, op: HostCall, thread: int, at: int) -> int:
         connection = self._next_connection()

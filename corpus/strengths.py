@@ -30,6 +30,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "slow-network-link": ("cluster", "large"),
     "retransmission-stall": ("cluster", "large"),
     "low-bandwidth": ("dense", "plain", "cluster", "large"),
+    "contended-compute": ("light",),
     "uneven-stages": ("pipeline",),
     "few-micro-batches": _PIPELINED,
     "cast-excess": (*_DEVICE_BOUND, "inference", "convolution"),

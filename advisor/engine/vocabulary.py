@@ -90,6 +90,7 @@ TABLES: Mapping[str, Text] = {
     "operator_stacks": _t("where operators of the framework are called", "框架算子的调用位置"),
     "operator_totals": _t("sums over operator types", "算子类型汇总"),
     "operators": _t("operators", "算子统计"),
+    "overlap_slowdowns": _t("operators with and without communication beside them", "有无通信并行时的算子耗时对比"),
     "overlap_tracks": _t("the profiler's own overlap analysis", "profiler 自带的重叠分析"),
     "overlaps": _t("compute, communication and idle time of steps", "step 的计算、通信与空闲时间"),
     "paired_calls": _t("sends with their receives", "配对的 send 与 receive"),

@@ -128,6 +128,34 @@ class OperatorShape(Fact):
     step_share: Annotated[float, Share("Part of the step.")]
 
 
+class OverlapSlowdown(Fact):
+    """Kernels of one type with the same inputs that ran beside communication, held against those that ran without.
+
+    Only where three or more ran either way; a kernel counts as beside communication where nine tenths of it are.
+    """
+
+    table = "overlap_slowdowns"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    function: Annotated[str, Key("What ran, where an operator may run several functions: traces of GPUs name it.")]
+    family: Annotated[str, Key(FAMILY)]
+    input_shapes: Annotated[str, Key("Shapes of the inputs.")]
+    input_dtypes: Annotated[str, Key("Data types of the inputs.")]
+    beside_calls: Annotated[float, Count("How many per step ran beside communication.")]
+    bare_calls: Annotated[float, Count("How many per step ran with none of it beside them.")]
+    beside_median_us: Annotated[float, Us("Median duration beside communication.")]
+    bare_median_us: Annotated[float, Us("Median duration without.")]
+    slowdown: Annotated[float, Times("The former over the latter.")]
+    beside_us: Annotated[float, Us("Device time per step of those beside communication.")]
+    at_bare_us: Annotated[float, Us("What these would take at the median of those without.")]
+    extra_us: Annotated[float, Us("How much longer they take than that, all together; 0 where they are shorter.")]
+    apart: Annotated[
+        bool, Flag("The quickest quarter beside communication takes longer than the slowest quarter without.")
+    ]
+
+
 class OperatorCounters(Fact):
     """What the hardware counted in all kernels of one type on one rank, beside how busy their pipes were.
 

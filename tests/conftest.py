@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from tests.missing_tools import fail_for_a_missing_tool
-from tests.shared_captures import SharedCaptures
+from tests.shared_captures import SharedCaptures, stamps_of_files
 from tests.warm_advisor import TOP, warm_advisor
 
 TIERS = {"landing": 0.4, "nightly": 20.0}
@@ -28,12 +28,17 @@ gc.set_threshold(100_000)  # as in the command itself; a generated job is hundre
 
 
 @pytest.fixture(scope="session")
-def real_data() -> Path:
-    """A folder of real captures, named by ADVISOR_REAL_DATA; tests that need it skip without it."""
-    folder = os.environ.get("ADVISOR_REAL_DATA")
-    if not folder:
+def real_data() -> Iterator[Path]:
+    """The folder of real captures that ADVISOR_REAL_DATA names; tests that need it skip without it, none changes it."""
+    named = os.environ.get("ADVISOR_REAL_DATA")
+    if not named:
         pytest.skip("ADVISOR_REAL_DATA names no folder of real captures")
-    return Path(folder)
+    folder = Path(named)
+    before = stamps_of_files(folder)
+    yield folder
+    after = stamps_of_files(folder)
+    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    assert not changed, "a real capture was written to"
 
 
 @pytest.fixture(scope="session")

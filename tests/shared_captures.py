@@ -89,7 +89,7 @@ class SharedCaptures:
                 if path.is_file():
                     path.chmod(0o444)
             part = self._folder / f"{folder.name}.part"
-            part.write_text(json.dumps(_stamps(folder)), "utf-8")
+            part.write_text(json.dumps(stamps_of_files(folder)), "utf-8")
             part.replace(part.with_suffix(".stamps"))  # whole, for a worker that looks at its end
 
         self.make_once(folder.name, write)
@@ -118,7 +118,7 @@ class SharedCaptures:
     def changed(self) -> list[str]:
         """Captures that somebody wrote into, though they are for reading alone."""
         stamps = {path.with_suffix(""): path for path in self._folder.glob("*.stamps")}
-        return [folder.name for folder, path in stamps.items() if _stamps(folder) != _read_stamps(path)]
+        return [folder.name for folder, path in stamps.items() if stamps_of_files(folder) != _read_stamps(path)]
 
     def make_once(self, name: str, make: Callable[[], object]) -> None:
         """Has something made by the first who asks; the others wait until it is there."""
@@ -142,8 +142,8 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _stamps(folder: Path) -> Stamps:
-    """Size and time of every file."""
+def stamps_of_files(folder: Path) -> Stamps:
+    """Size and time of every file and folder in it."""
     found = ((path, path.stat()) for path in sorted(folder.rglob("*")))
     return {str(path.relative_to(folder)): (known.st_size, known.st_mtime_ns) for path, known in found}
 

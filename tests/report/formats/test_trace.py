@@ -155,7 +155,7 @@ def test_in_real_databases_each_recorded_event_starts_at_the_same_ns(
                "STEP_TIME": "startNs"}  # fmt: skip
     for rank in (0, 1):
         (path,) = (folder / f"rank{rank}_ascend_pt").rglob(f"ascend_pytorch_profiler_{rank}.db")
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
+        with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as db:
             starts[rank] = {int(row[0]) for t, c in columns.items() for row in db.execute(f"SELECT {c} FROM {t}")}
     for one in occurrences(shared.diagnosis(folder)):
         if one.table in RECORDED and one.rank is not None:

@@ -63,6 +63,7 @@ class TrafficUse(Fact):
 
     table = "traffic_uses"
     observed = False
+    on_request = True
 
     rank: Rank
     place: Annotated[str, Key("As in `traffic_samples`.")]

@@ -163,6 +163,8 @@ ALIASES = {
     "mi300x": "AMD Instinct MI300X",
 }
 """What people call a family, or a chip whose full name nobody writes."""
+MOST_COUNTING_CORES = max(chip.cube_cores for chip in CHIPS if chip.macs == CUBE_OF_A2)
+"""Cube cores of the largest chip whose kernels count their cycles."""
 MIXED_UP = {"Ascend910B": ("Ascend910_93",)}
 """Families that captures name for chips of others: those of Atlas A3 share a number with Ascend910B."""
 

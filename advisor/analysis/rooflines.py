@@ -18,7 +18,7 @@ from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.analysis.operator_work import Work, work_of_kernel
 from advisor.chips import CUBE_OF_A2, MIXED_UP, Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
-from advisor.facts.observed import Device, Kernel
+from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
@@ -26,6 +26,8 @@ from advisor.model.run import Run
 _HF32 = "HF32"
 _NEAR = 0.03
 """Clocks of all cores differ by more from chip to chip, by less than this from what counters say."""
+_WRITTEN = 0.99
+"""Clocks are written in whole MHz, and those of chips lie further apart: 1500, 1800 and 1850 MHz."""
 _PEAKS = {
     "FLOAT16": "half_tflops",
     "BF16": "bf16_tflops",
@@ -39,21 +41,31 @@ _PEAKS = {
 _SLOWER_TENTHS = 0.9
 
 
-def chip_limits(run: Run, chips: ChipTable, kernels: Table[Kernel], devices: Table[Device] | None) -> Table[ChipLimit]:
+def chip_limits(
+    run: Run,
+    chips: ChipTable,
+    kernels: Table[Kernel],
+    devices: Table[Device] | None,
+    frequencies: Table[Frequency] | None = None,
+) -> Table[ChipLimit]:
     """One row per rank. Cores and clock are those that the capture names, else those that its kernels counted, else
-    those of the chip by its name.
+    those of the chip by its name; of a family the least of the members that can run as fast as cores were seen to.
 
     Raises:
         FactMissing: Nothing tells what the chip of any rank can do.
     """
-    recorded = _recorded_devices(devices)
+    recorded, fastest = _recorded_devices(devices), _fastest_clocks(frequencies)
     ranks = np.unique(kernels["rank"]).tolist()
     rows = []
     for rank in ranks:
         named, cores, clock = recorded.get(rank, ("", math.nan, math.nan))
         chip = chips.of_device(named, run.chip)
         told, cube_mhz = _clock_of_cores(chip, cores * clock, kernels["cube_mhz"][kernels["rank"] == rank])
-        alike = _chips_alike(chip, cube_mhz, chips) if told in _MEASURED else []
+        if told in _MEASURED:
+            alike = _chips_alike(chip, cube_mhz, chips)
+        else:
+            alike = _members_as_fast(chip, fastest.get(rank, math.nan), chips)
+            cube_mhz = min((one.cube_cores * one.nominal_mhz for one in alike), default=cube_mhz)
         rows.append(_Limits(chip, told, cube_mhz, cores, alike or ([chip] if chip.name else _counting(chips))))
     if all(math.isnan(row.cube_mhz) and not row.chip.tflops for row in rows):
         raise FactMissing([Device.table])
@@ -139,6 +151,26 @@ def _chips_alike(chip: Chip, cube_mhz: float, chips: ChipTable) -> list[Chip]:
         and (one.family in families if chip.name else one.macs == CUBE_OF_A2)
         and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
     ]
+
+
+def _members_as_fast(chip: Chip, mhz: float, chips: ChipTable) -> list[Chip]:
+    """The members of a family whose clock reaches one that was seen: cores are slowed down, and never run faster than
+    they were built for."""
+    if chips.is_exact(chip.name) or chip.tflops or not chip.name:
+        return []
+    families = (chip.name, *MIXED_UP.get(chip.name, ()))
+    members = (one for one in chips.chips if chips.is_exact(one.name) and one.family in families)
+    return [one for one in members if one.nominal_mhz >= mhz * _WRITTEN]
+
+
+def _fastest_clocks(frequencies: Table[Frequency] | None) -> dict[int, float]:
+    """By rank: the highest clock of its cores, MHz."""
+    if frequencies is None:
+        return {}
+    ranks, of = np.unique(frequencies["rank"], return_inverse=True)
+    fastest = np.full(len(ranks), -np.inf)
+    np.fmax.at(fastest, of, frequencies["mhz"])
+    return dict(zip(ranks.tolist(), fastest.tolist(), strict=True))
 
 
 def _counting(chips: ChipTable) -> list[Chip]:

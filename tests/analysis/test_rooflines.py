@@ -16,7 +16,7 @@ import advisor
 from advisor.analysis.rooflines import chip_limits, operator_rooflines, step_mfus
 from advisor.chips import ChipTable
 from advisor.facts.derived import ChipLimit, OperatorRoofline, OperatorShape, Overlap
-from advisor.facts.observed import Device, Kernel
+from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
@@ -92,6 +92,26 @@ def test_cores_and_memory_are_those_of_all_chips_that_it_may_be(
 ) -> None:
     row = limit(Run(chip=chip), f"cube_mhz\n{counted}", device)
     assert row["cube_cores"] == cores
+    assert row["memory_bytes"] == (None if gib is None else gib * 1024**3)
+
+
+@pytest.mark.parametrize(
+    ("chip", "seen", "cube_mhz", "gib", "gbps"),
+    [
+        ("Ascend910B", [800, 1800], 36000, 64, 1600),  # Ascend910B3 is the least of those that run at 1800 MHz
+        ("Ascend910B", [1500], 30000, None, 800),
+        ("Ascend910B", [1850], 44400, 64, 1600),
+        ("Ascend910B", [9e9], 30000, None, 800),  # no chip runs as fast: what was seen is damage
+        ("Ascend910B", [math.nan], 30000, None, 800),
+        ("Ascend910B4", [1800], 30000, 32, 800),
+    ],
+)
+def test_of_a_family_it_is_no_chip_that_could_not_run_as_fast_as_was_seen(
+    chip: str, seen: list[float], cube_mhz: float, gib: float | None, gbps: float
+) -> None:
+    clocks = Table.build(Frequency, rank=[0] * len(seen), time_ns=list(range(len(seen))), mhz=np.array(seen, float))
+    (row,) = chip_limits(Run(chip=chip), ChipTable(), read_table(Kernel, "cube_mhz\n-"), None, clocks).rows()
+    assert (row["told_by"], row["cube_mhz"], row["memory_gbps"]) == ("name", cube_mhz, gbps)
     assert row["memory_bytes"] == (None if gib is None else gib * 1024**3)
 
 

@@ -66,7 +66,7 @@ class Kernel(Fact):
         float,
         Mhz(
             "Clock of all cube cores of the chip together, by aic_total_cycles, which is what `cube_share` counts of "
-            "the duration; text export only."
+            "the duration; of databases only where a kernel has as many blocks as any chip has cores."
         ),
     ]
 

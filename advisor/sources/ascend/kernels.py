@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from advisor.chips import MOST_COUNTING_CORES
 from advisor.facts.base import MISSING, Column, Count, Share
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, Texts, Values, values_at
@@ -68,6 +69,7 @@ _OF_TASK_TYPE = {
 """Core by the type of the task, for levels at which the kernel itself does not say."""
 
 _AI_CPU = "AI_CPU"
+_NS_PER_US = 1000.0
 _ON_AI_CPU = (_AI_CPU, "KERNEL_AICPU", "AICPU_KERNEL")
 
 _SHARE = Share("A hardware counter, as a share.")
@@ -240,6 +242,8 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
     info, place = {name: values[good] for name, values in info.items()}, place[good]
     texts = {name: database.texts(info[name]) for name in _TEXTS}
     start = task["start"][place]
+    blocks = np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64)
+    counted = counters_of_tasks(database, info["task"], {**COUNTERS, **_CUBE})
     table = Table.build(
         Kernel,
         rank=folder.rank,
@@ -247,13 +251,34 @@ def _kernels_from_database(folder: Folder) -> Table[Kernel]:
         stream=task["stream"][place],
         start_ns=start,
         duration_us=(task["end"][place] - start) / 1000,
-        blocks=np.where(info["blocks"] == MISSING, 0, info["blocks"]).astype(np.float64),
+        blocks=blocks,
+        cube_mhz=_clock_of_busy_cores(blocks, *(counted.pop(name, None) for name in _CUBE)),
         **texts | {"core": _fill_cores(texts["core"], database.texts(task["type"][place]))},
-        **counters_of_tasks(database, info["task"], COUNTERS),
+        **counted,
     )
     name = texts["op_name"]
     inner = texts["core"].isin(COMMUNICATION_CORES) | name.hits(is_communication(n) for n in name.names)
     return _complete_kernels(table.take(~inner & (name.codes >= 0)))
+
+
+_CUBE: Mapping[str, Counter] = {
+    "cycles": Counter((("aic_total_cycles",),)),
+    "busy_ns": Counter((("aic_total_time",),)),
+}
+
+
+def _clock_of_busy_cores(blocks: Array, cycles: Array | None, busy_ns: Array | None) -> Array | None:
+    """MHz of all cube cores together, of kernels with a block for each core of any chip that counts its cycles.
+
+    What the database counts is the cores that a kernel used, all together, and how long they were busy: of others it is
+    not known whether the chip has more cores than they used.
+    """
+    if cycles is None or busy_ns is None:
+        return None
+    found: Array = np.full(len(blocks), np.nan)
+    of_all = (blocks >= MOST_COUNTING_CORES) & (cycles > 0) & (busy_ns > 0)
+    np.divide(cycles * _NS_PER_US, busy_ns, out=found, where=of_all)
+    return found
 
 
 def _note_lost_tasks(folder: Folder, database: Database, missing: Array, count: int) -> None:

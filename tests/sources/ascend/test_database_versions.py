@@ -163,6 +163,18 @@ def test_each_set_of_counters_says_the_same_as_the_text(counted: str, tmp_path: 
     assert {name: value for name, value in row.items() if value is not None} == {**about, **expected}
 
 
+@pytest.mark.parametrize(("blocks", "cube_mhz"), [(20, None), (24, 43200.0), (48, 43200.0)])
+def test_the_clock_of_all_cores_is_that_of_kernels_with_a_block_for_each(
+    blocks: int, cube_mhz: float | None, tmp_path: Path
+) -> None:
+    texts = Texts()
+    counted = {"aic_total_cycles": 432_000, "aic_total_time": 10_000}
+    measured = [{"globalTaskId": 1, "name": texts[name], "value": value} for name, value in counted.items()]
+    tables = {"COMPUTE_TASK_INFO": [info(texts, {"blockDim": blocks})], "TASK": [task(1, texts["KERNEL"])]}
+    (row,) = rows_of(KERNELS, database(tmp_path, texts, TASK_PMU_INFO=measured, **tables))
+    assert row["cube_mhz"] == cube_mhz
+
+
 def test_counters_of_pipes_alone_are_no_further_set(tmp_path: Path) -> None:
     texts = Texts()
     measured = [{"globalTaskId": 1, "name": texts["aic_mac_ratio"], "value": 0.5}]

@@ -561,17 +561,19 @@ def _peak_memory(profile: Profile) -> float | None:
     return max(reserved, default=None)
 
 
-MEASURED = ("step_us", "device_idle_share", "sides", "workload", "phase", "stack")
+MEASURED = ("step_us", "device_idle_share", "exposed_comm_share", "sides", "workload", "phase", "stack")
 """Names of the run that are known only when its facts have been read."""
 
 
 def measured_run(profile: Profile) -> Run:
-    """The run with what only its facts can tell: the mean step, its idle share, which sides were recorded, what ran."""
+    """The run with what only its facts can tell: the mean step and what is lost of it, what was recorded, what ran."""
     run, overlaps = profile.run, profile.table_if_recorded(Overlap)
     sides: Sides = "summary" if run.is_summary else "both" if _has_host_calls(profile) else "device"
     us = run.step_us if overlaps is None else step_us(overlaps)
     split = None if overlaps is None else time_split(overlaps)
-    paused = split is not None and split.step_us > 0 and run.times_of != "work"
-    idle = split.free_us / split.step_us if split is not None and paused else None
+    known = split is not None and split.step_us > 0
+    idle = split.free_us / split.step_us if split is not None and known and run.times_of != "work" else None
+    exposed = split.exposed_comm_us / split.step_us if split is not None and known else None
     job = infer_job(run, profile.table(JobSign))
-    return run.model_copy(update={"step_us": us, "idle_share": idle, "sides": sides, "job": job})
+    measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
+    return run.model_copy(update=measured)

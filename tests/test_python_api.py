@@ -151,7 +151,7 @@ HOSTILE = [
 ]
 
 
-OURS = "div|p|span|h2|table|thead|tbody|tr|th|td|b|strong|ol|ul|li|pre|code|details|summary|a"
+OURS = "div|p|span|h2|table|thead|tbody|tr|th|td|b|strong|ol|ul|li|pre|code|details|summary|a|wbr"
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))

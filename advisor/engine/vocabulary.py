@@ -130,6 +130,7 @@ TABLES: Mapping[str, Text] = {
 RUN: Mapping[str, Text] = {
     "step_us": _t("length of a step", "单步时间"),
     "device_idle_share": _t("idle share of the device", "设备空闲占比"),
+    "exposed_comm_share": _t("share of exposed communication", "未掩盖通信占比"),
     "step_count": _t("number of steps", "step 数"),
     "rank_count": _t("number of ranks", "卡数"),
     "captured_ranks": _t("number of captured ranks", "已采集的卡数"),

@@ -117,6 +117,8 @@ class Run(_Model):
     """Device span of one step, mean over the ranks and steps, µs; 0 when unknown. Savings are shares of it."""
     idle_share: float | None = None
     """Part of the mean step in which the device is idle, 0 to 1; None when unknown."""
+    exposed_share: float | None = None
+    """Part of the mean step that is communication with no computation beside it, 0 to 1; None when unknown."""
     job: JobKind = JobKind()
     sides: Sides = ""
     """What was recorded: host calls and kernels, kernels or step times alone, or only what a cluster summary holds."""

@@ -88,7 +88,8 @@ def run_of(words: str, seen: Iterable[int] = ()) -> Run:
         world_size=int(world),
         steps=tuple(range(1, int(_number_of_word(said, "step_count")) + 1)),
         step_us=_number_of_word(said, "step_us"),
-        idle_share=_number_of_word(said, "device_idle_share") if said.get("device_idle_share", "-") != "-" else None,
+        idle_share=_share_of_word(said, "device_idle_share"),
+        exposed_share=_share_of_word(said, "exposed_comm_share"),
         sides=_recorded_sides(said),
         job=JobKind(
             workload=_one_of_words(said, "workload", get_args(Workload)),
@@ -155,6 +156,10 @@ def _one_of_words(said: Mapping[str, str], name: str, allowed: Iterable[str]) ->
 
 def _text_of_word(said: Mapping[str, str], name: str) -> str:
     return "" if said.get(name, "-") == "-" else said[name]
+
+
+def _share_of_word(said: Mapping[str, str], name: str) -> float | None:
+    return None if said.get(name, "-") == "-" else _number_of_word(said, name)
 
 
 def _number_of_word(said: Mapping[str, str], name: str, default: float = 0) -> float:

@@ -215,7 +215,7 @@ def test_from_python_the_chip_is_an_argument_or_a_setting(tmp_path: Path) -> Non
 
 def test_with_a_chip_of_known_memory_the_rules_about_memory_can_look(real_data: Path, tmp_path: Path) -> None:
     def outcomes(*words: str) -> dict[str, str]:
-        found = diagnosed(real_data / "msinsight_pytorch_matrix" / "db" / "level1", tmp_path, *words)
+        found = diagnosed(real_data / "msinsight_pytorch_matrix" / "text" / "level0", tmp_path, *words)
         return {one["rule"]: one["outcome"] for one in found["outcomes"]}  # type: ignore[attr-defined]
 
     assert outcomes()["memory/near-capacity"] == "skipped"

@@ -394,8 +394,8 @@ AXES: Mapping[str, Text] = {
     "time_step": _t("per step", "每步"),
     "of_roof": _t("{share} of its roof", "达到上限的 {share}"),
     "roof_note": _t(
-        "rank {rank}; a line is what the chip can, a circle one shape: the larger, the more time",
-        "rank {rank}；线为芯片上限，圆点为一种形状，越大耗时越多",
+        "rank {rank}; a line is what the chip can with data from memory, a circle one shape: the larger, the more time",
+        "rank {rank}；线为数据取自显存时的芯片上限，圆点为一种形状，越大耗时越多",
     ),
     "shapes_of": _t("{shown} of {total} shapes", "{total} 种形状中的前 {shown} 种"),
     "stronger_longer": _t("the stronger the colour, the longer", "颜色越浓耗时越长"),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis import DERIVATIONS
+from advisor.chips import ChipTable
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import DERIVED
@@ -21,7 +22,7 @@ from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
 from advisor.rules.patterns import shipped_patterns
 
-GIVEN = {Run: Run(), ChainPatterns: shipped_patterns().chains}
+GIVEN = {Run: Run(), ChipTable: ChipTable(), ChainPatterns: shipped_patterns().chains}
 EVERY = pytest.mark.parametrize("derivation", DERIVATIONS, ids=lambda d: d.__name__)
 
 HOSTILE = {

@@ -95,7 +95,7 @@ def test_the_spreadsheet_has_a_sheet_for_each_rank(tmp_path: Path) -> None:
 def test_names_of_modules_are_no_markup(tmp_path: Path, language: str) -> None:
     page = written(tmp_path, ".html", "--lang", language).read_text("utf-8")
     assert "<script>alert" not in page
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.replace("<wbr>", "")
     assert 'class="meter"' in page
 
 

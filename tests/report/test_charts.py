@@ -89,7 +89,7 @@ def test_a_mark_says_its_values_where_one_points_at_it(language: Language, rende
         "idle_causes": "host late · 17 ms",
         "launch_latency": "launches: 730",
         "operators": "MatMulV2 · 4 ms · 10 calls per step",
-        "rooflines": "MatMulV2 · 4096,4096;4096,4096 · BF16 · 60 TFLOP/s · 188 % of its roof · 900 µs",
+        "rooflines": "MatMulV2 · 4096,4096;4096,4096 · BF16 · 60 TFLOP/s · &gt; 100 % of its roof · 900 µs",
         "rank_steps": "rank 3 · step 50 · 114 ms",
         "links": "rank 1 → 0 · HCCS 23 GB/s · 95.4 MiB per step",
     }

@@ -44,7 +44,7 @@ def test_what_was_not_checked_is_said_with_the_way_to_record_it(
 ) -> None:
     path = tmp_path / f"report{suffix}"
     write_report(SHAPES["fine but half blind"], path, language, renderer)
-    text = path.read_text("utf-8")
+    text = path.read_text("utf-8").replace("<wbr>", "")
     for words in ("profiler_level=Level1", "compute/dynamic-shapes", "memory_uses", "io/data-loader", "let.x"):
         assert words in text
     assert ("only one rank was captured" if language == "en" else "只采集了一个 rank") in text
@@ -144,7 +144,7 @@ def test_the_users_line_is_said_without_the_folders_of_the_machine(
     source = CodeLine(file="/home/somebody/job/train.py", line=88, function="<b>|` @all")
     diagnosis = rich().model_copy(update={"findings": (first.model_copy(update={"source": source}), *rest)})
     write_report(diagnosis, tmp_path / f"report{suffix}", language)
-    text = (tmp_path / f"report{suffix}").read_text("utf-8")
+    text = (tmp_path / f"report{suffix}").read_text("utf-8").replace("<wbr>", "")
     assert "…/job/train.py:88" in text
     assert "somebody" not in text
     assert ("(&lt;b&gt;|` @all)" if suffix == ".html" else "``…/job/train.py:88 (<b>|` @all)``") in text

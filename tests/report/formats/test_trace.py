@@ -112,14 +112,15 @@ RECORDED = ("kernels", "collective_calls", "holdup_calls", "step_windows")
 
 
 BETWEEN_STEPS = ("memory_peaks",)
-"""Tables of samples, which are taken before the first step and behind the last one too."""
+"""Tables of samples, which are taken before the timeline begins, before the first step and behind the last one too."""
 
 
 def occurrences(diagnosis: Diagnosis) -> list[Occurrence]:
     events = [one for finding in diagnosis.findings for one in finding.occurrences]
     assert {"collective_calls", "gaps"} <= {one.table for one in events}
-    assert all(one.since_start_us is not None and one.since_start_us >= 0 for one in events)
-    assert all(one.since_step_us is not None for one in events if one.table not in BETWEEN_STEPS)
+    assert all(one.since_start_us is not None for one in events)
+    within = [one for one in events if one.table not in BETWEEN_STEPS]
+    assert all(one.since_start_us >= 0 and one.since_step_us is not None for one in within)  # type: ignore[operator]
     return events
 
 

@@ -39,7 +39,7 @@ def traffic_uses(samples: Table[TrafficSample], chips: Table[ChipLimit] | None) 
         mean_gbps=mean,
         peak_gbps=uses.largest(np.where(sampled, together, np.nan)),
         hit_share=ratio(uses.sums(held), uses.sums(asked)),
-        bandwidth_share=ratio(mean, np.where(of_memory, _bandwidths(samples["rank"][own], chips), np.nan)),
+        used_share=ratio(mean, np.where(of_memory, _bandwidths(samples["rank"][own], chips), np.nan)),
     )
 
 

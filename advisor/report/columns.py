@@ -208,6 +208,7 @@ COLUMNS: Mapping[str, Text] = {
     "unlisted_us": _t("Contradicted", "对不上"),
     "unseen_us": _t("Waiting that is not recorded", "未记录的等待"),
     "unwaited_us": _t("Waits aside", "除去等待"),
+    "used_share": _t("Of the bandwidth", "带宽利用率"),
     "usual_us": _t("Longest in other steps", "其他 step 的最长停顿"),
     "value": _t("Value", "取值"),
     "vector_share": _t("Vector busy", "Vector 占用率"),

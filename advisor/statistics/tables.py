@@ -178,7 +178,7 @@ def _holders(profile: Profile, keys: Keys) -> pd.DataFrame:
 def _traffic(profile: Profile, keys: Keys) -> pd.DataFrame:
     """What memory, its cache and the links of each device moved."""
     frame = _plain_frame(profile.table(TrafficUse))
-    columns = ("samples", "mean_gbps", "peak_gbps", "bandwidth_share", "hit_share")
+    columns = ("samples", "mean_gbps", "peak_gbps", "used_share", "hit_share")
     return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
 
 

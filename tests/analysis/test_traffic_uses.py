@@ -24,8 +24,8 @@ def test_units_add_up_and_moments_are_averaged() -> None:
     chips = Table.build(ChipLimit, rank=[0], chip="910B1", memory_gbps=[1600.0])
     (row,) = traffic_uses(samples, chips).rows()
     assert (row["samples"], row["mean_gbps"], row["peak_gbps"]) == (2.0, 80.0, 120.0)
-    assert row["bandwidth_share"] == pytest.approx(0.05)
-    assert traffic_uses(samples, None).rows()[0]["bandwidth_share"] is None
+    assert row["used_share"] == pytest.approx(0.05)
+    assert traffic_uses(samples, None).rows()[0]["used_share"] is None
 
 
 def test_what_was_summed_up_has_a_mean_alone() -> None:

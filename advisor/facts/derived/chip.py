@@ -71,7 +71,7 @@ class TrafficUse(Fact):
     samples: Annotated[float, Count("Moments it was looked at; missing where only a mean was recorded.")]
     mean_gbps: Annotated[float, Rate("Mean over the whole recording, idle time included.")]
     peak_gbps: Annotated[float, Rate("The most of one sample.")]
-    bandwidth_share: Annotated[
+    used_share: Annotated[
         float,
         Share("Mean over what the memory of the chip carries, both ways together; of HBM, where the chip is known."),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+from html import unescape
 
 import pytest
 from rich.console import Console
@@ -24,7 +25,7 @@ from advisor.report.blocks import (
     plain_lines,
 )
 from advisor.report.prose import TextPiece, plain_prose
-from advisor.report.renderers.html import HtmlBlocks
+from advisor.report.renderers.html import HtmlBlocks, unbroken_code
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.time_split import TimePart
@@ -114,6 +115,13 @@ def test_what_stands_in_a_fold_cannot_leave_it() -> None:
 def test_a_grid_without_heads_has_no_empty_line_above_it() -> None:
     assert terminal(Grid(((), ()), ((plain_prose("a"), plain_prose("b")),))).split() == ["a", "b"]
     assert not terminal(Grid(((), ()), ((plain_prose("a"), plain_prose("b")),))).startswith("\n")
+
+
+def test_a_word_of_code_that_fits_on_no_line_breaks_where_its_parts_end_and_nowhere_else() -> None:
+    code = "profiler_level=torch_npu.profiler.ProfilerLevel.Level1,  # <b>"
+    shown = str(unbroken_code(code))
+    assert "profiler_level=<wbr>torch_npu.<wbr>profiler.<wbr>ProfilerLevel.<wbr>Level1," in shown
+    assert unescape(re.sub(r"<[^>]*>", "", shown)) == code
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ WIDE_PERCENT = 5
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|[nµm]?s|[KMGT]?i?B|GB/s|MHz)(?!\w))")
 _BLANKS = re.compile(r"(\s+)")
 _BREAKS = re.compile(r"(?<=[;/])(?=[^;/\s])")
+_BREAKS_OF_CODE = re.compile(r"(?<=[=(,./;:])(?=[^=(,./;:\s])")
+"""Where a word of code that fits on no line may break: behind an equals sign, a bracket, a dot, a slash."""
 _TONES: Mapping[str, Markup] = {
     **dict.fromkeys(("critical", "high", "medium", "low", "info"), Markup('<span class="severity {}">{}</span>')),
     **dict.fromkeys(("compute", "comm", "idle"), Markup('<i class="{}"></i>{}')),
@@ -308,9 +310,9 @@ def _title_of(block: Block) -> str:
     return ""
 
 
-def _breakable(code: str) -> Markup:
+def _breakable(code: str, breaks: re.Pattern[str] = _BREAKS) -> Markup:
     """A name that may break behind a semicolon, as lists of shapes do, or a slash, as paths of files and modules do."""
-    return Markup("<wbr>").join(_BREAKS.split(code))
+    return Markup("<wbr>").join(breaks.split(code))
 
 
 def tie_units(text: str) -> str:
@@ -319,9 +321,10 @@ def tie_units(text: str) -> str:
 
 
 def unbroken_code(text: str) -> Markup:
-    """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line."""
+    """A command or code whose words stay whole: no line breaks inside a flag or a name that fits on a line; longer ones
+    break where their parts end."""
     return join_markup(
-        _whole_word(word) if word.strip() and len(word) <= LONGEST_WHOLE else escape(word)
+        _whole_word(word) if word.strip() and len(word) <= LONGEST_WHOLE else _breakable(word, _BREAKS_OF_CODE)
         for word in _BLANKS.split(text)
     )
 

@@ -23,7 +23,8 @@ def memory_peaks(
 ) -> Table[MemoryPeak]:
     """One row per rank and component, at its first moment of most reserved (else allocated) memory.
 
-    What a device holds is what its capture says, else what the name of the chip tells, else what its cores tell.
+    What a device holds is what its capture says, else what the name of the chip tells, else what its cores tell; none
+    of it where more was taken than that, for then it is another chip.
     """
     held = np.where(np.isnan(uses["reserved_bytes"]), uses["allocated_bytes"], uses["reserved_bytes"])
     uses = uses.take(~np.isnan(held) & (uses["time_ns"] != MISSING))
@@ -32,14 +33,18 @@ def memory_peaks(
     order = np.lexsort((uses["time_ns"], -held, groups.of))
     _, begin = np.unique(groups.of[order], return_index=True)
     peak = order[begin]
+    rank = uses["rank"][peak]
+    capacity = _capacities(rank, chips.known_of(run.chip).memory_bytes, devices, limits)
+    ranks = group_by(rank)
+    contradicted = ranks.largest(held[peak])[ranks.of] > capacity
     return Table.build(
         MemoryPeak,
-        rank=uses["rank"][peak],
+        rank=rank,
         component=uses.texts("component").take(peak),
         reserved_bytes=uses["reserved_bytes"][peak],
         allocated_bytes=uses["allocated_bytes"][peak],
         largest_allocated_bytes=groups.largest(uses["allocated_bytes"]),
-        capacity_bytes=_capacities(uses["rank"][peak], chips.known_of(run.chip).memory_bytes, devices, limits),
+        capacity_bytes=np.where(contradicted, np.nan, capacity),
         time_ns=uses["time_ns"][peak],
     )
 

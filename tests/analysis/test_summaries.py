@@ -215,6 +215,15 @@ def test_where_no_name_tells_the_capacity_the_cores_do_and_what_was_recorded_win
     assert capacity("", "memory_bytes\n80000000000") == 80e9
 
 
+def test_of_a_device_of_which_more_was_taken_than_it_holds_the_memory_is_not_known() -> None:
+    uses = Table.build(
+        MemoryUse, rank=[0, 0, 1], component=["PTA", "APP", "APP"], time_ns=[1, 1, 1],
+        reserved_bytes=[10e9, 100e9, 64 * 1024.0**3],
+    )  # fmt: skip
+    rows = memory_peaks(Run(chip="Ascend910B3"), ChipTable(), uses, None).rows()
+    assert [row["capacity_bytes"] for row in rows] == [None, None, 64 * 1024**3]
+
+
 def test_nothing_recorded_gives_empty_tables():
     assert not len(link_uses(Table.empty(Link), None))
     assert not len(memory_peaks(Run(), ChipTable(), Table.empty(MemoryUse), None))

@@ -50,7 +50,7 @@ def attention_calls(
 ) -> Table[AttentionCall]:
     """One row per kernel of attention that a mark speaks of."""
     recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
-    work = charge_work(Table.empty(ModuleRange) if ranges is None else ranges, recorded)
+    work = charge_work(ranges, recorded)
     marked = _marks_of_operators(marks, kernels, work)
     types, operator = kernels.texts("op_type"), work.operator[: work.kernels]
     mark = np.where(types.isin([FORWARD]), values_at(marked, operator, -1), -1)

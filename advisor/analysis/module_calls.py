@@ -101,14 +101,14 @@ class _Spans(Struct, frozen=True):
     """The span that each belongs to: the one around it, or around the forward operator; -1 for none."""
 
 
-def charge_work(ranges: Table[ModuleRange], recorded: LaunchTables) -> ChargedWork:
-    """All work with its module; worked out once for the same tables."""
-    return ranges.once(_charge_work, *recorded)
+def charge_work(ranges: Table[ModuleRange] | None, recorded: LaunchTables) -> ChargedWork:
+    """All work with its module, none where no modules are known; worked out once for the same tables."""
+    return recorded.kernels.once(_charge_work, ranges, *recorded[1:])
 
 
-def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
-    recorded = LaunchTables(*tables)
-    kernels, collectives = recorded.kernels, _or_empty(Collective, recorded.collectives)
+def _charge_work(kernels: Table[Kernel], known: Table[ModuleRange] | None, *tables: Any) -> ChargedWork:
+    recorded, ranges = LaunchTables(kernels, *tables), _or_empty(ModuleRange, known)
+    collectives = _or_empty(Collective, recorded.collectives)
     operators = recorded.calls.take(np.flatnonzero(recorded.calls.texts("kind").isin(_OPERATORS)))
     launches = _or_empty(Launch, recorded.launches)
     lanes = lanes_of(ranges, operators, launches)

@@ -43,14 +43,14 @@ def overlap_slowdowns(
     shift = device.axis.shift[work.cell[chosen.row]]
     start, end = work.start[chosen.row] + shift, work.end[chosen.row] + shift
     part = ratio(covered_ns(device.comm, start, end).astype(float), (end - start).astype(float))
-    whole = chosen.take(np.flatnonzero((part >= _MOSTLY) | (part == 0)))
-    is_beside = part[(part >= _MOSTLY) | (part == 0)] > 0
+    clear = (part >= _MOSTLY) | (part == 0)
+    whole, is_beside = chosen.take(np.flatnonzero(clear)), part[clear] > 0
     groups = group_like_kernels(whole.table)
     beside, bare = (groups.sums(where.astype(float)) for where in (is_beside, ~is_beside))
     compared = np.flatnonzero((beside >= _ENOUGH) & (bare >= _ENOUGH))
     us, steps = whole.duration_us, whole.steps[groups.first]
     with_it, without = np.where(is_beside, us, np.nan), np.where(is_beside, np.nan, us)
-    usual, slower = groups.quantiles(without, 0.5), groups.quantiles(with_it, 0.5)
+    usual, slower = groups.medians(without), groups.medians(with_it)
     took = groups.sums(np.where(is_beside, us, 0.0))
     table = whole.table.take(groups.first)
     every_row = Table.build(

@@ -143,14 +143,8 @@ def _chips_alike(chip: Chip, cube_mhz: float, chips: ChipTable) -> list[Chip]:
     """The chips that it may be: itself where its name is exact, else those with such cores, of its family if named."""
     if chips.is_exact(chip.name) or chip.tflops:
         return [chip]
-    families = (chip.name, *MIXED_UP.get(chip.name, ()))
-    return [
-        one
-        for one in chips.chips
-        if chips.is_exact(one.name)
-        and (one.family in families if chip.name else one.macs == CUBE_OF_A2)
-        and abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz
-    ]
+    members = _members(chip, chips)
+    return [one for one in members if abs(one.cube_cores * one.nominal_mhz - cube_mhz) <= _NEAR * cube_mhz]
 
 
 def _members_as_fast(chip: Chip, mhz: float, chips: ChipTable) -> list[Chip]:
@@ -158,19 +152,23 @@ def _members_as_fast(chip: Chip, mhz: float, chips: ChipTable) -> list[Chip]:
     they were built for."""
     if chips.is_exact(chip.name) or chip.tflops or not chip.name:
         return []
+    return [one for one in _members(chip, chips) if one.nominal_mhz >= mhz * _WRITTEN]
+
+
+def _members(chip: Chip, chips: ChipTable) -> list[Chip]:
+    """The chips of a family; of one without a name all whose kernels count cycles."""
     families = (chip.name, *MIXED_UP.get(chip.name, ()))
-    members = (one for one in chips.chips if chips.is_exact(one.name) and one.family in families)
-    return [one for one in members if one.nominal_mhz >= mhz * _WRITTEN]
+    exact = (one for one in chips.chips if chips.is_exact(one.name))
+    return [one for one in exact if (one.family in families if chip.name else one.macs == CUBE_OF_A2)]
 
 
 def _fastest_clocks(frequencies: Table[Frequency] | None) -> dict[int, float]:
-    """By rank: the highest clock of its cores, MHz."""
+    """By rank: the highest clock of its cores, MHz; NaN where none is known."""
     if frequencies is None:
         return {}
-    ranks, of = np.unique(frequencies["rank"], return_inverse=True)
-    fastest = np.full(len(ranks), -np.inf)
-    np.fmax.at(fastest, of, frequencies["mhz"])
-    return dict(zip(ranks.tolist(), fastest.tolist(), strict=True))
+    ranks = group_by(frequencies["rank"])
+    fastest = ranks.largest(frequencies["mhz"])
+    return dict(zip(frequencies["rank"][ranks.first].tolist(), fastest.tolist(), strict=True))
 
 
 def _counting(chips: ChipTable) -> list[Chip]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, ratio
+from advisor.analysis.grouping import group_by, ratio, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import ChipLimit, TrafficUse
 from advisor.facts.observed import TrafficSample
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Table, values_at
 
 
 def traffic_uses(samples: Table[TrafficSample], chips: Table[ChipLimit] | None) -> Table[TrafficUse]:
@@ -30,6 +30,8 @@ def traffic_uses(samples: Table[TrafficSample], chips: Table[ChipLimit] | None) 
     own = first[uses.first]
     mean, of_memory = uses.means(together), place.take(own).isin(["HBM"])
     counted = uses.sums(sampled.astype(np.float64))
+    known = Table.empty(ChipLimit) if chips is None else chips
+    carried = values_at(known["memory_gbps"], row_of_key(known["rank"], samples["rank"][own]), np.nan)
     return Table.build(
         TrafficUse,
         rank=samples["rank"][own],
@@ -39,13 +41,5 @@ def traffic_uses(samples: Table[TrafficSample], chips: Table[ChipLimit] | None) 
         mean_gbps=mean,
         peak_gbps=uses.largest(np.where(sampled, together, np.nan)),
         hit_share=ratio(uses.sums(held), uses.sums(asked)),
-        used_share=ratio(mean, np.where(of_memory, _bandwidths(samples["rank"][own], chips), np.nan)),
+        used_share=ratio(mean, np.where(of_memory, carried, np.nan)),
     )
-
-
-def _bandwidths(rank: Array, chips: Table[ChipLimit] | None) -> Array:
-    """Of each rank: what the memory of its chip can carry, GB/s; missing where nobody knows."""
-    if chips is None:
-        return np.full(len(rank), np.nan)
-    known = dict(zip(chips["rank"].tolist(), chips["memory_gbps"].tolist(), strict=True))
-    return np.array([known.get(one, np.nan) for one in rank.tolist()], np.float64)

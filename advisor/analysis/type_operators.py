@@ -24,7 +24,7 @@ def type_operators(
 ) -> Table[TypeOperator]:
     """One row per rank, operator type and operator behind such kernels; longest first."""
     recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
-    work = charge_work(Table.empty(ModuleRange) if ranges is None else ranges, recorded)
+    work = charge_work(ranges, recorded)
     rank, types, us = kernels["rank"], kernels.texts("op_type"), np.nan_to_num(kernels["duration_us"])
     names = work.operators.texts("name").at(work.operator[: work.kernels])
     groups, whole = group_by(rank, types, names), group_by(rank, types)

@@ -462,20 +462,15 @@ def _with_lines(profile: Profile, findings: tuple[Finding, ...], of_rules: Mappi
     """The findings with the lines of the user's program; reads operators only where their stacks were recorded."""
     from advisor.engine.user_line import with_lines
 
-    if not _records_stacks(profile):
+    if profile.run.call_stacks != "on":
         return with_lines(findings, None)
     stacks, types = profile.table_if_recorded(OperatorStack), profile.table_if_recorded(TypeOperator)
     return with_lines(findings, stacks, types, of_rules)
 
 
-def _records_stacks(profile: Profile) -> bool:
-    """Whether any rank was recorded with call stacks."""
-    return any(capture.with_stack for capture in profile.run.captures)
-
-
 def _behind_lines(profile: Profile) -> tuple[type[Fact], ...]:
     """What the user's line of a finding about kernels rests on: nothing where no line is known."""
-    return LINES if _records_stacks(profile) else ()
+    return LINES if profile.run.call_stacks == "on" else ()
 
 
 def _worker_count(jobs: int | None, sources: Sequence[Source]) -> int:

@@ -54,3 +54,23 @@ def read_best(readings: Sequence[Reading[C, Any]], fact: type[F], capture: C, ex
     if empty is None or fact.never_empty:
         raise FactMissing([fact.table], unreadable)
     return empty
+
+
+def read_each(fact: type[F], ways: Iterable[Callable[[], Table[F]]]) -> list[Table[F]]:
+    """The rows that each of these gives, of those that can be read: parts of one fact that lie in several files.
+
+    Raises:
+        FactMissing: None can.
+    """
+    found: list[Table[F]] = []
+    unreadable: list[str] = []
+    for way in ways:
+        try:
+            found.append(way())
+        except FactMissing as missing:
+            unreadable += missing.unreadable
+        except Unreadable as wrong:
+            unreadable.append(wrong.file)
+    if not found:
+        raise FactMissing([fact.table], unreadable)
+    return found

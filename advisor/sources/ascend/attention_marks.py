@@ -13,7 +13,7 @@ from advisor.sources.reading import Reading
 
 def _from_text(folder: Folder) -> Table[AttentionMark]:
     marks = marks_of_timeline(folder).of(ATTENTION_DOMAIN)
-    return table_of_marks(folder.rank, marks.thread, marks.start, marks.message, "trace_view.json", folder.notes)
+    return table_of_marks(folder.rank, marks.thread, marks.start, marks.message, folder.timeline_name, folder.notes)
 
 
 def _from_database(folder: Folder) -> Table[AttentionMark]:

@@ -15,8 +15,7 @@ from advisor.sources.reading import Reading
 
 
 def _links_from_text(folder: Folder) -> Table[GradientLink]:
-    arrows = folder.timeline().gradient_links
-    return table_of_arrows(folder.rank, arrows, folder.parts("trace_view.json")[0].name, folder.notes)
+    return table_of_arrows(folder.rank, folder.timeline().gradient_links, folder.timeline_name, folder.notes)
 
 
 def _links_from_database(folder: Folder) -> Table[GradientLink]:

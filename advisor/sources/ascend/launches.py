@@ -32,7 +32,7 @@ def _launches_from_text(folder: Folder) -> Table[Launch]:
         raise FactMissing([Launch.table])
     starts, ends = np.flatnonzero(~links.end), np.flatnonzero(links.end)
     if not (len(starts) and len(ends)):
-        file = folder.parts("trace_view.json")[0].name
+        file = folder.timeline_name
         folder.notes.add(file, "", Message("arrows_lack_an_end"), rows=len(links.track), share=1.0)
         raise FactMissing([Launch.table], [file])
     ends = ends[~_to_nothing(timeline, ends)]

@@ -7,6 +7,7 @@ Bandwidths of the database are in bytes per second, its packets are counted from
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -15,9 +16,8 @@ from advisor.facts.observed import PortCounters
 from advisor.facts.table import Array, Table, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database
-from advisor.sources.reading import Reading
+from advisor.sources.reading import Reading, read_each
 
 _BYTES_PER_GB = 1e9
 _FILES = {"nic.csv": "NIC", "roce.csv": "RoCE"}
@@ -34,20 +34,13 @@ _SHARES = {
 
 
 def _ports_from_text(folder: Folder) -> Table[PortCounters]:
-    found: list[Table[PortCounters]] = []
-    unreadable: list[str] = []
-    for name, network in _FILES.items():
-        try:
-            columns = folder.columns(PortCounters, name, _HEADINGS, ("bandwidth_gbps",), _SHARES)
-        except FactMissing as missing:
-            unreadable += missing.unreadable
-        except Unreadable as wrong:
-            unreadable.append(wrong.file)
-        else:
-            found.append(_summed_up(folder, network, columns))
-    if not found:
-        raise FactMissing([PortCounters.table], tuple(unreadable))
-    return Table.concat(PortCounters, found)
+    files = [partial(_ports_of_file, folder, name, network) for name, network in _FILES.items()]
+    return Table.concat(PortCounters, read_each(PortCounters, files))
+
+
+def _ports_of_file(folder: Folder, name: str, network: str) -> Table[PortCounters]:
+    columns = folder.columns(PortCounters, name, _HEADINGS, ("bandwidth_gbps",), _SHARES)
+    return _summed_up(folder, network, columns)
 
 
 def _summed_up(folder: Folder, network: str, columns: Mapping[str, Values]) -> Table[PortCounters]:

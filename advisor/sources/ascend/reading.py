@@ -207,6 +207,11 @@ class Folder(Description):
             self._kept.decoded[name] = make()
         return cast("T", self._kept.decoded[name])
 
+    @property
+    def timeline_name(self) -> str:
+        """The name of the file with the timeline, of which damage is told."""
+        return self.parts("trace_view.json")[0].name
+
     def timeline(self) -> TraceTimeline:
         """The decoded trace_view.json.
 

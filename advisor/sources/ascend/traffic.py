@@ -19,9 +19,8 @@ from advisor.facts.observed import TrafficSample
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.damage_notes import Unreadable
 from advisor.sources.files.database import Database, match_keys
-from advisor.sources.reading import Reading
+from advisor.sources.reading import Reading, read_each
 
 _BYTES_PER_GB = 1e9
 _MB_PER_GB = 1e3
@@ -47,7 +46,8 @@ def _samples_of_timeline(folder: Folder) -> Samples:
     owners = Texts.of(one and one[0].partition("/")[0] for one in told)
     share = np.full(len(code), np.nan)
     shares = found.value[hits]
-    at = match_keys(*(_keys_of(owners.codes[code[rows]], found.time_ns, rows) for rows in (hits, moved)))
+    keys = owners.codes[code].astype(np.int64) * len(code) + np.unique(found.time_ns, return_inverse=True)[1]
+    at = match_keys(keys[hits], keys[moved])
     share[moved] = values_at(np.where((shares >= 0) & (shares <= 1), shares, np.nan), at, np.nan)
     return Table.build(
         TrafficSample,
@@ -59,12 +59,6 @@ def _samples_of_timeline(folder: Folder) -> Samples:
         speed_gbps=found.value / _MB_PER_GB,
         hit_share=share,
     ).take(moved)
-
-
-def _keys_of(owner: Array, time_ns: Array, rows: Array) -> Array:
-    """A number for each owner and moment, the same in all calls for one timeline."""
-    moments = np.unique(time_ns, return_inverse=True)[1][rows]
-    return owner.astype(np.int64) * (len(time_ns) + 1) + moments
 
 
 def _lower(texts: Texts) -> Texts:
@@ -80,29 +74,15 @@ _FILES = {"hbm.csv": "HBM", "ddr.csv": "DDR", "hccs.csv": "HCCS", "pcie.csv": "P
 _WAYS_OF_LINKS = (("received", "rx"), ("sent", "tx"))
 
 
-def _samples_of_files(folder: Folder) -> tuple[list[Samples], list[str]]:
-    """One table for each file that is there, and those that cannot be read."""
-    found: list[Samples] = []
-    unreadable: list[str] = []
-    for file, place in _FILES.items():
-        ways = _memory_ways if place in ("HBM", "DDR") else _link_ways
-        try:
-            found += [
-                Table.build(
-                    TrafficSample,
-                    rank=np.full(len(speed), folder.rank),
-                    place=place,
-                    way=way,
-                    unit=unit,
-                    speed_gbps=speed,
-                ).take(speed >= 0)
-                for way, unit, speed in ways(folder, file)
-            ]
-        except FactMissing as missing:
-            unreadable += missing.unreadable
-        except Unreadable as wrong:
-            unreadable.append(wrong.file)
-    return found, unreadable
+def _samples_of_file(folder: Folder, file: str, place: str) -> Samples:
+    ways = _memory_ways if place in ("HBM", "DDR") else _link_ways
+    parts = [
+        Table.build(
+            TrafficSample, rank=np.full(len(speed), folder.rank), place=place, way=way, unit=unit, speed_gbps=speed
+        ).take(speed >= 0)
+        for way, unit, speed in ways(folder, file)
+    ]
+    return Table.concat(TrafficSample, parts) if parts else Table.empty(TrafficSample)
 
 
 def _memory_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, Array]]:
@@ -131,16 +111,13 @@ def _link_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, A
 
 
 def _samples_from_text(folder: Folder) -> Samples:
-    found, unreadable = _samples_of_files(folder)
-    try:
-        drawn = _samples_of_timeline(folder)
-    except FactMissing as missing:
-        unreadable += missing.unreadable
-    else:
-        seen = drawn.texts("place").in_use().names
-        found = [drawn, *(one for one in found if not one.texts("place").isin(seen).any())]
-    if not found:
-        raise FactMissing([TrafficSample.table], tuple(unreadable))
+    """Of each place what is finest: the timeline comes before the files that sum it up."""
+    files = [partial(_samples_of_file, folder, file, place) for file, place in _FILES.items()]
+    found: list[Samples] = []
+    seen: set[str] = set()
+    for part in read_each(TrafficSample, [partial(_samples_of_timeline, folder), *files]):
+        found.append(part.take(~part.texts("place").isin(seen)))
+        seen |= {*part.texts("place").in_use().names}
     return Table.concat(TrafficSample, found)
 
 

@@ -87,6 +87,16 @@ def test_the_timeline_is_finer_than_the_file_of_the_same_place(tmp_path: Path) -
     assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [("HBM", "read", 0, 10_000, 1.0, None)]
 
 
+def test_files_are_read_where_the_timeline_cannot_be(tmp_path: Path) -> None:
+    file = "Device_id,Metric,Read(MB/s),Write(MB/s)\n0,0,1000,2000\n"
+    folder = captured(tmp_path, [counter("HBM 0/Read", "10", read=777.0)], hbm=file)
+    folder.files["trace_view.json"].write_text("no timeline", "utf-8")
+    assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [
+        ("HBM", "read", 0, None, 1.0, None),
+        ("HBM", "write", 0, None, 2.0, None),
+    ]
+
+
 def test_tables_of_the_database_are_bytes_per_second(tmp_path: Path) -> None:
     texts = Texts()
     posted = {f"{start}{kind}Avg": 1e9 for start in ("tx", "rx") for kind in ("Post", "Nonpost", "Cpl")}

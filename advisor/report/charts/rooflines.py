@@ -24,7 +24,6 @@ TONES = ("compute", "comm", "accent", "medium")
 SMALLEST, LARGEST = 30.0, 400.0
 """Areas of circles, square pixels."""
 MOST_TICKS, FEW_DECADES = 8, 3
-MOST_TICKS, FEW_DECADES = 8, 3
 _ROOM = 1.6
 _NAME, _SHAPES = 40, 60
 
@@ -130,9 +129,14 @@ def _roof_points(roofs: Sequence[tuple[str, float, float]], across: Sequence[flo
     for number, (dtype, peak, rate) in enumerate(roofs):
         bend = peak / rate if rate > 0 else across[0]
         for intensity in (across[0], min(max(bend, across[0]), across[1]), across[1]):
-            speed = min(peak, intensity * rate) if rate > 0 else peak
+            speed = _roof_above(intensity, peak, rate)
             values.append({"roof": number, "dtype": dtype, "intensity": intensity, "tflops": speed})
     return values
+
+
+def _roof_above(intensity: float, peak: float, rate: float) -> float:
+    """The most that the chip can do at so many operations per byte; its peak where the bandwidth is unknown."""
+    return min(peak, intensity * rate) if rate > 0 else peak
 
 
 def _point(row: Row, names: Sequence[str], language: Language) -> ChartSpec:
@@ -162,9 +166,8 @@ def _said_share(row: Row) -> str:
 
 def _share(row: Row) -> float:
     """Part of the roof above its point that it reaches."""
-    rate = number_or_zero(row, "memory_gbps") / 1e3
-    peak = number_or_zero(row, "peak_tflops")
-    roof = min(peak, number_or_zero(row, "intensity") * rate) if rate > 0 else peak
+    peak, rate = number_or_zero(row, "peak_tflops"), number_or_zero(row, "memory_gbps") / 1e3
+    roof = _roof_above(number_or_zero(row, "intensity"), peak, rate)
     return number_or_zero(row, "tflops") / roof if roof > 0 else 0.0
 
 

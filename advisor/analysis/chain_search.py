@@ -228,3 +228,23 @@ def pattern_of_chains(found: FoundChains, patterns: ChainPatterns) -> Texts:
     """Per chain: the name of its pattern."""
     names = Texts.of(pattern.name for pattern in patterns.patterns for _ in pattern.orders)
     return names.take(found.order)
+
+
+def kept_kernels(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
+    """Per kernel of the chains: whether the fused operator does its work as it stands."""
+    types, kept = every.table.texts("op_type").take(found.row), np.zeros(len(found.row), bool)
+    for number, order in enumerate(patterns.orders):
+        if order.kept_types:
+            kept |= types.isin(order.kept_types) & (found.order[found.chain] == number)
+    return kept
+
+
+def fused_us_of_chains(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
+    """Per chain: what the fused operator needs, at most what the chain takes: the members that are kept, and its passes
+    at the pace of the longest of the others."""
+    duration, kept = every.duration_us[found.row], kept_kernels(found, patterns, every)
+    passes = np.array([order.passes for order in patterns.orders])[found.order]
+    longest = np.maximum.reduceat(np.where(kept, 0, duration), found.begin) if len(found.begin) else duration
+    needed = np.bincount(found.chain, duration * kept, len(found.size)) + passes * longest
+    fused: Array = np.minimum(needed, np.bincount(found.chain, duration, len(found.size)))
+    return fused

@@ -5,10 +5,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.chain_search import FoundChains, chains_in_steps, pattern_of_chains
+from advisor.analysis.chain_search import (
+    FoundChains,
+    chains_in_steps,
+    fused_us_of_chains,
+    kept_kernels,
+    pattern_of_chains,
+)
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by, ratio
 from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
+from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
 from advisor.facts.chain_patterns import ChainPatterns
 from advisor.facts.derived import FusibleChain, Overlap, Removal
@@ -34,7 +41,10 @@ def fusible_chains(
     beside = decisive_work_beside(device, kernels, collectives)
     chains = _sum_chains(found, patterns, every, device, beside)
     gone = sooner_by_name(without, "chain", chains["rank"], chains.texts("pattern"))
-    return chains.having(removed_us=np.minimum(chains["unshared_us"] + chains["gap_us"], gone.removed_us))
+    removed = np.minimum(chains["unshared_us"] + chains["gap_us"], gone.removed_us)
+    unreplayed = np.maximum(removed - chains["fused_us"], 0)
+    won = np.where(np.isinf(gone.fused_us), unreplayed, np.minimum(gone.fused_us, chains["spared_us"]))
+    return chains.having(removed_us=removed, spared_us=won)
 
 
 def _sum_chains(
@@ -43,7 +53,7 @@ def _sum_chains(
     row, chain, begin, size = found.row, found.chain, found.begin, found.size
     duration = every.duration_us[row]
     total, longest = np.bincount(chain, duration), np.maximum.reduceat(duration, begin)
-    fused = np.minimum(_fused_us(found, patterns, every), total)
+    fused = fused_us_of_chains(found, patterns, every)
     start, end = device.work.start[every.row], device.work.end[every.row]
     began = np.minimum.reduceat(start[row], begin)
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
@@ -55,6 +65,7 @@ def _sum_chains(
     whole = every.whole[head[groups.first]]
     worst = np.lexsort((began, -lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
     unshared = undisturbed_ns(device, every.row[row], groups.of[chain], len(groups), beside) / 1e3
+    spared = _spared_bytes(found, patterns, every)
     return Table.build(
         FusibleChain,
         rank=every.table["rank"][head[groups.first]],
@@ -67,6 +78,8 @@ def _sum_chains(
         between_us=groups.sums(between) / steps,
         fused_us=groups.sums(fused) / steps,
         gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
+        spared_us=np.maximum(groups.sums(np.maximum(lasted, total) - fused) / steps, 0),
+        spared_bytes=np.where(groups.sums(np.isnan(spared).astype(float)) > 0, np.nan, groups.sums(spared)) / steps,
         step_share=ratio(groups.sums(total) / steps, every.step_us[head[groups.first]]),
         worst_start_ns=began[worst],
         worst_us=lasted[worst],
@@ -85,15 +98,22 @@ def _about_patterns(names: Texts, patterns: ChainPatterns) -> dict[str, Texts | 
     }
 
 
-def _fused_us(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
-    """Per chain: what the fused operator needs: the members that are kept, and its passes at the pace of the longest
-    of the others."""
-    types, duration = every.table.texts("op_type").take(found.row), every.duration_us[found.row]
-    kept = np.zeros(len(found.row), bool)
-    for number, order in enumerate(patterns.orders):
-        if order.kept_types:
-            kept |= types.isin(order.kept_types) & (found.order[found.chain] == number)
+def _spared_bytes(found: FoundChains, patterns: ChainPatterns, every: StepKernels) -> Array:
+    """Per chain: what its members read and write, less as much of it as the fused operator does; those that are kept
+    aside. NaN where shapes or data types of a member are not known."""
+    duration, kept = every.duration_us[found.row], kept_kernels(found, patterns, every)
+    moved = np.where(kept, 0, _moved_bytes(every.table.take(found.row)))
     passes = np.array([order.passes for order in patterns.orders])[found.order]
-    longest = np.maximum.reduceat(np.where(kept, 0, duration), found.begin)
-    fused: Array = np.bincount(found.chain, duration * kept) + passes * longest
-    return fused
+    longest = np.maximum.reduceat(np.where(kept, 0, duration), found.begin)[found.chain]
+    passing = np.maximum.reduceat(np.where(~kept & (duration >= longest), moved, 0), found.begin)
+    spared: Array = np.maximum(np.add.reduceat(moved, found.begin) - passes * passing, 0)
+    return spared
+
+
+def _moved_bytes(kernels: Table[Kernel]) -> Array:
+    """Per kernel: what it reads and writes, NaN where that is not known."""
+    texts = [kernels.texts(name) for name in TOLD_BY]
+    alike = group_by(*texts)
+    rows = zip(*(column.take(alike.first).values() for column in texts), strict=True)
+    sizes = [work_of_kernel(op_type or "", *others).size_bytes for op_type, *others in rows]
+    return np.array(sizes, float)[alike.of]

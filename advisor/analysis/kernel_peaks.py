@@ -11,16 +11,13 @@ from msgspec import Struct
 from advisor.analysis.attention_calls import marked_flops
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by, ratio, row_of_key
-from advisor.analysis.operator_work import work_of_kernel
+from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.rooflines import peaks_of_rows
 from advisor.facts.derived import AttentionCall, ChipLimit
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table
 
-_ALIKE = (
-    *("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes"),
-    *("hf32", "core"),
-)
+_ALIKE = (*TOLD_BY, "hf32", "core")
 _MULTIPLY = ("matmul", "convolution", "attention")
 """Families whose kernels use the cube unit."""
 TOLERATED = 0.05

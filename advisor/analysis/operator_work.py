@@ -18,6 +18,8 @@ from advisor.analysis.attention_work import BACKWARD, FORWARD, flops_of_attentio
 from advisor.analysis.families import family_of
 from advisor.analysis.tensors import SIZES, Tensor, parse_tensors, size_of_all
 
+TOLD_BY = ("op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes")
+"""The columns of a kernel that tell its work, in the order of `work_of_kernel`."""
 _Tensors = tuple[Tensor | None, ...]
 
 

@@ -211,6 +211,7 @@ class Sooner(Struct, frozen=True):
     instant_us: Array
     removed_us: Array
     steady_us: Array
+    fused_us: Array
 
 
 def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names: Texts) -> Sooner:

@@ -3,19 +3,24 @@
 
 A kernel that goes away lets what follows begin earlier only as far as the host has launched it by then. So the rank is
 replayed, once with kernels that take no time but are launched as before, once without their launches too, and once with
-kernels that take no longer than the fastest quarter of their like.
+kernels that take no longer than the fastest quarter of their like; chains once more with one fused kernel each.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from advisor.analysis import replay
-from advisor.analysis.chain_search import FoundChains, chains_in_steps, pattern_of_chains
+from advisor.analysis.chain_search import (
+    FoundChains,
+    chains_in_steps,
+    fused_us_of_chains,
+    pattern_of_chains,
+)
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import build_timeline
-from advisor.analysis.grouping import Groups, group_by
+from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.intervals import Spans, covered_ns, subtract, union
 from advisor.analysis.operators import StepKernels, group_like_kernels, in_steps, slower_than_usual
 from advisor.analysis.replayed_rank import PAUSE_NS, ReplayedRank, per_cell, replayed_rank
@@ -26,6 +31,18 @@ from advisor.facts.table import Array, Table, Texts
 
 LEAST_SHARE = 0.005
 """Operator types and chains that take less of the step are not asked for: no rule says a word of half a per cent."""
+
+
+class _Fused(Struct, frozen=True):
+    """What stays of the kernels of chains where one fused kernel takes the place of each chain."""
+
+    part: Array
+    """Per kernel: the part of its time that the fused one needs."""
+    launched: Array
+    """Per kernel: whether its launch becomes that of the fused one; one of each chain."""
+
+    def take(self, where: Array) -> _Fused:
+        return _Fused(self.part[where], self.launched[where])
 
 
 class _Sets(Struct, frozen=True):
@@ -41,6 +58,8 @@ class _Sets(Struct, frozen=True):
     """Per such row: how much longer it took than the fastest quarter of its like; missing for chains."""
     steps: Array
     """How many whole steps the rank of each has; 0 where none is."""
+    fused: _Fused | None = None
+    """Of chains."""
 
 
 def removals(
@@ -86,7 +105,17 @@ def _of_chains(every: StepKernels, chains: FoundChains, patterns: ChainPatterns)
     groups = group_by(every.table["rank"][row], names)
     share = groups.sums(every.duration_us[row]) / (every.steps * every.step_us)[row[groups.first]]
     members = groups, row, np.full(len(row), np.nan)
-    return _sets_of_kernels("chain", names, every, members, share >= LEAST_SHARE)
+    kept = share >= LEAST_SHARE
+    sets = _sets_of_kernels("chain", names, every, members, kept)
+    return structs.replace(sets, fused=_fused_kernels(every, chains, patterns).take(kept[groups.of]))
+
+
+def _fused_kernels(every: StepKernels, chains: FoundChains, patterns: ChainPatterns) -> _Fused:
+    total = np.bincount(chains.chain, every.duration_us[chains.row], len(chains.size))
+    part = ratio(fused_us_of_chains(chains, patterns, every), total)[chains.chain]
+    launched = np.zeros(len(chains.row), bool)
+    launched[chains.begin] = True
+    return _Fused(part, launched)
 
 
 def _sets_of_kernels(
@@ -103,15 +132,16 @@ def _sets_of_kernels(
 
 def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Table[Removal]:
     own = np.flatnonzero((sets.rank == seen.rank) & (sets.steps > 0))
-    instant, removed, steady = (np.zeros(len(own)) for _ in range(3))
+    instant, removed, steady, fused = (np.zeros(len(own)) for _ in range(4))
     place = np.full(int(max(seen.row.max(initial=-1), sets.row.max(initial=-1))) + 1, len(seen.row))
     place[seen.row] = np.arange(len(seen.row))
     for number, one in enumerate(own.tolist()):
-        members = sets.of == one
+        members = np.flatnonzero(sets.of == one)
+        at = place[sets.row[members]]
         slower = np.zeros(len(seen.row) + 1)  # the last stands for what was not replayed, and for the end
         taken = np.zeros(len(slower), bool)
-        taken[place[sets.row[members]]] = True
-        slower[place[sets.row[members]]] = sets.slower_ns[members]
+        taken[at] = True
+        slower[at] = sets.slower_ns[members]
         taken[-1] = False
         spared = time_alone(seen.replayed.work, taken)
         less = np.where(spared > 0, np.minimum(spared, slower), 0)
@@ -120,6 +150,11 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Tab
         steady[number] = (
             np.nan if np.isnan(slower).any() else _gain_of_device(seen, less.astype(np.int64), whole, plain)
         )
+        if sets.fused is None:
+            fused[number] = np.nan
+        else:
+            relief = _with_fused_kernels(seen, sets.fused.take(members), at, taken, spared)
+            fused[number] = _gain_with_relief(seen, relief, whole) - plain
     steps = sets.steps[own]
     return Table.build(
         Removal,
@@ -129,7 +164,16 @@ def _of_rank(seen: ReplayedRank, sets: _Sets, whole: Array, plain: float) -> Tab
         instant_us=instant / steps / 1e3,
         removed_us=np.maximum(removed, instant) / steps / 1e3,
         steady_us=steady / steps / 1e3,
+        fused_us=np.maximum(fused, 0) / steps / 1e3,
     )
+
+
+def _with_fused_kernels(seen: ReplayedRank, fused: _Fused, at: Array, taken: Array, spared: Array) -> replay.Relief:
+    """One kernel in place of each chain: launched as the first of them, as long as the part of their time it needs."""
+    part, gone = np.ones(len(taken)), taken.copy()
+    part[at] = fused.part
+    gone[at[fused.launched]] = False
+    return without_launches(seen, gone, (spared * (1 - part)).astype(np.int64))
 
 
 def _gain_of_device(seen: ReplayedRank, spared: Array, whole: Array, plain: float) -> float:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from advisor.analysis.attention_calls import ALIKE
 from advisor.analysis.grouping import group_by, ratio, row_of_key
-from advisor.analysis.operator_work import Work, work_of_kernel
+from advisor.analysis.operator_work import TOLD_BY, Work, work_of_kernel
 from advisor.chips import CUBE_OF_A2, MIXED_UP, Chip, ChipTable, peak_of_cores
 from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, OperatorShape, Overlap, StepMfu
 from advisor.facts.observed import Device, Frequency, Kernel
@@ -237,12 +237,7 @@ _TEXTS = ("op_type", "function", "core", "family", "input_shapes", "input_dtypes
 
 
 def _works_of_rows(shapes: Table[OperatorShape]) -> list[Work]:
-    columns = (
-        shapes.texts(name).values()
-        for name in (
-            "op_type", "function", "input_shapes", "input_dtypes", "input_formats", "output_shapes", "output_dtypes"
-        )
-    )  # fmt: skip
+    columns = (shapes.texts(name).values() for name in TOLD_BY)
     return [work_of_kernel(row[0] or "", *row[1:]) for row in zip(*columns, strict=True)]
 
 

@@ -134,6 +134,27 @@ def test_a_chain_wins_what_a_replay_without_it_wins_and_no_more_than_its_work_an
     assert norm["removed_us"] == removed_us
 
 
+@pytest.mark.parametrize(
+    ("replayed", "spared_us"),
+    [
+        (read_table(Removal, "rank kind name fused_us\n0 chain norm 40\n1 chain norm 4"), 40.0),
+        (read_table(Removal, "rank kind name fused_us\n0 chain norm 900"), 55.0),  # 65 from first to last, 10 remain
+        (None, 55.0),
+    ],
+)
+def test_a_fused_operator_wins_what_a_replay_with_it_wins_and_no_more_than_the_chains_last(replayed, spared_us):
+    (norm,) = fusible_chains(ran(NORM), None, None, without=replayed, patterns=PATTERNS).rows()
+    assert norm["spared_us"] == spared_us
+
+
+def test_bytes_of_a_chain_go_where_shapes_tell_them():
+    """Softmax reads and writes 2 KiB each, the logarithm as much: one pass of the longest remains."""
+    told = {"input_shapes": "32,32", "input_dtypes": "FLOAT16", "output_shapes": "32,32", "output_dtypes": "FLOAT16"}
+    known = ran("SoftmaxV2:20 Log", **told)
+    assert chains(known)["cross-entropy"]["spared_bytes"] == 2 * 32 * 32 * 2
+    assert chains(ran("SoftmaxV2:20 Log"))["cross-entropy"]["spared_bytes"] is None
+
+
 TYPES = ["Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Cast", "Neg", "ConcatD", "Slice", "SoftmaxV2", "BatchMatMulV2",
          "MatMulV3", None]  # fmt: skip
 PIECES = st.one_of(

@@ -119,6 +119,39 @@ def test_without_their_launches_what_follows_is_launched_earlier():
     assert removed == 45.0  # that of the operator, which bounds it
 
 
+CHAIN = "op_type start_ns duration_us\nSoftmaxV2 0 40\nLog 40000 20\nMul 60000 20\nMatMulV3 {product} 50"
+
+
+def fused(links: str, product: int, calls: str | None = None) -> float:
+    """What one kernel in place of Softmax, Log and Mul wins: the pass of the longest of them remains."""
+    table = removals(
+        read_table(Kernel, CHAIN.format(product=product)), read_table(Dispatch, links),
+        calls=None if calls is None else host_calls(calls),
+        collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+        patterns=shipped_patterns().chains,
+    )  # fmt: skip
+    (row,) = (row for row in table.rows() if row["kind"] == "chain")
+    assert 0 <= row["fused_us"] <= row["removed_us"]
+    return float(row["fused_us"])
+
+
+def test_one_kernel_in_place_of_a_chain_wins_all_but_its_own_time_where_the_host_is_far_ahead():
+    ahead = (
+        "start_ns latency_us idle_before_us vertical\n0 0 - -\n40000 200 0 false\n60000 200 0 false\n80000 200 0 false"
+    )
+    assert fused(ahead, 80_000) == 40.0
+
+
+def test_one_kernel_in_place_of_a_chain_wins_the_time_of_the_calls_that_go_where_the_host_is_the_limit():
+    """The product waits for its launch; of the three launches before it one stays."""
+    late = "start_ns latency_us idle_before_us vertical\n0 20 - -\n40000 20 0 false\n60000 20 0 false\n90000 20 10 true"
+    calls = (
+        "thread kind name start_ns end_ns\n1 operator aten::softmax -30000 -10000\n1 operator aten::log 15000 25000\n"
+        "1 operator aten::mul 35000 45000\n1 operator aten::mm 65000 75000"
+    )
+    assert fused(late, 90_000, calls) == 20.0
+
+
 def test_a_rank_with_one_kernel_wins_no_more_than_it_takes():
     table = removals(
         read_table(Kernel, "op_type start_ns duration_us\nCast 0 40"),

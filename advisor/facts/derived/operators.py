@@ -311,6 +311,21 @@ class FusibleChain(Fact):
         float,
         Us("Pauses between the kernels of the chains, per step; of each chain no more than its kernels take."),
     ]
+    spared_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end with fused operators in place of the chains: by a replay with one launch "
+            "each (`removals`); what removing the chains wins, less what fused operators need, where launches were not "
+            "recorded."
+        ),
+    ]
+    spared_bytes: Annotated[
+        float,
+        Bytes(
+            "What would no longer go through memory per step: the tensors that the kernels read and write, less those "
+            "of the passes that fused operators make; missing unless all shapes and data types were recorded."
+        ),
+    ]
     step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
     worst_start_ns: Annotated[int, Ns("Start of the chain that lasted longest.")]
     worst_us: Annotated[float, Us("How long that one lasted, from its first kernel to its last.")]
@@ -363,5 +378,12 @@ class Removal(Fact):
         Us(
             "How much sooner a step would end if each kernel of the type took no longer than the fastest quarter of "
             "those with equal inputs; missing for chains."
+        ),
+    ]
+    fused_us: Annotated[
+        float,
+        Us(
+            "How much sooner a step would end if one kernel took the place of each chain, launched as its first one, "
+            "as long as `fusible_chains` says; missing for operator types."
         ),
     ]

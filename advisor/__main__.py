@@ -21,7 +21,7 @@ def run() -> None:
     (0.04 s), of a process that is about to end; and pydantic would look through every installed package for plugins
     (0.01 s). All count where a small capture takes 0.6 s in all.
     """
-    gc.set_threshold(100_000)
+    gc.set_threshold(400_000)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # each takes 32 MiB of address space, and has nothing to do
     printed = open_standard_streams()

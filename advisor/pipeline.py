@@ -169,15 +169,17 @@ def judge_profile(
     from advisor.engine.needed_tables import wanted_by
     from advisor.engine.rank import rank_findings
     from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
+    from advisor.expr.language import run_values
 
     _look_for_chains(profile, catalog)
     profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *_behind_lines(profile)])
     run = measured_run(profile)
     waited = slack_by_rank(overlaps) if (overlaps := profile.table_if_recorded(Overlap)) is not None else {}
+    of_run = run_values(run)
     findings: list[Finding] = []
     outcomes: list[Outcome] = []
     for done, rule in enumerate(catalog.rules, 1):
-        result = evaluate(rule, profile, run)
+        result = evaluate(rule, profile, run, of_run)
         outcomes.append(with_ranks_left_out(result.outcome, rule, profile, run, catalog.tolerated_loss))
         findings += with_upper_bounds(merge(result, waited), rule, profile, catalog.tolerated_loss)
         progress("rules", done, len(catalog.rules))

@@ -31,13 +31,21 @@ def open_regular(path: Path) -> BufferedReader:
         NotRegularError: It is something else.
         OSError: It cannot be opened.
     """
-    if not stat.S_ISREG(os.stat(path).st_mode) or leads_to_system(path):
+    if not stat.S_ISREG(os.stat(path).st_mode):
         raise NotRegularError
     file = os.fdopen(os.open(path, _FLAGS), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or _is_of_system(_place_of_opened(file, path)):
         file.close()
         raise NotRegularError
     return file
+
+
+def _place_of_opened(file: BufferedReader, path: Path) -> str:
+    """Where what was opened at a path lies, told by the system where it does: sooner than link by link."""
+    try:
+        return os.readlink(f"/proc/self/fd/{file.fileno()}")
+    except OSError:
+        return os.path.realpath(path)
 
 
 def read_regular(path: Path, most: int = -1) -> bytes:
@@ -52,12 +60,24 @@ def read_regular(path: Path, most: int = -1) -> bytes:
 
 def leads_out(path: Path, folder: Path) -> bool:
     """Whether links on the way to a file lead out of a folder."""
-    return not _real_text(path).startswith(_real_text(folder))
+    return _may_lead_out(str(path), str(folder)) and not _real_text(path).startswith(_real_text(folder))
+
+
+def _may_lead_out(path: str, folder: str) -> bool:
+    """Whether the way from a folder to a file goes by a link, or up, or cannot be told from the two names."""
+    if not path.startswith(folder + os.sep):
+        return True
+    way = path.removeprefix(folder + os.sep).split(os.sep)
+    steps = (os.sep.join((folder, *way[:end])) for end in range(1, len(way) + 1))
+    return os.pardir in way or any(map(os.path.islink, steps))
 
 
 def leads_to_system(path: Path) -> bool:
     """Whether a path leads, by way of links, to what the system makes up, such as the memory of a process."""
-    target = _real_text(path)
+    return _is_of_system(_real_text(path))
+
+
+def _is_of_system(target: str) -> bool:
     return target.startswith(_OF_THE_SYSTEM) and not target.startswith(_MEMORY_DISK)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,16 +18,17 @@ import numpy as np
 from advisor.engine import reason
 from advisor.engine.excerpt import cells_of, rows_behind, with_excerpts
 from advisor.engine.hit import Elsewhere, Hit, RuleResult
-from advisor.engine.near_misses import measure_quiet_subjects, nearest_groups
+from advisor.engine.merge import saving_with_share
+from advisor.engine.near_misses import Subject, first_of_quiet_subjects, measure_of_subject, nearest_groups
 from advisor.engine.profile_like import ProfileLike
 from advisor.engine.worst_events import with_occurrences
 from advisor.expr.compile import Compiled
-from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group_rows, is_missing
+from advisor.expr.frame import FALSE, TRUE, UNKNOWN, Frame, Value, group_rows, is_missing, repeated
 from advisor.expr.language import RUN_SCOPE, run_values
 from advisor.expr.settings import ENVIRONMENT, Environment, asked_variables, recorded_environment
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Setting
-from advisor.facts.table import Array, Texts
+from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.findings import Evidence, Measure, Outcome, OutcomeName, Scalar
@@ -35,11 +36,16 @@ from advisor.model.run import UNEVEN, Run
 from advisor.rules.bind import Rule
 
 
-def evaluate(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
-    """What a rule says about a profile. Whatever goes wrong becomes the outcome `failed`, with the place."""
+def evaluate(
+    rule: Rule, profile: ProfileLike, run: Run, of_run: Mapping[str, float | str | None] | None = None
+) -> RuleResult:
+    """What a rule says about a profile. Whatever goes wrong becomes the outcome `failed`, with the place.
+
+    `of_run` are the `run_values` of the run, where they are known.
+    """
     try:
         with np.errstate(all="ignore"):
-            return _evaluate_rule(rule, profile, run)
+            return _evaluate_rule(rule, profile, run, run_values(run) if of_run is None else of_run)
     except FactMissing as missing:
         return _result_of_rule(rule, "skipped", reason.of_missing(missing, run), needs=missing.tables)
     except Exception as error:  # noqa: BLE001 - the one broad one: a rule that breaks must not end the run
@@ -67,8 +73,8 @@ def _result_of_rule(
     return RuleResult(said, tuple(hits), elsewhere, hints)
 
 
-def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
-    named: dict[str, Any] = {**run_values(run), **{name: param.value for name, param in rule.params.items()}}
+def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run, of_run: Mapping[str, float | str | None]) -> RuleResult:
+    named: dict[str, Any] = {**of_run, **{name: param.value for name, param in rule.params.items()}}
     named[ENVIRONMENT] = _environment_for_rule(rule, profile)
     if rule.applies_when is not None:
         applies = _single_truth(rule.applies_when, _with_names(Frame(None), named))
@@ -80,7 +86,7 @@ def _evaluate_rule(rule: Rule, profile: ProfileLike, run: Run) -> RuleResult:
     table, *_ = [profile.table(fact) for fact in rule.facts]
     frame = _with_names(Frame(table), named)
     if rule.where is not None:
-        kept = np.broadcast_to(rule.where.run(frame), frame.length)
+        kept = repeated(rule.where.run(frame), frame.length)
         if frame.length and np.any(kept == UNKNOWN) and not np.any(kept == TRUE):
             return _skip_rule(rule, frame, rule.where, run)
         frame = frame.keep(kept == TRUE)
@@ -113,10 +119,15 @@ def _steps_of_ranks(profile: ProfileLike, run: Run) -> tuple[Array, Array] | Non
         steps = profile.table(Overlap)
     except FactMissing:
         return None
+    ranks, means = steps.once(_mean_steps)
+    return (ranks, means) if len(ranks) else None
+
+
+def _mean_steps(steps: Table[Overlap]) -> tuple[Array, Array]:
+    """The ranks of which steps are known, ascending, and the mean step of each, µs."""
     known = np.flatnonzero(~np.isnan(steps.floats("span_us")))
     ranks, of = np.unique(steps["rank"][known], return_inverse=True)
-    means = np.bincount(of, weights=steps.floats("span_us")[known]) / np.bincount(of)
-    return (ranks, means) if len(ranks) else None
+    return ranks, np.bincount(of, weights=steps.floats("span_us")[known]) / np.bincount(of)
 
 
 def _step_of_groups(rank: Array, steps: tuple[Array, Array], step_us: float) -> Array:
@@ -156,7 +167,7 @@ def _key_values(frame: Frame, name: str, values: list[object]) -> Value:
 
 
 def _judge_groups(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> RuleResult:
-    verdict = np.broadcast_to(rule.when.run(frame), frame.groups)
+    verdict = repeated(rule.when.run(frame), frame.groups)
     fired = np.flatnonzero(verdict == TRUE)
     if not len(fired) and frame.length and np.any(verdict == UNKNOWN):
         return _skip_rule(rule, frame, rule.when, run)
@@ -166,10 +177,34 @@ def _judge_groups(rule: Rule, frame: Frame, run: Run, profile: ProfileLike) -> R
         hits = with_excerpts(rule, behind, fired, hits)
         rows = behind.frame if rule.occurrences is not None and rule.occurrences.by else frame
         hits = with_occurrences(rule, rows, fired, hits, profile)
-    near = _hits_in_groups(rule, frame, run, nearest_groups(rule, frame, np.flatnonzero(verdict == FALSE)))
+    near = nearest_groups(rule, frame, np.flatnonzero(verdict == FALSE))
     others = _savings_elsewhere(rule, frame, run, np.flatnonzero(verdict != TRUE)) if hits else ()
-    return _result_of_rule(
-        rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measure_quiet_subjects(near, hits)
+    measures = _measure_quiet_subjects(rule, frame, run, near, {hit.name[1] for hit in hits})
+    return _result_of_rule(rule, "fired" if hits else "quiet", hits=hits, elsewhere=others, measures=measures)
+
+
+def _measure_quiet_subjects(
+    rule: Rule, frame: Frame, run: Run, near: Array, fired: Collection[Subject]
+) -> tuple[Measure, ...]:
+    """What was measured of each subject that did not fire anywhere, at the place that came nearest."""
+    keys = _keys_of_groups(rule, frame, near)
+    subjects = [tuple(keys[key][i] for key in rule.identity) for i in range(len(near))]
+    chosen = first_of_quiet_subjects(subjects, fired)
+    if not chosen:
+        return ()
+    groups = near[chosen]
+    keys = {key: [values[i] for i in chosen] for key, values in keys.items()}
+    values = keys | _values_of_groups([e.name for e in rule.evidence if e.name not in keys], frame, groups)
+    savings = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, groups)
+    measured = zip(chosen, savings, _evidence_of_groups(rule, values, len(chosen)), strict=True)
+    return tuple(
+        measure_of_subject(
+            rule,
+            dict(zip(rule.identity, subjects[place], strict=True)),
+            saving_with_share(saving, run.step_us),
+            evidence,
+        )
+        for place, saving, evidence in measured
     )
 
 
@@ -207,17 +242,14 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
     keys = _keys_of_groups(rule, frame, fired)
     lets = [name for name, compiled in rule.let.items() if not compiled.type.per_row]
     shown = [evidence.name for evidence in rule.evidence]
-    values = {
-        n: _plain_values(frame.named[n], fired, frame.groups) for n in dict.fromkeys((*lets, *shown)) if n not in keys
-    }
-    values |= keys
+    values = keys | _values_of_groups([n for n in dict.fromkeys((*lets, *shown)) if n not in keys], frame, fired)
+    evidence = _evidence_of_groups(rule, values, len(fired))
     severity = _level_by_hit(rule.severity, frame, fired)
     confidence = _level_by_hit(rule.confidence, frame, fired)
     saving = _time_per_step(rule.saving.us if rule.saving is not None else None, frame, run, fired)
     restated = _time_per_step(rule.symptom, frame, run, fired)
     fix = _fix_steps_by_hit(rule, frame, fired)
     steps = _own_steps(frame, fired, run)
-    limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
     return [
         Hit(
             rule=rule,
@@ -227,21 +259,35 @@ def _hits_in_groups(rule: Rule, frame: Frame, run: Run, fired: Array) -> list[Hi
             confidence=confidence[i],
             saving_us=saving[i],
             restated_us=restated[i],
-            evidence=tuple(
-                Evidence(
-                    name=e.name,
-                    value=_at_most_all(e.name, values[e.name][i]),
-                    unit=e.unit,
-                    threshold=limits[e.name],
-                    param=e.threshold or "",
-                )
-                for e in rule.evidence
-            ),
+            evidence=evidence[i],
             values={name: values[name][i] for name in values},
             fix=fix[i],
             step_us=steps[i],
         )
         for i in range(len(fired))
+    ]
+
+
+def _values_of_groups(names: Iterable[str], frame: Frame, groups: Array) -> dict[str, list[Scalar]]:
+    """What goes by these names in each of these groups."""
+    return {name: _plain_values(frame.named[name], groups, frame.groups) for name in names}
+
+
+def _evidence_of_groups(rule: Rule, values: Mapping[str, Sequence[Scalar]], groups: int) -> list[tuple[Evidence, ...]]:
+    """What a finding shows of each of so many groups, from its values by name."""
+    limits = {e.name: rule.params[e.threshold].value if e.threshold else None for e in rule.evidence}
+    return [
+        tuple(
+            Evidence(
+                name=e.name,
+                value=_at_most_all(e.name, values[e.name][i]),
+                unit=e.unit,
+                threshold=limits[e.name],
+                param=e.threshold or "",
+            )
+            for e in rule.evidence
+        )
+        for i in range(groups)
     ]
 
 
@@ -264,7 +310,7 @@ def _savings_elsewhere(rule: Rule, frame: Frame, run: Run, quiet: Array) -> tupl
     if rule.saving is None or rule.saving.across != "critical":
         return ()
     keys = _keys_of_groups(rule, frame, quiet)
-    us = np.broadcast_to(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]
+    us = repeated(np.asarray(rule.saving.us.run(frame), np.float64), frame.groups)[quiet]
     most = run.step_us if run.step_us > 0 else math.inf
     rows = [dict(zip(keys, values, strict=True)) for values in zip(*keys.values(), strict=True)]
     return tuple(
@@ -299,7 +345,7 @@ def _plain_values(value: Value, fired: Array, groups: int) -> list[Scalar]:
     """The values of the groups that fired as plain ones; one that is the same for all groups stands for each."""
     if value is None or isinstance(value, str):
         return [value] * len(fired)
-    return cells_of(value if isinstance(value, Texts) else np.broadcast_to(np.asarray(value), groups), fired)
+    return cells_of(value if isinstance(value, Texts) else repeated(value, groups), fired)
 
 
 T = TypeVar("T")
@@ -311,7 +357,7 @@ def _level_by_hit(levels: Sequence[tuple[T, Compiled | None]], frame: Frame, fir
     chosen = np.full(len(fired), len(levels) - 1)
     for place, (_, test) in enumerate(levels):
         if test is not None:
-            holds = np.broadcast_to(test.run(frame), frame.groups)[fired] == TRUE
+            holds = repeated(test.run(frame), frame.groups)[fired] == TRUE
             chosen[open_ & holds] = place
             open_ &= ~holds
     return [levels[place][0] for place in chosen.tolist()]
@@ -322,7 +368,7 @@ def _fix_steps_by_hit(rule: Rule, frame: Frame, fired: Array) -> list[tuple[int,
     if not any(rule.fix_when):
         return [None] * len(fired)
     conditions = [TRUE if test is None else test.run(frame) for test in rule.fix_when]
-    apply = np.stack([np.broadcast_to(holds, frame.groups)[fired] != FALSE for holds in conditions], axis=1)
+    apply = np.stack([repeated(holds, frame.groups)[fired] != FALSE for holds in conditions], axis=1)
     return [None if steps.all() else tuple(np.flatnonzero(steps).tolist()) for steps in apply]
 
 
@@ -330,6 +376,6 @@ def _time_per_step(expression: Compiled | None, frame: Frame, run: Run, fired: A
     """Such a time of each hit, µs per step: never negative, never more than the step where that is known."""
     if expression is None:
         return [0.0] * len(fired)
-    us = np.broadcast_to(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
+    us = repeated(np.asarray(expression.run(frame), np.float64), frame.groups)[fired]
     most = run.step_us if run.step_us > 0 else float(np.finfo(np.float64).max)
     return [round(one, 3) for one in np.clip(np.nan_to_num(us, nan=0.0, posinf=most), 0.0, most).tolist()]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,8 +13,8 @@ from msgspec.structs import replace
 
 from advisor.engine.hit import Hit, worst_first
 from advisor.engine.profile_like import ProfileLike
-from advisor.expr.compile import Compiled, Scope, compile_expr
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, column_scope, group_rows
+from advisor.expr.compile import Compiled, compile_for_columns
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, group_rows, repeated
 from advisor.expr.language import MOMENT
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.selection import Selected
@@ -39,12 +40,11 @@ class TopRows(Struct, frozen=True):
 
     def select(self, table: Table[Any]) -> Selected:
         """The first rows of each group, the first of which stands for those that are left out."""
-        scope = Scope(column_scope(self.fact))
         frame = Frame(table)
-        frame = frame.keep(value_per_row(compile_expr(self.where, scope), frame) == TRUE)
+        frame = frame.keep(value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE)
         rows = frame.index
         assert rows is not None  # noqa: S101 - keep() numbers the rows
-        order = value_per_row(compile_expr(self.order, scope), frame).astype(np.float64)
+        order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
         columns = [frame.column(name) for name in self.columns]
         codes, _ = group_rows(frame, self.keys)
         by_group = np.argsort(codes, kind="stable")
@@ -171,7 +171,7 @@ def _excerpt_of_groups(wanted: ExcerptSpec, shown: ShownRows, groups: Array) -> 
 def value_per_row(compiled: Compiled, frame: Frame) -> Array:
     """What an expression says of each row; of a group, of each of its rows."""
     value = compiled.run(frame)
-    return np.broadcast_to(np.asarray(value if compiled.type.per_row else frame.spread(value)), frame.length)
+    return repeated(value if compiled.type.per_row else frame.spread(value), frame.length)
 
 
 def _first_by_order(rows: Array, order: Array, columns: Sequence[Value], top: int) -> Array:
@@ -205,6 +205,6 @@ def cells_of(column: Value, rows: Array) -> list[Scalar]:
 
 
 def _plain_number(value: float) -> Scalar:
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return None
     return float(f"{value:.9g}")

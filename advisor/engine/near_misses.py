@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from advisor.engine.hit import Hit
-from advisor.engine.merge import saving_with_share
-from advisor.expr.frame import Frame
+from advisor.expr.frame import Frame, repeated
 from advisor.expr.parse import parse
 from advisor.facts.table import Array, Texts
-from advisor.model.findings import Evidence, Measure, fingerprint
+from advisor.model.findings import Evidence, Measure, Saving, Scalar, fingerprint
 from advisor.rules.bind import Rule
 
+Subject = tuple[Scalar, ...]
+"""The values of the keys that name it."""
 MOST_SUBJECTS = 5
 _MOST_GROUPS = 64
 
@@ -36,20 +37,31 @@ def _distance_to_threshold(rule: Rule, frame: Frame) -> Array:
         value, limit = frame.named.get(item.name), rule.params[item.threshold].value
         if value is None or isinstance(value, Texts | str) or limit <= 0:
             continue
-        found = np.broadcast_to(np.asarray(value, np.float64), frame.groups)
+        found = repeated(np.asarray(value, np.float64), frame.groups)
         apart = np.abs(np.log(np.where(found > 0, found / limit, np.nan)))
         return np.where(np.isnan(apart), np.inf, apart)
     return np.full(frame.groups, np.inf)
 
 
-def measure_quiet_subjects(near: Sequence[Hit], fired: Sequence[Hit]) -> tuple[Measure, ...]:
-    """What was measured of each subject that did not fire anywhere, at the place that came nearest."""
-    taken = {hit.name for hit in fired}
-    found: dict[object, Hit] = {}
-    for hit in near:
-        if hit.name not in taken and len(found) < MOST_SUBJECTS:
-            found.setdefault(hit.name, hit)
-    return tuple(_measure_of_hit(hit) for hit in found.values())
+def first_of_quiet_subjects(subjects: Iterable[Subject], fired: Collection[Subject]) -> list[int]:
+    """The positions of the first of each subject that did not fire anywhere, of no more subjects than are shown."""
+    found: dict[Subject, int] = {}
+    for place, subject in enumerate(subjects):
+        if subject not in fired and len(found) < MOST_SUBJECTS:
+            found.setdefault(subject, place)
+    return list(found.values())
+
+
+def measure_of_subject(
+    rule: Rule, subject: Mapping[str, Scalar], saving: Saving, evidence: Sequence[Evidence]
+) -> Measure:
+    """What was measured of a subject that did not fire anywhere."""
+    return Measure(
+        subject=dict(subject),
+        fingerprint=fingerprint(rule.id, subject),
+        saving=saving,
+        evidence=_unmet_first(rule, evidence),
+    )
 
 
 _Holds = Callable[[float, float], bool]
@@ -62,6 +74,7 @@ _SIGNS: Mapping[type[ast.cmpop], tuple[_Holds, _Holds]] = {
 """What a sign asks of its left side, and the same seen from its right side."""
 
 
+@lru_cache(maxsize=1024)
 def _comparisons_with_params(source: str) -> Mapping[tuple[str, str], _Holds]:
     """What a condition asks of a value, by its name and that of the param it stands beside."""
     found: dict[tuple[str, str], _Holds] = {}
@@ -85,12 +98,3 @@ def _unmet_first(rule: Rule, evidence: Sequence[Evidence]) -> tuple[Evidence, ..
         return 2 if holds(item.value, item.threshold) else 0
 
     return tuple(sorted(evidence, key=met))
-
-
-def _measure_of_hit(hit: Hit) -> Measure:
-    return Measure(
-        subject=hit.subject,
-        fingerprint=fingerprint(hit.rule.id, hit.subject),
-        saving=saving_with_share(hit.saving_us, hit.run.step_us),
-        evidence=_unmet_first(hit.rule, hit.evidence),
-    )

@@ -89,9 +89,9 @@ def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[st
         return {}
     tables = known.texts("of")
     parts = np.array([*(needed.get(name, 0.0) for name in tables.names), 0.0])[tables.codes]
-    lacking = known.take(known["found"] < parts * known["needed"])
+    lacking = np.flatnonzero(known["found"] < parts * known["needed"])
     found: dict[int, set[str]] = {}
-    for rank, name in zip(lacking["rank"].tolist(), lacking.texts("of").values(), strict=True):
+    for rank, name in zip(known["rank"][lacking].tolist(), tables.take(lacking).values(), strict=True):
         found.setdefault(rank, set()).add(str(name))
     return found
 

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from advisor.engine.excerpt import value_per_row, worst_hits
 from advisor.engine.hit import Hit
 from advisor.engine.profile_like import ProfileLike
-from advisor.expr.compile import Scope, compile_expr
-from advisor.expr.frame import TRUE, Frame, column_scope, group_rows
+from advisor.expr.compile import compile_for_columns
+from advisor.expr.frame import TRUE, Frame, group_rows
 from advisor.facts.base import MISSING, Fact, Moment
 from advisor.facts.selection import Selected
 from advisor.facts.table import Array, Table, Texts
@@ -198,13 +198,14 @@ class WorstEvents(Struct, frozen=True):
         assert moment is not None  # noqa: S101 - a rule without times of its events is refused
         lasted = np.nan_to_num(_durations_us(table, moment, np.arange(len(table))))
         frame = Frame(table).keep(_is_timed(table[moment.start], lasted))
-        scope = Scope(column_scope(self.fact))
         if self.where is not None:
-            frame = frame.keep(value_per_row(compile_expr(self.where, scope), frame) == TRUE)
+            frame = frame.keep(value_per_row(compile_for_columns(self.where, self.fact), frame) == TRUE)
         rows = frame.index
         assert rows is not None  # noqa: S101 - keep() numbers the rows
-        order = np.zeros(len(rows)) if self.order is None else value_per_row(compile_expr(self.order, scope), frame)
-        order = np.nan_to_num(order.astype(np.float64), nan=np.inf)
+        order = np.zeros(len(rows))
+        if self.order is not None:
+            order = value_per_row(compile_for_columns(self.order, self.fact), frame).astype(np.float64)
+        order = np.nan_to_num(order, nan=np.inf)
         cells, _ = group_rows(frame, self.by)
         worst = np.lexsort((table[moment.start][rows], table[moment.rank][rows], -lasted[rows], order, cells))
         within = np.arange(len(rows)) - np.searchsorted(cells[worst], cells[worst], "left")

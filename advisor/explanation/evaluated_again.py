@@ -11,7 +11,7 @@ from advisor.engine.merge import with_worst
 from advisor.engine.profile_like import ProfileLike
 from advisor.explanation.checks import over_rows
 from advisor.explanation.logic import columns_of_rule
-from advisor.expr.compile import Compiled, Scope, compile_expr
+from advisor.expr.compile import Compiled, Scope, compile_expr, compile_for_columns
 from advisor.expr.frame import column_scope
 from advisor.model.findings import Measure
 from advisor.model.run import Run
@@ -62,4 +62,4 @@ def _default_excerpt(rule: Rule, top: int) -> ExcerptSpec | None:
 
 
 def _compile_for_rule(text: str, rule: Rule) -> Compiled:
-    return compile_expr(text, Scope(column_scope(rule.fact)))
+    return compile_for_columns(text, rule.fact)

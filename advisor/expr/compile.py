@@ -37,10 +37,12 @@ from advisor.expr.evaluate import (
     spread_over_rows,
     text_test,
 )
+from advisor.expr.frame import column_scope
 from advisor.expr.language import MOMENT
 from advisor.expr.mismatches import LITERALS, say_mismatch, say_type, say_wrong_kind, say_wrong_type
 from advisor.expr.parse import SPLIT, parse
 from advisor.expr.settings import VARIABLE, of_setting, setting_name
+from advisor.facts.base import Fact
 from advisor.messages.errors import ExprError
 from advisor.messages.message import Message, did_you_mean
 from advisor.units import FACTORS, Type, ValueKind
@@ -77,6 +79,21 @@ def compile_expr(source: str, scope: Scope) -> Compiled:
     compiler = _Compiler(text, scope)
     found, run = compiler.visit(tree)
     return Compiled(text, found, frozenset(compiler.used), run)
+
+
+_OVER_COLUMNS: dict[tuple[str, type[Fact]], Compiled] = {}
+
+
+def compile_for_columns(source: str, fact: type[Fact]) -> Compiled:
+    """The same over the columns of a table alone; what was checked before is not checked again.
+
+    Raises:
+        ExprError: As above.
+    """
+    key = source, fact
+    if key not in _OVER_COLUMNS:
+        _OVER_COLUMNS[key] = compile_expr(source, Scope(column_scope(fact)))
+    return _OVER_COLUMNS[key]
 
 
 TypedEvaluate = tuple[Type, Evaluate]

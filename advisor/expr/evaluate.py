@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from advisor.expr import reduce
-from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, is_missing, three_valued_truths
+from advisor.expr.frame import TRUE, UNKNOWN, Frame, Value, is_missing, repeated, three_valued_truths
 from advisor.facts.table import Array, Texts
 from advisor.units import ValueKind
 
@@ -227,7 +227,7 @@ def aggregate_of_group(name: str, column: Evaluate | None, where: Evaluate | Non
 def _codes_where(frame: Frame, where: Evaluate | None) -> tuple[Array, Array | None]:
     if where is None:
         return frame.codes, None
-    mask = np.broadcast_to(where(frame) == TRUE, frame.codes.shape)
+    mask = repeated(where(frame) == TRUE, len(frame.codes))
     return frame.codes[mask], mask
 
 

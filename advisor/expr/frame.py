@@ -8,6 +8,7 @@ maximum and `not` two minus the value.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,21 +24,38 @@ Value = Any
 """An array with one value per row or per group, `Texts`, or one number, text or None for all of them."""
 
 _FROM_FLAG = np.array([FALSE, TRUE, UNKNOWN], np.uint8)  # -1, missing, reads the last
+_IS_MISSING, _IS_KNOWN = np.asarray(True), np.asarray(False)
 _DIRECT = 1 << 22
 
 
 def three_valued_truths(found: Array, missing: Array | bool = False) -> Array:
     """Three-valued truths from plain ones and a mask of what is missing."""
     values = np.multiply(found, TRUE, dtype=np.uint8)
-    return np.where(missing, np.uint8(UNKNOWN), values) if np.any(missing) else values
+    if missing is False or not np.asarray(missing).any():
+        return values
+    return np.where(missing, np.uint8(UNKNOWN), values)
 
 
-def column_scope(fact: type[Fact]) -> dict[str, Type]:
+def repeated(value: Value, length: int) -> Array:
+    """A number or truth that stands for all, once for each of them; what has one for each is as it is.
+
+    As `np.broadcast_to`, which takes longer than most of what is done with it.
+    """
+    array = np.asarray(value)
+    return array if array.shape == (length,) else np.broadcast_to(array, length)
+
+
+_SCOPES: dict[type[Fact], Mapping[str, Type]] = {}
+
+
+def column_scope(fact: type[Fact]) -> Mapping[str, Type]:
     """The columns of a table as names of an expression; absolute times are moments."""
-    return {
-        name: Type("number", MOMENT, per_row=True) if found.unit == "ns" else found
-        for name, found in fact.scope().items()
-    }
+    if fact not in _SCOPES:
+        _SCOPES[fact] = {
+            name: Type("number", MOMENT, per_row=True) if found.unit == "ns" else found
+            for name, found in fact.scope().items()
+        }
+    return _SCOPES[fact]
 
 
 class Frame:
@@ -100,8 +118,8 @@ def is_missing(value: Value) -> Array:
     """Where a value is missing."""
     if isinstance(value, Texts):
         return np.asarray(value.codes < 0)
-    if value is None or isinstance(value, str):
-        return np.asarray(value is None)
+    if value is None or isinstance(value, str | float):
+        return _IS_MISSING if value is None or value != value else _IS_KNOWN  # noqa: PLR0124 - NaN is not itself
     array = np.asarray(value)
     if array.dtype == np.uint8:
         return np.asarray(array == UNKNOWN)

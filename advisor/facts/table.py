@@ -54,7 +54,9 @@ class Texts(Struct, frozen=True):
 
     def hits(self, wanted: Iterable[bool]) -> Array:
         """Per row: whether its distinct text is wanted (one truth per name); missing rows are not."""
-        return np.append(np.fromiter(wanted, bool, len(self.names)), False)[self.codes]
+        truths = np.zeros(len(self.names) + 1, bool)  # the last one is what -1, missing, reads
+        truths[:-1] = np.fromiter(wanted, bool, len(self.names))
+        return truths[self.codes]
 
     def isin(self, wanted: Iterable[str]) -> Array:
         """Per row: whether its text is among these."""

@@ -179,6 +179,17 @@ class Rule:
 
     def info(self, run: Run | None = None) -> RuleInfo:
         """What a report says about the rule to those who have such a run; to all of them where none is given."""
+        readers = None if run is None else (run.device_family, run.framework)
+        if readers not in self._infos:
+            self._infos[readers] = self._make_info(run)
+        return self._infos[readers]
+
+    @cached_property
+    def _infos(self) -> dict[tuple[str, str] | None, RuleInfo]:
+        """What reports have said about it, by kind of run."""
+        return {}
+
+    def _make_info(self, run: Run | None) -> RuleInfo:
         return RuleInfo(
             id=self.id,
             status=self.status,

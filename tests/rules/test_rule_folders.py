@@ -13,7 +13,7 @@ import rule_texts
 from advisor.cli.main import main
 from advisor.messages.errors import RuleError
 from advisor.policy.settings import Settings
-from advisor.regular_files import NotRegularError, leads_to_system, open_regular
+from advisor.regular_files import NotRegularError, leads_out, leads_to_system, open_regular
 from advisor.rules import catalog
 from advisor.rules.catalog import Catalog, lint_rules
 
@@ -89,6 +89,12 @@ def test_a_link_by_way_of_a_linked_folder_leads_out_too(rules: Path, tmp_path: P
     (rules / "host/odd.yaml").symlink_to("../away/a.yaml")
     (said,) = told(rules)
     assert "leads out of" in said
+
+
+def test_a_way_up_leads_out_without_a_link(rules: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text(SECRET)
+    assert leads_out(rules / "host/../../secret.yaml", rules)
+    assert not leads_out(rules / "host/idle.yaml", rules)
 
 
 def test_links_within_the_folder_are_followed(rules: Path) -> None:

@@ -24,7 +24,7 @@ from corpus.cases import Setup, setup_of
 from corpus.events import Cause
 
 Stamps = dict[str, tuple[int, int]]
-LAYERS = {"pipeline": 6}
+LAYERS = {"interleaved": 8, "pipeline": 6}
 """Of the small job of a workload that has many."""
 
 AMONG_FOUR = frozenset({
@@ -39,10 +39,15 @@ others are as clear in a small job. `benchmarks.accuracy` diagnoses each in ever
 def small_setup(setup: Setup) -> Setup:
     """The same job with two data parallel ranks, or one for each stage of a pipeline, or as many as share experts: what
     strikes all ranks alike shows in two as in four."""
-    layout, layers = setup.layout, LAYERS.get(setup.name)
-    workload = replace(setup.workload, layers=layers) if layers else setup.workload  # type: ignore[call-arg]
+    layout = setup.layout
     dp = min(layout.dp, max(2 // layout.pp, layout.ep))
-    return replace(setup, layout=replace(layout, dp=dp), workload=workload)
+    return replace(with_few_layers(setup), layout=replace(layout, dp=dp))
+
+
+def with_few_layers(setup: Setup) -> Setup:
+    """The same job of a model that is less deep, where it has many layers."""
+    layers = LAYERS.get(setup.name)
+    return replace(setup, workload=replace(setup.workload, layers=layers)) if layers else setup  # type: ignore[call-arg]
 
 
 @lru_cache(maxsize=2)

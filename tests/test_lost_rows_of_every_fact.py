@@ -12,7 +12,7 @@ import pytest
 from advisor.facts.observed import OBSERVED
 from advisor.messages.errors import AdvisorError, FactMissing
 from advisor.model.findings import Diagnosis
-from advisor.pipeline import diagnose, open_profile
+from advisor.pipeline import judge_profile, open_profile
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 from tests.cut_captures import CAPTURES
@@ -115,7 +115,7 @@ def test_rows_of_no_fact_are_gone_in_silence_but_of_those_that_are_listed(export
     write, ways = CAPTURES[export]
     whole = write(tmp_path)
     catalog = counting_rules(whole, tmp_path / "rules")
-    before = diagnose(open_profile(whole), catalog)
+    before = judge_profile(open_profile(whole), catalog, shown=())
     assert len(fired(before)) >= FACTS[export]
     silent: dict[str, list[str]] = {}
     for way, cut in ways(whole):
@@ -124,7 +124,7 @@ def test_rows_of_no_fact_are_gone_in_silence_but_of_those_that_are_listed(export
         damaged = shutil.copytree(whole, tmp_path / "damaged" / whole.name)
         cut(damaged)
         try:
-            after = diagnose(open_profile(damaged), catalog)
+            after = judge_profile(open_profile(damaged), catalog, shown=())
         except AdvisorError:
             continue  # told by ending
         finally:

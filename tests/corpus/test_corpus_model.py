@@ -23,7 +23,7 @@ from corpus.program import Communicate, Machine
 from corpus.simulator import Deadlock, collectives_of, simulate
 from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS
-from tests.shared_captures import small_setup
+from tests.shared_captures import AMONG_FOUR, small_setup, with_few_layers
 
 CASES = tuple(name for name in corpus.names() if name not in MIXTURES or name == "host-bound-2-ranks")
 _OF_ONE_STRENGTH = {"launch-blocking", "retransmission-stall"}
@@ -37,9 +37,9 @@ def made(request: pytest.FixtureRequest) -> Job:
 
 
 def job_of(case: str) -> Job:
-    """The job of a case; of a pipeline the small one, whose events obey the same laws."""
-    setup = setup_of(case)
-    return job(case, setup=small_setup(setup) if setup.name == "pipeline" else None)
+    """The job of a case in as few ranks and layers as show it, whose events obey the same laws."""
+    fewer = with_few_layers if case in AMONG_FOUR else small_setup
+    return job(case, setup=fewer(setup_of(case)))
 
 
 def test_one_seed_gives_one_job(made: Job) -> None:
@@ -199,7 +199,7 @@ def test_what_is_harmless_costs_nothing(fault: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(MIXTURES) - WITH_TRIFLES))
 def test_each_fault_of_a_mixture_has_its_share(name: str) -> None:
-    made = job(name)
+    made = job(name, setup=with_few_layers(setup_of(name)))
     assert len(made.causes) > 1
     assert all(cause.step_us_without < 0.98 * made.step_us for cause in made.causes)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.engine.vocabulary import PIPES_ON, STEPS_ON, TELL_JOB
+from advisor.facts.derived.job import SEVERAL_STEPS
 from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.messages.text import Text
 
@@ -33,6 +34,7 @@ OF_SWITCH: Mapping[Text, Text] = {
         zh="采集时使用 `msprof --ascendcl=on --runtime-api=on --task-time=l1`",
     ),
     LEVEL1: _TASKS,
+    SEVERAL_STEPS: SEVERAL_STEPS,
     MEMORY: Text(en="record with `msprof --task-memory=on`", zh="采集时使用 `msprof --task-memory=on`"),
     PIPES_ON: Text(
         en="record with `msprof --ai-core=on --aic-metrics=PipeUtilization`",

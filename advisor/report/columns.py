@@ -61,6 +61,7 @@ COLUMNS: Mapping[str, Text] = {
     "elements_ratio": _t("Input elements against the mean", "输入元素数与均值之比"),
     "empty_share": _t("Queue empty", "队列为空的比例"),
     "end_ns": _t("End", "结束"),
+    "engine_phase": _t("Phase", "阶段"),
     "event_wait_us": _t("Waiting for events", "等待事件"),
     "expected_us": _t("Expected", "理论耗时"),
     "expert_us": _t("Expert computation", "专家计算"),

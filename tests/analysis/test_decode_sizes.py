@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from advisor.analysis.engine_steps import decode_sizes, engine_steps
 from advisor.facts import Table, read_table
-from advisor.facts.derived import Gap
-from advisor.facts.observed import HostCall, Launch
+from advisor.facts.derived import EngineStep, Gap
+from advisor.facts.observed import HostCall, Kernel, Launch
+from advisor.model.run import Run
 from advisor.pipeline import open_profile
 
 VLLM = '"execute_context_0(0)_generation_{}({})"'
@@ -56,7 +57,7 @@ def test_a_mark_inside_another_marks_the_same_step() -> None:
         f"name start_ns end_ns\n{VLLM.format(4, 4)} 0 900\n{SGLANG.format(4)} 100 800\n"
         f"{VLLM.format(4, 4)} 1000 1900\n{SGLANG.format(4)} 1100 1800\n",
     )
-    (row,) = engine_steps(calls, Table.empty(Gap)).rows()
+    (row,) = engine_steps(Run(), Table.empty(Gap), Table.empty(Kernel), calls, None, None, None, None).rows()
     assert (row["steps"], row["apart_us"]) == (2, 1)
 
 
@@ -92,4 +93,5 @@ def test_a_real_step_that_is_marked_twice_counts_once(real_data: Path) -> None:
     if not trace.is_file():
         pytest.skip("this capture is not in the folder of real data")
     profile = open_profile(trace, jobs=1)
-    assert not len(engine_steps(profile.table(HostCall), Table.empty(Gap)))
+    (row,) = profile.table(EngineStep).rows()
+    assert (row["steps"], row["requests"], row["tokens"]) == (1, 15, 15360)

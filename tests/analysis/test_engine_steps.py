@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from statistics import median
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,21 +10,40 @@ from hypothesis import strategies as st
 
 from advisor.analysis.engine_steps import engine_steps
 from advisor.facts import read_table
-from advisor.facts.derived import Gap
-from advisor.facts.observed import HostCall
+from advisor.facts.derived import Gap, JobSign
+from advisor.facts.observed import HostCall, Kernel, Launch, StepWindow
+from advisor.model.job import JobKind
+from advisor.model.run import Run
 
 MARK = '"execute_context_0(0)_generation_8(8)"'
+RUN = Run()
+Rows = list[dict[str, object]]
 
 
-def steps_of(begins: list[int], gaps: list[tuple[int, float]]) -> list[dict[str, object]]:
-    calls = "name start_ns\naten::mm 5\n" + "\n".join(f"{MARK} {at}" for at in begins)
-    idle = "start_ns duration_us\n" + "\n".join(f"{start} {us}" for start, us in gaps)
-    return engine_steps(read_table(HostCall, calls), read_table(Gap, idle)).rows()
+def rows_of(calls: str, gaps: str = "", kernels: str = "", launches: str = "", run: Run = RUN, **beside: Any) -> Rows:
+    return engine_steps(
+        run,
+        read_table(Gap, f"start_ns duration_us\n{gaps}"),
+        read_table(Kernel, f"op_type input_shapes start_ns duration_us\n{kernels}"),
+        read_table(HostCall, f"name start_ns\n{calls}"),
+        read_table(Launch, f"host_start_ns device_start_ns\n{launches}"),
+        beside.get("tasks"),
+        beside.get("windows"),
+        beside.get("signs"),
+    ).rows()
+
+
+def steps_of(begins: list[int], gaps: list[tuple[int, float]]) -> Rows:
+    calls = "aten::mm 5\n" + "\n".join(f"{MARK} {at}" for at in begins)
+    return rows_of(calls, "\n".join(f"{start} {us}" for start, us in gaps))
 
 
 def test_a_step_that_begins_on_an_idle_device_waited_for_its_schedule() -> None:
     (row,) = steps_of([0, 10_000, 20_000, 30_000], [(9_000, 3.0), (19_000, 3.0), (25_000, 1.0), (29_500, 2.0)])
-    assert row == {"rank": 0, "steps": 4.0, "apart_us": 10.0, "idle_us": 3.0}
+    assert row == {
+        "rank": 0, "engine_phase": "decode", "by": "marks", "steps": 4, "requests": 8, "tokens": 8,
+        "apart_us": 10, "idle_us": 3,
+    }  # fmt: skip
 
 
 def test_a_step_that_was_scheduled_ahead_waited_for_nothing() -> None:
@@ -36,9 +56,92 @@ def test_one_pause_without_requests_is_not_what_is_usual() -> None:
     assert row["idle_us"] == 0
 
 
-@pytest.mark.parametrize("begins", [[], [7]])
-def test_without_marks_nothing_is_said(begins: list[int]) -> None:
-    assert steps_of(begins, [(0, 9.0)]) == []
+def test_without_marks_nothing_is_said() -> None:
+    assert steps_of([], [(0, 9.0)]) == []
+
+
+def test_one_step_has_sizes_and_no_length() -> None:
+    (row,) = steps_of([7], [(0, 9.0)])
+    assert (row["steps"], row["requests"], row["apart_us"], row["idle_us"]) == (1, 8, None, None)
+
+
+@pytest.mark.parametrize(
+    ("mark", "phase", "requests", "tokens"),
+    [
+        ("execute_context_1(888_788544)_generation_0(0)", "prefill", 1, 888),
+        ("execute_context_2(600)_generation_30(30)", "mixed", 32, 630),
+        ("execute_context_0(0)_generation_8(8)", "decode", 8, 8),
+        ("execute_context_3_generation_2", "mixed", 5, None),
+        ("execute_context_0(0)_generation_0(0)", "unknown", 0, 0),
+        ("execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489)", "mixed", 46, 8192),
+        ("step[EXTEND bs=15 toks=15360]", "prefill", 15, 15360),
+        ("step[DECODE bs=8]", "decode", 8, 8),
+        ("step[DECODE bs=8 toks=24]", "decode", 8, 24),
+        ("step[MIXED bs=9]", "mixed", 9, None),
+    ],
+)
+def test_marks_say_what_a_step_does(mark: str, phase: str, requests: int, tokens: int | None) -> None:
+    (row,) = rows_of(f'"{mark}" 5')
+    assert (row["engine_phase"], row["requests"], row["tokens"]) == (phase, requests, tokens)
+
+
+def test_each_phase_has_its_own_length_and_pause() -> None:
+    """Five long prompts among many tokens: what the median of all would hide."""
+    marks = "\n".join(
+        f"{mark} {at}" for mark, at in ((MARK, 0), ('"step[EXTEND bs=1 toks=900]"', 9_000), (MARK, 99_000))
+    )
+    prefill, decode = rows_of(marks, "8000 2\n98000 4")
+    assert (prefill["engine_phase"], prefill["apart_us"], prefill["idle_us"]) == ("prefill", 90, 2)
+    assert (decode["engine_phase"], decode["steps"], decode["apart_us"], decode["idle_us"]) == ("decode", 2, 9, 4)
+
+
+LAYER = ("MatMulV2 {0},64;64,192", "ReshapeAndCacheNdKernel {0},64", "MatMulV2 {0},64;64,64")
+FUNCTIONS = (
+    '"prepare input"',
+    '"gpu_model_runner: preprocess"',
+    '"vllm_ascend/worker/model_runner_v1.py(2103): execute_model"',
+    '"/usr/lib/vllm/v1/worker/gpu_model_runner.py(2907): execute_model"',
+    '"/sgl-workspace/sglang/python/sglang/srt/model_executor/model_runner.py(3123): forward"',
+    '"mindie_llm/text_generator/generator.py(600): generate_token"',
+)
+
+
+def called(function: str, run: Run = RUN, **beside: Any) -> Rows:
+    """Two steps, of a prompt of 512 tokens and of 8 requests; the kernels run later than they are launched."""
+    names = [
+        *(one.format(512) for one in LAYER),
+        "MatMulV2 1,64;64,999",
+        *(one.format(8) for one in LAYER),
+        "MatMulV2 8,64;64,999",
+    ]
+    host = [10, 20, 30, 40, 110, 120, 130, 140]
+    kernels = "\n".join(f"{name} {at + 75} 1" for name, at in zip(names, host, strict=True))
+    launches = "\n".join(f"{at} {at + 75}" for at in host)
+    return rows_of(f"{function} 0\n{function} 100\naten::mm 7", "", kernels, launches, run, **beside)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_of_the_engine_tells_where_steps_begin(function: str) -> None:
+    prefill, decode = called(function)
+    assert (prefill["engine_phase"], prefill["by"], prefill["requests"], prefill["tokens"]) == (
+        "prefill",
+        "calls",
+        1,
+        512,
+    )
+    assert (decode["engine_phase"], decode["steps"], decode["requests"], decode["tokens"]) == ("decode", 1, 8, 8)
+
+
+def test_marks_say_it_better_than_functions() -> None:
+    (row,) = rows_of(f"{FUNCTIONS[0]} 0\n{MARK} 1\n{FUNCTIONS[0]} 10\n{MARK} 11")
+    assert (row["by"], row["steps"]) == ("marks", 2)
+
+
+def test_where_steps_were_recorded_or_something_trains_functions_say_nothing() -> None:
+    assert called(FUNCTIONS[0], Run(steps=(1, 2))) == []
+    assert called(FUNCTIONS[0], Run(job=JobKind(workload="training"))) == []
+    assert called(FUNCTIONS[0], windows=read_table(StepWindow, "step start_ns end_ns\n1 0 50")) == []
+    assert called(FUNCTIONS[0], signs=read_table(JobSign, "tells seen_as name calls\nbackward call x 1")) == []
 
 
 @given(

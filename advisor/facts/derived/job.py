@@ -6,9 +6,16 @@ from __future__ import annotations
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Rank, Us
+from advisor.messages.text import Text
 
 LAYERS = ("linear layer", "convolution layer", "attention layer", "norm layer", "embedding layer", "pooling layer")
 """Kinds of layers: several of them make a model, where a single one may be a benchmark."""
+
+SEVERAL_STEPS = Text(
+    en="record five engine steps or more while requests are served; with VLLM_CUSTOM_SCOPES_FOR_PROFILING=1 vLLM and "
+    "vLLM-Ascend name them",
+    zh="在处理请求期间采集 5 个以上引擎 step；设置 VLLM_CUSTOM_SCOPES_FOR_PROFILING=1 后 vLLM 与 vLLM-Ascend 会标出",
+)
 
 
 class JobSign(Fact):
@@ -34,16 +41,43 @@ class JobSign(Fact):
 
 
 class EngineStep(Fact):
-    """The steps of a serving engine on one rank, by the marks that the engine sets around each."""
+    """The steps of a serving engine on one rank that do the same."""
 
     table = "engine_steps"
+    record_with = SEVERAL_STEPS
     of_pauses = True
     observed = False
 
     rank: Rank
-    steps: Annotated[float, Count("Marked steps.")]
-    apart_us: Annotated[float, Us("From the start of a step to that of the next, on the host: the median.")]
-    idle_us: Annotated[float, Us("Idle time of the device around the start of a step: the median, 0 where it is busy.")]
+    engine_phase: Annotated[
+        str,
+        Key(
+            "`prefill` (prompts are read), `decode` (each request gets its next tokens), `mixed` (both) or `unknown`. "
+            "Marks say which. Else sizes do: a step reads prompts where the model works on more than twice as many "
+            "rows as go through its last product; whether others get tokens in it is then told by operators alone, as "
+            "is the phase where shapes were not recorded."
+        ),
+    ]
+    by: Annotated[
+        str,
+        Key(
+            "What told where steps begin: `marks` of the engine around each, `calls` of its function that runs one, or "
+            "`repetition`, an estimate by what repeats on the device."
+        ),
+    ]
+    steps: Annotated[float, Count("Steps; of those that were found by repetition only whole ones between two others.")]
+    requests: Annotated[float, Count("For how many requests: the median.")]
+    tokens: Annotated[float, Count("Tokens it works on, with those that fill up a batch: the median.")]
+    apart_us: Annotated[
+        float, Us("From the start of a step to that of the next: the median, on the host; by repetition on the device.")
+    ]
+    idle_us: Annotated[
+        float,
+        Us(
+            "Idle time of the device around the start of a step: the median, 0 where it is busy. By repetition what "
+            "idles from the choice of tokens to the first layer."
+        ),
+    ]
 
 
 class DecodeSize(Fact):

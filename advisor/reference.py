@@ -191,6 +191,8 @@ def _statement_link(key: str, up: str) -> str:
 def _rule_words(rule: Rule, language: Language) -> Iterator[str]:
     info = rule.info()
     yield f"**{_table_cell(info.title.say(language))}**\n"
+    for one in info.titles:
+        yield f"**{_table_cell(one.title.say(language))}** (`{one.name}`)\n"
     yield f"### {_heading_word('why', language)}\n\n{info.why.say(language)}\n"
     if info.params:
         yield f"### {_heading_word('thresholds', language)}\n"

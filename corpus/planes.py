@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from corpus.events import Collective, Task, Transfer
 from corpus.links import Phase, Route, is_remote, packet_ns
 from corpus.program import Communicate, Machine
@@ -48,8 +50,12 @@ def operator_name(kind: str, group: str, index: int) -> str:
 class Planes:
     """The tasks of one collective on one rank."""
 
-    def __init__(self, done: Collective, wanted: Communicate, rank: int, machine: Machine, route: Route) -> None:
+    def __init__(  # noqa: PLR0917 - what a collective is made of
+        self, done: Collective, wanted: Communicate, rank: int, machine: Machine, route: Route, came: Mapping[int, int]
+    ) -> None:
         self.done, self.wanted, self.rank, self.machine, self.route = done, wanted, rank, machine, route
+        self.came = came
+        """When each rank came to it."""
         self.there = max(done.start + done.wait, done.start + 2020)
         self._plane_of: dict[int, int] = {}
         self._found: list[Transfer] = []
@@ -61,6 +67,8 @@ class Planes:
         at = self.there
         for number, phase in enumerate(self.route.phases):
             self._phase(phase, at, first=number == 0)
+            if number == 0:
+                self._await_others(phase)
             at += phase.ns
         for number, transfer in enumerate(self._found):
             task = transfer.task
@@ -72,7 +80,7 @@ class Planes:
         for peer in self._peers(phase):
             plane = self._plane_of.setdefault(peer, len(self._plane_of))
             if is_remote(self.rank, peer, self.machine):
-                self._meet_remote(plane, peer, at)
+                self._meet_remote(plane, peer, at, first=first)
             elif first:
                 self._meet(plane, peer)
             if peer not in phase.peers.get(self.rank, ()):
@@ -90,12 +98,25 @@ class Planes:
     def _meet(self, plane: int, peer: int) -> None:
         start = self.done.start
         self._add("Notify_Record", plane, start + 1000, _NOTIFY_NS, peer)
-        self._add("Notify_Wait", plane, start + 2000, self.there - start - 2000, peer)
+        self._add("Notify_Wait", plane, start + 2000, self._here(peer) - start - 2000, peer)
 
-    def _meet_remote(self, plane: int, peer: int, at: int) -> None:
-        start = self.done.start + 1000
+    def _meet_remote(self, plane: int, peer: int, at: int, first: bool) -> None:
+        """Ranks meet when they come, or when a later phase begins for which they are there already."""
+        start, until = (self.done.start + 1000, self._here(peer)) if first else (at - 2000, at)
         self._add("RDMASend", plane, start, _DOORBELL_NS, peer, size=_SIGNAL_BYTES, rdma="RDMA_SEND_NOTIFY")
-        self._add("Notify_Wait", plane, start + 1000, at - start - 1000, peer, rdma="RDMA_PAYLOAD_PREPARE")
+        self._add("Notify_Wait", plane, start + 1000, until - start - 1000, peer, rdma="RDMA_PAYLOAD_PREPARE")
+
+    def _here(self, peer: int) -> int:
+        """When this rank knows that another one came."""
+        return max(self.came[peer], self.done.start + 2020)
+
+    def _await_others(self, phase: Phase) -> None:
+        """Peers that are there send only when those they wait for have come."""
+        peers = self._peers(phase)
+        met = max((self._here(peer) for peer in peers), default=self.there)
+        if met < self.there:
+            late = max(peers, key=self._here)
+            self._add("Notify_Wait", self._plane_of[late], met, self.there - met, late)
 
     def _add_packets(self, plane: int, peer: int, phase: Phase, at: int) -> None:
         for number, size in enumerate(phase.packets):

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 
 from corpus import program as do
@@ -26,8 +26,14 @@ class Met:
     """What the members of a collective learn when the last one is there."""
 
     meeting: int
-    everyone_there: int
+    there: Mapping[int, int]
+    """When each member came."""
     route: Route
+
+    @property
+    def everyone_there(self) -> int:
+        """When the last one came."""
+        return max(self.there.values())
 
 
 _Work = Callable[[int, int], int]
@@ -312,7 +318,7 @@ class RankMachine:
         )  # fmt: skip
         self._met[group] += 1
         self._tasks[stream] += 1
-        planes = Planes(done, wanted, self.trace.rank, self.machine, met.route)
+        planes = Planes(done, wanted, self.trace.rank, self.machine, met.route, met.there)
         done.transfers = planes.transfers(stream, self._tasks[stream])
         self.trace.collectives.append(done)
         self.trace.tasks.extend(transfer.task for transfer in done.transfers)

@@ -95,8 +95,8 @@ def _meet(ranks: list[_Rank], network: _Network) -> None:
 def _communicate(members: list[_Rank], network: _Network) -> None:
     wanted = members[0].waiting
     assert wanted is not None  # noqa: S101 - every member waits for the same
-    everyone_there = max(member.machine.comm_ready for member in members)
-    met = Met(next(network.meetings), everyone_there, network.route(wanted))
+    there = {member.machine.trace.rank: member.machine.comm_ready for member in members}
+    met = Met(next(network.meetings), there, network.route(wanted))
     for member in members:
         _advance(member, met)
 

@@ -13,6 +13,7 @@ import re
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.awaited_ranks import longest_wait_of_calls
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
@@ -20,7 +21,7 @@ from advisor.analysis.intervals import covered_ns, union
 from advisor.analysis.overlap import stages_of
 from advisor.analysis.transit import split_times
 from advisor.facts.derived import CollectiveCall, Meeting, Overlap
-from advisor.facts.observed import Collective, Kernel, Link, Transfer
+from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
 from advisor.facts.table import Array, Table, Texts
 from advisor.model.run import Run
 
@@ -38,6 +39,7 @@ def collective_calls(
     *,
     transfers: Table[Transfer] | None = None,
     links: Table[Link] | None = None,
+    waits: Table[PeerWait] | None = None,
 ) -> Table[CollectiveCall]:
     """Every communication operator with its exposed part and the usual length of its like.
 
@@ -54,6 +56,7 @@ def collective_calls(
     elapse = collectives["elapse_us"]
     turn, apart = _turns_and_pauses(collectives)
     transit, wait, idle = split_times(collectives, transfers, links)
+    awaited = longest_wait_of_calls(collectives, waits)
     same = ("name", "op", "group", "group_kind")
     return Table.build(
         CollectiveCall,
@@ -71,6 +74,13 @@ def collective_calls(
         turn=turn,
         apart_us=apart,
         computed_share=np.where(lacking, np.nan, _computed_share(collectives, kernels)),
+        awaited_rank=awaited.rank,
+        awaited_place=awaited.place,
+        awaited_ns=awaited.since_ns,
+        awaited_us=awaited.us,
+        awaited_late=awaited.late,
+        awaited_alike=awaited.alike,
+        awaited_all_us=awaited.all_us,
         sole=_has_sole_group(collectives),
     )
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.awaited_ranks import follow_waits
 from advisor.analysis.collective_calls import same_operation
 from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, LongestCall
 from advisor.facts.table import Array, Table
+from advisor.model.run import Run
 
+_MOST = 0.5
+"""A wait of less than this part of a call does not explain its length."""
 _KEPT = ("rank", "step", "start_ns", "elapse_us", "exposed_us", "transit_us", "wait_us", "idle_us", "size_bytes")
 
 
-def longest_calls(calls: Table[CollectiveCall]) -> Table[LongestCall]:
+def longest_calls(run: Run, calls: Table[CollectiveCall]) -> Table[LongestCall]:
     """One row per rank, step, kind and communicator; sends and receives, which wait by design, are left out."""
     opening = _is_opening_call(calls)
     bare = group_by(calls["rank"], calls["step"])
@@ -27,6 +31,10 @@ def longest_calls(calls: Table[CollectiveCall]) -> Table[LongestCall]:
     _, begin = np.unique(like.of[order], return_index=True)
     longest = order[begin]
     row = timed[longest]
+    awaited_us = calls["awaited_us"][row]
+    explains = awaited_us >= _MOST * calls["elapse_us"][row]
+    awaited = follow_waits(calls, timed, parts)
+    whom = np.where(explains, awaited.rank[longest], MISSING)
     with np.errstate(invalid="ignore", divide="ignore"):
         exposed_part = calls["exposed_us"][row] / all_bare[row]
     return Table.build(
@@ -40,6 +48,12 @@ def longest_calls(calls: Table[CollectiveCall]) -> Table[LongestCall]:
         shortest_us=parts.smallest(elapse)[parts.of[longest]],
         opening=opening[row],
         exposed_part=exposed_part,
+        awaited_us=np.where(explains, awaited_us, np.nan),
+        awaited_rank=whom,
+        awaited_place=np.where(explains, awaited.place[longest], MISSING),
+        awaited_alike=np.where(explains, calls["awaited_alike"][row], np.nan),
+        awaited_absent=np.where(whom == MISSING, -1, ~np.isin(whom, run.ranks)).astype(np.int8),
+        awaited_late=np.where(explains, awaited.late[longest], -1).astype(np.int8),
     )
 
 

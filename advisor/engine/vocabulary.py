@@ -95,6 +95,7 @@ TABLES: Mapping[str, Text] = {
     "overlaps": _t("compute, communication and idle time of steps", "step 的计算、通信与空闲时间"),
     "paired_calls": _t("sends with their receives", "配对的 send 与 receive"),
     "patch_convolutions": _t("convolutions of patches", "patch 卷积"),
+    "peer_waits": _t("for whom collectives wait", "集合通信在等哪张卡"),
     "port_counters": _t("counters of network ports", "网口计数器"),
     "traffic_samples": _t("traffic of memory and links", "显存、缓存与链路的流量"),
     "traffic_uses": _t("traffic of memory and links", "显存、缓存与链路的流量"),
@@ -251,6 +252,7 @@ FILES: Mapping[str, str] = {
     "operator_calls": "operator_details.csv",
     "operator_memory": "operator_memory.csv",
     "operator_totals": "op_statistic.csv",
+    "peer_waits": "trace_view.json",
     "step_times": "step_trace_time.csv",
     "transfers": "communication.json",
 }

@@ -82,4 +82,5 @@ def _explanation_notes(
 def _logic_differs(then: RuleInfo, now: RuleInfo) -> bool:
     """Whether more than the values of thresholds is another."""
     names = [{param.name: param.unit for param in info.params} for info in (then, now)]
-    return names[0] != names[1] or (then.title, then.why, then.labels) != (now.title, now.why, now.labels)
+    words = [(info.title, info.titles, info.why, info.labels) for info in (then, now)]
+    return names[0] != names[1] or words[0] != words[1]

@@ -307,12 +307,20 @@ class Label(_Model):
     show_as: ShownUnit = ""
 
 
+class TitleWith(_Model):
+    """What is said instead of the title of a rule where this piece of evidence is known."""
+
+    name: str
+    title: Text
+
+
 class RuleInfo(_Model):
     """What a report says about a rule: enough to render without the rule file."""
 
     id: str
     status: Literal["stable", "preview", "deprecated"] = "stable"
     title: Text
+    titles: tuple[TitleWith, ...] = ()
     why: Text
     params: tuple[Param, ...] = ()
     labels: tuple[Label, ...] = ()
@@ -325,6 +333,11 @@ class RuleInfo(_Model):
     """Ids it had before: settings and baselines may still use them."""
     symptom: bool = False
     """It says where time goes, not why: its findings never stand above one that explains a part of them."""
+
+    def title_of(self, finding: Finding) -> Text:
+        """The title of a finding: the first whose evidence is known there, else the one of the rule."""
+        known = {item.name for item in finding.evidence if item.value is not None}
+        return next((one.title for one in self.titles if one.name in known), self.title)
 
     def remedy(self, *findings: Finding) -> tuple[RemedyStep, ...]:
         """The steps that apply to any of these findings."""

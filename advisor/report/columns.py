@@ -21,6 +21,8 @@ COLUMNS: Mapping[str, Text] = {
     "allocations": _t("Allocations", "申请次数"),
     "alone_us": _t("Alone on the device", "独占设备时间"),
     "apart_us": _t("From one step to the next", "相邻 step 间隔"),
+    "awaited_rank": _t("Waited for rank", "所等的卡"),
+    "awaited_us": _t("Longest wait for a rank", "对单卡的最长等待"),
     "backward_us": _t("Backward pass", "反向"),
     "bandwidth_gbps": _t("Bandwidth", "带宽"),
     "bandwidth_share": _t("Of the bandwidth", "带宽利用率"),

@@ -126,6 +126,7 @@ class _Binder:
             formerly=tuple(w.formerly),
             implements=tuple(w.implements),
             title=w.title,
+            title_with=dict(w.title_with),
             why=w.why,
             fix=tuple(RemedyStep(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
             fix_when=fix_when,
@@ -292,6 +293,13 @@ class _Binder:
         """Every `{name}` in a text, a command or code must be something a report can fill in."""
         w = self.written
         texts: list[tuple[Path_, Text]] = [(("title",), w.title), (("why",), w.why)]
+        shown = [item.show for item in w.evidence]
+        for name, title in w.title_with.items():
+            texts.append((("title_with", name), title))
+            if name not in shown:
+                self.wrong(
+                    ("title_with", name), Message("unknown_name", name=name), suggest_known(name, shown), key=True
+                )
         if w.saving is not None:
             texts.append((("saving", "assumes"), w.saving.assumes))
         for number, step in enumerate(w.fix):

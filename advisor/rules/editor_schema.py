@@ -20,6 +20,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "formerly": "Ids it had before; settings and baselines may still use them.",
         "implements": "Statements of guides that the rule implements, such as `mindspore-method/6`.",
         "title": "The state, with its number: `{name}` is filled from the evidence or the subject.",
+        "title_with": "By the name of a piece of evidence: the title where that is known.",
         "why": "Why to care; not what to do.",
         "applies_when": "A condition over the run, such as `rank_count > 1`. False gives: not applicable.",
         "requires": "Further tables that must have been recorded.",

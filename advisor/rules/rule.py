@@ -13,7 +13,17 @@ from advisor.expr.compile import Compiled
 from advisor.expr.settings import asked_variables
 from advisor.facts.base import Fact
 from advisor.messages.text import Text
-from advisor.model.findings import Confidence, Label, Param, Reference, RemedyStep, RuleInfo, Severity, ShownUnit
+from advisor.model.findings import (
+    Confidence,
+    Label,
+    Param,
+    Reference,
+    RemedyStep,
+    RuleInfo,
+    Severity,
+    ShownUnit,
+    TitleWith,
+)
 from advisor.model.run import Run
 from advisor.rules import source
 from advisor.rules.occurrences import Occurrences
@@ -109,6 +119,8 @@ class Rule:
     implements: tuple[str, ...]
     """Statements of guides, such as `mindspore-method/6` (see `guides`)."""
     title: Text
+    title_with: Mapping[str, Text]
+    """By the name of a piece of evidence: what is said instead where that is known."""
     why: Text
     fix: tuple[RemedyStep, ...]
     fix_when: tuple[Compiled | None, ...]
@@ -194,6 +206,7 @@ class Rule:
             id=self.id,
             status=self.status,
             title=self.title,
+            titles=tuple(TitleWith(name=name, title=title) for name, title in self.title_with.items()),
             why=self.why,
             params=tuple(self.params.values()),
             labels=tuple(Label(name=e.name, label=e.label, show_as=e.show_as) for e in self.evidence),

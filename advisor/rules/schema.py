@@ -149,6 +149,7 @@ class RuleFile(_Part):
     implements: list[StatementKey] = []
     formerly: list[RuleId] = []
     title: Words
+    title_with: dict[str, Words] = {}
     why: Words
     applies_when: Expression = "true"
     requires: list[str] = []
@@ -326,7 +327,7 @@ _TEXTS = ("title", "why", "basis", "assumes", "do", "care")
 def _allowed_keys(path: Path_, model: type[BaseModel] | None = None) -> list[str]:
     """The keys that may stand where an unknown one stands, in a rule where no other model is given."""
     words = [step for step in path[:-1] if isinstance(step, str)]
-    if words and words[-1] in _TEXTS:
+    if words and (words[-1] in _TEXTS or words[0] == "title_with"):
         return ["en", "zh"]
     top = model or RuleFile
     part = _part_of(top, words[0]) if words else top

@@ -175,11 +175,13 @@ def _bare_numbers(text: str, params: frozenset[str]) -> Iterator[tuple[int, str]
 
 
 def _check_languages(rule: Rule, document: RuleDocument) -> Iterator[Mistake]:
-    for key, text in (("title", rule.title), ("why", rule.why)):
+    others = ((("title_with", name), text) for name, text in rule.title_with.items())
+    for path, text in ((("title",), rule.title), *others, (("why",), rule.why)):
+        key = ".".join(path)
         if text.zh != text.en and not _CHINESE.search(text.zh):
-            yield document.mistake((key, "zh"), Message("holds_no_chinese", name=f"{key}.zh"))
+            yield document.mistake((*path, "zh"), Message("holds_no_chinese", name=f"{key}.zh"))
         if text.zh != text.en and _CHINESE.search(text.en):
-            yield document.mistake((key, "en"), Message("holds_chinese", name=f"{key}.en"))
+            yield document.mistake((*path, "en"), Message("holds_chinese", name=f"{key}.en"))
 
 
 _REFUSED = {"html": "html_is_shown", "picture": "picture_not_shown", "link": "no_link_made"}

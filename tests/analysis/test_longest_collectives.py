@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from advisor.analysis.longest_collectives import longest_calls
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.table import Table, read_table
+from advisor.model.run import Run
 
+RUN = Run(ranks=(0, 1, 2))
 CALLS = """
 rank step name                  op        group p2p   start_ns elapse_us exposed_us size_bytes
 0    1    hcom_allReduce__1_0_1 allReduce a     false 1000     80        60         100
@@ -23,7 +25,7 @@ rank step name                  op        group p2p   start_ns elapse_us exposed
 
 
 def test_a_call_stands_beside_the_others_of_its_kind_and_beside_itself_on_other_ranks():
-    found = longest_calls(read_table(CollectiveCall, CALLS)).rows()
+    found = longest_calls(RUN, read_table(CollectiveCall, CALLS)).rows()
     first, alone = found
     assert (first["name"], first["others"], first["others_us"], first["others_bytes"]) == (
         "hcom_allReduce__1_0_1", 2, 3, 400,
@@ -34,7 +36,7 @@ def test_a_call_stands_beside_the_others_of_its_kind_and_beside_itself_on_other_
 
 def test_only_the_first_of_a_communicator_opens_it():
     later = CALLS.replace("1_0_1 allReduce a     false 1000 ", "1_0_1 allReduce a     false 990000")
-    found = [longest_calls(read_table(CollectiveCall, text)).rows()[0]["opening"] for text in (CALLS, later)]
+    found = [longest_calls(RUN, read_table(CollectiveCall, text)).rows()[0]["opening"] for text in (CALLS, later)]
     assert found == [True, False]
 
 
@@ -59,7 +61,8 @@ def test_longest_calls_agree_with_plain_python(rows):
         elapse_us=[float(length) for _, _, length in rows],
     )
     found = {
-        (row["rank"], row["op"]): row for row in longest_calls(calls if rows else Table.empty(CollectiveCall)).rows()
+        (row["rank"], row["op"]): row
+        for row in longest_calls(RUN, calls if rows else Table.empty(CollectiveCall)).rows()
     }
     lengths = {key: [n for r, k, n in rows if (r, kinds[k]) == key] for key in {(r, kinds[k]) for r, k, _ in rows}}
     assert found.keys() == lengths.keys()

@@ -21,6 +21,7 @@ from advisor.model.findings import (
     Severity,
     Spent,
     TimeSplit,
+    TitleWith,
 )
 from advisor.model.run import Run
 from advisor.report.diagnosis.cards import make_cards
@@ -87,6 +88,20 @@ def test_a_cause_leads_and_is_what_to_fix_first() -> None:
     assert (said.kind, said.label) == ("fix", "Fix first")
     assert said.first is not None
     assert _flat(said.first.title) == "host/python costs 20 % (rank 0)"
+
+
+@pytest.mark.parametrize(
+    ("rank", "said"), [(5.0, "costs 20 %, for rank 5"), (None, "costs 20 %"), (1024.0, "costs 20 %, for rank 1024")]
+)
+def test_a_title_names_what_is_known_and_stays_silent_about_what_is_not(rank: float | None, said: str) -> None:
+    finding = _finding("comm/late", 0.2)
+    late = Evidence(name="late_rank", value=rank, unit="")
+    diagnosis = _diagnosis(finding.model_copy(update={"evidence": (*finding.evidence, late)}))
+    other = TitleWith(name="late_rank", title=_text("comm/late costs {share}, for rank {late_rank}"))
+    [info] = diagnosis.rules
+    first = _said(diagnosis.model_copy(update={"rules": (info.model_copy(update={"titles": (other,)}),)})).first
+    assert first is not None
+    assert _flat(first.title) == f"comm/late {said} (rank 0)"
 
 
 def test_a_symptom_without_a_cause_says_what_is_known_and_not_what_to_fix() -> None:

@@ -69,6 +69,15 @@ class CollectiveCall(Fact):
             "Part of the kernels of its rank and step that began before it, by time or by number, whichever is less."
         ),
     ]
+    awaited_rank: Annotated[int, Volatile("The rank it waited for longest; missing where nothing tells who that is.")]
+    awaited_place: Annotated[int, Volatile("Place of that rank in the communicator; missing where none was recorded.")]
+    awaited_ns: Annotated[int, Ns("When that wait began.")]
+    awaited_us: Annotated[float, Us("How long it was.")]
+    awaited_late: Annotated[
+        bool, Flag("That rank had not come when the wait began; missing where the wait does not tell.")
+    ]
+    awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
+    awaited_all_us: Annotated[float, Us("The longest waits of all calls of its rank for that rank together.")]
     sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]
 
 
@@ -99,6 +108,21 @@ class LongestCall(Fact):
     shortest_us: Annotated[float, Us("Elapse of the same call on the one of those where it was shortest.")]
     opening: Annotated[bool, Flag("No earlier call of its communicator was recorded on this rank.")]
     exposed_part: Annotated[float, Share("Its part of all exposed collective time of this rank and step.")]
+    awaited_us: Annotated[
+        float, Us("Its longest wait for another rank; missing where it is less than half of the call.")
+    ]
+    awaited_rank: Annotated[
+        int,
+        Volatile("The rank it waited for in the end, from captured rank to captured rank; missing where not known."),
+    ]
+    awaited_place: Annotated[int, Volatile("Place of that rank in the communicator.")]
+    awaited_alike: Annotated[
+        float, Count("Ranks for which this rank waited as long, or nearly, as in `collective_calls`.")
+    ]
+    awaited_absent: Annotated[bool, Flag("That rank was not captured; missing where it is not known who it is.")]
+    awaited_late: Annotated[
+        bool, Flag("That rank came late itself, and was not held up by another one in this call; missing if not known.")
+    ]
 
 
 class CollectivePlace(Fact):

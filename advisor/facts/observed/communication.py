@@ -36,6 +36,30 @@ class Collective(Fact):
     algorithm: Annotated[str, Key("Algorithm, such as MESH-RING.")]
 
 
+class PeerWait(Fact):
+    """The longest wait of one call of a collective for a signal of one other rank."""
+
+    table = "peer_waits"
+    moment = Moment(lasts="wait_us")
+    among_events = True
+    record_with = LEVEL1
+
+    rank: Rank
+    name: Annotated[str, Name("The call, as in `collectives`.")]
+    group: Annotated[str, Name("Communicator, as in `collectives`.")]
+    call_ns: Annotated[int, Ns("Start of the call, as in `collectives`.")]
+    peer: Annotated[int, Volatile("The rank it waited for; missing where nothing tells who stands at that place.")]
+    place: Annotated[int, Volatile("Number of that rank, as recorded: its place in the communicator, from 0.")]
+    start_ns: Annotated[int, Ns("When the wait began.")]
+    wait_us: Annotated[float, Us("How long it was.")]
+    opening: Annotated[
+        bool,
+        Flag(
+            "The first for that rank in this call, before data moved between this rank and another: it had yet to come."
+        ),
+    ]
+
+
 class Transfer(Fact):
     """What one communication operator moved over one kind of link, in packets of one size."""
 

@@ -280,7 +280,7 @@ class Maker:
 
     def title(self, finding: Finding) -> Prose:
         """The state in one sentence with its numbers, and of which rank these are where there are several."""
-        template = self.rule(finding).title.say(self.language, of=self.times_of)
+        template = self.rule(finding).title_of(finding).say(self.language, of=self.times_of)
         rank = finding.seen[0].rank if finding.seen else None
         measured = set(HOLE.findall(template))
         title = parse_prose(template, self.holes(finding))

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from advisor.sources.files.timeline import TraceTimeline
 
 _PLANE = "Plane "
-_MOVES = ("Memcpy", "Reduce_Inline", "RDMASend", "RDMA_SEND")
-_WAITS = ("Notify_Wait",)
+MOVES = ("Memcpy", "Reduce_Inline", "RDMASend", "RDMA_SEND")
+WAITS = ("Notify_Wait",)
 
 
 class PlaneSplit(NamedTuple):
@@ -39,7 +39,7 @@ def splits_by_planes(
     shown = planes[slices.track]
     if np.count_nonzero(groups) != 1 or not shown.any():
         return None
-    moving, waiting = shown & slices.name.isin(_MOVES), shown & slices.name.isin(_WAITS)
+    moving, waiting = shown & slices.name.isin(MOVES), shown & slices.name.isin(WAITS)
     moved = _covered_ns(slices.start_ns[moving], slices.end_ns[moving], start, end)
     either = moving | waiting
     told = _covered_ns(slices.start_ns[either], slices.end_ns[either], start, end)

@@ -62,6 +62,9 @@ class Args(Struct, gc=False):
     throughput_mbps: EventValue = msgspec.field(name="Throughput(MB/s)", default=None)
     hit_rate: EventValue = msgspec.field(name="Hit Rate(%)", default=None)
     domain: EventValue = None
+    source: EventValue = msgspec.field(name="src rank", default=MISSING)
+    peer: EventValue = msgspec.field(name="dst rank", default=None)
+    packet: EventValue = msgspec.field(name="size(Byte)", default=MISSING)
     name: object = None
     labels: object = None
 
@@ -193,6 +196,7 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
     _add_tasks(piece, args)
     _add_copies(piece, args)
     _add_payloads(piece, args)
+    _add_exchanges(piece, args)
     _add_marks(piece, args)
 
 
@@ -248,6 +252,17 @@ def _add_payloads(piece: EventBatch, args: list[Args]) -> None:
         "count": finite_numbers([a.count for a in chosen]),
         "dtype": piece.code("payloads", "dtype", [scalar_text(a.dtype) for a in chosen]),
         "algorithm": piece.code("payloads", "algorithm", [scalar_text(a.algorithm) for a in chosen]),
+    }
+
+
+def _add_exchanges(piece: EventBatch, args: list[Args]) -> None:
+    rows = [i for i, a in enumerate(args) if a.peer is not None]
+    chosen = [args[i] for i in rows]
+    piece.parts["exchanges"] = {
+        "row": np.array(rows, np.int64),
+        "source": whole_numbers([a.source for a in chosen]),
+        "peer": whole_numbers([a.peer for a in chosen]),
+        "size_bytes": whole_numbers([a.packet for a in chosen]),
     }
 
 

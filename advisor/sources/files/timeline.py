@@ -73,6 +73,17 @@ class Payloads(Struct, frozen=True):
     algorithm: Texts
 
 
+class Exchanges(Struct, frozen=True):
+    """Tasks of collectives between two ranks, as numbered in their communicator; `row` counts slices."""
+
+    row: Array
+    source: Array
+    """The rank that was recorded."""
+    peer: Array
+    size_bytes: Array
+    """Of data or a signal; all are missing where they are no whole numbers."""
+
+
 class LaunchArrows(Struct, frozen=True):
     """Both ends of HostToDevice arrows, matched by `high` and `low`, the two halves of their id."""
 
@@ -144,6 +155,7 @@ class TraceTimeline(Struct, frozen=True):
     tasks: Tasks
     copies: Copies
     payloads: Payloads
+    exchanges: Exchanges
     links: LaunchArrows
     operator_links: OperatorArrows
     gradient_links: GradientArrows
@@ -188,7 +200,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         found.parts[part]
         for part in ("slices", "tasks", "copies", "payloads", "links", "operator_links", "frequencies")
     )
-    gradients = found.parts["gradient_links"]
+    gradients, exchanges = found.parts["gradient_links"], found.parts["exchanges"]
     tracks = found.tracks()
     others = _on_other_devices(tracks, device)
     kept = ~(links["end"] & others[links[TRACK]])
@@ -211,6 +223,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
             dtype=found.texts("payloads", "dtype"),
             algorithm=found.texts("payloads", "algorithm"),
         ),
+        Exchanges(*(exchanges[name] for name in ("row", "source", "peer", "size_bytes"))),
         LaunchArrows(*(links[name][kept] for name in ("high", "low", TRACK, "time_ns", "end"))),
         OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
         GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),

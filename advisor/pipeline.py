@@ -20,6 +20,7 @@ from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import Fact
 from advisor.facts.derived import (
     Coverage,
+    EngineStep,
     HostKind,
     JobSign,
     MemoryPeak,
@@ -74,6 +75,7 @@ ALWAYS: tuple[type[Fact], ...] = (
     Damage,
     Setting,
     JobSign,
+    EngineStep,
     ModuleType,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
@@ -571,6 +573,6 @@ def measured_run(profile: Profile) -> Run:
     known = split is not None and split.step_us > 0
     idle = split.free_us / split.step_us if split is not None and known and run.times_of != "work" else None
     exposed = split.exposed_comm_us / split.step_us if split is not None and known else None
-    job = infer_job(run, profile.table(JobSign))
+    job = infer_job(run, profile.table(JobSign), profile.table_if_recorded(EngineStep))
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
     return run.model_copy(update=measured)

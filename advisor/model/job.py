@@ -30,6 +30,26 @@ class JobEvidence(BaseModel):
     name: str = ""
 
 
+class EnginePhase(BaseModel):
+    """The steps of a serving engine that do the same, over all ranks; None where nothing tells."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    phase: Literal["prefill", "decode", "mixed", "unknown"]
+    by: Literal["marks", "calls", "repetition"]
+    """What told where steps begin: `repetition` is an estimate by what repeats on the device."""
+    ranks: int
+    """On how many ranks such steps were seen."""
+    steps: float
+    """Steps of a rank: the median over ranks, as what follows."""
+    requests: float | None = None
+    tokens: float | None = None
+    apart_us: float | None = None
+    """From the start of a step to that of the next."""
+    idle_us: float | None = None
+    """Idle time of the device around its start."""
+
+
 class JobKind(BaseModel):
     """What kind of job was captured, and which software drove it; empty where nothing tells."""
 
@@ -43,6 +63,8 @@ class JobKind(BaseModel):
     """Whose flags and settings the job has, such as `Megatron` or `vLLM`."""
     signs: tuple[JobEvidence, ...] = ()
     """What told the workload and the stack."""
+    engine: tuple[EnginePhase, ...] = ()
+    """The steps of a serving engine by what they do; empty where nothing tells where they begin."""
 
 
 TOLD_WORKLOADS: Mapping[str, tuple[Workload, Phase]] = {

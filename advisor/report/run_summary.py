@@ -9,11 +9,14 @@ from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.run import Run
+from advisor.report.blocks import Grid
+from advisor.report.columns import COLUMNS
 from advisor.report.places import number_ranges
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, parse_prose, plain_prose
 from advisor.report.words import NOTES, WORDS, say, word_for
 from advisor.units import show_value
 
+_ENGINE_COLUMNS = ("engine_phase", "steps", "requests", "tokens", "apart_us", "engine_idle", "by")
 _MOST_NOTES = 20
 _LONGEST_SIGN = 100
 FEW_STEPS = 3
@@ -62,6 +65,30 @@ def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
         ("notes", _say_notes(run, language)),
     )
     return tuple(RunLine(say(name, language), value) for name, value in known_facts if value and value[0].text)
+
+
+def engine_grid(run: Run, language: Language) -> Grid | None:
+    """The steps of a serving engine by what they do; None where nothing tells them."""
+    if not run.job.engine:
+        return None
+    heads = [plain_prose(word_for(COLUMNS, name, language) or say(name, language)) for name in _ENGINE_COLUMNS]
+    rows = [
+        tuple(
+            plain_prose(said)
+            for said in (
+                say(f"engine_{one.phase}", language),
+                *(_count(value) for value in (one.steps, one.requests, one.tokens)),
+                *("" if us is None else show_value(us, "us") for us in (one.apart_us, one.idle_us)),
+                say(f"engine_by_{one.by}", language),
+            )
+        )
+        for one in run.job.engine
+    ]
+    return Grid(tuple(heads), tuple(rows), (False, *[True] * 5, False), subject=0)
+
+
+def _count(value: float | None) -> str:
+    return "" if value is None else show_value(value, "count")
 
 
 def _say_sources(run: Run, language: Language) -> str:

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
+from math import isfinite
+from statistics import median
 from typing import get_args
 
-from advisor.facts.derived import JobSign
+from advisor.facts.derived import EngineStep, JobSign
 from advisor.facts.derived.job import LAYERS
 from advisor.facts.table import Table
-from advisor.model.job import STACKS, JobEvidence, JobKind, Phase
+from advisor.model.job import STACKS, EnginePhase, JobEvidence, JobKind, Phase
 from advisor.model.run import Run
 
 _SERVING = ("vLLM", "SGLang", "MindIE")
@@ -17,13 +21,44 @@ _WAYS = ("operator", "call", "line", "setting")
 """What shows a thing best stands first."""
 
 
-def infer_job(run: Run, table: Table[JobSign]) -> JobKind:
-    """What the user told, filled up by what was seen."""
+def infer_job(run: Run, table: Table[JobSign], steps: Table[EngineStep] | None = None) -> JobKind:
+    """What the user told, filled up by what was seen; names tell the phase before sizes of engine steps do."""
     told, seen = run.job, _Seen(table)
     stack, of_stack = (told.stack, ()) if told.stack else _infer_stack(run, seen)
     known = told if told.workload else _infer_workload(run, seen, stack)
     signs = (*(one for one in told.signs if one not in known.signs), *known.signs, *of_stack)
-    return JobKind(workload=known.workload, phase=known.phase, stack=stack, signs=signs)
+    engine = sum_engine_steps(steps) if steps is not None and known.workload != "training" else ()
+    phase = known.phase or (_phase_of_steps(engine) if known.workload == "inference" else "")
+    return JobKind(workload=known.workload, phase=phase, stack=stack, signs=signs, engine=engine)
+
+
+def sum_engine_steps(table: Table[EngineStep]) -> tuple[EnginePhase, ...]:
+    """A row per phase and what told where steps begin, over all ranks."""
+    rows = sorted(table.rows(), key=_phase_and_source)
+    found = []
+    for (phase, by), alike in groupby(rows, _phase_and_source):
+        mine = list(alike)
+        values = {name: _median(row[name] for row in mine) for name in _OF_STEPS}
+        found.append(EnginePhase.model_validate({"phase": phase, "by": by, "ranks": len(mine), **values}))
+    return tuple(found)
+
+
+_OF_STEPS = ("steps", "requests", "tokens", "apart_us", "idle_us")
+
+
+def _phase_and_source(row: dict[str, object]) -> tuple[str, str]:
+    return str(row["engine_phase"]), str(row["by"])
+
+
+def _median(values: Iterable[object]) -> float | None:
+    known = [float(value) for value in values if isinstance(value, int | float) and isfinite(value)]
+    return median(known) if known else None
+
+
+def _phase_of_steps(engine: Iterable[EnginePhase]) -> Phase:
+    """What all steps together do; nothing where that of some is not known."""
+    phases = {one.phase for one in engine}
+    return "" if not phases or "unknown" in phases else "mixed" if len(phases) > 1 else phases.pop()  # type: ignore[return-value]
 
 
 class _Seen:

@@ -12,6 +12,7 @@ import advisor
 from advisor.analysis.job_signs import job_signs
 from advisor.cli import arguments as cli_words
 from advisor.facts import Fact, Table, read_table
+from advisor.facts.derived import EngineStep
 from advisor.facts.observed import HostCall, Kernel, OperatorTotal, Setting
 from advisor.messages.errors import UsageError
 from advisor.model import job
@@ -215,3 +216,49 @@ def test_the_python_api_is_told_like_the_command_line(real_data: Path) -> None:
         pytest.skip("this capture is not in the folder of real data")
     run = advisor.diagnose(folder, workload="decode", stack="MindIE").run
     assert (run.job.workload, run.job.phase, run.job.stack) == ("inference", "decode", "MindIE")
+
+
+KEEPS = operators("FusedInferAttentionScore", "ReshapeAndCacheNdKernel")
+"""Operators of generating that tell no phase."""
+
+
+def engine_of(rows: str, run: Run | None = None, kernels: str = KEEPS) -> JobKind:
+    signs = job_signs(read_table(Kernel, kernels), None, None, None)
+    head = "rank engine_phase by steps requests tokens apart_us idle_us"
+    return infer_job(run or Run(), signs, read_table(EngineStep, f"{head}\n{rows}"))
+
+
+@pytest.mark.parametrize(
+    ("phases", "phase"),
+    [
+        (["decode"], "decode"),
+        (["prefill"], "prefill"),
+        (["decode", "prefill"], "mixed"),
+        (["decode", "mixed"], "mixed"),
+        (["decode", "unknown"], ""),
+        ([], ""),
+    ],
+)
+def test_sizes_tell_the_phase_where_names_do_not(phases: list[str], phase: str) -> None:
+    assert engine_of("\n".join(f"0 {one} repetition 5 8 8 100 1" for one in phases)).phase == phase
+
+
+def test_names_tell_the_phase_before_sizes_do() -> None:
+    assert engine_of("0 decode repetition 5 8 8 100 1", kernels=operators("PromptFlashAttention")).phase == "prefill"
+
+
+def test_what_the_user_tells_stays() -> None:
+    told = Run(job=told_job("prefill", ""))
+    assert engine_of("0 decode repetition 5 8 8 100 1", told).phase == "prefill"
+
+
+def test_a_training_has_no_steps_of_an_engine() -> None:
+    found = engine_of("0 decode repetition 5 8 8 100 1", Run(job=told_job("training", "")))
+    assert (found.engine, found.phase) == ((), "")
+
+
+def test_steps_of_all_ranks_are_one_row_for_each_phase() -> None:
+    rows = "0 decode marks 5 8 8 100 1\n1 decode marks 7 8 8 300 -\n1 prefill marks 1 2 900 - -"
+    decode, prefill = engine_of(rows).engine
+    assert (decode.phase, decode.ranks, decode.steps, decode.apart_us, decode.idle_us) == ("decode", 2, 6, 200, 1)
+    assert (prefill.phase, prefill.ranks, prefill.requests, prefill.apart_us) == ("prefill", 1, 2, None)

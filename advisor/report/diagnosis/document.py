@@ -39,7 +39,7 @@ from advisor.report.diagnosis.outcomes import (
     unread_row,
 )
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
-from advisor.report.run_summary import run_facts, run_line
+from advisor.report.run_summary import engine_grid, run_facts, run_line
 from advisor.report.time_split import time_parts
 from advisor.report.words import say, say_rule_count
 
@@ -262,6 +262,10 @@ class DiagnosisBlocks:
         if facts:
             yield self.heading("run")
             yield from bullet_list((TextPiece(one.label + self.colon, tone="label"), *one.value) for one in facts)
+        grid = engine_grid(self.diagnosis.run, self.language)
+        if grid is not None:
+            yield self.heading("engine", 3)
+            yield grid
 
     def not_checked(self) -> Iterator[Block]:
         """The rules that could not look, by their reason."""

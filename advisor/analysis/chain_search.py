@@ -220,8 +220,23 @@ def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place
             return begin
     for step in range(length - 1):
         begin = begin[lanes.joined[begin + step]]
-    apart: Array = np.append(True, np.diff(begin) >= length)[: len(begin)]
-    return begin[apart]
+    return begin[_chosen_apart(begin, length)]
+
+
+def _chosen_apart(begin: Array, length: int) -> Array:
+    """Which of these begins are taken where each, in order, is that does not overlap the one taken before it.
+
+    From each the next that can be taken is known; those that the first leads to are found by doubling the way.
+    """
+    taken = np.zeros(len(begin) + 1, bool)
+    taken[0] = len(begin) > 0
+    following = np.append(np.searchsorted(begin, begin + length), len(begin))
+    if len(begin) and (np.diff(begin) >= length).all():
+        return np.arange(len(begin))
+    for _ in range(len(begin).bit_length()):
+        taken[following[taken]] = True
+        following = following[following]
+    return np.flatnonzero(taken[:-1])
 
 
 def pattern_of_chains(found: FoundChains, patterns: ChainPatterns) -> Texts:

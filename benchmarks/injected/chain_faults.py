@@ -12,7 +12,7 @@ from functools import partial
 
 from benchmarks.injected.changes import Changes, Operator
 from benchmarks.injected.compute_faults import products, set_task, smallest
-from benchmarks.injected.faults import Fault, Run, kernels_of, pieces, spread
+from benchmarks.injected.faults import Fault, Run, Spoil, kernels_of, pieces, spread
 
 _GROWTH = 0.1
 """By what part steps get longer: less than what is left until the host would be the limit."""
@@ -32,12 +32,16 @@ class Chain:
     longest: str
     """It stands where the fused operator stood; none of the others takes more time."""
     behind: tuple[str, ...] = ()
+    passes: float = 1.0
+    """Passes over memory of the fused operator, over those of the longest."""
+    workload: str = ""
+    """What the chain is a fault of, where that is no training: whoever ran it says so."""
 
     @property
     def part(self) -> float:
         """What the fused operators take, of a step without them: so much that the longest is the longest."""
         members = len(self.before) + 1 + len(self.behind)
-        return _MARGIN * _GROWTH / (members - 1 - _GROWTH)
+        return _MARGIN * _GROWTH / (members / self.passes - 1 - _GROWTH)
 
 
 def _put_in(chain: Chain, run: Run) -> None:
@@ -64,14 +68,15 @@ def _take_apart(chain: Chain, run: Run, amount: float) -> None:
 def _become_chain(changes: Changes, operator: Operator, chain: Chain, amount: float) -> None:
     """Makes one fused operator a chain that takes so much longer."""
     fused = operator.kernels[0].duration
-    others = round(amount / len(chain.before + chain.behind))
+    longest = round(fused / chain.passes)
+    others = round((amount + fused - longest) / len(chain.before + chain.behind))
     for op_type in chain.before:
         _become(_repeat(changes, operator, operator), op_type, others)
     last = operator
     for op_type in chain.behind:
         last = _repeat(changes, operator, last, behind=True)
         _become(last, op_type, others)
-    _become(operator, chain.longest, fused)
+    _become(operator, chain.longest, longest)
 
 
 def _repeat(changes: Changes, operator: Operator, place: Operator, *, behind: bool = False) -> Operator:
@@ -107,18 +112,141 @@ def _plain_products(operators: Sequence[Operator]) -> list[Operator]:
     return [op for op in products(operators) if op.kernels[-1].op_type.startswith("MatMul")]
 
 
-def _fault(chain: Chain, named_by: frozenset[str] = _CHAIN) -> Fault:
+def add_norms(run: Run, amount: float) -> None:
+    """Every convolution is normalised by an operator of its own."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like = smallest(operators)
+            places = [op for op in operators if any(kernel.op_type == "Conv2D" for kernel in op.kernels)]
+            for place in places:
+                _become(_repeat(changes, like, place, behind=True), "BNInfer", round(amount / len(places)))
+
+
+@dataclass(frozen=True, slots=True)
+class Swarm:
+    """Operators called for each of many tensors, which one call does for all of them: no work is spared, but the pause
+    before each kernel."""
+
+    fused: str
+    each: tuple[str, ...]
+    """What is called for one tensor, or for as many as a chain has."""
+
+    @property
+    def chains(self) -> int:
+        """How many chains stand in one place."""
+        return round(_SWARM / _PLACES / len(self.each))
+
+
+_SWARM = 800
+_SHORT = 2_000
+"""How long each of so many kernels takes, in ns."""
+_LESS_GROWTH = 0.06
+"""By what part steps get longer with them: pauses above 5 µs were no usual ones."""
+
+
+def _put_in_fused(swarm: Swarm, run: Run) -> None:
+    """Puts the one call for all tensors into each backward pass, and lets products be in half precision: what the base
+    loses by them is as much as what these faults lose."""
+    for changes in run.ranks:
+        for kernel in changes.rank.kernels:
+            if kernel.row is not None and kernel.op_type.startswith("MatMul"):
+                kernel.row["Input Data Types"] = kernel.row["Input Data Types"].replace("FLOAT", "FLOAT16")
+        for operators in kernels_of(changes):
+            behind = [op for op in operators if op.top.lane is not changes.rank.main]
+            like, places = smallest(operators), spread(behind, _PLACES)
+            for place in places:
+                _become(
+                    _repeat(changes, like, place, behind=True), swarm.fused, swarm.chains * len(swarm.each) * _SHORT
+                )
+
+
+def _call_one_by_one(swarm: Swarm, run: Run, amount: float) -> None:
+    """Calls operators for each tensor in place of the one for all."""
+    types = swarm.each * swarm.chains
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            found = [op for op in operators if [kernel.op_type for kernel in op.kernels] == [swarm.fused]]
+            for operator in found:
+                pause, last = round(amount / len(found) / (len(types) - 1)), operator
+                for op_type in types[1:]:
+                    last = _repeat(changes, operator, last, behind=True)
+                    _become(last, op_type, _SHORT)
+                    last.kernels[0].begin.work = pause
+                _become(operator, types[0], _SHORT)
+
+
+def _fault(pattern: str, chain: Chain, named_by: frozenset[str] = _CHAIN) -> Fault:
     common: Callable[[Run], None] = partial(_put_in, chain)
-    return Fault(partial(_take_apart, chain), named_by, growth=_GROWTH, common=common, bases=("balanced",))
+    return Fault(
+        partial(_take_apart, chain),
+        named_by,
+        growth=_GROWTH,
+        common=common,
+        bases=("balanced",),
+        pattern=pattern,
+        workload=chain.workload,
+    )
+
+
+def _swarm(pattern: str, fused: str, each: str) -> Fault:
+    swarm = Swarm(fused, tuple(each.split()))
+    spoil, common = partial(_call_one_by_one, swarm), partial(_put_in_fused, swarm)
+    return Fault(spoil, _CHAIN, growth=_LESS_GROWTH, common=common, bases=("balanced",), pattern=pattern)
+
+
+def _of_products(pattern: str, spoil: Spoil, workload: str = "") -> Fault:
+    return Fault(spoil, _CHAIN, growth=_GROWTH, bases=("balanced",), pattern=pattern, workload=workload)
 
 
 FAULTS: Mapping[str, Fault] = {
-    "unfused-gelu": _fault(Chain("Gelu", ("Pow", "Muls", "Add", "Muls"), "Tanh", ("Adds", "Mul"))),
-    "unfused-geglu": _fault(Chain("GeGluV2", ("Gelu",), "Mul")),
-    "unfused-swiglu": _fault(Chain("SwiGlu", ("Swish",), "Mul"), frozenset({"compute/unfused-swiglu"})),
-    "unfused-masked-softmax": _fault(Chain("ScaledMaskedSoftmax", ("Muls", "MaskedFill"), "SoftmaxV2")),
-    "unfused-permute": _fault(Chain("MoeTokenPermute", ("Sort", "FloorDiv"), "GatherV2")),
-    "unfused-unpermute": _fault(Chain("MoeTokenUnpermute", ("IndexPutV2",), "Mul", ("ReduceSum",))),
-    "logarithm-of-softmax": _fault(Chain("LogSoftmaxV2", ("SoftmaxV2",), "Log")),
-    "unfused-bias": Fault(add_biases, _CHAIN, growth=_GROWTH, bases=("balanced",)),
+    "unfused-gelu": _fault("gelu", Chain("Gelu", ("Pow", "Muls", "Add", "Muls"), "Tanh", ("Adds", "Mul"))),
+    "unfused-geglu": _fault("geglu", Chain("GeGluV2", ("Gelu",), "Mul")),
+    "unfused-swiglu": _fault("swiglu", Chain("SwiGlu", ("Swish",), "Mul"), frozenset({"compute/unfused-swiglu"})),
+    "unfused-masked-softmax": _fault(
+        "scaled-masked-softmax", Chain("ScaledMaskedSoftmax", ("Muls", "MaskedFill"), "SoftmaxV2")
+    ),
+    "unfused-permute": _fault("moe-permute", Chain("MoeTokenPermute", ("Sort", "FloorDiv"), "GatherV2")),
+    "unfused-unpermute": _fault("moe-permute", Chain("MoeTokenUnpermute", ("IndexPutV2",), "Mul", ("ReduceSum",))),
+    "logarithm-of-softmax": _fault("cross-entropy", Chain("LogSoftmaxV2", ("SoftmaxV2",), "Log")),
+    "unfused-add-norm": _fault(
+        "add-rms-norm", Chain("AddRmsNorm", ("Add",), "RmsNorm", passes=4 / 3, workload="inference")
+    ),
+    "unfused-add-layer-norm": _fault("add-layer-norm", Chain("AddLayerNorm", ("Add",), "LayerNormV3", passes=4 / 3)),
+    "unfused-group-norm": _fault(
+        "group-norm-silu", Chain("GroupNormSilu", (), "GroupNorm", ("Swish",), workload="inference")
+    ),
+    "unfused-norm-quant": _fault(
+        "norm-quant", Chain("RmsNormQuant", (), "RmsNorm", ("AscendQuantV2",), workload="inference")
+    ),
+    "unfused-swiglu-quant": _fault(
+        "swiglu-quant", Chain("DequantSwigluQuant", (), "SwiGlu", ("DynamicQuant",), workload="inference")
+    ),
+    "unfused-quick-gelu": _fault("quick-gelu", Chain("FastGelu", ("Muls", "Sigmoid"), "Mul")),
+    "listed-adam": _fault(
+        "foreach-adam",
+        Chain(
+            "ApplyAdamWV2",
+            (
+                "ForeachMulScalar",
+                "ForeachLerpScalar",
+                "ForeachMulScalar",
+                "ForeachAddcmulScalar",
+                "ForeachSqrt",
+                "ForeachDivScalarList",
+                "ForeachAddScalar",
+            ),
+            "ForeachAddcdivScalarList",
+            passes=1.75,
+        ),
+    ),
+    "unfused-batch-norm": _of_products("conv-batch-norm", add_norms, "inference"),
+    "clipping-one-by-one": _swarm("clip-grad-norm", "ForeachNorm", "LpNormV2 " * 8),
+    "products-one-by-one": _swarm("grouped-matmul", "GroupedMatmul", "MatMulV3 " * 8),
+    "sgd-one-by-one": _swarm("sgd", "ApplyMomentum", "Muls Axpy Axpy " * 3),
+    "rmsprop-one-by-one": _swarm("rmsprop", "ApplyRMSProp", "Muls Addcmul Sqrt Adds Addcdiv"),
+    "adadelta-one-by-one": _swarm(
+        "adadelta", "ApplyAdadelta", "Muls Addcmul Adds Sqrt Adds Sqrt RealDiv Mul Muls Addcmul Axpy"
+    ),
+    "lamb-one-by-one": _swarm("lamb", "ApplyLamb", "Muls Add Muls Addcmul Sqrt Adds RealDiv LpNormV2"),
+    "unfused-bias": _of_products("matmul-bias", add_biases),
 }

@@ -55,6 +55,10 @@ class Fault:
     """The ranks that are to be named; none where it is all of them."""
     bases: tuple[str, ...] = ("recorded", "balanced")
     """Into which bases it is put."""
+    pattern: str = ""
+    """The shipped pattern that finds it, where it is a chain that one fused operator would replace."""
+    workload: str = ""
+    """What whoever ran it says that it is, where it shall be taken for something else than a training."""
 
 
 HOST = frozenset({"host/free-time", "host/late-launches", "host/interrupted-launches", "host/slow-preparation"})

@@ -59,7 +59,7 @@ def _marked(run: Run, before: tuple[Claim, ...], folder: Path, keep: bool, case:
     amount = _amount(run, fault, case.growth) if case.growth else 0.0
     spoil(run, fault, amount)
     capture = write(run.job, run.captures, folder / f"{case.base}-{case.fault}{'-control' * case.control}")
-    said = claims(advisor.diagnose(capture))
+    said = claims(advisor.diagnose(capture, workload=fault.workload))
     if not keep:
         _remove(capture)
     now = run.job.longest_step_ns

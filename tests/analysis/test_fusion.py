@@ -160,6 +160,8 @@ TYPES = ["Pow", "ReduceMean", "Add", "Rsqrt", "Mul", "Cast", "Neg", "ConcatD", "
 PIECES = st.one_of(
     st.sampled_from([NORM, ROTARY, ATTENTION, "Pow ReduceMean Cast Add Rsqrt Mul"]).map(str.split),
     st.lists(st.sampled_from(TYPES), max_size=5),
+    st.integers(1, 40).map(lambda count: ["LpNormV2"] * count),
+    st.integers(1, 12).map(lambda count: ["Muls", "Axpy", "Axpy"] * count),
 )
 
 

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from advisor.rules.patterns import shipped_patterns
 from benchmarks.injected.bases import Base
+from benchmarks.injected.faults import all_faults
 from benchmarks.injected.mark import Case, Claim, Key, Mark, score
 from benchmarks.injected.page import TARGETS, measures, met, page
+from corpus.faults import FAULTS
 
 KEY = Key(frozenset({"io/slow"}), frozenset({"host/idle"}), frozenset())
 
@@ -91,3 +94,9 @@ def test_the_page_tells_every_fault_and_what_is_wrong_with_it() -> None:
     text = page([base, mark(claim("other", 400)), mark(control=True)], [Base("recorded", "folder")], 60)
     assert "| recorded | loader | 15% | – | no |  | `other` |  | quiet |" in text
     assert all(name in text for name, _ in TARGETS)
+
+
+def test_every_pattern_of_the_rules_has_a_fault() -> None:
+    injected = {fault.pattern for fault in all_faults().values()} - {""}
+    generated = {name.removeprefix("unfused-") for name in FAULTS if name.startswith("unfused-")}
+    assert injected | generated == {pattern.name for pattern in shipped_patterns().chains.patterns}

@@ -14,7 +14,7 @@ from advisor.facts.derived import FusibleChain
 from advisor.messages.errors import RuleError
 from advisor.pipeline import open_profile
 from advisor.rules.catalog import Catalog, lint_rules
-from advisor.rules.patterns import shipped_patterns
+from advisor.rules.patterns import Pattern, shipped_patterns
 
 OWN = """\
 name: my-chain
@@ -94,3 +94,8 @@ def test_chains_are_looked_for_by_the_patterns_of_the_rules_in_force(tmp_path: P
     assert patterns == {"my-chain", *(row["pattern"] for row in before)}
     profile.look_for(shipped_patterns().chains)
     assert profile.table(FusibleChain).rows() == before
+
+
+@pytest.mark.parametrize("pattern", shipped_patterns().patterns, ids=lambda pattern: pattern.name)
+def test_every_shipped_pattern_has_a_case_on_which_it_is_quiet(pattern: Pattern) -> None:
+    assert {bool(case.chains) for case in pattern.tests} == {True, False}

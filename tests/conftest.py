@@ -24,7 +24,7 @@ hypothesis.settings.register_profile(  # how busy the machine is tells nothing o
 )
 hypothesis.settings.register_profile("nightly", deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile(TIER)
-gc.set_threshold(100_000)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
+gc.set_threshold(400_000)  # as in the command itself; a generated job is hundreds of thousands of objects, none garbage
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +74,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         own = test._hypothesis_internal_use_settings
         examples = max(1, round(own.max_examples * TIERS[TIER]))
         test._hypothesis_internal_use_settings = hypothesis.settings(own, max_examples=examples)
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded and collected stays to the end: to look through it for garbage takes a twentieth of all time."""
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

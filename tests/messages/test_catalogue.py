@@ -39,18 +39,22 @@ def calls(name: str) -> list[tuple[Path, ast.Call]]:
     return all_calls().get(name, [])
 
 
-@pytest.mark.parametrize("code", CATALOGUE)
-def test_a_message_has_the_same_holes_in_both_languages(code: str) -> None:
-    text = CATALOGUE[code]
-    assert sorted(HOLE.findall(text.en)) == sorted(HOLE.findall(text.zh))
-    assert not CHINESE.search(text.en)
+def test_a_message_has_the_same_holes_in_both_languages() -> None:
+    other = [code for code, text in CATALOGUE.items() if sorted(HOLE.findall(text.en)) != sorted(HOLE.findall(text.zh))]
+    assert other == []
 
 
-@pytest.mark.parametrize("code", CATALOGUE)
-def test_the_chinese_of_a_message_is_chinese(code: str) -> None:
-    text = CATALOGUE[code]
-    words = re.sub(r"`[^`]*`|\{\w+\}", "", text.en)
-    assert CHINESE.search(text.zh) or text.zh.startswith("advisor ") or not re.search("[a-z]{2}", words)
+def test_the_english_of_a_message_is_english() -> None:
+    assert [code for code, text in CATALOGUE.items() if CHINESE.search(text.en)] == []
+
+
+def test_the_chinese_of_a_message_is_chinese() -> None:
+    left = []
+    for code, text in CATALOGUE.items():
+        words = re.sub(r"`[^`]*`|\{\w+\}", "", text.en)
+        if not CHINESE.search(text.zh) and not text.zh.startswith("advisor ") and re.search("[a-z]{2}", words):
+            left.append(code)
+    assert left == []
 
 
 def test_a_code_means_one_message() -> None:

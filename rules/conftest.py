@@ -10,7 +10,6 @@ import pytest
 
 from advisor.analysis.pattern_cases import prove_pattern
 from advisor.engine.case_runs import prove_case, prove_on_empty_tables, prove_without_facts
-from advisor.rules import source
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import read_rule
 from advisor.rules.patterns import SPELLINGS, gather_patterns, is_pattern_file
@@ -34,7 +33,7 @@ class RuleModule(pytest.File):
         if not isinstance(rule, Rule):
             yield Promise.from_parent(self, name="is well formed", proof=lambda: rule)
             return
-        found, mistakes = cases_of_document(source.read_document(self.path))
+        found, mistakes = cases_of_document(rule.document)
         if mistakes:
             yield Promise.from_parent(self, name="has well formed cases", proof=lambda: mistakes)
         for case in found:

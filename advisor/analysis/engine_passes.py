@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.engine_phases import PassWork, are_named
+from advisor.analysis.grouping import group_by
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table
 
@@ -101,7 +102,7 @@ def _holds_rarer_product(found: Passes, start: Array, work: PassWork) -> bool:
     """Whether some weight is used once in few of them, as that of the vocabulary is among the layers of one pass."""
     rows = np.flatnonzero(work.weight >= 0)
     part = np.searchsorted(found.border_ns, start[rows], side="right")
-    used = np.zeros((int(work.weight.max()) + 1, len(found) + 2), np.int64)
-    np.add.at(used, (work.weight[rows], part), 1)
-    once = used.max(axis=1) == 1
-    return bool((used[once].sum(axis=1) < len(found) / 2).any())
+    uses = group_by(work.weight[rows], part)
+    weights = group_by(work.weight[rows][uses.first])
+    once = weights.largest(uses.sizes.astype(np.float64)) == 1
+    return bool((once & (weights.sizes < len(found) / 2)).any())

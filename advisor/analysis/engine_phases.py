@@ -67,9 +67,9 @@ def work_of_passes(kernels: Table[Kernel]) -> PassWork:
 
 
 def are_named(kernels: Table[Kernel], wanted: Callable[[str], bool]) -> Array:
-    """Per kernel: whether its type, its function or its own name is wanted."""
+    """Per kernel: whether its type or its function is wanted; at Level0 the type is the end of its name."""
     found = np.zeros(len(kernels), bool)
-    for column in ("op_type", "function", "op_name"):
+    for column in ("op_type", "function"):
         names = kernels.texts(column)
         found |= names.hits(map(wanted, names.names))
     return found

@@ -54,6 +54,8 @@ _FUNCTION = re.compile(
 vLLM-Ascend and of vLLM), or the function of Python that runs a step."""
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
+_LONGEST_US = 1e15
+"""Thirty years."""
 _COLUMNS = ("rank", "engine_phase", "by", "steps", "requests", "tokens", "apart_us", "idle_us")
 
 
@@ -88,7 +90,7 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
         FactMissing: Something keeps a cache, and on no rank anything tells where steps begin.
     """
     made = Table.empty(HostCall) if calls is None else calls
-    marks, functions = _outermost_calls(made, _MARK), _outermost_calls(made, _FUNCTION)
+    marks = _outermost_calls(made, _MARK)
     barred = _ranks_with_other_steps(run, windows, signs)
     rows: list[tuple[object, ...]] = []
     untold = False
@@ -98,7 +100,7 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
             rows += _by_phase(rank, _steps_of_marks(mine, gaps))
         elif rank not in barred and (run.job.workload != "training") and not run.steps:
             own = _RankTables.of(rank, kernels, launches, tasks)
-            begins = np.unique(functions["start_ns"][functions["rank"] == rank])
+            begins = np.unique(_outermost_calls(made.take(made["rank"] == rank), _FUNCTION)["start_ns"])
             found = _steps_of_functions(begins, own, gaps) if len(begins) else _steps_that_repeat(own, gaps)
             rows += _by_phase(rank, found) if found is not None else ()
             untold |= found is None and bool(own.work.stores.any() or own.work.attends.any())
@@ -188,7 +190,7 @@ def _steps_of_functions(begins: Array, own: _RankTables, idle: Table[Gap]) -> _S
 
 def _steps_that_repeat(own: _RankTables, idle: Table[Gap]) -> _Steps | None:
     start = own.kernels["start_ns"]
-    end = start + np.rint(np.nan_to_num(own.kernels["duration_us"]) * 1e3).astype(np.int64)
+    end = start + _whole_ns(own.kernels["duration_us"])
     found = find_passes(start, end, own.work, choices_of_tokens(own.kernels), own.exchanges_ns)
     if found is None:
         return None
@@ -202,8 +204,14 @@ def _idle_before_layers(found: Passes, idle: Table[Gap]) -> Array:
     """Per pass: how long the device idles until its first layer, µs."""
     order = np.argsort(idle["start_ns"], kind="stable")
     start = idle["start_ns"][order]
-    free = Spans(start, start + np.rint(idle["duration_us"][order] * 1e3).astype(np.int64))
+    free = Spans(start, start + _whole_ns(idle["duration_us"][order]))
     return covered_ns(free, found.border_ns[:-1], np.maximum(found.layer_ns, found.border_ns[:-1])) / 1e3
+
+
+def _whole_ns(us: Array) -> Array:
+    """Lengths in ns; nothing where a length is missing, and no more than a table of moments holds."""
+    found: Array = np.rint(np.clip(np.nan_to_num(us), 0.0, _LONGEST_US) * 1e3).astype(np.int64)
+    return found
 
 
 def _outermost_calls(calls: Table[HostCall], wanted: re.Pattern[str]) -> Table[HostCall]:

@@ -18,10 +18,13 @@ import corpus
 from advisor import load_rules
 from advisor.analysis.engine_passes import Passes, choices_of_tokens, find_passes
 from advisor.analysis.engine_phases import work_of_passes
-from advisor.facts import Table, read_table
-from advisor.facts.derived import EngineStep
+from advisor.analysis.engine_steps import engine_steps
+from advisor.facts import Table, Texts, read_table
+from advisor.facts.derived import EngineStep, Gap
 from advisor.facts.observed import DeviceTask, Kernel
 from advisor.messages.errors import FactMissing
+from advisor.model.findings import Confidence
+from advisor.model.run import Run
 from advisor.pipeline import diagnose, open_profile
 from corpus.cases import setup_of
 from corpus.inference import Decoder
@@ -223,3 +226,44 @@ def test_a_capture_without_kernels_says_nothing() -> None:
     empty = Table.empty(Kernel)
     assert not len(work_of_passes(empty).rows)
     assert not len(choices_of_tokens(empty))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([*LAYER, HEAD, CHOICE, "aten::addmm 4;8,64;64,9", "MatMulV2 -"]),
+            st.integers(-(2**62), 2**62) | st.integers(0, 50),
+            st.floats(allow_nan=True, allow_infinity=True),
+        ),
+        max_size=40,
+    ),
+    st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 50), max_size=5),
+)
+def test_no_kernels_end_it(kernels: list[tuple[str, int, float]], copies: list[int]) -> None:
+    """Nor do moments and lengths that no device has; what is found are never more passes than choices of tokens."""
+    names, starts, lengths = zip(*kernels, strict=True) if kernels else ((), (), ())
+    types, shapes = zip(*(one.split() for one in names), strict=True) if names else ((), ())
+    given_shapes = Texts.of(None if one == "-" else one for one in shapes)
+    table = Table.build(
+        Kernel, op_type=Texts.of(types), input_shapes=given_shapes,
+        start_ns=np.array(starts, np.int64), duration_us=np.array(lengths, float),
+    )  # fmt: skip
+    tasks = Table.build(DeviceTask, kind=Texts.constant("copy", len(copies)), start_ns=np.array(copies, np.int64))
+    try:
+        rows = engine_steps(Run(), Table.empty(Gap), table, None, None, tasks, None, None).rows()
+    except FactMissing:
+        return
+    assert 3 <= sum(cast("float", row["steps"]) for row in rows) < len(kernels) or not rows
+
+
+def test_a_server_that_schedules_step_after_step_is_told_so(tmp_path: Path) -> None:
+    """Without a single mark; its twin, which schedules while the device is busy, is told nothing."""
+    found = {}
+    for name, us in (("ahead", 300.0), ("behind", 30_000.0)):
+        folder = serving(tmp_path / name, steps=9, schedule_us=us)
+        findings = diagnose(open_profile(folder, jobs=1), load_rules()).findings
+        found[name] = [one for one in findings if one.rule == "host/engine-gaps"]
+    assert found["ahead"] == []
+    (behind,) = found["behind"]
+    assert (behind.subject["engine_phase"], behind.confidence) == ("decode", Confidence.low)
+    assert 0.4 * 30_000 < next(one.value for one in behind.evidence if one.name == "typical_idle_us") < 31_000

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from advisor.facts.base import Fact
+from advisor.facts.profile import Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.sources import open_input
@@ -48,11 +50,16 @@ ONLY_IN = {
 """Facts that one of the exports does not hold, by level."""
 
 
+@cache
+def first_rank(folder: Path) -> Source:
+    """The capture of the first rank, opened once for all of its facts."""
+    return open_input(folder)[1][0]
+
+
 def table(folder: Path, fact: type[Fact]) -> Table[Any] | None:
     """The fact of the first rank; None when it is not recorded."""
-    _, sources = open_input(folder)
     try:
-        return sources[0].read(fact)
+        return first_rank(folder).read(fact)
     except FactMissing as missing:
         assert missing.unreadable == ()
         return None

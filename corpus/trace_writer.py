@@ -179,7 +179,7 @@ class TraceWriter:
                 "dur": us(task.end - task.start), "args": args, "ph": "X"}  # fmt: skip
 
     def _task_flows(self, task: Task) -> Iterator[Event]:
-        if task.kind == "comm":
+        if task.kind == "comm" or task.launch_start < 0:
             return
         flow, moment = task.connection, task.launch_start
         if task.kind == "kernel":
@@ -217,9 +217,10 @@ class TraceWriter:
         yield {"name": collective.name, "pid": self.pids["HCCL"], "tid": tid, "ts": at,
                "dur": us(collective.end - collective.start), "args": args, "ph": "X"}  # fmt: skip
         flow = (collective.connection << 32) + NOT_COLLECTED
-        yield from self._host_to_device(
-            flow, collective.launch_start, collective.launch_thread, collective.start, ("HCCL", tid)
-        )
+        if collective.launch_start >= 0:
+            yield from self._host_to_device(
+                flow, collective.launch_start, collective.launch_thread, collective.start, ("HCCL", tid)
+            )
         if collective.origin is not None:
             yield from self._torch_to_npu(collective.origin, collective.start, ("HCCL", tid))
         if self.export.level:

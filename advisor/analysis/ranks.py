@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.analysis.collective_calls import Meetings, met_in
 from advisor.analysis.families import communicate_inside
-from advisor.analysis.grouping import Groups, group_by, row_of_key
+from advisor.analysis.grouping import Groups, group_by, ratio, row_of_key
 from advisor.facts.derived import (
     CollectiveCall,
     FrequencyUse,
@@ -54,6 +54,7 @@ def rank_times(
         **means,
         host_gap_us=_host_gaps(rank, ranks, idle),
         peer_compute_us=peers.medians_of_others(means["compute_us"]),
+        chance_us=_standard_errors(split, ranks, peers),
         peer_comm_us=peers.medians_of_others(means["comm_us"]),
         peer_free_us=peers.medians_of_others(means["free_us"]),
         least_peer_comm_us=_least_of_others(peers, means["comm_us"]),
@@ -77,6 +78,22 @@ def _communicating_us(rank: Array, operators: Table[OperatorShare] | None, compu
     total = np.bincount(of, weights=np.nan_to_num(own["unshared_us"]), minlength=len(rank))
     least: Array = np.minimum(total, np.nan_to_num(compute_us))
     return least
+
+
+def _standard_errors(split: Table[Overlap], ranks: Groups, peers: Groups) -> Array:
+    """Per rank: by how much its mean computation may differ from its peers' because steps differ; NaN with one step.
+
+    In each step a rank is held against the median of its peers in that step. How far these differences scatter from
+    step to step is taken from the rank in the middle of a stage, so that one unsteady rank says nothing of the others.
+    """
+    beyond = split["compute_us"] - group_by(split["stage"], split["step"]).medians_of_others(split["compute_us"])
+    known = ~np.isnan(beyond)
+    count = ranks.sums(known)
+    mean = ratio(ranks.sums(np.where(known, beyond, 0.0)), count)
+    squares = ranks.sums(np.where(known, beyond - mean[ranks.of], 0.0) ** 2)
+    scatter = np.sqrt(np.where(count > 1, ratio(squares, count - 1), np.nan))
+    error: Array = peers.medians(scatter)[peers.of] / np.sqrt(np.where(count > 1, count, np.nan))
+    return error
 
 
 def _pace_by_rank(rank: Array, shapes: Table[OperatorShape] | None) -> Array:

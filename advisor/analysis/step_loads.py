@@ -69,7 +69,7 @@ def step_loads(work: Table[StepWork], split: Table[Overlap]) -> Table[StepLoad]:
         others_comm_us=ratio(cells.sums(exposed)[cells.of] - exposed, members - 1.0),
         span_us=span,
         heaviest=longest,
-        steady_us=ratio(ranks.sums(beyond), counted)[ranks.of],
+        other_steps_us=ratio(ranks.sums(beyond)[ranks.of] - beyond, counted[ranks.of] - 1.0),
     )
     return table.take(whole)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import statistics
 
+import numpy as np
 import pytest
 import timelines as tl
 from hypothesis import given, settings
@@ -351,3 +352,34 @@ def test_stages_follow_the_run():
     calls = read_table(Collective, "rank start_ns elapse_us op p2p\n5 1 1 allReduce false\n6 1 1 allReduce false")
     run = Run(parallel=Parallel(stages=((4,), (5,))))
     assert [r["stage"] for r in collective_calls(run, calls, Table.empty(Kernel)).rows()] == [1, None]
+
+
+@given(
+    st.lists(st.lists(st.floats(1, 1000), min_size=3, max_size=3), min_size=1, max_size=6),
+)
+def test_chance_is_what_the_rank_in_the_middle_varies_beside_its_peers(steps):
+    split = Table.build(
+        Overlap,
+        rank=np.tile(np.arange(3), len(steps)),
+        step=np.repeat(np.arange(len(steps)), 3),
+        stage=0,
+        compute_us=np.concatenate(steps),
+        span_us=1000.0,
+        comm_us=0.0,
+        exposed_comm_us=0.0,
+        free_us=0.0,
+    )
+    found = rank_times(split, None, None).rows()
+    if len(steps) == 1:
+        assert [row["chance_us"] for row in found] == [None] * 3
+        return
+    beyond = [[step[rank] - statistics.median(step[:rank] + step[rank + 1 :]) for step in steps] for rank in range(3)]
+    middle = statistics.median(statistics.stdev(one) for one in beyond) / len(steps) ** 0.5
+    assert [row["chance_us"] for row in found] == pytest.approx([middle] * 3, abs=1e-6)
+
+
+def test_chance_is_nothing_where_one_rank_is_as_slow_in_each_step():
+    split = "rank step stage compute_us\n" + "\n".join(
+        f"{r} {s} 0 {50 + 10 * (r == 1)}" for s in (1, 2) for r in (0, 1, 2)
+    )
+    assert [row["chance_us"] for row in rank_times(read_table(Overlap, split), None, None).rows()] == [0, 0, 0]

@@ -57,7 +57,8 @@ def test_a_step_is_held_against_the_same_step_of_the_stage() -> None:
     found = loads_of(work, split)
     assert [(row["rank"], row["step"]) for row in found] == [(0, 1), (1, 1), (0, 2), (1, 2)]
     assert [row["heaviest"] for row in found] == [True, False, False, True]
-    assert {(row["mean_kernel_us"], row["ranks"], row["steady_us"]) for row in found} == {(20, 2, 0)}
+    assert {(row["mean_kernel_us"], row["ranks"]) for row in found} == {(20, 2)}
+    assert [row["other_steps_us"] for row in found] == [-10, 10, 10, -10]
     assert [row["elements_ratio"] for row in found] == [1.5, 0.5, 0.5, 1.5]
     assert [row["others_comm_us"] for row in found] == [22, 2, 2, 22]
 
@@ -65,7 +66,7 @@ def test_a_step_is_held_against_the_same_step_of_the_stage() -> None:
 def test_a_step_that_a_rank_did_not_record_is_left_out() -> None:
     found = loads_of("0 1 30 3\n1 1 10 1\n0 2 10 1", "0 1 - 2 50\n1 1 - 22 50\n0 2 - 22 50")
     assert {row["step"] for row in found} == {1}
-    assert [row["steady_us"] for row in found] == [10, -10]
+    assert [row["other_steps_us"] for row in found] == [None, None]
 
 
 @given(st.lists(st.lists(st.integers(1, 99), min_size=2, max_size=4), min_size=1, max_size=4).map(
@@ -81,6 +82,9 @@ def test_loads_are_those_of_a_plain_mean(steps: list[list[int]]) -> None:
         rank, at = row["rank"], row["step"]
         assert isinstance(rank, int) and isinstance(at, int)
         assert row["heaviest"] == (rank == max(range(len(steps[at])), key=lambda one: (steps[at][one], -one)))
-        steady = sum(beyond[rank, other] for other in range(len(steps))) / len(steps)
-        assert row["steady_us"] == pytest.approx(steady, abs=1e-9)
+        others = [beyond[rank, other] for other in range(len(steps)) if other != at]
+        if others:
+            assert row["other_steps_us"] == pytest.approx(sum(others) / len(others), abs=1e-9)
+        else:
+            assert row["other_steps_us"] is None
         assert row["elements_ratio"] is None or isnan(float(str(row["elements_ratio"])))

@@ -27,6 +27,13 @@ class RankTime(Fact):
     free_us: Annotated[float, Us("Free per step.")]
     host_gap_us: Annotated[float, Us("Idle charged to the host per step; missing without a timeline.")]
     peer_compute_us: Annotated[float, Us("Median computation of the peers.")]
+    chance_us: Annotated[
+        float,
+        Us(
+            "Standard error of its computation beside that of its peers: what the differences within a step vary from "
+            "step to step, on the rank in the middle, over the root of the number of steps; missing with one step."
+        ),
+    ]
     peer_comm_us: Annotated[float, Us("Median communication of the peers.")]
     peer_free_us: Annotated[float, Us("Median free time of the peers.")]
     least_peer_comm_us: Annotated[
@@ -111,9 +118,12 @@ class StepLoad(Fact):
     others_comm_us: Annotated[float, Us("Mean exposed communication of the other ranks of the stage in this step.")]
     span_us: Annotated[float, Us("Its step.")]
     heaviest: Annotated[bool, Flag("The rank whose kernels took longest in this step.")]
-    steady_us: Annotated[
+    other_steps_us: Annotated[
         float,
-        Us("By how much its kernels take longer than the mean of the stage, over all steps; below 0 where shorter."),
+        Us(
+            "By how much its kernels take longer than the mean of the stage in its other steps, on average; below 0 "
+            "where shorter, missing where it has no other."
+        ),
     ]
 
 

@@ -18,7 +18,7 @@ from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undistur
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
 from advisor.facts.chain_patterns import ChainPatterns
-from advisor.facts.derived import FusibleChain, Overlap, Removal
+from advisor.facts.derived import ChainedOperator, FusibleChain, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, StepWindow
 from advisor.facts.table import Array, Table, Texts
 
@@ -45,6 +45,28 @@ def fusible_chains(
     unreplayed = np.maximum(removed - chains["fused_us"], 0)
     won = np.where(np.isinf(gone.fused_us), unreplayed, np.minimum(gone.fused_us, chains["spared_us"]))
     return chains.having(removed_us=removed, spared_us=won)
+
+
+def chained_operators(
+    kernels: Table[Kernel],
+    collectives: Table[Collective] | None,
+    windows: Table[StepWindow] | None,
+    split: Table[Overlap] | None = None,
+    *,
+    patterns: ChainPatterns,
+) -> Table[ChainedOperator]:
+    """One row per rank and operator type that stands in chains."""
+    every = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
+    row = chains_in_steps(kernels, collectives, windows, split, patterns).row
+    row = row[every.table.texts("op_type").codes[row] >= 0]
+    types, rank = every.table.texts("op_type").take(row), every.table["rank"][row]
+    groups = group_by(rank, types)
+    return Table.build(
+        ChainedOperator,
+        rank=rank[groups.first],
+        op_type=types.take(groups.first),
+        chained_us=groups.sums(every.duration_us[row]) / every.steps[row[groups.first]],
+    )
 
 
 def _sum_chains(

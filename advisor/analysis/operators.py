@@ -13,7 +13,7 @@ from advisor.analysis.grouping import Groups, group_by, ratio, row_at, row_of_ke
 from advisor.analysis.kernel_costs import Beside, all_work_beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.lookups import gathers_along_last
 from advisor.analysis.totals import CONVERSIONS, of_totals
-from advisor.facts.derived import OperatorShape, OperatorShare, Overlap, Removal
+from advisor.facts.derived import ChainedOperator, OperatorShape, OperatorShare, Overlap, Removal
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
@@ -61,6 +61,7 @@ def operators(
     totals: Table[OperatorTotal] | None = None,
     *,
     without: Table[Removal] | None = None,
+    chained: Table[ChainedOperator] | None = None,
 ) -> Table[OperatorShare]:
     """Kernels by rank and operator type; those whose type is unknown count in the whole but have no row.
 
@@ -78,12 +79,22 @@ def operators(
         if kernels is None
         else _of_kernels(kernels, collectives, windows, split, without=without)
     )
+    listed = listed.having(chained_us=_chained_us(listed, chained))
     if totals is None:
         return listed
     lacking = listed["rank"][np.isnan(listed["alone_us"])]
     stand_in = totals.take(np.isin(totals["rank"], lacking) | ~np.isin(totals["rank"], listed["rank"]))
     told = of_totals(stand_in, split)
     return Table.concat(OperatorShare, [listed.take(~np.isin(listed["rank"], told["rank"])), told]).sorted_by("rank")
+
+
+def _chained_us(listed: Table[OperatorShare], chained: Table[ChainedOperator] | None) -> Array:
+    """Per row: how much of its time per step is in chains."""
+    if chained is None:
+        return np.full(len(listed), np.nan)
+    both = Texts.concat([chained.texts("op_type"), listed.texts("op_type")])
+    keys = group_by(np.concatenate([chained["rank"], listed["rank"]]), both).of
+    return values_at(chained["chained_us"], row_of_key(keys[: len(chained)], keys[len(chained) :]), 0.0)
 
 
 def _of_kernels(

@@ -42,6 +42,7 @@ TABLES: Mapping[str, Text] = {
     "frequencies": _t("AI Core frequency", "AI Core 频率"),
     "frequency_uses": _t("AI Core frequency", "AI Core 频率"),
     "repeated_sequences": _t("order of kernels", "算子的先后顺序"),
+    "chained_operators": _t("order of kernels", "算子的先后顺序"),
     "fusible_chains": _t("order of kernels", "算子的先后顺序"),
     "gaps": _t("idle intervals of the device", "设备空闲区间"),
     "gradient_links": _t("links from forward to backward operators", "前向与反向算子的关联"),

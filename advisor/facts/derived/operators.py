@@ -67,6 +67,10 @@ class OperatorShare(Fact):
     ]
     dynamic_share: Annotated[float, Share("Part of its time in kernels with dynamic shape; missing when not recorded.")]
     shapes: Annotated[float, Count("Distinct input shapes.")]
+    chained_us: Annotated[
+        float,
+        Us("The part of the device time in chains that one fused operator would replace (`fusible_chains`)."),
+    ]
 
 
 class OperatorShape(Fact):
@@ -329,6 +333,17 @@ class FusibleChain(Fact):
     step_share: Annotated[float, Share("Part of the step the kernels of the chains take.")]
     worst_start_ns: Annotated[int, Ns("Start of the chain that lasted longest.")]
     worst_us: Annotated[float, Us("How long that one lasted, from its first kernel to its last.")]
+
+
+class ChainedOperator(Fact):
+    """The kernels of one type on one rank that stand in chains which one fused operator would replace."""
+
+    table = "chained_operators"
+    observed = False
+
+    rank: Rank
+    op_type: Annotated[str, Key("Operator type.")]
+    chained_us: Annotated[float, Us("Device time per step in `fusible_chains`, of all patterns.")]
 
 
 class RepeatedSequence(Fact):

@@ -10,6 +10,8 @@ call, which all leave at about the same time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 
@@ -42,6 +44,15 @@ class LongestWait(Struct, frozen=True):
     """For how many ranks it waited as long, or nearly."""
     all_us: Array
     """The longest waits of all calls of the same rank for the same other one together."""
+
+    def for_absent_us(self, captured: Sequence[int]) -> Array:
+        """Per call: the wait, where it was for a rank that was not captured and had not come; 0 where it was not.
+
+        Missing where no wait was recorded, and where nothing tells for whom it was.
+        """
+        proven = (self.late == 1) & ~np.isin(self.rank, captured)
+        us: Array = np.where(self.rank == MISSING, np.nan, np.where(proven, self.us, 0.0))
+        return us
 
 
 def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | None) -> LongestWait:

@@ -198,6 +198,7 @@ _SWITCHES = SoughtValue(_t("how the profiler was switched", "profiler 的开关�
 _MARKS = SoughtValue(_t("marks of steps", "step 标记"), "step_windows", STEPS_ON)
 VALUES: Mapping[str, SoughtValue] = {
     "alone_us": _BESIDE,
+    "absent_us": SoughtValue(_t("for whom collectives wait", "集合通信在等哪张卡"), "peer_waits", LEVEL1),
     "bare_us": SoughtValue(_t("single transfers within collectives", "集合通信内部的单次传输"), "device_tasks", NPU),
     "blamed_share": _LAST,
     "blocks": SoughtValue(_t("on how many cores operators ran", "算子使用的核数"), "kernels", LEVEL1),

@@ -61,6 +61,14 @@ def test_waits_for_one_rank_are_added_up_over_the_calls_of_a_rank():
     assert [row["awaited_all_us"] for row in told(again)] == [98, 98, 41]
 
 
+def test_only_a_wait_for_a_rank_that_had_yet_to_come_and_was_not_captured_is_one_for_an_absent_rank():
+    assert [row["absent_us"] for row in told()] == [90, 0, 41]
+    captured = told(WAITS.replace(" 5    5 ", " 1    1 "))
+    assert [row["absent_us"] for row in captured][:2] == [0, 0]
+    unknown = told(WAITS.replace(" 5    5 ", " -    5 "))
+    assert [row["absent_us"] for row in unknown] == [None, 0, None]
+
+
 def test_who_waits_for_data_of_a_root_does_not_know_whether_it_is_late():
     rooted = told(collectives=COLLECTIVES.replace("one   allReduce", "one   broadcast"))[0]
     assert (rooted["awaited_rank"], rooted["awaited_late"]) == (5, None)

@@ -76,6 +76,13 @@ class CollectiveCall(Fact):
     awaited_late: Annotated[
         bool, Flag("That rank had not come when the wait began; missing where the wait does not tell.")
     ]
+    absent_us: Annotated[
+        float,
+        Us(
+            "The part of that wait for a rank that was not captured and had not come when it began: all of it, or 0; "
+            "missing where no wait was recorded, or nothing tells for whom."
+        ),
+    ]
     awaited_alike: Annotated[float, Count("Ranks it waited for as long, or for 90 % of that; that rank included.")]
     awaited_all_us: Annotated[float, Us("The longest waits of all calls of its rank for that rank together.")]
     sole: Annotated[bool, Flag("All collectives of the run are of one communicator, and none is point to point.")]

@@ -50,6 +50,11 @@ ONLY_IN = {
 """Facts that one of the exports does not hold, by level."""
 
 
+FEWER_IN_TEXT = {"peer_waits"}
+"""Facts of which the timeline holds less: whose a task is, is not told while operators of a communicator run beside
+each other, which the sends and receives of a pipeline do."""
+
+
 @cache
 def first_rank(folder: Path) -> Source:
     """The capture of the first rank, opened once for all of its facts."""
@@ -97,6 +102,8 @@ def test_text_equals_database(reading: Reading[Folder, Any], level: int, capture
     if (name, level) == ("host_calls", 0):
         database = database.take(~database.texts("kind").isin(CANN_KINDS))
     ours, theirs = rows(text, left_out), rows(database, left_out)
+    if name in FEWER_IN_TEXT and ours:
+        theirs = [row for row in theirs if any(all(map(same, row, one)) for one in ours)]
     assert len(ours) == len(theirs)
     for a, b in zip(ours, theirs, strict=True):
         assert all(map(same, a, b)), (a, b)

@@ -66,6 +66,10 @@ TEXTS: Mapping[str, Text] = {
         "{path} holds traces of the PyTorch profiler without anything that ran on a device",
         "{path} 中的 PyTorch profiler trace 不含任何设备侧任务",
     ),
+    "trace_of_foreign_device": Text(
+        "{path} holds traces of work on {device} devices, which are not read",
+        "{path} 中的 trace 采自 {device} 设备，暂不支持读取",
+    ),
     "record_device_activity": Text(
         "record with ProfilerActivity.CUDA beside ProfilerActivity.CPU",
         "采集时除 ProfilerActivity.CPU 外再加入 ProfilerActivity.CUDA",

@@ -28,8 +28,12 @@ _LONGEST_MARK = 40
 _MARKS = {
     "CPU": (b'"cpu_op"', b'"Operator"', b'"cuda_runtime"', b'"Runtime"'),
     "GPU": (b'"kernel"', b'"Kernel"', b'"gpu_memcpy"', b'"Memcpy"'),
+    "MTIA": (b'"mtia_ccp_events"', b'"mtia_runtime"'),
+    "HPU": (b'"hpu_op"',),
 }
 """What a trace holds that recorded such an activity: any of these tells."""
+FOREIGN_DEVICES = frozenset(("MTIA", "HPU"))
+"""Activities of devices whose work is not read."""
 _LAST_KEY = re.compile(rb',?\s*"%s"\s*:\s*\[\s*$' % KEY.encode())
 _LATEST_BASE = 1 << 62
 MOST_RANKS = 1 << 20

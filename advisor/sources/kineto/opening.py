@@ -19,7 +19,7 @@ from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
 from advisor.sources.kineto.detect import WANTED, TracePath
-from advisor.sources.kineto.header import TraceHeader, read_header
+from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_header
 from advisor.sources.kineto.reading import EXPORT, Trace
 from advisor.sources.kineto.readings import READINGS
 from advisor.sources.listing import show_name, show_relative
@@ -237,6 +237,10 @@ def _describe_capture(trace: Trace) -> Capture:
 
 def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
     """About traces of which none holds work of a device."""
+    foreign = sorted(FOREIGN_DEVICES.intersection(name for one in seen for name in one.header.activities))
+    if foreign:
+        what = Message("trace_of_foreign_device", path=show_name(path), device=foreign[0])
+        return InputError(what, Message("give", what=WANTED))
     if any(one.header.activities for one in seen):
         return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))
     notes = [note for one in seen for note in one.notes.all()]

@@ -357,6 +357,12 @@ def test_a_trace_of_the_host_alone_says_what_to_record(tmp_path: Path) -> None:
     assert "ProfilerActivity.CUDA" in str(caught.value.hint)
 
 
+def test_a_trace_of_devices_that_are_not_read_names_them(tmp_path: Path) -> None:
+    write(tmp_path / NAME, trace([host("aten::mm", 1, 2), {**host("matmul", 3, 2), "cat": "mtia_ccp_events"}]))
+    with pytest.raises(InputError, match="holds traces of work on MTIA devices, which are not read"):
+        open_input(tmp_path)
+
+
 def test_a_fact_that_no_trace_holds_is_missing(tmp_path: Path) -> None:
     source = opened(write(tmp_path / NAME, trace(launched(1, 10, 1, 5))))
     for fact in (Collective, MemoryUse, StepWindow):

@@ -18,7 +18,7 @@ NAME = "Kineto"
 
 WANTED = Text(
     "traces of the PyTorch profiler on GPUs (*.pt.trace.json, packed with gzip or not)",
-    "PyTorch profiler 在 GPU 上导出的 *.pt.trace.json（可为 gzip 压缩）",
+    "由 PyTorch profiler 在 GPU 上导出的 *.pt.trace.json（可为 gzip 压缩）",
 )
 
 _TRACE_NAME = re.compile(r".*\.pt\.trace\.json(\.gz)?", re.IGNORECASE)

@@ -16,6 +16,7 @@ import pytest
 
 import advisor
 from advisor.model.findings import Diagnosis
+from tests.shared_captures import SharedCaptures
 from tests.told_files import names, told
 
 CASE = Path(__file__).parents[1] / "corpus" / "host-bound-2-ranks"
@@ -128,3 +129,22 @@ def test_rows_lost_in_a_database_are_never_taken_for_health(real_data: Path, tmp
                 database.close()
             assert_nothing_is_silently_fine(before, advisor.diagnose(folder), statement.format(table), table)
             shutil.rmtree(folder)
+
+
+def test_a_hole_in_the_middle_of_a_long_timeline_is_told_however_small_a_part_of_it_is_gone(
+    tmp_path: Path, shared: SharedCaptures
+) -> None:
+    whole = shared.written("host-bound")
+    capture = writable_copy(whole, tmp_path / whole.name)
+    path = outputs(capture)[0] / "trace_view.json"
+    events = json.loads(path.read_text("utf-8"))
+    begun = sorted(
+        (float(one["ts"]), one["id"]) for one in events if one["ph"] == "f" and one.get("cat") == "HostToDevice"
+    )
+    middle = len(begun) // 2
+    gone = {arrow for _, arrow in begun[middle : middle + 25]}
+    assert len(gone) < 0.05 * len(begun)
+    kept = [one for one in events if one.get("cat") != "HostToDevice" or one["id"] not in gone]
+    path.write_text(json.dumps(kept), "utf-8")
+    assert not told(advisor.diagnose(whole))
+    assert names(told(advisor.diagnose(capture)), path.name)

@@ -29,7 +29,7 @@ def coverage(run: Run, own: Table[RankCoverage] | None, calls: Table[CollectiveC
     if not known:
         raise FactMissing([HostCall.table])
     every = Table.concat(RankCoverage, known)
-    numbers, texts = ("rank", "needed", "found"), ("of", "by", "file")
+    numbers, texts = ("rank", "needed", "found", "hole"), ("of", "by", "file")
     return Table.build(Coverage, **{n: every[n] for n in numbers}, **{n: every.texts(n) for n in texts})
 
 

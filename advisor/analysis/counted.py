@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -42,6 +43,14 @@ class Counted(Struct, frozen=True):
     found: Array
     held_in: str = ""
     """Where the rows lie, by a name of `FILES`, if that is not the table's own."""
+    hole: Array | None = None
+    """By rank: how many that are not there follow each other in time, between two that are; None where no row has a
+    time."""
+
+    @property
+    def holes(self) -> Array:
+        """The same for each rank, missing where no row has a time."""
+        return np.full(len(self.ranks), np.nan) if self.hole is None else self.hole
 
     @classmethod
     def by_rank(cls, of: str, by: str, counts: Mapping[int, tuple[float, float]]) -> Counted:
@@ -49,6 +58,13 @@ class Counted(Struct, frozen=True):
         rows = [(rank, *pair) for rank, pair in sorted(counts.items()) if pair[0] > 0]
         ranks, needed, found = zip(*rows, strict=True) if rows else ((), (), ())
         return cls(of, by, np.array(ranks, np.int64), np.array(needed, np.float64), np.array(found, np.float64))
+
+    @classmethod
+    def by_moment(cls, of: str, by: str, there: Mapping[int, Array]) -> Counted:
+        """By rank, of rows in order of time that each need one: whether it is there."""
+        asked = {rank: found for rank, found in sorted(there.items()) if len(found)}
+        counted = cls.by_rank(of, by, {rank: (len(found), int(found.sum())) for rank, found in asked.items()})
+        return msgspec.structs.replace(counted, hole=np.array([longest_hole(found) for found in asked.values()], float))
 
     @classmethod
     def by_row(cls, of: str, by: str, rank: Array, found: Array) -> Counted:
@@ -77,37 +93,43 @@ def moments_by_rank(rank: Array, moment: Array) -> Moments:
     return dict(zip(ranks.tolist(), np.split(moment[order], begin[1:]), strict=True))
 
 
+def longest_hole(there: Array) -> int:
+    """How many that are not there follow each other at most, between two that are."""
+    return int(np.diff(np.flatnonzero(there)).max(initial=1)) - 1
+
+
 def count_moments(of: str, by: str, needing: Moments, there: Moments, apart: int = 0) -> Counted:
     """How many of the moments that need one are there, or no further apart than that."""
     none = np.zeros(0, np.int64)
-    counts = {rank: (len(asked), _count_near(asked, there.get(rank, none), apart)) for rank, asked in needing.items()}
-    return Counted.by_rank(of, by, counts)
+    near = {rank: _are_near(asked, there.get(rank, none), apart) for rank, asked in needing.items()}
+    return Counted.by_moment(of, by, near)
 
 
-def _count_near(asked: Array, there: Array, apart: int) -> int:
-    """How many of these ascending moments are among those, which ascend too, or as near as that."""
+def _are_near(asked: Array, there: Array, apart: int) -> Array:
+    """Which of these ascending moments are among those, which ascend too, or as near as that."""
     if not apart:
-        return len(those_in(asked, there))
+        return are_among(asked, there)
     low, high = np.searchsorted(there, asked - apart), np.searchsorted(there, asked + apart, "right")
-    return int(np.count_nonzero(high > low))
+    near: Array = high > low
+    return near
 
 
-def those_in(asked: Array, there: Array) -> Array:
-    """Those of these ascending moments that are among those, which ascend too."""
+def are_among(asked: Array, there: Array) -> Array:
+    """Which of these ascending moments are among those, which ascend too."""
     if not len(there):
-        return there
+        return np.zeros(len(asked), bool)
     place = np.minimum(np.searchsorted(there, asked), len(there) - 1)
-    found: Array = asked[there[place] == asked]
+    found: Array = there[place] == asked
     return found
 
 
-def running_at(begun: Array, ended: Array, moments: Array) -> int:
-    """At how many of these moments anything runs, by when each thing begins and when it ends, its last moment included.
+def are_running(begun: Array, ended: Array, moments: Array) -> Array:
+    """At which of these moments anything runs, by when each thing begins and when it ends, its last moment included.
 
     All three ascend. So many run as have begun and not ended before.
     """
-    running = np.searchsorted(begun, moments, "right") - np.searchsorted(ended, moments)
-    return int(np.count_nonzero(running > 0))
+    running: Array = np.searchsorted(begun, moments, "right") > np.searchsorted(ended, moments)
+    return running
 
 
 def rows_of_counts(run: Run, counts: Iterable[Counted]) -> Table[RankCoverage]:
@@ -138,6 +160,7 @@ def rows_of_counts(run: Run, counts: Iterable[Counted]) -> Table[RankCoverage]:
                 by=count.by,
                 needed=count.needed,
                 found=count.found,
+                hole=count.holes,
                 file=[file_of(count.held_in or count.of, rank) for rank in count.ranks.tolist()],
             )
             for count in counts

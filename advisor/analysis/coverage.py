@@ -19,12 +19,12 @@ import numpy as np
 from advisor.analysis.counted import (
     Counted,
     Moments,
+    are_among,
+    are_running,
     count_moments,
     distinct_ranks,
     moments_by_rank,
     rows_of_counts,
-    running_at,
-    those_in,
 )
 from advisor.analysis.device import drive_collectives
 from advisor.analysis.grouping import group_by, row_of_key
@@ -116,7 +116,7 @@ def _launches(
     """
     begun = {} if launches is None else moments_by_rank(launches["rank"], launches["device_start_ns"])
     drawn = {} if links is None else moments_by_rank(links["rank"], links["device_start_ns"])
-    led = {rank: shared for rank, at in drawn.items() if len(shared := those_in(at, work.get(rank, _NOBODY)))}
+    led = {rank: shared for rank, at in drawn.items() if len(shared := at[are_among(at, work.get(rank, _NOBODY))])}
     yield count_moments("launches", "operator_links", led, begun)
     if kernels is None or calls is None:
         return
@@ -159,8 +159,8 @@ def _calls_by_launches(calls: Table[HostCall], launches: Table[Launch], told: Ar
     holding = np.flatnonzero(timed & (software | ~np.isin(calls["rank"], below)))
     begun, ended = (moments_by_rank(calls["rank"][holding], calls[end][holding]) for end in ("start_ns", "end_ns"))
     issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
-    held = {rank: running_at(begun.get(rank, _NOBODY), ended.get(rank, _NOBODY), at) for rank, at in issued.items()}
-    return Counted.by_rank("host_calls", "launches", {rank: (len(issued[rank]), there) for rank, there in held.items()})
+    held = {rank: are_running(begun.get(rank, _NOBODY), ended.get(rank, _NOBODY), at) for rank, at in issued.items()}
+    return Counted.by_moment("host_calls", "launches", held)
 
 
 def _calls_by_links(calls: Table[HostCall], links: Table[OperatorLink]) -> Counted:
@@ -169,8 +169,9 @@ def _calls_by_links(calls: Table[HostCall], links: Table[OperatorLink]) -> Count
     needed = np.bincount(row_of_key(ranks, links["rank"]), minlength=len(ranks))
     drawn = moments_by_rank(links["rank"], links["operator_start_ns"])
     there = count_moments("", "", drawn, moments_by_rank(calls["rank"], calls["start_ns"]))
-    found = np.append(there.found, 0)[row_of_key(there.ranks, ranks)]
-    return Counted("host_calls", "operator_links", ranks, needed, found, held_in="operator_calls")
+    row = row_of_key(there.ranks, ranks)
+    found, hole = np.append(there.found, 0)[row], np.append(there.holes, np.nan)[row]
+    return Counted("host_calls", "operator_links", ranks, needed, found, held_in="operator_calls", hole=hole)
 
 
 def _calls_by_queue(calls: Table[HostCall]) -> Counted:

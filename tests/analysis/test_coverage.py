@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.analysis.counted import longest_hole
 from advisor.analysis.coverage import rank_coverage
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Coverage, RankCoverage
@@ -284,3 +285,25 @@ def test_no_row_of_a_real_capture_lacks_its_counterpart(real_data: Path):
         table = open_profile(folder).table(Coverage)
         assert len(table) >= 7
         assert np.array_equal(table["found"], table["needed"]), folder
+        assert not np.nansum(table["hole"]), folder
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_a_hole_is_the_longest_run_between_two_that_are_there(there: list[bool]) -> None:
+    runs = [len(run) for run in "".join(map(str, map(int, there))).strip("0").split("1")]
+    assert longest_hole(np.array(there, bool)) == max(runs)
+
+
+def test_a_hole_in_the_middle_is_told_and_not_what_lies_at_the_ends():
+    launched = [(0, at, at) for at in (2, 3, 7, 8)]
+    table = rank_coverage(
+        TORCH,
+        **{  # type: ignore[arg-type]
+            **dict.fromkeys(TABLES),
+            "kernels": kernels_of(*((0, at) for at in range(10))),
+            "launches": launches_of(*launched),
+            "calls": calls_of(*((0, "api", at, at) for at in range(10))),
+        },
+    )
+    row = next(row for row in table.rows() if row["of"] == "launches")
+    assert (row["needed"], row["found"], row["hole"]) == (8, 4, 3)

@@ -103,6 +103,13 @@ class RankCoverage(Fact):
     by: Annotated[str, Key("Table whose rows each need one of it, or that counted them.")]
     needed: Annotated[float, Count("Rows that need one.")]
     found: Annotated[float, Count("Of these, rows that have one.")]
+    hole: Annotated[
+        float,
+        Count(
+            "How many rows without one follow each other in time, between two that have one; missing where only numbers "
+            "are compared."
+        ),
+    ]
     file: Annotated[str, Key("File that holds the table, or table of the database.")]
 
 
@@ -120,6 +127,13 @@ class Coverage(Fact):
     ]
     needed: Annotated[float, Count("Rows that need one.")]
     found: Annotated[float, Count("Of these, rows that have one.")]
+    hole: Annotated[
+        float,
+        Count(
+            "How many rows without one follow each other in time, between two that have one; missing where only numbers "
+            "are compared."
+        ),
+    ]
     file: Annotated[str, Key("File that holds the table, or table of the database.")]
 
 

@@ -106,8 +106,8 @@ class RankCoverage(Fact):
     hole: Annotated[
         float,
         Count(
-            "How many rows without one follow each other in time, between two that have one; missing where only numbers "
-            "are compared."
+            "How many rows without one follow each other in time, between two that have one; missing where only "
+            "numbers are compared."
         ),
     ]
     file: Annotated[str, Key("File that holds the table, or table of the database.")]
@@ -130,8 +130,8 @@ class Coverage(Fact):
     hole: Annotated[
         float,
         Count(
-            "How many rows without one follow each other in time, between two that have one; missing where only numbers "
-            "are compared."
+            "How many rows without one follow each other in time, between two that have one; missing where only "
+            "numbers are compared."
         ),
     ]
     file: Annotated[str, Key("File that holds the table, or table of the database.")]

@@ -103,20 +103,20 @@ def _link_findings(findings: Sequence[Finding], catalog: Rules) -> tuple[CauseLi
     return ordered, {number: tuple(sorted(found)) for number, found in causes.items()}
 
 
-_OF_ONE_HOST = ("host/", "io/", "memory/")
-"""Categories of what a host or its allocator does: it shows on the ranks of that host alone."""
+_OF_ONE_RANK = ("host/", "io/", "memory/", "compute/")
+"""Categories of what a host, its allocator or the kernels of a device do: it shows on the ranks of these alone."""
 
 
 def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[int]) -> bool:
     """Whether a cause can show where a symptom was seen: on a shared rank, or on any where one of them has no rank.
 
-    A rank that is late shows on the ranks that wait for it, not on itself; but what hosts do on other ranks too does
-    not come from it.
+    A rank that is late shows on the ranks that wait for it, not on itself; but what hosts or kernels do on other ranks
+    too does not come from it.
     """
     if not here or not there:
         return True
     if cause.rule.startswith("ranks/"):
-        return there <= here or not symptom.rule.startswith(_OF_ONE_HOST)
+        return there <= here or not symptom.rule.startswith(_OF_ONE_RANK)
     return bool(here & there)
 
 

@@ -32,6 +32,7 @@ def ways_to_cut_rows() -> Iterator[tuple[str, Callable[[Rows], Rows]]]:
     yield "empty", lambda rows: []
     yield "half", halves(random.Random(7))  # noqa: S311
     yield "tail gone", lambda rows: rows[: len(rows) // 2]
+    yield "middle gone", lambda rows: rows[: len(rows) * 2 // 5] + rows[len(rows) * 3 // 5 :]
 
 
 def ways_for_csv(name: str) -> Iterator[tuple[str, Cut]]:
@@ -90,6 +91,14 @@ def ways_for_trace(folder: Path, name: str = "trace_view.json") -> Iterator[tupl
     def tail(folder: Path) -> None:
         rewrite(folder, lambda events: events[: len(events) // 2])
 
+    def middle(folder: Path) -> None:
+        def outside(events: list[Event]) -> list[Event]:
+            moments = sorted(float(str(event["ts"])) for event in events if "ts" in event)
+            low, high = (moments[len(moments) * part // 5] for part in (2, 3))
+            return [event for event in events if "ts" not in event or not low <= float(str(event["ts"])) < high]
+
+        rewrite(folder, outside)
+
     events = events_of(json.loads(next(folder.rglob(name)).read_text("utf-8")))
     for kind in sorted({lane(event) for event in events if event["ph"] != "M"}):
         chance = random.Random(7)  # noqa: S311
@@ -101,6 +110,7 @@ def ways_for_trace(folder: Path, name: str = "trace_view.json") -> Iterator[tupl
     chance = random.Random(7)  # noqa: S311
     yield f"{name}: half", without(lambda event: event["ph"] != "M" and chance.random() < 0.5)
     yield f"{name}: tail gone", tail
+    yield f"{name}: middle gone", middle
 
 
 def ways_for_lines(name: str) -> Iterator[tuple[str, Cut]]:
@@ -170,6 +180,10 @@ def database_ways(folder: Path) -> Iterator[tuple[str, Cut]]:
         yield f"{table}: half", run("delete from {} where (rowid * 7919) % 2", table)
         middle = f'(select (min(rowid) + max(rowid)) / 2 from "{table}")'
         yield f"{table}: tail gone", run(f"delete from {{}} where rowid > {middle}", table)
+        low, high = (
+            f'(select min(rowid) + (max(rowid) - min(rowid) + 1) * {part} / 5 from "{table}")' for part in (2, 3)
+        )
+        yield f"{table}: middle gone", run(f"delete from {{}} where rowid >= {low} and rowid < {high}", table)
 
 
 # captures

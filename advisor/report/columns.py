@@ -79,6 +79,7 @@ COLUMNS: Mapping[str, Text] = {
     "gbps": _t("Data rate", "数据速率"),
     "group": _t("Group", "通信域"),
     "group_kind": _t("Kind of group", "通信域类型"),
+    "hole": _t("Missing in a row", "连续缺少"),
     "head_us": _t("Long task at the head", "段首长任务"),
     "held_bytes": _t("Held", "占用"),
     "held_share": _t("Share of what was held", "占用比例"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -365,4 +366,16 @@ def _with_analysed_splits(calls: Iterable[Call], known: Mapping[_Key, Split]) ->
         yield call if split is None else replace(call, split=split)
 
 
-COLLECTIVES = Reading(Collective, {"text": _collectives_from_text, "database": _collectives_from_database})
+_WAYS = {"text": _collectives_from_text, "database": _collectives_from_database}
+
+
+def collectives_of_export(folder: Folder, export: str) -> Table[Collective]:
+    """The collectives that an export tells, read once for all that rests on them.
+
+    Raises:
+        FactMissing: It holds none.
+    """
+    return folder.once(f"collectives in {export}", lambda: _WAYS[export](folder))
+
+
+COLLECTIVES = Reading(Collective, {export: partial(collectives_of_export, export=export) for export in _WAYS})

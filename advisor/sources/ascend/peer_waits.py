@@ -17,7 +17,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, PeerWait
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
-from advisor.sources.ascend.collectives import COLLECTIVES, LANES, operator_rows
+from advisor.sources.ascend.collectives import LANES, collectives_of_export, operator_rows
 from advisor.sources.ascend.device_tasks import task_columns
 from advisor.sources.ascend.groups import MOST_RANKS
 from advisor.sources.ascend.plane_tasks import MOVES, WAITS
@@ -54,7 +54,7 @@ def _waits_from_text(folder: Folder) -> Table[PeerWait]:
     )
     if not len(rows):
         raise FactMissing([PeerWait.table])
-    calls = _collectives_of(folder, "text")
+    calls = collectives_of_export(folder, "text")
     name = slices.name.take(rows)
     found = _Exchanges(
         call=_rows_of_calls(timeline, _calls_around(timeline, rows), calls),
@@ -66,10 +66,6 @@ def _waits_from_text(folder: Folder) -> Table[PeerWait]:
         moves=name.isin(MOVES) & (size > SIGNAL_BYTES),
     )
     return _longest_waits(folder, calls, found)
-
-
-def _collectives_of(folder: Folder, export: str) -> Table[Collective]:
-    return folder.once(f"collectives in {export}", lambda: COLLECTIVES.ways[export](folder))
 
 
 def _calls_around(timeline: TraceTimeline, rows: Array) -> Array:
@@ -134,7 +130,7 @@ def _waits_from_database(folder: Folder) -> Table[PeerWait]:
         raise FactMissing([PeerWait.table])
     info, kind = {name: values[chosen] for name, values in info.items()}, kind.take(chosen)
     start, end = _times_of_tasks(task_columns(database, folder.rank), info["task"])
-    calls = _collectives_of(folder, "database")
+    calls = collectives_of_export(folder, "database")
     found = _Exchanges(
         call=_rows_of_operators(folder, info["call"], calls),
         source=info["source"],

@@ -18,6 +18,7 @@ from advisor.facts.observed import Collective, PeerWait
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.pipeline import open_profile
+from advisor.sources.ascend import collectives
 from advisor.sources.ascend.peer_waits import ranks_of_places
 from tests.shared_captures import SharedCaptures
 
@@ -187,3 +188,15 @@ def test_the_start_of_each_rank_agrees_with_when_its_peers_stopped_waiting_for_i
         if (row["rank"], row["peer"]) == (0, 1) and row["call_ns"] == begun[0]
     ]
     assert wait["start_ns"] + wait["wait_us"] * 1000 - begun[1] == pytest.approx(0, abs=100_000)
+
+
+@pytest.mark.parametrize("export", ["text", "database"])
+def test_collectives_are_read_once_for_themselves_and_for_whom_they_waited(
+    export: str, shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capture = shared.written("healthy", workload="light", export=export)
+    read, asked = collectives._WAYS[export], []
+    monkeypatch.setitem(collectives._WAYS, export, lambda folder: asked.append(folder.rank) or read(folder))
+    profile = open_profile(capture)
+    profile.prepare([Collective, PeerWait])
+    assert sorted(asked) == list(profile.run.ranks)

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.grouping import Groups, group_by, row_at, row_of_key
+from advisor.analysis.intervals import whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, PeerWait
@@ -45,7 +46,7 @@ class LongestWait(Struct, frozen=True):
     all_us: Array
     """The longest waits of all calls of the same rank for the same other one together."""
 
-    def for_absent_us(self, captured: Sequence[int]) -> Array:
+    def absent_us(self, captured: Sequence[int]) -> Array:
         """Per call: the wait, where it was for a rank that was not captured and had not come; 0 where it was not.
 
         Missing where no wait was recorded, and where nothing tells for whom it was.
@@ -103,8 +104,8 @@ def follow_waits(calls: Table[CollectiveCall], rows: Array, parts: Groups) -> Aw
     Where ranks wait for each other in a circle nobody is named.
     """
     rank, awaited, us = (calls[name][rows] for name in ("rank", "awaited_rank", "awaited_us"))
-    lasts = _whole_ns(us)
-    since = calls["awaited_ns"][rows] - calls["start_ns"][rows] - _whole_ns(calls["elapse_us"][rows])
+    lasts = whole_ns(us)
+    since = calls["awaited_ns"][rows] - calls["start_ns"][rows] - whole_ns(calls["elapse_us"][rows])
     until = since + lasts
     other = row_at(parts.of, rank, parts.of, awaited)
     goes_on = (other >= 0) & (awaited != MISSING)
@@ -120,9 +121,3 @@ def follow_waits(calls: Table[CollectiveCall], rows: Array, parts: Groups) -> Aw
         np.where(told, place[last], MISSING),
         np.where(told, late[last], -1).astype(np.int8),
     )
-
-
-def _whole_ns(us: Array) -> Array:
-    """Whole nanoseconds; 0 where nothing is known."""
-    whole: Array = np.rint(np.nan_to_num(us) * 1000).astype(np.int64)
-    return whole

@@ -228,11 +228,11 @@ def _chosen_apart(begin: Array, length: int) -> Array:
 
     From each the next that can be taken is known; those that the first leads to are found by doubling the way.
     """
-    taken = np.zeros(len(begin) + 1, bool)
-    taken[0] = len(begin) > 0
-    following = np.append(np.searchsorted(begin, begin + length), len(begin))
-    if len(begin) and (np.diff(begin) >= length).all():
+    if (np.diff(begin) >= length).all():
         return np.arange(len(begin))
+    taken = np.zeros(len(begin) + 1, bool)
+    taken[0] = True
+    following = np.append(np.searchsorted(begin, begin + length), len(begin))
     for _ in range(len(begin).bit_length()):
         taken[following[taken]] = True
         following = following[following]

@@ -79,7 +79,7 @@ def collective_calls(
         awaited_ns=awaited.since_ns,
         awaited_us=awaited.us,
         awaited_late=awaited.late,
-        absent_us=awaited.for_absent_us(run.ranks),
+        absent_us=awaited.absent_us(run.ranks),
         awaited_alike=awaited.alike,
         awaited_all_us=awaited.all_us,
         sole=_has_sole_group(collectives),

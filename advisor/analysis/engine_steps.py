@@ -28,7 +28,7 @@ from advisor.analysis.engine_phases import (
     work_of_passes,
 )
 from advisor.analysis.grouping import group_by, row_at
-from advisor.analysis.intervals import Spans, covered_ns
+from advisor.analysis.intervals import Spans, covered_ns, whole_ns
 from advisor.analysis.job_signs import ENGINE_STEP
 from advisor.facts.base import MISSING
 from advisor.facts.derived import DecodeSize, EngineStep, Gap, JobSign
@@ -54,8 +54,6 @@ _FUNCTION = re.compile(
 vLLM-Ascend and of vLLM), or the function of Python that runs a step."""
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
-_LONGEST_US = 1e15
-"""Thirty years."""
 _COLUMNS = ("rank", "engine_phase", "by", "steps", "requests", "tokens", "apart_us", "idle_us")
 
 
@@ -190,7 +188,7 @@ def _steps_of_functions(begins: Array, own: _RankTables, idle: Table[Gap]) -> _S
 
 def _steps_that_repeat(own: _RankTables, idle: Table[Gap]) -> _Steps | None:
     start = own.kernels["start_ns"]
-    end = start + _whole_ns(own.kernels["duration_us"])
+    end = start + whole_ns(own.kernels["duration_us"])
     found = find_passes(start, end, own.work, choices_of_tokens(own.kernels), own.exchanges_ns)
     if found is None:
         return None
@@ -204,14 +202,8 @@ def _idle_before_layers(found: Passes, idle: Table[Gap]) -> Array:
     """Per pass: how long the device idles until its first layer, µs."""
     order = np.argsort(idle["start_ns"], kind="stable")
     start = idle["start_ns"][order]
-    free = Spans(start, start + _whole_ns(idle["duration_us"][order]))
+    free = Spans(start, start + whole_ns(idle["duration_us"][order]))
     return covered_ns(free, found.border_ns[:-1], np.maximum(found.layer_ns, found.border_ns[:-1])) / 1e3
-
-
-def _whole_ns(us: Array) -> Array:
-    """Lengths in ns; nothing where a length is missing, and no more than a table of moments holds."""
-    found: Array = np.rint(np.clip(np.nan_to_num(us), 0.0, _LONGEST_US) * 1e3).astype(np.int64)
-    return found
 
 
 def _outermost_calls(calls: Table[HostCall], wanted: re.Pattern[str]) -> Table[HostCall]:

@@ -8,7 +8,7 @@ import numpy as np
 from advisor.analysis import host
 from advisor.analysis.cells import Cells, cells_of
 from advisor.analysis.device import kernel_times
-from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets
+from advisor.analysis.intervals import Spans, covered_ns, span_at, union, union_of_sets, whole_ns
 from advisor.analysis.replayed_rank import WAITING, costs_of
 from advisor.facts.derived import Gap, HoldupCall
 from advisor.facts.observed import HostCall, Kernel, StepWindow
@@ -67,7 +67,7 @@ def _worst_calls(
 def _free_of_rank(idle: Table[Gap], rank: int) -> Spans:
     own = idle["rank"] == rank
     start = idle["start_ns"][own]
-    return union(start, start + np.rint(idle["duration_us"][own] * 1e3).astype(np.int64))
+    return union(start, start + whole_ns(idle["duration_us"][own]))
 
 
 def _last_waits(waits: Spans, cells: Cells, rank: int) -> Spans:

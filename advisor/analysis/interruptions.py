@@ -13,6 +13,7 @@ from advisor.analysis import host
 from advisor.analysis.device import collective_times, task_times
 from advisor.analysis.dispatch import clock_tolerances
 from advisor.analysis.grouping import Groups, row_at
+from advisor.analysis.intervals import whole_ns
 from advisor.facts.derived import Dispatch, Interruption
 from advisor.facts.observed import Collective, DeviceTask, HostCall
 from advisor.facts.table import Array, Table, Texts, values_at
@@ -32,10 +33,10 @@ def interruptions(
     heads = _head_tasks(collectives, tasks)
     vertical = np.flatnonzero(links["vertical"] == 1)
     idle = links["idle_before_us"][vertical]
-    head = row_at(heads["rank"], heads["end"], links["rank"][vertical], links["start_ns"][vertical] - _us_to_ns(idle))
+    head = row_at(heads["rank"], heads["end"], links["rank"][vertical], links["start_ns"][vertical] - whole_ns(idle))
     length = values_at(heads["end"] - heads["start"], head, 0)
     usual = _usual_idle(links["rank"][vertical], idle)
-    led = (head >= 0) & (length > _us_to_ns(usual))
+    led = (head >= 0) & (length > whole_ns(usual))
     begins = led | ~_goes_on(links, vertical)
     stretch = Groups(np.cumsum(begins) - 1, np.flatnonzero(begins))
     kept = np.flatnonzero(led[stretch.first])
@@ -52,10 +53,6 @@ def interruptions(
         links=stretch.sizes[kept].astype(np.float64),
         idle_us=stretch.sums(idle)[kept],
     )
-
-
-def _us_to_ns(duration_us: Array) -> Array:
-    return np.rint(duration_us * 1e3).astype(np.int64)
 
 
 def _head_tasks(collectives: Table[Collective] | None, tasks: Table[DeviceTask] | None) -> dict[str, Array]:
@@ -104,7 +101,7 @@ def _is_synchronised(
     waits = host.is_synchronising(calls) | host.calls_by_activity(calls)["blocking_copy"]
     ranks, end = heads["rank"][head], heads["end"][head]
     known = ~np.isnan(links["latency_us"])
-    slack = clock_tolerances(links["rank"][known], _us_to_ns(links["latency_us"][known]), ranks)
+    slack = clock_tolerances(links["rank"][known], whole_ns(links["latency_us"][known]), ranks)
     for rank in np.unique(ranks).tolist():
         here = ranks == rank
         own = host.calls_of(calls, rank)

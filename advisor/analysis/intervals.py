@@ -17,6 +17,16 @@ from advisor.facts.table import Array
 _A, _B = 1, 2
 
 
+_LONGEST_US = 1e15
+"""Thirty years."""
+
+
+def whole_ns(us: Array) -> Array:
+    """Lengths of time in µs as whole ns: 0 where one is missing, and none longer than moments can hold."""
+    found: Array = np.rint(np.clip(np.nan_to_num(us), -_LONGEST_US, _LONGEST_US) * 1e3).astype(np.int64)
+    return found
+
+
 class Spans(Struct, frozen=True):
     """A set of time: sorted intervals that neither overlap nor touch, none empty."""
 

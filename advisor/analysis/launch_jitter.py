@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis.grouping import group_by, row_at
-from advisor.analysis.intervals import covered_ns, union
+from advisor.analysis.intervals import covered_ns, union, whole_ns
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Gap, LaunchJitter
 from advisor.facts.observed import Kernel, Launch
@@ -41,7 +41,7 @@ def launch_jitter(kernels: Table[Kernel], launches: Table[Launch], idle: Table[G
         usual = int(np.median(taken))
         held = mine[taken > HELD * usual]
         gaps = idle.take(idle["rank"] == rank)
-        free = union(gaps["start_ns"], gaps["start_ns"] + np.rint(gaps["duration_us"] * 1e3).astype(np.int64))
+        free = union(gaps["start_ns"], gaps["start_ns"] + whole_ns(gaps["duration_us"]))
         late = union(begin[held] + usual, end[held])
         lost = int(covered_ns(free, late.start, late.end).sum())
         rows.append((rank, len(mine), usual / 1e3, len(held), int(taken.max()) / 1e3, lost / 1e3))

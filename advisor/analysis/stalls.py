@@ -7,7 +7,7 @@ import numpy as np
 
 from advisor.analysis import host
 from advisor.analysis.grouping import Groups, group_by, row_at
-from advisor.analysis.intervals import covered_ns
+from advisor.analysis.intervals import covered_ns, whole_ns
 from advisor.facts.derived import Gap, Stall, StepSpan
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, Texts
@@ -60,7 +60,7 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     for rank in np.unique(idle["rank"][waited]).tolist():
         here = waited[idle["rank"][waited] == rank]
         every = host.calls_of(calls, rank)
-        start, end = idle["start_ns"][here], idle["start_ns"][here] + _us_to_ns(idle["duration_us"][here])
+        start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
         after = ~host.is_mostly_covered(every.take(waits[every.row]).spans, start, end)
         row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
         cause[here[after]] = np.where(row >= 0, count, count + 1)
@@ -70,17 +70,13 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     return idle.having(cause=causes.take(cause), call=names.take(call))
 
 
-def _us_to_ns(duration_us: Array) -> Array:
-    return np.rint(duration_us * 1e3).astype(np.int64)
-
-
 def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
     """Per interval: the part in which a recorded call ran on any thread; missing where none was recorded."""
     share = np.full(len(idle), np.nan)
     if calls is None:
         return share
     real = ~calls.texts("kind").isin(["step"])
-    start, lasted = idle["start_ns"], _us_to_ns(idle["duration_us"])
+    start, lasted = idle["start_ns"], whole_ns(idle["duration_us"])
     for rank in np.intersect1d(idle["rank"], calls["rank"][real]).tolist():
         here = idle["rank"] == rank
         every = host.calls_of(calls, rank)

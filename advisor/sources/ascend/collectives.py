@@ -370,12 +370,13 @@ _WAYS = {"text": _collectives_from_text, "database": _collectives_from_database}
 
 
 def collectives_of_export(folder: Folder, export: str) -> Table[Collective]:
-    """The collectives that an export tells, read once for all that rests on them.
+    """The collectives that an export tells, read once for all that rests on them while groups are known by it alike.
 
     Raises:
         FactMissing: It holds none.
     """
-    return folder.once(f"collectives in {export}", lambda: _WAYS[export](folder))
+    groups, table = folder.once(f"collectives in {export}", lambda: (folder.groups, _WAYS[export](folder)))
+    return table if groups is folder.groups else _WAYS[export](folder)
 
 
 COLLECTIVES = Reading(Collective, {export: partial(collectives_of_export, export=export) for export in _WAYS})

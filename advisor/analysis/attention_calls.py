@@ -34,7 +34,7 @@ _TENSORS = ("input_shapes", "input_dtypes", "input_formats", "output_shapes", "o
 _UNKNOWN = -1 << 60
 ALIKE = ("op_type", "core", "input_shapes", "input_dtypes", "input_formats", "output_shapes")
 """What tells kernels of attention apart in `attention_shapes`."""
-_ARGUMENTS = ("layout", "query_ends", "key_ends")
+_ARGUMENTS = ("layout", "query_ends", "key_ends", "prefixes")
 
 
 def attention_calls(
@@ -119,8 +119,8 @@ def _flops_of_calls(kernels: Table[Kernel], said: Table[AttentionMark]) -> Array
     first, found = groups.first, []
     columns = [column.take(first).values() for column in (*texts, *words)]
     for row in zip(*columns, *(values[first].tolist() for values in numbers), strict=True):
-        op_type, shapes, dtypes, formats, made, made_dtypes, layout, query_ends, key_ends, mode, before, after = row
-        given = AttentionArguments(layout or "", mode, before, after, _numbers(query_ends), _numbers(key_ends))
+        op_type, shapes, dtypes, formats, made, made_dtypes, layout, *ends, prefixes, mode, before, after = row
+        given = AttentionArguments(layout or "", mode, before, after, *map(_numbers, (*ends, prefixes)))
         tensors = parse_tensors(shapes, dtypes, formats), parse_tensors(made, made_dtypes)
         flops = flops_of_marked_attention(op_type or "", *tensors, given)
         found.append(np.nan if flops is None else flops)

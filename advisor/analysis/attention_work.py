@@ -12,16 +12,27 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
+import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.tensors import Tensor
+from advisor.facts.table import Array
 
 FORWARD, BACKWARD = "FlashAttentionScore", "FlashAttentionScoreGrad"
 BACKWARD_TIMES = 2.5
 """Five products where the forward pass has two: Dao, FlashAttention-2 (arXiv 2307.08691), section 4.1."""
 FULL, LEFT_UP, RIGHT_DOWN, BAND = 0, 2, 3, 4
 """`sparse_mode` of npu_fusion_attention: no pair left out unless a mask says so, causal from the first query, causal to
-the last, and a band around the diagonal to the last."""
+the last, and a band around the diagonal to the last. Mode 1 is a mask of one's own, of which nothing is known."""
+PREFIX, COMPRESSED_PREFIX = 5, 6
+"""Causal to the last, and the first keys of each sequence for all its queries."""
+THEN_BAND, BAND_FIRST = 7, 8
+"""Packed sequences, of which one was cut between devices: RIGHT_DOWN, the last one a BAND; LEFT_UP, the first one a
+BAND. Sequences without queries do not count as first or last. All modes: ops-transformer, docs/en/context/
+sparse_mode_introduction.md, and the tiling of FlashAttentionScore there."""
+_TO_THE_LAST = (RIGHT_DOWN, BAND, PREFIX, COMPRESSED_PREFIX, THEN_BAND)
+_PREFIXED = (PREFIX, COMPRESSED_PREFIX)
+_PACKED = (THEN_BAND, BAND_FIRST)
 _SUMS = 8
 """The softmax sums of each query and head are written eight times over."""
 _AXES = {"BSH": (0, 1, None), "SBH": (1, 0, None), "BNSD": (0, 2, 1), "BSND": (0, 1, 2)}
@@ -42,30 +53,57 @@ class AttentionArguments(Struct, frozen=True):
     query_ends: tuple[int, ...] = ()
     """Where the sequences of TND end, one after another."""
     key_ends: tuple[int, ...] = ()
+    prefixes: tuple[int, ...] = ()
+    """So many first keys all queries meet, per sequence (PREFIX, COMPRESSED_PREFIX); empty where it is not known."""
 
 
-def counted_pairs(
-    queries: float, keys: float, sparse_mode: int, previous: float = math.inf, following: float = math.inf
+def counted_pairs(  # noqa: PLR0917 - what a call is given
+    queries: Sequence[float],
+    keys: Sequence[float],
+    sparse_mode: int,
+    previous: float = math.inf,
+    following: float = math.inf,
+    prefixes: Sequence[int] = (),
 ) -> float | None:
-    """Pairs of a query and a key that a mode of masking keeps, as areas; None for modes that shapes do not tell.
+    """Pairs of a query and a key that a mode of masking keeps in all these sequences; None where it is not known.
 
-    A query meets the keys from `previous` before its own place to `following` behind it; its own place counts from the
-    first query and key (FULL), else, in a BAND, to the last of both. Causal modes go by the diagonal alone.
+    Pairs are counted as areas, as in Dao, FlashAttention-2: one on a border that cuts it counts half. In FULL and BAND
+    a query meets the keys from `previous` before its own place to `following` behind it; its own place counts from the
+    first query and key (FULL), else to the last of both. Causal modes go by the diagonal alone.
     """
-    shift = keys - queries if sparse_mode in (RIGHT_DOWN, BAND) else 0.0
-    if sparse_mode in (LEFT_UP, RIGHT_DOWN):
-        previous, following = math.inf, 0.0
-    if sparse_mode not in (FULL, LEFT_UP, RIGHT_DOWN, BAND) or not previous + following >= 0:
+    own, other = np.asarray(queries, np.float64), np.asarray(keys, np.float64)
+    banded = _banded(own, sparse_mode)
+    if banded is None or (banded.any() and not previous + following >= 0):
         return None
-    beyond = _area_above(queries, keys, shift + following)
-    return queries * keys - beyond - _area_above(keys, queries, previous - shift)
+    to_the_last = sparse_mode in _TO_THE_LAST or (banded if sparse_mode == BAND_FIRST else False)
+    shift = np.where(to_the_last, other - own, 0.0)
+    first = np.zeros(len(own))
+    if sparse_mode in _PREFIXED:
+        first = np.asarray(prefixes, np.float64)
+        if first.shape != own.shape or (first > other).any() or (first < np.maximum(other - own, 0.0)).any():
+            return None
+    beyond = _area_above(own, other - first, shift - first + np.where(banded, following, 0.0))
+    before = _area_above(other, own, np.where(banded, previous, math.inf) - shift)
+    return float((own * other - beyond - before).sum())
 
 
-def _area_above(width: float, height: float, offset: float) -> float:
-    """Of a rectangle the area above the line that rises by one for one and meets the left side at `offset`."""
-    offset = min(max(offset, -width), height)
-    whole, ends = min(max(-offset, 0.0), width), min(height - offset, width)
-    return whole * height + (height - offset) * (ends - whole) - (ends**2 - whole**2) / 2
+def _banded(queries: Array, sparse_mode: int) -> Array | None:
+    """Per sequence: whether the two numbers of tokens bound it; None of modes that shapes do not tell."""
+    if sparse_mode in (FULL, BAND):
+        return np.full(len(queries), True)
+    banded = np.zeros(len(queries), bool)
+    if sparse_mode in _PACKED:
+        rows = np.flatnonzero(queries > 0)
+        banded[rows[-1:] if sparse_mode == THEN_BAND else rows[:1]] = True
+    return banded if sparse_mode in (LEFT_UP, RIGHT_DOWN, *_PREFIXED, *_PACKED) else None
+
+
+def _area_above(width: Array, height: Array, offset: Array) -> Array:
+    """Of rectangles the area above the line that rises by one for one and meets the left side at `offset`."""
+    offset = np.clip(offset, -width, height)
+    whole, ends = np.clip(-offset, 0.0, width), np.minimum(height - offset, width)
+    area: Array = whole * height + (height - offset) * (ends - whole) - (ends**2 - whole**2) / 2
+    return area
 
 
 def attention_flops(
@@ -79,40 +117,46 @@ def attention_flops(
     key_ends: Sequence[int] = (),
     previous: float = math.inf,
     following: float = math.inf,
+    prefixes: Sequence[int] = (),
 ) -> float | None:
     """Operations of one forward call; None where something that counts is not known.
 
     `query_ends` and `key_ends` are where the sequences of TND end, one after another; `previous` and `following` the
-    keys that a query meets before and behind its own place.
+    keys that a query meets before and behind its own place; `prefixes` the first keys that all queries meet.
     """
     value = key if value is None else value
     lengths = _lengths_of_sequences(query, key, layout, query_ends, key_ends)
-    if lengths is None or not key[-1]:
+    if lengths is None or not key[-1] or (sparse_mode in _PACKED and layout != "TND"):
         return None
-    pairs = [counted_pairs(own, other, sparse_mode, previous, following) for own, other in lengths]
-    if None in pairs:
+    own, other, times = lengths
+    if sparse_mode in _PREFIXED:  # each sequence of the batch has its own
+        if times > len(prefixes):
+            return None
+        own, other, times = own * times, other * times, 1
+    pairs = counted_pairs(own, other, sparse_mode, previous, following, prefixes)
+    if pairs is None:
         return None
     head = 1 if layout == "TND" else _AXES[layout][2]
     width = query[-1] if head is None else query[-1] * query[head]
     wide = width * value[-1] / key[-1] if head is None else value[-1] * query[head]
-    return 2.0 * sum(one for one in pairs if one is not None) * (width + wide)
+    return 2.0 * times * pairs * (width + wide)
 
 
 def _lengths_of_sequences(
     query: Sequence[int], key: Sequence[int], layout: str, query_ends: Sequence[int], key_ends: Sequence[int]
-) -> list[tuple[int, int]] | None:
-    """Queries and keys of each sequence; None where the shapes are not of that layout, or do not tell."""
+) -> tuple[list[int], list[int], int] | None:
+    """Queries and keys of sequences, and how many there are of these; None where shapes are not so, or do not tell."""
     if layout == "TND":
         if len(query) != 3 or len(query_ends) != len(key_ends) or not query_ends:  # noqa: PLR2004 - T, N and D
             return None
         own, other = ([end - begin for begin, end in pairwise([0, *ends])] for ends in (query_ends, key_ends))
-        return list(zip(own, other, strict=True))
+        return own, other, 1
     if layout not in _AXES or len(query) != len(key):
         return None
     batch, sequence, head = _AXES[layout]
     if len(query) != (3 if head is None else 4):
         return None
-    return [(query[sequence], key[sequence])] * query[batch]
+    return [query[sequence]], [key[sequence]], query[batch]
 
 
 class _Shapes(Struct, frozen=True):
@@ -160,6 +204,7 @@ def flops_of_marked_attention(
         key_ends=given.key_ends,
         previous=given.previous_tokens if shapes.is_masked else math.inf,
         following=given.next_tokens if shapes.is_masked else math.inf,
+        prefixes=given.prefixes,
     )
     return None if found is None else found * shapes.times
 

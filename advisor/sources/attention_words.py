@@ -22,6 +22,7 @@ ATTENTION_DOMAIN = "flash_attn_args"
 _LAYOUTS = ("BSH", "SBH", "BSND", "BNSD", "TND")
 _MODES = range(9)
 _FULL, _CAUSAL = 0, 2
+_TEXTS = ("layout", "query_ends", "key_ends", "prefixes")
 _MOST = 1 << 40
 """No sequence is as long."""
 
@@ -35,6 +36,7 @@ class _Said(Struct, frozen=True):
     next_tokens: float = np.nan
     query_ends: str | None = None
     key_ends: str | None = None
+    prefixes: str | None = None
 
 
 def table_of_marks(  # noqa: PLR0917 - the columns of the table
@@ -60,7 +62,7 @@ def table_of_marks(  # noqa: PLR0917 - the columns of the table
         rank=rank,
         thread=thread[rows],
         start_ns=start_ns[rows],
-        **{name: Texts.of(columns[name]).at(codes) for name in ("layout", "query_ends", "key_ends")},
+        **{name: Texts.of(columns[name]).at(codes) for name in _TEXTS},
         **{name: np.array(columns[name])[codes] for name in ("sparse_mode", "previous_tokens", "next_tokens")},
     )
 
@@ -85,12 +87,13 @@ def _read_arguments(found: Mapping[str, object]) -> _Said | None:
         return None
     tokens = [found.get(name) for name in ("pre_tockens", "next_tockens")]
     ends = [_read_ends(found.get(name)) for name in ("actual_seq_qlen", "actual_seq_kvlen")]
-    if layout not in (*_LAYOUTS, None) or mode not in _MODES or None in ends:
+    prefixes = _read_lengths(found.get("prefix"))
+    if layout not in (*_LAYOUTS, None) or mode not in _MODES or None in ends or prefixes is None:
         return None
     if any(one is not None and not _is_whole(one) for one in tokens):
         return None
     previous, following = (float(one) if isinstance(one, int) else np.nan for one in tokens)
-    return _Said(layout, mode, previous, following, *(one or None for one in ends))
+    return _Said(layout, mode, previous, following, *(one or None for one in (*ends, prefixes)))
 
 
 def _is_whole(value: object) -> bool:
@@ -99,10 +102,18 @@ def _is_whole(value: object) -> bool:
 
 def _read_ends(value: object) -> str | None:
     """The ends of sequences as text, empty without any; None where they are no ends. Zeros at the end fill a list."""
+    if not (text := _read_lengths(value)):
+        return text
+    ends = text.split(",")
+    while ends and ends[-1] == "0":
+        ends.pop()
+    return ",".join(ends) if all(one <= other for one, other in pairwise(map(int, ends))) else None
+
+
+def _read_lengths(value: object) -> str | None:
+    """Lengths as text, empty without any; None where they are no lengths."""
     if value is None:
         return ""
     if not isinstance(value, list) or not all(_is_whole(one) and one >= 0 for one in value):
         return None
-    while value and not value[-1]:
-        value = value[:-1]
-    return ",".join(map(str, value)) if all(one <= other for one, other in pairwise(value)) else None
+    return ",".join(map(str, value))

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from advisor.analysis.attention_work import (
     BAND,
+    BAND_FIRST,
+    COMPRESSED_PREFIX,
     FULL,
     LEFT_UP,
+    PREFIX,
     RIGHT_DOWN,
+    THEN_BAND,
     AttentionArguments,
     attention_flops,
     counted_pairs,
@@ -24,52 +28,84 @@ from advisor.analysis.attention_work import (
 from advisor.analysis.tensors import Tensor, parse_tensors
 
 
-def pairs_one_by_one(queries: int, keys: int, mode: int) -> float:
-    """The plain twin: a pair on the border counts half, as areas do."""
-    shift = {FULL: keys, LEFT_UP: 0, RIGHT_DOWN: keys - queries}[mode]
+def pairs_one_by_one(  # noqa: PLR0917 - what a call is given
+    queries: list[int], keys: list[int], mode: int, previous: float, following: float, prefixes: list[int]
+) -> float:
+    """The plain twin: a pair on the border of what is masked counts half, as areas do."""
+    with_queries = [at for at, own in enumerate(queries) if own]
     found = 0.0
-    for query in range(queries):
-        for key in range(keys):
-            beyond = key - query - shift
-            found += 1.0 if beyond < 0 or mode == FULL else 0.5 if beyond == 0 else 0.0
+    for at, (own, other) in enumerate(zip(queries, keys, strict=True)):
+        band = mode in {FULL, BAND} or (mode == THEN_BAND and at == with_queries[-1])
+        band = band or (mode == BAND_FIRST and at == with_queries[0])
+        from_the_last = mode in {RIGHT_DOWN, BAND, PREFIX, COMPRESSED_PREFIX, THEN_BAND} or (band and mode != FULL)
+        before, behind = (previous, following) if band else (math.inf, 0)
+        for query in range(own):
+            for key in range(other):
+                place = key - query - (other - own if from_the_last else 0)
+                if prefixes and key < prefixes[at]:
+                    found += 1.0
+                else:
+                    found += (
+                        1.0 if -before < place < behind else 0.5 if (place == -before) != (place == behind) else 0.0
+                    )
     return found
 
 
-@given(queries=st.integers(1, 24), keys=st.integers(1, 24), mode=st.sampled_from([FULL, LEFT_UP, RIGHT_DOWN]))
-def test_masked_pairs_are_left_out_one_by_one(queries: int, keys: int, mode: int) -> None:
-    assert counted_pairs(queries, keys, mode) == pairs_one_by_one(queries, keys, mode)
-
-
-def band_one_by_one(queries: int, keys: int, mode: int, previous: int, following: int) -> float:
-    """The plain twin: a pair on a border counts half, and one on both of a band without width not at all."""
-    shift = keys - queries if mode == BAND else 0
-    found = 0.0
-    for query in range(queries):
-        for key in range(keys):
-            place = key - query - shift
-            found += (
-                1.0 if -previous < place < following else 0.5 if (place == -previous) != (place == following) else 0.0
-            )
-    return found
+LENGTHS = st.lists(st.tuples(st.integers(0, 10), st.integers(1, 10)), min_size=1, max_size=4)
 
 
 @given(
-    queries=st.integers(1, 16),
-    keys=st.integers(1, 16),
-    mode=st.sampled_from([FULL, BAND]),
-    previous=st.integers(-8, 24),
-    following=st.integers(-8, 24),
+    lengths=LENGTHS,
+    mode=st.sampled_from([FULL, LEFT_UP, RIGHT_DOWN, BAND, PREFIX, COMPRESSED_PREFIX, THEN_BAND, BAND_FIRST]),
+    previous=st.integers(-8, 24) | st.just(math.inf),
+    following=st.integers(-8, 24) | st.just(math.inf),
+    data=st.data(),
 )
-def test_a_band_keeps_the_pairs_within_it(queries: int, keys: int, mode: int, previous: int, following: int) -> None:
-    found = counted_pairs(queries, keys, mode, previous, following)
-    expected = band_one_by_one(queries, keys, mode, previous, following) if previous + following >= 0 else None
-    assert found == (None if expected is None else pytest.approx(expected))
+def test_each_mode_keeps_its_pairs_one_by_one(
+    lengths: list[tuple[int, int]], mode: int, previous: float, following: float, data: st.DataObject
+) -> None:
+    queries, keys = ([one[side] for one in lengths] for side in (0, 1))
+    prefixes = []
+    if mode in {PREFIX, COMPRESSED_PREFIX}:
+        prefixes = [data.draw(st.integers(max(other - own, 0), other)) for own, other in lengths]
+    found = counted_pairs(queries, keys, mode, previous, following, prefixes)
+    is_banded = mode in {FULL, BAND} or (mode in {THEN_BAND, BAND_FIRST} and any(queries))
+    if is_banded and previous + following < 0:
+        assert found is None
+    else:
+        assert found == pytest.approx(pairs_one_by_one(queries, keys, mode, previous, following, prefixes))
+        # as many as there are, but for half of those on a border: at most two of them for each query
+        whole = pairs_one_by_one(queries, keys, mode, previous + 0.5, following + 0.5, prefixes)
+        assert abs(whole - found) <= sum(queries)
 
 
-def test_blocks_and_bands_without_a_width_are_not_guessed() -> None:
-    assert counted_pairs(16, 16, 1) is None
-    assert counted_pairs(16, 16, BAND, math.nan, 0) is None
-    assert counted_pairs(16, 16, FULL, 8, math.nan) is None
+def test_sequences_cut_between_devices_keep_together_what_they_kept_whole() -> None:
+    """The two examples of the documentation: the second sequence is cut, half of its queries on each device."""
+    whole = counted_pairs([3, 4, 5], [3, 6, 5], RIGHT_DOWN)
+    first = counted_pairs([3, 2], [3, 6], THEN_BAND, 6, -2)
+    second = counted_pairs([2, 5], [6, 5], RIGHT_DOWN)
+    assert first is not None
+    assert second is not None
+    assert first + second == whole
+    whole = counted_pairs([3, 5, 4], [3, 4, 4], LEFT_UP)
+    first = counted_pairs([3, 2], [3, 4], LEFT_UP)
+    second = counted_pairs([3, 4], [4, 4], BAND_FIRST, 4, 1)
+    assert first is not None
+    assert second is not None
+    assert first + second == whole
+
+
+def test_masks_of_ones_own_bands_without_a_width_and_prefixes_without_a_length_are_not_guessed() -> None:
+    assert counted_pairs([16], [16], 1) is None
+    assert counted_pairs([16], [16], 9) is None
+    assert counted_pairs([16], [16], BAND, math.nan, 0) is None
+    assert counted_pairs([16], [16], FULL, 8, math.nan) is None
+    assert counted_pairs([16, 8], [16, 8], THEN_BAND, math.nan, 0) is None
+    assert counted_pairs([16, 8], [16, 8], BAND_FIRST, 16, math.nan) is None
+    assert counted_pairs([16, 8], [16, 8], PREFIX) is None
+    assert counted_pairs([16, 8], [16, 8], COMPRESSED_PREFIX, prefixes=[4]) is None
+    assert counted_pairs([16], [16], PREFIX, prefixes=[17]) is None
+    assert counted_pairs([8], [16], PREFIX, prefixes=[7]) is None  # fewer than all queries meet anyway: no such call
 
 
 @pytest.mark.parametrize(
@@ -163,7 +199,15 @@ def marked(
         ({"layout": "SBH"}, None),  # of a mask alone nobody knows what it leaves out
         ({"layout": "SBH", "sparse_mode": BAND}, None),
         ({"layout": "SBH", "sparse_mode": 1}, None),
-        ({"layout": "SBH", "sparse_mode": 6}, None),
+        # the lower half, and above the diagonal a triangle whose sides are a quarter: the first 1024 keys
+        ({"layout": "SBH", "sparse_mode": COMPRESSED_PREFIX, "prefixes": (1024, 1024)}, 1 / 2 + 1 / 32),
+        ({"layout": "SBH", "sparse_mode": PREFIX, "prefixes": (0, 4096)}, 3 / 4),
+        ({"layout": "SBH", "sparse_mode": COMPRESSED_PREFIX}, None),
+        ({"layout": "SBH", "sparse_mode": COMPRESSED_PREFIX, "prefixes": (1024,)}, None),
+        ({"layout": "SBH", "sparse_mode": COMPRESSED_PREFIX, "prefixes": (1024, 1024, 1024)}, None),
+        ({"layout": "SBH", "sparse_mode": COMPRESSED_PREFIX, "prefixes": (1024, 5000)}, None),
+        # only packed sequences are cut between devices
+        ({"layout": "SBH", "sparse_mode": THEN_BAND, "previous_tokens": 4096, "next_tokens": 0}, None),
         ({"layout": "BSH", "sparse_mode": LEFT_UP}, None),  # the sums say SBH
         ({"layout": "BNSD", "sparse_mode": LEFT_UP}, None),
         ({"layout": "TND", "sparse_mode": LEFT_UP, "query_ends": (9,), "key_ends": (9,)}, None),
@@ -194,6 +238,32 @@ PACKED = "300,8,64;300,2,64;300,2,64;;;;2048,2048;;2;2"
             {"query_ends": (100, 280), "key_ends": (100, 280), "sparse_mode": RIGHT_DOWN},
             4 * 8 * 64 * (100**2 + 180**2) / 2,
         ),
+        (
+            {"query_ends": (100, 300), "key_ends": (100, 300), "sparse_mode": COMPRESSED_PREFIX, "prefixes": (0, 200)},
+            4 * 8 * 64 * (100**2 / 2 + 200**2),
+        ),
+        (
+            {
+                "query_ends": (100, 200),
+                "key_ends": (100, 300),
+                "sparse_mode": THEN_BAND,
+                "previous_tokens": 200,
+                "next_tokens": -100,
+            },
+            4 * 8 * 64 * (100**2 / 2 + 100**2 / 2),
+        ),
+        (
+            {
+                "query_ends": (100, 200),
+                "key_ends": (200, 300),
+                "sparse_mode": BAND_FIRST,
+                "previous_tokens": 200,
+                "next_tokens": 0,
+            },
+            4 * 8 * 64 * (100**2 * 3 / 2 + 100**2 / 2),
+        ),
+        ({"query_ends": (100, 300), "key_ends": (100, 300), "sparse_mode": THEN_BAND}, None),
+        ({"query_ends": (100, 300), "key_ends": (100, 300), "sparse_mode": COMPRESSED_PREFIX}, None),
         ({"query_ends": (100, 400), "key_ends": (100, 300), "sparse_mode": LEFT_UP}, None),
         ({"query_ends": (100, 300), "key_ends": (300,), "sparse_mode": LEFT_UP}, None),
         ({"query_ends": (200, 100), "key_ends": (200, 100), "sparse_mode": LEFT_UP}, None),

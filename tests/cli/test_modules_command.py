@@ -188,14 +188,17 @@ def test_the_code_that_marks_attention_calls_on_and_marks_what_is_read(
     ends = [100, 200]
     npu.npu_fusion_attention("q", "k", "v", 16, "TND", actual_seq_qlen=ends, actual_seq_kvlen=tuple(ends))
     npu.npu_fusion_attention("q", "k", "v", 16, "TND", actual_seq_qlen=ends * 50, actual_seq_kvlen=ends * 50)
+    npu.npu_fusion_attention("q", "k", "v", 16, "BSH", sparse_mode=6, prefix=[512, 64], atten_mask="mask")
+    npu.npu_fusion_attention("q", "k", "v", 16, "TND", sparse_mode=8, next_tockens=1, atten_mask="mask")
     assert functional.scaled_dot_product_attention("q", "k", "v", None, 0.0, True, scale=1.0)[1] == {"scale": 1.0}
     functional.scaled_dot_product_attention("q", "k", "v", is_causal=False)
     said = [understood(message) for message in found]
-    assert [row["layout"] for row in said] == ["SBH", "BSND", "TND", "TND", None, None]
-    assert [row["sparse_mode"] for row in said] == [2, 0, 0, 0, 2, 0]
-    assert [row["next_tokens"] for row in said] == [None, 0, None, None, None, None]
+    assert [row["layout"] for row in said] == ["SBH", "BSND", "TND", "TND", "BSH", "TND", None, None]
+    assert [row["sparse_mode"] for row in said] == [2, 0, 0, 0, 6, 8, 2, 0]
+    assert [row["next_tokens"] for row in said] == [None, 0, None, None, None, 1, None, None]
     assert said[1]["previous_tokens"] == 2**31 - 1
-    assert [row["key_ends"] for row in said] == [None, None, "100,200", None, None, None]
+    assert [row["key_ends"] for row in said] == [None, None, "100,200", None, None, None, None, None]
+    assert [row["prefixes"] for row in said] == [None, None, None, None, "512,64", None, None, None]
 
 
 def test_the_page_shows_the_code_that_is_tried_here() -> None:

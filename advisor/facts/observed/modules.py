@@ -85,6 +85,10 @@ class AttentionMark(Fact):
         str, Name("Where the queries of each sequence end in packed ones (TND), `,` between; missing where not said.")
     ]
     key_ends: Annotated[str, Name("The same of the keys.")]
+    prefixes: Annotated[
+        str,
+        Name("So many first keys all queries of each sequence meet (`prefix`), `,` between; missing where not said."),
+    ]
 
 
 class GradientLink(Fact):

@@ -157,7 +157,7 @@ ENDS = ("actual_seq_qlen", "actual_seq_kvlen")
 def mark_call(**said):
     message = json.dumps(said, separators=(",", ":"))
     if len(message) > 156:  # a mark holds no more: without the lengths
-        said |= dict.fromkeys(ENDS, [])
+        said |= dict.fromkeys((*ENDS, "prefix"), [])
         message = json.dumps(said, separators=(",", ":"))
     torch_npu.npu.mstx.mark(message, domain="flash_attn_args")
 
@@ -165,11 +165,13 @@ def marked_fused(*args, **kwargs):
     layout = args[4] if len(args) > 4 else kwargs.get("input_layout")
     mode = kwargs.get("sparse_mode", 0)
     said = {"input_layout": layout, "sparse_mode": mode}
-    if kwargs.get("atten_mask") is not None and mode in (0, 4):
+    if kwargs.get("atten_mask") is not None and mode in (0, 4, 7, 8):
         for name in ("pre_tockens", "next_tockens"):
             said[name] = kwargs.get(name, 2147483647)
     for name in ENDS:
         said[name] = [int(end) for end in kwargs.get(name) or ()]
+    if kwargs.get("prefix"):
+        said["prefix"] = [int(one) for one in kwargs["prefix"]]
     mark_call(**said)
     return fused(*args, **kwargs)
 

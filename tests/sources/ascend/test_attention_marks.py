@@ -20,8 +20,9 @@ PACKED = json.dumps(
 )
 PLAIN = json.dumps({"input_layout": "SBH", "sparse_mode": 0, "actual_seq_qlen": [], "actual_seq_kvlen": []})
 WINDOW = json.dumps({"input_layout": None, "sparse_mode": 4, "pre_tockens": 1024, "next_tockens": 0})
+PREFIXED = json.dumps({"input_layout": "BSH", "sparse_mode": 6, "prefix": [512, 0]})
 CAUSAL, WHOLE = json.dumps({"is_causal": True}), json.dumps({"is_causal": False})
-GOOD = [PACKED, PLAIN, WINDOW, CAUSAL, WHOLE]
+GOOD = [PACKED, PLAIN, WINDOW, PREFIXED, CAUSAL, WHOLE]
 BAD = [
     PACKED[:60],
     "",
@@ -38,14 +39,17 @@ BAD = [
     '{"input_layout": "TND", "actual_seq_qlen": [1, NaN], "actual_seq_kvlen": [2, 3]}',
     '{"input_layout": "TND", "actual_seq_qlen": "tensor", "actual_seq_kvlen": [2, 3]}',
     '{"input_layout": "SBH", "sparse_mode": 0, "pre_tockens": "all"}',
+    '{"input_layout": "SBH", "sparse_mode": 6, "prefix": 512}',
+    '{"input_layout": "SBH", "sparse_mode": 6, "prefix": [512, -1]}',
     "[" * 2000,
 ]
 SAID = [
-    ("TND", 3, None, None, "100,300", "100,300"),
-    ("SBH", 0, None, None, None, None),
-    (None, 4, 1024.0, 0.0, None, None),
-    (None, 2, None, None, None, None),
-    (None, 0, None, None, None, None),
+    ("TND", 3, None, None, "100,300", "100,300", None),
+    ("SBH", 0, None, None, None, None, None),
+    (None, 4, 1024.0, 0.0, None, None, None),
+    ("BSH", 6, None, None, None, None, "512,0"),
+    (None, 2, None, None, None, None, None),
+    (None, 0, None, None, None, None, None),
 ]
 
 
@@ -55,7 +59,7 @@ def mark(message: str, ts: str, domain: str = DOMAIN, pid: int = 5) -> Json:
 
 def said(rows: list[dict[str, object]]) -> list[tuple[object, ...]]:
     assert all(row["thread"] == 77 for row in rows)
-    columns = ("layout", "sparse_mode", "previous_tokens", "next_tokens", "query_ends", "key_ends")
+    columns = ("layout", "sparse_mode", "previous_tokens", "next_tokens", "query_ends", "key_ends", "prefixes")
     return [tuple(row[name] for name in columns) for row in rows]
 
 
@@ -68,7 +72,7 @@ def test_marks_of_attention_are_read_from_the_timeline_and_those_on_the_device_a
     events += [mark(PLAIN, "900", pid=6), mark(PLAIN, "950", domain="default")]
     rows = of(ATTENTION_MARKS.ways["text"], captured(tmp_path, events))
     assert said(rows) == SAID
-    assert [row["start_ns"] for row in rows] == [100_500, 200_500, 300_500, 400_500, 500_500]
+    assert [row["start_ns"] for row in rows] == [100_500, 200_500, 300_500, 400_500, 500_500, 600_500]
 
 
 def test_marks_of_attention_are_read_from_the_database(tmp_path: Path) -> None:
@@ -84,7 +88,7 @@ def test_marks_that_cannot_be_understood_are_left_out_and_told(tmp_path: Path, e
         folder = captured(tmp_path, [*lanes(), *(mark(text or "x", f"{at}00") for at, text in enumerate(every, 1))])
     else:
         folder = database(tmp_path, [(at, at, 0, text, DOMAIN) for at, text in enumerate(every, 1)])
-    assert said(of(ATTENTION_MARKS.ways[export], folder)) == [SAID[3]]
+    assert said(of(ATTENTION_MARKS.ways[export], folder)) == [SAID[4]]
     (note,) = [note for note in folder.notes.all() if note.what.code == "attention_marks_unusable"]
     assert note.rows == len(every) - 1
 

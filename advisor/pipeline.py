@@ -43,7 +43,7 @@ from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
 from advisor.release import VERSION
 from advisor.summary.account import step_account
-from advisor.summary.chart_data import EXHIBITS, make_exhibits, slack_by_rank, step_us, time_split
+from advisor.summary.chart_data import CHARTED, make_exhibits, slack_by_rank, step_us, time_split
 from advisor.summary.job_kind import infer_job
 from advisor.summary.unread_input import unread_input
 
@@ -151,7 +151,7 @@ def prepare_exhibits(
         profile.prepare(
             [
                 *wanted_by(catalog.rules),
-                *(fact for _, fact, _ in EXHIBITS),
+                *CHARTED,
                 *ALWAYS,
                 HOST_CALLS,
                 *_behind_lines(profile),

@@ -18,7 +18,7 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.pipeline import ALWAYS, _Spread, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
 from advisor.progress import silent
-from advisor.summary.chart_data import EXHIBITS
+from advisor.summary.chart_data import CHARTED
 
 MAKERS = {fact_of_derivation(derivation): derivation for derivation in DERIVATIONS}
 
@@ -61,7 +61,7 @@ def test_a_diagnosis_wants_everything_that_rests_on_events() -> None:
     """So reading it before the rules are known reads no more than they want; it wants nothing made on request."""
     catalog = advisor.load_rules()
     resting = {fact for fact in MAKERS if any(map(of_events, behind(fact)))}
-    wanted = {need for fact in {*catalog.facts(), *(fact for _, fact, _ in EXHIBITS), *ALWAYS} for need in behind(fact)}
+    wanted = {need for fact in {*catalog.facts(), *CHARTED, *ALWAYS} for need in behind(fact)}
     assert {fact for fact in resting if not fact.on_request} <= wanted
     assert not [fact.table for fact in wanted if fact.on_request]
 
@@ -89,6 +89,15 @@ def test_events_are_read_once(one_rank: Path) -> None:
     read = spy(profile)
     judge_profile(profile, advisor.load_rules(), ())
     assert not [fact.table for fact in read if of_events(fact)]
+
+
+def test_events_are_read_once_where_the_rules_are_known_before(one_rank: Path) -> None:
+    catalog = advisor.load_rules()
+    profile = open_profile(one_rank)
+    read = spy(profile)
+    judge_profile(profile, catalog, prepare_exhibits(profile, catalog))
+    events = [fact.table for fact in read if of_events(fact)]
+    assert len(events) == len(set(events))
 
 
 def test_deriving_in_threads_changes_nothing(one_rank: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,6 +215,9 @@ EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], MakeRows], ...] = (
     ("links", LinkUse, _link_rows),
 )
 
+CHARTED: tuple[type[Fact], ...] = (*(fact for _, fact, _ in EXHIBITS), ChipLimit)
+"""Every table that charts read: those drawn, and what some are drawn with."""
+
 
 def _group_rows(*keys: Array) -> tuple[Array, tuple[Array, ...]]:
     """Per row the number of its group, and per group its keys; groups in ascending order of the keys."""

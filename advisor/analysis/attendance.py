@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
-from advisor.analysis.counted import Counted, rows_of_counts
-from advisor.analysis.grouping import group_by
+from advisor.analysis.counted import Counted, Looked, rows_of_counts
+from advisor.analysis.grouping import group_by, row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall, Coverage, RankCoverage
 from advisor.facts.observed import HostCall
@@ -24,32 +25,63 @@ def coverage(run: Run, own: Table[RankCoverage] | None, calls: Table[CollectiveC
     Raises:
         FactMissing: Nothing can be told.
     """
-    met = None if calls is None else rows_of_counts(run, [_attended(run, calls)])
+    met = None if calls is None else rows_of_counts(run, [_attended(calls)], None)
     known = [table for table in (own, met) if table is not None and len(table)]
     if not known:
         raise FactMissing([HostCall.table])
     every = Table.concat(RankCoverage, known)
-    numbers, texts = ("rank", "needed", "found", "hole"), ("of", "by", "file")
+    numbers, texts = ("rank", "step", "needed", "found", "hole"), ("of", "by", "file")
     return Table.build(Coverage, **{n: every[n] for n in numbers}, **{n: every.texts(n) for n in texts})
 
 
-def _attended(run: Run, calls: Table[CollectiveCall]) -> Counted:
-    """Per rank, of all its groups: the most calls of a kind that any member made in steps all have, and its own."""
+def _attended(calls: Table[CollectiveCall]) -> Counted:
+    """Per rank, of all its groups: the most calls of a kind that any member made in steps all have, and its own.
+
+    Of ranks that lack some in a step, calls are held against those of the same step.
+    """
     calls = calls.take((calls["p2p"] == 0) & (calls["step"] != MISSING))
     calls = calls.take((calls.texts("group").codes >= 0) & _in_common_steps(calls["rank"], calls["step"]))
-    groups, kinds = group_by(calls.texts("group")), group_by(calls.texts("group"), calls.texts("op"))
+    made, each = _calls_of_members(calls), _calls_of_members(calls, calls["step"])
+    ranks = np.unique(made.rank[made.members > 1])
+    total, own = (
+        np.bincount(row_of_key(ranks, made.rank) + 1, values, len(ranks) + 1)[1:]
+        for values in (made.needed, made.there)
+    )
+    counted = Counted("collectives", "collectives", ranks, total, own)
+    rows = {
+        rank: Looked.of_counts(each.step[here], each.needed[here], each.there[here])
+        for rank in np.unique(each.rank[each.there < each.needed]).tolist()
+        for here in [each.rank == rank]
+    }
+    return counted.with_rows(rows)
+
+
+class _Made(Struct, frozen=True):
+    """Calls of each kind by each member of its group, one entry for both; with steps, in each of them."""
+
+    rank: Array
+    step: Array
+    members: Array
+    """How many members were recorded."""
+    needed: Array
+    """The most that any member made."""
+    there: Array
+    """Those that this one made; all that are needed if it lacks no more than lie at a border."""
+
+
+def _calls_of_members(calls: Table[CollectiveCall], *step: Array) -> _Made:
+    groups, kinds = group_by(calls.texts("group")), group_by(calls.texts("group"), calls.texts("op"), *step)
     ranks, rank = np.unique(calls["rank"], return_inverse=True)
-    members = np.unique(groups.of * len(ranks) + rank)
-    kind, member = _pairs_within(groups.of[kinds.first], members // max(len(ranks), 1))
-    here = members[member] % max(len(ranks), 1)
-    made = np.bincount(kinds.of * len(ranks) + rank, minlength=len(kinds) * len(ranks))[kind * len(ranks) + here]
+    many = max(len(ranks), 1)
+    members = np.unique(groups.of * many + rank)
+    kind, member = _pairs_within(groups.of[kinds.first], members // many)
+    here = members[member] % many
+    made = np.bincount(kinds.of * many + rank, minlength=len(kinds) * many)[kind * many + here]
     most = np.zeros(len(kinds), np.int64)
     np.maximum.at(most, kind, made)
     needed = most[kind]
     there = np.where(needed - made > _AT_BORDERS, made, needed)
-    total, own = (np.bincount(here, weights=values, minlength=len(ranks)) for values in (needed, there))
-    shared = np.flatnonzero(np.bincount(here, weights=(np.bincount(kind) > 1)[kind], minlength=len(ranks)))
-    return Counted("collectives", "collectives", ranks[shared], total[shared], own[shared])
+    return _Made(ranks[here], calls["step"][kinds.first][kind], np.bincount(kind)[kind], needed, there)
 
 
 def _in_common_steps(rank: Array, step: Array) -> Array:

@@ -9,14 +9,19 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.grouping import row_of_key
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RankCoverage
+from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
 from advisor.model.run import Run
 
 Moments = dict[int, Array]
 """By rank: moments (or numbers of steps), ascending."""
 
+AT_ENDS = 20
+"""So many rows without a counterpart at an end of a recording are no chance: what one side still saw and the other did
+not are 3 rows at most in public traces of GPUs, and none in public captures of NPUs."""
 _TIMELINE = "trace_view.json"
 FILES: Mapping[str, tuple[str, str]] = {
     "api_totals": ("api_statistic.csv", "CANN_API"),
@@ -33,6 +38,22 @@ FILES: Mapping[str, tuple[str, str]] = {
 """By table: what holds it in the text export, and in the database; without its file the timeline does."""
 
 
+class Looked(Struct, frozen=True):
+    """Rows of one rank that each need one of another table."""
+
+    at: Array
+    """The moment of each row; where `numbered`, its step."""
+    found: Array
+    """Whether what it needs is there."""
+    numbered: bool = False
+
+    @classmethod
+    def of_counts(cls, step: Array, needed: Array, found: Array) -> Looked:
+        """Of steps, each with how many rows are needed, and how many are there."""
+        counts = np.stack([found, needed - found], axis=1).ravel()
+        return cls(np.repeat(step, needed), np.repeat(np.tile([True, False], len(step)), counts), numbered=True)
+
+
 class Counted(Struct, frozen=True):
     """Of one table, by another: on each rank that needs some, how many rows are needed, and how many are there."""
 
@@ -43,14 +64,8 @@ class Counted(Struct, frozen=True):
     found: Array
     held_in: str = ""
     """Where the rows lie, by a name of `FILES`, if that is not the table's own."""
-    hole: Array | None = None
-    """By rank: how many that are not there follow each other in time, between two that are; None where no row has a
-    time."""
-
-    @property
-    def holes(self) -> Array:
-        """The same for each rank, missing where no row has a time."""
-        return np.full(len(self.ranks), np.nan) if self.hole is None else self.hole
+    rows: Mapping[int, Looked] = {}
+    """By rank: what was looked at row by row; nothing where only numbers are compared."""
 
     @classmethod
     def by_rank(cls, of: str, by: str, counts: Mapping[int, tuple[float, float]]) -> Counted:
@@ -60,18 +75,28 @@ class Counted(Struct, frozen=True):
         return cls(of, by, np.array(ranks, np.int64), np.array(needed, np.float64), np.array(found, np.float64))
 
     @classmethod
-    def by_moment(cls, of: str, by: str, there: Mapping[int, Array]) -> Counted:
-        """By rank, of rows in order of time that each need one: whether it is there."""
-        asked = {rank: found for rank, found in sorted(there.items()) if len(found)}
-        counted = cls.by_rank(of, by, {rank: (len(found), int(found.sum())) for rank, found in asked.items()})
-        return msgspec.structs.replace(counted, hole=np.array([longest_hole(found) for found in asked.values()], float))
+    def by_moment(cls, of: str, by: str, there: Mapping[int, tuple[Array, Array]]) -> Counted:
+        """By rank, of rows in order of time that each need one: their moments, and whether it is there."""
+        return cls._by_rows(of, by, {rank: Looked(*pair) for rank, pair in there.items()})
 
     @classmethod
-    def by_row(cls, of: str, by: str, rank: Array, found: Array) -> Counted:
-        """Of rows that each need one: whether it is there."""
-        ranks, place = np.unique(rank, return_inverse=True)
-        needed, there = (np.bincount(place, weights=some, minlength=len(ranks)) for some in (None, found))
-        return cls(of, by, ranks, needed, there)
+    def by_row(cls, of: str, by: str, rank: Array, step: Array, found: Array) -> Counted:
+        """Of rows that each need one: their ranks and steps, and whether it is there."""
+        own = {one: rank == one for one in distinct_ranks(rank).tolist()}
+        return cls._by_rows(of, by, {one: Looked(step[here], found[here], True) for one, here in own.items()})
+
+    @classmethod
+    def _by_rows(cls, of: str, by: str, rows: Mapping[int, Looked]) -> Counted:
+        asked = {rank: looked for rank, looked in sorted(rows.items()) if len(looked.found)}
+        return cls.by_rank(of, by, {rank: (len(looked.found), 0) for rank, looked in asked.items()}).with_rows(asked)
+
+    def with_rows(self, rows: Mapping[int, Looked]) -> Counted:
+        """The same, with these ranks looked at row by row."""
+        needed, found = self.needed.copy(), self.found.copy()
+        for place, rank in enumerate(self.ranks.tolist()):
+            if rank in rows:
+                needed[place], found[place] = len(rows[rank].found), rows[rank].found.sum()
+        return msgspec.structs.replace(self, needed=needed, found=found, rows=rows)
 
 
 def distinct_ranks(rank: Array) -> Array:
@@ -93,16 +118,23 @@ def moments_by_rank(rank: Array, moment: Array) -> Moments:
     return dict(zip(ranks.tolist(), np.split(moment[order], begin[1:]), strict=True))
 
 
-def longest_hole(there: Array) -> int:
-    """How many that are not there follow each other at most, between two that are."""
-    return int(np.diff(np.flatnonzero(there)).max(initial=1)) - 1
+def longest_holes(found: Array, of: Array, groups: int) -> Array:
+    """Per group: how many rows that are not there follow each other at most, between two that are, in order of time.
+
+    A hole belongs to the group, from 0 on, of its first row.
+    """
+    there = np.flatnonzero(found)
+    length = np.diff(there) - 1
+    longest = np.zeros(groups)
+    np.maximum.at(longest, of[there[:-1][length > 0] + 1], length[length > 0])
+    return longest
 
 
 def count_moments(of: str, by: str, needing: Moments, there: Moments, apart: int = 0) -> Counted:
     """How many of the moments that need one are there, or no further apart than that."""
     none = np.zeros(0, np.int64)
     near = {rank: _are_near(asked, there.get(rank, none), apart) for rank, asked in needing.items()}
-    return Counted.by_moment(of, by, near)
+    return Counted.by_moment(of, by, {rank: (needing[rank], found) for rank, found in near.items()})
 
 
 def _are_near(asked: Array, there: Array, apart: int) -> Array:
@@ -132,13 +164,17 @@ def are_running(begun: Array, ended: Array, moments: Array) -> Array:
     return running
 
 
-def rows_of_counts(run: Run, counts: Iterable[Counted]) -> Table[RankCoverage]:
-    """One row for each count and rank, with the file or the table of the database that holds what is looked at.
+def rows_of_counts(run: Run, counts: Iterable[Counted], windows: Table[StepWindow] | None) -> Table[RankCoverage]:
+    """The rows of each count, with the file or the table of the database that holds what is looked at.
+
+    One for the whole recording of a rank, and one for each step that lacks some; fewer than `AT_ENDS` that lie at an
+    end of the recording are of no step. A step lasts until the next begins.
 
     Ranks of a summary have none: one file tells all of it.
     """
     captures = {capture.rank: capture for capture in run.captures}
     summed = [rank for rank, capture in captures.items() if capture.source == "cluster"]
+    begun = {} if windows is None else _begins_of_steps(windows)
 
     def file_of(name: str, rank: int) -> str:
         text, database = FILES[name]
@@ -150,20 +186,58 @@ def rows_of_counts(run: Run, counts: Iterable[Counted]) -> Table[RankCoverage]:
         held_in = _TIMELINE if capture is not None and text in capture.absent else text
         return held_in if capture is None else capture.own_name(held_in)
 
-    table = Table.concat(
-        RankCoverage,
-        [
-            Table.build(
-                RankCoverage,
-                rank=count.ranks,
-                of=count.of,
-                by=count.by,
-                needed=count.needed,
-                found=count.found,
-                hole=count.holes,
-                file=[file_of(count.held_in or count.of, rank) for rank in count.ranks.tolist()],
-            )
-            for count in counts
-        ],
-    )
+    def rows_of(count: Counted) -> Table[RankCoverage]:
+        totals = zip(count.ranks.tolist(), count.needed.tolist(), count.found.tolist(), strict=True)
+        each = [
+            _by_lacking_step(needed, found, count.rows.get(rank), begun.get(rank)) for rank, needed, found in totals
+        ]
+        step, needed, found, hole = map(np.concatenate, zip(*each, strict=True))
+        rank = np.repeat(count.ranks, [len(steps) for steps, *_ in each])
+        files = [file_of(count.held_in or count.of, one) for one in rank.tolist()]
+        numbers = {"needed": needed, "found": found, "hole": hole}
+        return Table.build(RankCoverage, rank=rank, step=step, of=count.of, by=count.by, **numbers, file=files)
+
+    table = Table.concat(RankCoverage, [rows_of(count) for count in counts if len(count.ranks)])
     return table.take(~np.isin(table["rank"], summed))
+
+
+def _by_lacking_step(
+    needed: float, found: float, looked: Looked | None, begun: tuple[Array, Array] | None
+) -> tuple[Array, Array, Array, Array]:
+    """Steps, rows needed, rows found and longest hole: of the whole recording, then of each step that lacks some."""
+    if looked is None or needed == found:
+        hole = np.nan if looked is None or looked.numbered else 0.0
+        return np.array([MISSING]), np.array([needed]), np.array([found]), np.array([hole])
+    step = looked.at if looked.numbered else np.where(_lie_at_ends(looked.found), MISSING, _steps_at(looked.at, begun))
+    lacking = np.unique(step[~looked.found & (step != MISSING)])
+    of = row_of_key(lacking, step) + 1  # 0 are all the others
+    groups = len(lacking) + 1
+    all_rows, there = (np.bincount(of, weights=some, minlength=groups) for some in (None, looked.found))
+    holes = np.full(groups, np.nan) if looked.numbered else longest_holes(looked.found, of, groups)
+    sums = [np.append(part, of_steps[1:]) for part, of_steps in ((needed, all_rows), (found, there))]
+    return np.append(MISSING, lacking), *sums, np.append(holes.max(), holes[1:])
+
+
+def _lie_at_ends(found: Array) -> Array:
+    """Which of these rows in order of time are few that are not there, before all or after all that are."""
+    there = np.flatnonzero(found)
+    place = np.arange(len(found))
+    first, last = (there[0], there[-1]) if len(there) else (len(found), -1)
+    return ((place < first) & (first < AT_ENDS)) | ((place > last) & (len(found) - 1 - last < AT_ENDS))
+
+
+def _begins_of_steps(windows: Table[StepWindow]) -> dict[int, tuple[Array, Array]]:
+    """By rank: when its steps begin on the host, ascending, and their numbers."""
+    windows = windows.take(np.lexsort((windows["start_ns"], windows["rank"])))
+    windows = windows.take(windows["start_ns"] != MISSING)
+    ranks, first = np.unique(windows["rank"], return_index=True)
+    begun, number = (np.split(windows[name], first[1:]) for name in ("start_ns", "step"))
+    return dict(zip(ranks.tolist(), zip(begun, number, strict=True), strict=True)) if len(ranks) else {}
+
+
+def _steps_at(moments: Array, begun: tuple[Array, Array] | None) -> Array:
+    """The step that began last at each of these moments, MISSING before the first."""
+    if begun is None:
+        return np.full(len(moments), MISSING, np.int64)
+    start, number = begun
+    return np.append(number, MISSING)[np.searchsorted(start, moments, "right") - 1]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from advisor.analysis.counted import (
@@ -94,7 +95,7 @@ def rank_coverage(
         *_steps_by_marks(windows, calls),
         *_of_traces(launches, calls, windows, _ranks_of_traces(captures)),
     ]
-    table = rows_of_counts(run, counts)
+    table = rows_of_counts(run, counts, windows)
     if not len(table):
         raise FactMissing([HostCall.table])
     return table
@@ -159,19 +160,25 @@ def _calls_by_launches(calls: Table[HostCall], launches: Table[Launch], told: Ar
     holding = np.flatnonzero(timed & (software | ~np.isin(calls["rank"], below)))
     begun, ended = (moments_by_rank(calls["rank"][holding], calls[end][holding]) for end in ("start_ns", "end_ns"))
     issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
-    held = {rank: are_running(begun.get(rank, _NOBODY), ended.get(rank, _NOBODY), at) for rank, at in issued.items()}
+    held = {
+        rank: (at, are_running(begun.get(rank, _NOBODY), ended.get(rank, _NOBODY), at)) for rank, at in issued.items()
+    }
     return Counted.by_moment("host_calls", "launches", held)
 
 
 def _calls_by_links(calls: Table[HostCall], links: Table[OperatorLink]) -> Counted:
     """Every link begins where an operator does; a link in the database whose operator is lost has no beginning."""
-    ranks = distinct_ranks(links["rank"])
-    needed = np.bincount(row_of_key(ranks, links["rank"]), minlength=len(ranks))
-    drawn = moments_by_rank(links["rank"], links["operator_start_ns"])
-    there = count_moments("", "", drawn, moments_by_rank(calls["rank"], calls["start_ns"]))
-    row = row_of_key(there.ranks, ranks)
-    found, hole = np.append(there.found, 0)[row], np.append(there.holes, np.nan)[row]
-    return Counted("host_calls", "operator_links", ranks, needed, found, held_in="operator_calls", hole=hole)
+    begun = moments_by_rank(calls["rank"], calls["start_ns"])
+    there: dict[int, tuple[Array, Array]] = {}
+    for rank in distinct_ranks(links["rank"]).tolist():
+        own = links["rank"] == rank
+        called, led = links["operator_start_ns"][own], links["device_start_ns"][own]
+        known = called != MISSING
+        moment = np.where(known, called, led)
+        order = np.argsort(moment, kind="stable")
+        moment = moment[order]
+        there[rank] = (moment, known[order] & are_among(moment, begun.get(rank, _NOBODY)))
+    return msgspec.structs.replace(Counted.by_moment("host_calls", "operator_links", there), held_in="operator_calls")
 
 
 def _calls_by_queue(calls: Table[HostCall]) -> Counted:
@@ -264,14 +271,18 @@ def _collectives_and_transfers(
     of = group_by(rank, step, Texts.concat([collectives.texts("name"), transfers.texts("name")])).of
     listed, moved = of[: len(collectives)], of[len(collectives) :]
     first = np.unique(moved, return_index=True)[1]
-    yield Counted.by_row("collectives", "transfers", transfers["rank"][first], np.isin(moved[first], listed))
+    yield Counted.by_row(
+        "collectives", "transfers", transfers["rank"][first], transfers["step"][first], np.isin(moved[first], listed)
+    )
     carrying = np.isin(listed, moved)
     size = np.nan_to_num(collectives["size_bytes"], nan=0)
     sizes = np.unique(size, return_inverse=True)[1]
     alike = group_by(collectives["rank"], collectives.texts("group"), collectives.texts("op"), sizes).of
     timed = (collectives.floats("transit_us") > 0) & ~collectives.texts("op").isin(_RECEIVING)
     moving = (np.isin(alike, alike[carrying]) & (size > 0)) | timed
-    yield Counted.by_row("transfers", "collectives", collectives["rank"][moving], carrying[moving])
+    yield Counted.by_row(
+        "transfers", "collectives", collectives["rank"][moving], collectives["step"][moving], carrying[moving]
+    )
 
 
 def _steps(windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hosts: Array) -> Iterator[Counted]:

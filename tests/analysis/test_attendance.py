@@ -26,20 +26,27 @@ def lacking(calls: list[Call], source: str = "text", *, p2p: bool = False) -> di
     rank, step, group, op = zip(*calls, strict=True)
     table = Table.build(CollectiveCall, rank=rank, step=step, group=group, op=op, p2p=[int(p2p)] * len(calls))
     try:
-        return {row["rank"]: (row["needed"], row["found"]) for row in coverage(run_of(source), None, table).rows()}  # type: ignore[misc]
+        rows = coverage(run_of(source), None, table).rows()
     except FactMissing:
         return {}
+    return {row["rank"]: (row["needed"], row["found"]) for row in rows if row["step"] is None}  # type: ignore[misc]
 
 
 def plain_count(calls: list[Call]) -> dict[int, tuple[float, float]]:
     ranks = {rank for rank, *_ in calls}
     steps = sorted({step for _, step, *_ in calls if ranks == {rank for rank, other, *_ in calls if other == step}})
     kept = [call for call in calls if call[1] in (steps[1:-1] if len(steps) > 2 else steps)]
-    made = Counter((group, op, rank) for rank, _, group, op in kept)
+    whole = held_against_the_most([(rank, (group,), op) for rank, _, group, op in kept])
+    each = held_against_the_most([(rank, (group,), f"{op} {step}") for rank, step, group, op in kept])
+    return {rank: each[rank] if each[rank][1] < each[rank][0] else count for rank, count in whole.items()}
+
+
+def held_against_the_most(kept: list[tuple[int, tuple[str], str]]) -> dict[int, tuple[float, float]]:
+    made = Counter((group, op, rank) for rank, group, op in kept)
     totals: dict[int, tuple[float, float]] = {}
     shared = set()
     for group, op in {(group, op) for group, op, _ in made}:
-        members = {rank for rank, _, other, _ in kept if other == group}
+        members = {rank for rank, other, _ in kept if other == group}
         most = max(made[group, op, rank] for rank in members)
         shared |= members if len(members) > 1 else set()
         for rank in members:
@@ -64,6 +71,20 @@ def test_a_rank_whose_calls_are_gone_in_part_lacks_them():
     assert lacking(calls) == {0: (10, 5), 1: (10, 10)}
 
 
+def test_calls_that_one_rank_lacks_in_one_step_and_another_in_the_next_are_told_with_their_steps():
+    calls = [
+        (rank, step, "dp", "allReduce")
+        for rank in (0, 1)
+        for step in range(1, 5)
+        for _ in range(5 if step == rank + 2 else 10)
+    ]
+    rank, step, group, op = zip(*calls, strict=True)
+    table = Table.build(CollectiveCall, rank=rank, step=step, group=group, op=op, p2p=0)
+    rows = coverage(run_of(), None, table).rows()
+    told = [(row["rank"], row["step"], row["needed"], row["found"]) for row in rows if row["step"]]
+    assert told == [(0, 2, 10, 5), (1, 3, 10, 5)]
+
+
 def test_what_lies_at_the_border_of_a_step_is_not_missed():
     assert lacking([(0, 1, "dp", "allReduce")] * 10 + [(1, 1, "dp", "allReduce")] * 8) == {0: (10, 10), 1: (10, 10)}
 
@@ -76,7 +97,14 @@ def test_sends_and_receives_and_summaries_of_a_cluster_tell_nothing():
 
 def test_what_a_rank_tells_of_itself_stays():
     own = Table.build(
-        RankCoverage, rank=[4], of=["launches"], by=["kernels"], needed=[5], found=[2], file=["trace_view.json"]
+        RankCoverage,
+        rank=[4],
+        step=[2],
+        of=["launches"],
+        by=["kernels"],
+        needed=[5],
+        found=[2],
+        file=["trace_view.json"],
     )
     assert coverage(run_of(), own, None).rows() == own.rows()
 

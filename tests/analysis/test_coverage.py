@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.analysis.counted import longest_hole
+from advisor.analysis.counted import AT_ENDS, longest_holes
 from advisor.analysis.coverage import rank_coverage
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Coverage, RankCoverage
@@ -67,7 +67,11 @@ def counted(run: Run = TORCH, **tables: object) -> dict[tuple[int, str, str], tu
         table: Table[RankCoverage] = rank_coverage(run, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
     except FactMissing:
         return {}
-    return {(row["rank"], row["of"], row["by"]): (row["needed"], row["found"]) for row in table.rows()}  # type: ignore[misc]
+    sums: dict[tuple[int, str, str], tuple[float, float]] = {}
+    for row in table.rows():
+        if row["step"] is None:
+            sums[row["rank"], row["of"], row["by"]] = (row["needed"], row["found"])  # type: ignore[index, assignment]
+    return sums
 
 
 TIMES = st.integers(0, 6)
@@ -288,10 +292,19 @@ def test_no_row_of_a_real_capture_lacks_its_counterpart(real_data: Path):
         assert not np.nansum(table["hole"]), folder
 
 
-@given(st.lists(st.booleans(), max_size=12))
-def test_a_hole_is_the_longest_run_between_two_that_are_there(there: list[bool]) -> None:
-    runs = [len(run) for run in "".join(map(str, map(int, there))).strip("0").split("1")]
-    assert longest_hole(np.array(there, bool)) == max(runs)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 2)), max_size=12))
+def test_a_hole_is_the_longest_run_between_two_that_are_there_of_the_group_it_begins_in(rows):
+    there, of = (np.array([row[place] for row in rows], kind) for place, kind in ((0, bool), (1, int)))
+    longest = [0, 0, 0]
+    begin = None
+    for place, (found, _) in enumerate(rows):
+        if found:
+            if begin is not None:
+                longest[rows[begin][1]] = max(longest[rows[begin][1]], place - begin)
+            begin = None
+        elif begin is None and any(found for found, _ in rows[:place]):
+            begin = place
+    assert longest_holes(there, of, 3).tolist() == longest
 
 
 def test_a_hole_in_the_middle_is_told_and_not_what_lies_at_the_ends():
@@ -307,3 +320,57 @@ def test_a_hole_in_the_middle_is_told_and_not_what_lies_at_the_ends():
     )
     row = next(row for row in table.rows() if row["of"] == "launches")
     assert (row["needed"], row["found"], row["hole"]) == (8, 4, 3)
+
+
+@given(
+    st.lists(TIMES, min_size=1, max_size=8, unique=True),
+    st.sets(TIMES),
+    st.lists(st.tuples(TIMES, st.sampled_from([4, 7, 9])), max_size=3, unique_by=(lambda w: w[0], lambda w: w[1])),
+)
+def test_a_step_that_lacks_rows_has_a_count_of_its_own_beside_that_of_the_whole_recording(needing, there, windows):
+    launches = launches_of(*((0, 0, at) for at in needing))
+    found = [at in there for at in sorted(needing)]
+    steps: dict[int | None, list[bool]] = {}
+    for place, at in enumerate(sorted(needing)):
+        begun = max((window for window in windows if window[0] <= at), default=None)
+        if begun and any(found[: place + 1]) and any(found[place:]):  # not at an end of the recording
+            steps.setdefault(begun[1], []).append(at in there)
+    expected = {step: (len(own), sum(own)) for step, own in steps.items() if not all(own)}
+    expected[None] = (len(found), sum(found))
+    table = rank_coverage(
+        TORCH,
+        **{  # type: ignore[arg-type]
+            **dict.fromkeys(TABLES),
+            "kernels": kernels_of(*((0, at) for at in [*there, 99])),
+            "launches": launches,
+            "windows": Table.build(
+                StepWindow, rank=0, step=[w[1] for w in windows], start_ns=[w[0] for w in windows], end_ns=99
+            )
+            if windows
+            else None,
+        },
+    )
+    rows = [row for row in table.rows() if (row["of"], row["by"]) == ("device_tasks", "launches")]
+    assert {row["step"]: (row["needed"], row["found"]) for row in rows} == expected
+
+
+def test_transfers_that_one_step_lacks_are_told_with_it():
+    tables = {
+        "collectives": Table.build(Collective, rank=0, step=[1, 2, 2], name=["a", "a", "b"], size_bytes=8.0),
+        "transfers": Table.build(Transfer, rank=0, step=[1, 2], name=["a", "a"]),
+    }
+    table = rank_coverage(TORCH, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
+    lacking = [row for row in table.rows() if row["step"]]
+    assert [(row["step"], row["of"], row["needed"], row["found"]) for row in lacking] == [(2, "transfers", 2, 1)]
+
+
+@pytest.mark.parametrize("gone", [AT_ENDS - 1, AT_ENDS])
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_few_rows_at_an_end_of_the_recording_are_lost_in_no_step(gone: int, at_the_end: bool) -> None:
+    launched = range(100 - gone) if at_the_end else range(gone, 100)
+    launches = launches_of(*((0, at, at) for at in range(100)))
+    windows = Table.build(StepWindow, rank=0, step=[1, 2], start_ns=[0, 50], end_ns=[50, 100])
+    tables = {"kernels": kernels_of(*((0, at) for at in launched)), "launches": launches, "windows": windows}
+    table = rank_coverage(TORCH, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
+    lacking = [(row["step"], row["needed"], row["found"]) for row in table.rows() if row["step"]]
+    assert lacking == ([(1 + at_the_end, 50, 50 - gone)] if gone == AT_ENDS else [])

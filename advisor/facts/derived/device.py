@@ -87,12 +87,14 @@ class RankCoverage(Fact):
     """How much of one table of a rank is there, by another table of it that needs its rows.
 
     Whole captures have all of it. A table that no other needs rows of has no row here: what is gone of it is not known.
+    One row is of the whole recording, without a step; each step that lacks some has one more.
     """
 
     table = "rank_coverage"
     observed = False
 
     rank: Rank
+    step: Step
     of: Annotated[
         str,
         Key(
@@ -114,13 +116,17 @@ class RankCoverage(Fact):
 
 
 class Coverage(Fact):
-    """How much of one table of a rank is there, by other tables of it, and by the calls that other ranks recorded."""
+    """How much of one table of a rank is there, by other tables of it, and by the calls that other ranks recorded.
+
+    One row is of the whole recording, without a step; each step that lacks some has one more.
+    """
 
     table = "coverage"
     observed = False
     across_ranks = True
 
     rank: Rank
+    step: Step
     of: Annotated[str, Key("Table that is looked at, as in `rank_coverage`.")]
     by: Annotated[
         str, Key("Table whose rows each need one of it; `collectives` by `collectives` are those of other members.")

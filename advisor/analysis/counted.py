@@ -80,10 +80,15 @@ class Counted(Struct, frozen=True):
         return cls._by_rows(of, by, {rank: Looked(*pair) for rank, pair in there.items()})
 
     @classmethod
+    def by_steps(cls, of: str, by: str, there: Mapping[int, tuple[Array, Array]]) -> Counted:
+        """By rank, of rows that each need one: their steps, and whether it is there."""
+        return cls._by_rows(of, by, {rank: Looked(*pair, numbered=True) for rank, pair in there.items()})
+
+    @classmethod
     def by_row(cls, of: str, by: str, rank: Array, step: Array, found: Array) -> Counted:
         """Of rows that each need one: their ranks and steps, and whether it is there."""
         own = {one: rank == one for one in distinct_ranks(rank).tolist()}
-        return cls._by_rows(of, by, {one: Looked(step[here], found[here], True) for one, here in own.items()})
+        return cls.by_steps(of, by, {one: (step[here], found[here]) for one, here in own.items()})
 
     @classmethod
     def _by_rows(cls, of: str, by: str, rows: Mapping[int, Looked]) -> Counted:
@@ -137,6 +142,14 @@ def count_moments(of: str, by: str, needing: Moments, there: Moments, apart: int
     return Counted.by_moment(of, by, {rank: (needing[rank], found) for rank, found in near.items()})
 
 
+def count_steps(of: str, by: str, needing: Moments, there: Moments) -> Counted:
+    """How many of the steps that need one, by their numbers, are there."""
+    none = np.zeros(0, np.int64)
+    return Counted.by_steps(
+        of, by, {rank: (asked, np.isin(asked, there.get(rank, none))) for rank, asked in needing.items()}
+    )
+
+
 def _are_near(asked: Array, there: Array, apart: int) -> Array:
     """Which of these ascending moments are among those, which ascend too, or as near as that."""
     if not apart:
@@ -174,7 +187,7 @@ def rows_of_counts(run: Run, counts: Iterable[Counted], windows: Table[StepWindo
     """
     captures = {capture.rank: capture for capture in run.captures}
     summed = [rank for rank, capture in captures.items() if capture.source == "cluster"]
-    begun = {} if windows is None else _begins_of_steps(windows)
+    begun = {} if windows is None else begins_of_steps(windows)
 
     def file_of(name: str, rank: int) -> str:
         text, database = FILES[name]
@@ -208,14 +221,14 @@ def _by_lacking_step(
     if looked is None or needed == found:
         hole = np.nan if looked is None or looked.numbered else 0.0
         return np.array([MISSING]), np.array([needed]), np.array([found]), np.array([hole])
-    step = looked.at if looked.numbered else np.where(_lie_at_ends(looked.found), MISSING, _steps_at(looked.at, begun))
+    step = looked.at if looked.numbered else np.where(_lie_at_ends(looked.found), MISSING, steps_at(looked.at, begun))
     lacking = np.unique(step[~looked.found & (step != MISSING)])
     of = row_of_key(lacking, step) + 1  # 0 are all the others
     groups = len(lacking) + 1
-    all_rows, there = (np.bincount(of, weights=some, minlength=groups) for some in (None, looked.found))
+    all_rows, there = (np.bincount(of, some, groups) for some in (np.ones(len(of)), looked.found))
     holes = np.full(groups, np.nan) if looked.numbered else longest_holes(looked.found, of, groups)
-    sums = [np.append(part, of_steps[1:]) for part, of_steps in ((needed, all_rows), (found, there))]
-    return np.append(MISSING, lacking), *sums, np.append(holes.max(), holes[1:])
+    all_rows[0], there[0], holes[0] = needed, found, holes.max()
+    return np.append(MISSING, lacking), all_rows, there, holes
 
 
 def _lie_at_ends(found: Array) -> Array:
@@ -226,7 +239,7 @@ def _lie_at_ends(found: Array) -> Array:
     return ((place < first) & (first < AT_ENDS)) | ((place > last) & (len(found) - 1 - last < AT_ENDS))
 
 
-def _begins_of_steps(windows: Table[StepWindow]) -> dict[int, tuple[Array, Array]]:
+def begins_of_steps(windows: Table[StepWindow]) -> dict[int, tuple[Array, Array]]:
     """By rank: when its steps begin on the host, ascending, and their numbers."""
     windows = windows.take(np.lexsort((windows["start_ns"], windows["rank"])))
     windows = windows.take(windows["start_ns"] != MISSING)
@@ -235,7 +248,7 @@ def _begins_of_steps(windows: Table[StepWindow]) -> dict[int, tuple[Array, Array
     return dict(zip(ranks.tolist(), zip(begun, number, strict=True), strict=True)) if len(ranks) else {}
 
 
-def _steps_at(moments: Array, begun: tuple[Array, Array] | None) -> Array:
+def steps_at(moments: Array, begun: tuple[Array, Array] | None) -> Array:
     """The step that began last at each of these moments, MISSING before the first."""
     if begun is None:
         return np.full(len(moments), MISSING, np.int64)

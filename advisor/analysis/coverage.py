@@ -18,14 +18,18 @@ import msgspec
 import numpy as np
 
 from advisor.analysis.counted import (
+    AT_ENDS,
     Counted,
     Moments,
     are_among,
     are_running,
+    begins_of_steps,
     count_moments,
+    count_steps,
     distinct_ranks,
     moments_by_rank,
     rows_of_counts,
+    steps_at,
 )
 from advisor.analysis.device import drive_collectives
 from advisor.analysis.grouping import group_by, row_of_key
@@ -54,6 +58,8 @@ LAYERS = {"acl": "api", "node": "launch", "model": "graph", "hccl": "communicate
 """Kind of host calls by the level under which the totals of interfaces count them."""
 DEEPER = ("model", "runtime")
 """Levels that are counted in some captures of which no call is written."""
+BY_LAUNCH = ("launch", "enqueue", "dequeue")
+"""Kinds of calls that are made for every kernel that is launched by itself, or for none."""
 _ROUNDING_NS = 1000
 """Starts of one collective in two files are this near; starts of 2023 have no digits below a µs."""
 _RECEIVING = ("receive",)
@@ -89,6 +95,7 @@ def rank_coverage(
     counts = [
         *_launches(kernels, launches, links, calls, work=work, told=told),
         *_host_calls(launches, links, calls, interfaces, told),
+        *_calls_of_each_step(launches, calls, windows),
         *_tasks_and_kernels(kernels, launches, tasks, operators, work=work),
         *_collectives_and_transfers(launches, collectives, transfers),
         *_steps(windows, steps, _NOBODY if calls is None else distinct_ranks(calls["rank"])),
@@ -191,6 +198,33 @@ def _calls_by_queue(calls: Table[HostCall]) -> Counted:
     return Counted("host_calls", "host_calls", ranks, many, few, held_in="operator_calls")
 
 
+def _calls_of_each_step(
+    launches: Table[Launch] | None, calls: Table[HostCall] | None, windows: Table[StepWindow] | None
+) -> Iterator[Counted]:
+    """Steps in the middle that launched kernels one by one made those kinds of calls by which most others did."""
+    if launches is None or calls is None or windows is None:
+        return
+    kinds, begun = calls.texts("kind"), begins_of_steps(windows)
+    issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
+    single = np.setdiff1d(list(issued.keys() & begun.keys()), distinct_ranks(calls["rank"][kinds.isin(["graph"])]))
+    launching = {
+        rank: number[1:-1][count[1:-1] >= AT_ENDS]
+        for rank in single.tolist()
+        for number, count in [np.unique(steps_at(issued[rank], begun[rank]), return_counts=True)]
+    }
+    for kind in BY_LAUNCH:
+        of_kind = kinds.isin([kind])
+        made = moments_by_rank(calls["rank"][of_kind], calls["start_ns"][of_kind])
+        there = {
+            rank: (steps, np.isin(steps, steps_at(made[rank], begun[rank])))
+            for rank, steps in launching.items()
+            if rank in made
+        }
+        usual = {rank: pair for rank, pair in there.items() if pair[1].sum() * 2 > len(pair[1])}
+        held_in = "host_calls" if kind == "launch" else "operator_calls"
+        yield msgspec.structs.replace(Counted.by_steps("host_calls", "step_windows", usual), held_in=held_in)
+
+
 def _calls_and_totals(calls: Table[HostCall], totals: Table[ApiTotal], told: Array) -> Iterator[Counted]:
     """Calls into the device's software, by how many were counted, and the reverse.
 
@@ -289,9 +323,9 @@ def _steps(windows: Table[StepWindow] | None, steps: Table[StepTime] | None, hos
     """Steps: those that were summed up were marked on ranks with calls of the host, and the other way round."""
     marked, summed = _numbered_steps(windows), _numbered_steps(steps)
     read = {rank: numbers for rank, numbers in summed.items() if rank in hosts}
-    yield count_moments("step_windows", "step_times", read, marked)
+    yield count_steps("step_windows", "step_times", read, marked)
     if steps is not None:
-        yield count_moments("step_times", "step_windows", marked, summed)
+        yield count_steps("step_times", "step_windows", marked, summed)
 
 
 def _steps_by_marks(windows: Table[StepWindow] | None, calls: Table[HostCall] | None) -> Iterator[Counted]:
@@ -303,12 +337,8 @@ def _steps_by_marks(windows: Table[StepWindow] | None, calls: Table[HostCall] | 
     rows = np.flatnonzero(calls.texts("kind").isin(["step"]) & names.hits(found is not None for found in numbers))
     step_of = np.array([int(found[1]) if found else MISSING for found in numbers], np.int64)
     marked = moments_by_rank(calls["rank"][rows], step_of[names.codes[rows]])
-    yield count_moments(
-        "step_windows",
-        "host_calls",
-        {rank: np.unique(steps) for rank, steps in marked.items()},
-        _numbered_steps(windows),
-    )
+    distinct = {rank: np.unique(steps) for rank, steps in marked.items()}
+    yield count_steps("step_windows", "host_calls", distinct, _numbered_steps(windows))
 
 
 def _of_traces(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people record beside the usual: counters of kernels, network ports, traffic of memory and links, processors of
-the host, tasks of AI CPUs."""
+"""What people record beside the usual: counters of kernels, network ports, traffic of memory and links, processors,
+memory, storage and network of the host, tasks of AI CPUs."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ _PORTS = (
 )
 _HOST = "Device_id,Cpu Type,User(%),Sys(%),IoWait(%),Irq(%),Soft(%),Idle(%)"
 _MEMORY = "Device_id,Metric,Read(MB/s),Write(MB/s)"
+_PROCESS = "Device_id,Total Memory(KB),Peak Used Memory(KB),Recommend Memory(KB)"
+_STORAGE = "Device_id,Peak Disk Read(KB/s),Recommend Disk Read(KB/s),Peak Disk Write(KB/s),Recommend Disk Write(KB/s)"
+_NETWORK = "Device_id,Netcard Speed(KB/s),Peak Used Speed(KB/s),Recommend Speed(KB/s)"
 _LINKS = "Device_id,Mode,Max,Min,Average"
 _TASKS = "Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),Stream ID"
 
@@ -54,9 +57,17 @@ def _tables(moment_us: int) -> dict[str, str]:
     tasks = [f"{moment_us + at}.5\t,Cast{at},100.5,1.5,110.5,2.5,115.5,2" for at in range(8)]
     memory = [f"0,{unit},{1000 + unit}.5,{500 + unit}.5" for unit in range(8)]
     links = [f"0,{way}(MB/s),900,0,450.5" for way in ("Tx", "Rx")]
-    tables = ((_PORTS, ports), (_HOST, hosts), (_TASKS, tasks), (_MEMORY, memory), (_LINKS, links))
-    names = ("nic", "cpu_usage", "data_preprocess", "hbm", "hccs")
-    return {name: "\n".join([heading, *rows, ""]) for name, (heading, rows) in zip(names, tables, strict=True)}
+    tables = {
+        "nic": (_PORTS, ports),
+        "cpu_usage": (_HOST, hosts),
+        "data_preprocess": (_TASKS, tasks),
+        "hbm": (_MEMORY, memory),
+        "hccs": (_LINKS, links),
+        "host_mem_usage": (_PROCESS, ["host,1000000,250000,500000"]),
+        "host_disk_usage": (_STORAGE, ["host,4000,3000,2000,1000"]),
+        "host_network_usage": (_NETWORK, ["host,3000000,1500000,900000"]),
+    }
+    return {name: "\n".join([heading, *rows, ""]) for name, (heading, rows) in tables.items()}
 
 
 def _with_tables(held: object, moment_us: int) -> bytes:
@@ -85,6 +96,12 @@ def _with_tables(held: object, moment_us: int) -> bytes:
             "timestampNs,cpuId,usage",
             [(moment + at, str(cpu), 50.5) for at in range(4) for cpu in range(PORTS)],
         )
+        for table, columns, cells in (
+            ("HOST_MEM_USAGE", "timestampNs,usage", (25.0,)),
+            ("HOST_DISK_USAGE", "timestampNs,readRate,writeRate,usage", (4096e3, 2048e3, 5.0)),
+            ("HOST_NETWORK_USAGE", "timestampNs,usage,speed", (50.0, 1536e6)),
+        ):
+            _fill(database, table, columns, [(moment + at, *cells) for at in range(8)])
         database.commit()
         return database.serialize()
 

@@ -70,7 +70,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
 """Facts of which rows can be gone without anything that tells, in which exports, and why."""
 FEW = {"frequencies", "links", "transfers"}
 """Of these a capture as small as this one has so few rows that some cuts leave all or none."""
-FACTS = {"text": 26, "database": 25, "msprof": 23, "msprof database": 25, "GPU trace": 9, "MindSpore Insight": 8}
+FACTS = {"text": 27, "database": 26, "msprof": 24, "msprof database": 26, "GPU trace": 9, "MindSpore Insight": 8}
 """So many facts a capture of each export has at least."""
 SHORTER = {"GPU trace": "a trace without its last events, and whole, is one that was recorded for less time"}
 """Exports of which a file can lose its tail in silence, and why."""

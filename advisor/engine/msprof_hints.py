@@ -65,6 +65,10 @@ OF_SOURCE: Mapping[str, Text] = {
         zh="采集时使用 `msprof --sys-hardware-mem=on --sys-interconnection-profiling=on`",
     ),
     "host_cpus": Text(en="record with `msprof --host-sys=cpu`", zh="采集时使用 `msprof --host-sys=cpu`"),
+    "host_uses": Text(
+        en="record with `msprof --host-sys=mem,disk,network`; memory of all processes with `--host-sys-usage=mem`",
+        zh="采集时使用 `msprof --host-sys=mem,disk,network`；所有进程的内存改用 `--host-sys-usage=mem` 采集",
+    ),
     "kernel_counters": Text(
         en="record once more with another set of hardware counters, one at a time: "
         "`msprof --ai-core=on --aic-metrics=L2Cache`, `ResourceConflictRatio`, `Memory` …",

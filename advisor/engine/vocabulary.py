@@ -53,6 +53,7 @@ TABLES: Mapping[str, Text] = {
     "host_costs": _t("costs of host calls", "host 侧调用的开销"),
     "handovers": _t("operators called and launches handed over", "算子调用与任务队列的入队"),
     "host_cpus": _t("load of the host's processors", "host CPU 利用率"),
+    "host_uses": _t("use of the host's memory, storage and network", "host 内存、磁盘与网络的使用情况"),
     "host_kinds": _t("kinds of host calls", "host 侧调用的分类"),
     "idle_causes": _t("causes of idle time", "空闲时间的成因"),
     "interruptions": _t("gaps of the launching thread", "下发线程的中断"),

@@ -24,7 +24,7 @@ from advisor.facts.derived import (
     StepMfu,
     TrafficUse,
 )
-from advisor.facts.observed import ApiTotal, Collective, HostCall, OperatorTotal
+from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Texts
 from advisor.messages.errors import FactMissing
@@ -182,6 +182,20 @@ def _traffic(profile: Profile, keys: Keys) -> pd.DataFrame:
     return frame[[*keys, *columns]].sort_values([*keys], kind="stable").reset_index(drop=True)
 
 
+def _hosts(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """What was used of the processors, the memory, the storage and the network of the host of each rank."""
+    load, use = (profile.table_if_recorded(fact) for fact in (HostCpu, HostUse))
+    found = [_plain_frame(table).set_index("rank") for table in (load, use) if table is not None]
+    if not found:
+        raise FactMissing([HostCpu.table, HostUse.table])
+    frame = pd.concat(found, axis=1).rename(columns=_LOAD).sort_index()
+    frame = frame.reindex(columns=[*_LOAD.values(), *(name for name in HostUse.columns() if name != "rank")])
+    return frame.rename_axis("rank").reset_index()[[*keys, *frame.columns]]
+
+
+_LOAD = {"cores": "processors", "busy_share": "processors_share", "waiting_share": "processors_wait_share"}
+
+
 def _modules(profile: Profile, keys: Keys) -> pd.DataFrame:
     """The modules of the model on each rank, each with all inside of it and behind the one around it; per step."""
     return _plain_frame(profile.table(ModuleShare))[[*keys, *_OF_MODULES]]
@@ -258,6 +272,7 @@ TABLES: tuple[StatisticTable, ...] = (
     StatisticTable("memory", ("rank", "component"), _memory, (MemoryPeak,), merges=False),
     StatisticTable("holders", ("rank", "name"), _holders, (MemoryHolder,), merges=False),
     StatisticTable("traffic", ("rank", "place", "way"), _traffic, (TrafficUse,), merges=False),
+    StatisticTable("hosts", ("rank",), _hosts, (HostCpu, HostUse), merges=False),
     StatisticTable("steps", ("rank", "step"), _steps, (Overlap,), finer=("stage",), merges=False),
 )
 """All tables, in the order in which they are shown."""

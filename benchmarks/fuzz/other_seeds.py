@@ -37,6 +37,7 @@ _OF_MSPROF = MappingProxyType({
         for name in (
             *("op_statistic", "api_statistic", "memory_record", "operator_memory", "npu_module_mem", "l2_cache"),
             *("nic", "cpu_usage", "hbm", "hccs"),
+            *("host_mem_usage", "host_disk_usage", "host_network_usage"),
         )
     },
 })  # fmt: skip

@@ -112,6 +112,7 @@ def test_the_switches_of_the_profiler_are_known_by_their_hints() -> None:
         "kernel_counters",
         "port_counters",
         "traffic_samples",
+        "host_uses",
         "module_ranges",
         "program_marks",
         "attention_marks",

@@ -40,6 +40,8 @@ AT_NO_MOMENT = {
     "host/engine-gaps": TOTALS,
     "host/long-waits": TOTALS,
     "host/saturated-cpu": SAMPLES,
+    "io/slow-storage": SAMPLES,
+    "memory/host-near-capacity": SAMPLES,
     "host/task-queue-off": SETTING,
     "io/slow-dataset-operation": "queues between operations are looked at by the clock, whatever the step",
     "ranks/slow-link": "the communication matrix says how much went over a link, not when",

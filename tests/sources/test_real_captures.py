@@ -46,6 +46,7 @@ def test_everything_recorded_is_read_and_nothing_is_damaged(six: Path) -> None:
             "aicpu_tasks",
             "kernel_counters",
             "port_counters",
+            "host_uses",
             "program_marks",
             "attention_marks",
         } | OF_MINDSPORE | (NEVER_AT_LEVEL0 if run.level == "Level0" else set())

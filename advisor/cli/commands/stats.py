@@ -32,6 +32,7 @@ NAMES = (
     "memory",
     "holders",
     "traffic",
+    "hosts",
     "steps",
 )
 """The tables (see `statistics.tables`), named here so that the help of a command reads nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from advisor.facts.base import Count, Fact, Key, Moment, Name, Ns, Rank, Us, Volatile
+from advisor.facts.base import Bytes, Count, Fact, Key, Moment, Name, Ns, Rank, Rate, Share, Us, Volatile
 from advisor.facts.observed.recording import BOTH, LEVEL1
 from advisor.messages.text import Text
 
@@ -110,3 +110,39 @@ class OperatorCall(Fact):
     host_total_us: Annotated[float, Us("Host time with children.")]
     device_self_us: Annotated[float, Us("Device time of its own kernels; text export only.")]
     device_total_us: Annotated[float, Us("Device time with children; text export only.")]
+
+
+class HostUse(Fact):
+    """What was used of the host's memory, storage and network while one rank was recorded.
+
+    Files that sum a recording up tell peaks; a mean is known where it was sampled.
+    """
+
+    table = "host_uses"
+    among_events = True
+    never_empty = True
+    record_with = Text(
+        en="record with host_sys=[HostSystem.MEM, HostSystem.DISK, HostSystem.NETWORK] in the experimental_config of "
+        "the profiler",
+        zh="采集时在 experimental_config 中设置 host_sys=[HostSystem.MEM, HostSystem.DISK, HostSystem.NETWORK]",
+    )
+
+    rank: Rank
+    memory_bytes: Annotated[float, Bytes("Memory of the host.")]
+    memory_share: Annotated[
+        float, Share("Part of it that all processes held, mean; without what the kernel gives back when asked.")
+    ]
+    process_share: Annotated[
+        float, Share("The most of it that the process of the rank held at once, files that it has mapped included.")
+    ]
+    storage_wait_share: Annotated[
+        float, Share("Part of its time that the process waited for storage, mean over its threads.")
+    ]
+    read_gbps: Annotated[float, Rate("The most that the process read from storage in a second.")]
+    written_gbps: Annotated[float, Rate("The most that it wrote to storage in a second.")]
+    network_gbps: Annotated[float, Rate("The most that all network cards of the host sent and received in a second.")]
+    network_limit_gbps: Annotated[float, Rate("What they carry together each way.")]
+    network_share: Annotated[
+        float,
+        Share("The most sent and received of what a card carries each way, mean over the cards; 2 is full both ways."),
+    ]

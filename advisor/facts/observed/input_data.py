@@ -62,6 +62,7 @@ class HostCpu(Fact):
     """How busy the processors of the host were while one rank was recorded."""
 
     table = "host_cpus"
+    among_events = True
     record_with = DATA
 
     rank: Rank

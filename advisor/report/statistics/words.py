@@ -44,6 +44,7 @@ TABLES: Mapping[str, Text] = {
     "memory": _t("Memory peaks", "内存峰值"),
     "holders": _t("What held the memory at its peak", "内存峰值时的占用者"),
     "traffic": _t("Traffic of memory, cache and links", "显存、缓存与链路的流量"),
+    "hosts": _t("Use of the host", "host 资源使用"),
     "steps": _t("Steps", "各 step"),
 }
 

@@ -2,19 +2,21 @@
 """DatasetOperation, BatchQueue and HostCpu: what MindSpore's profiler writes of data preparation (`data_process=True`).
 
 The files are those of its predecessor: minddata_pipeline_raw_*.csv beside the other results, the samples in FRAMEWORK.
-Where those of the host's processors are absent, what msprof says of them stands in (cpu_usage.csv, CPU_USAGE).
+Where those of the host's processors are absent, what msprof says of them stands in: cpu_usage.csv, CPU_USAGE, and the
+counters `CPU 0` and so on of the timeline, which tell like the table what the process of the rank takes of each.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 
 from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import BatchQueue, DatasetOperation, HostCpu
-from advisor.facts.table import Table, Texts
+from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.mindinsight.dataset import host_cpu_table, operation_table, read_operations
@@ -55,7 +57,12 @@ def _processors_of_rank(folder: Folder) -> Table[HostCpu]:
     path = _files_on_data(folder).get("cpu")
     if path is not None:
         return host_cpu_table(folder.rank, path, folder.notes)
-    return _processors_of_msprof(folder)
+    try:
+        return _processors_of_msprof(folder)
+    except FactMissing as missing:
+        if missing.unreadable or "trace_view.json" not in folder.files:
+            raise
+    return _processors_of_timeline(folder)
 
 
 _LOAD = {"device": ("Device_id",), "idle": ("Idle",), "waiting_share": ("IoWait",)}
@@ -77,6 +84,17 @@ def _processors_of_msprof(folder: Folder) -> Table[HostCpu]:
     return Table.build(HostCpu, rank=[folder.rank], busy_share=[1 - idle[of_host].mean()], waiting_share=[waited])
 
 
+def _processors_of_timeline(folder: Folder) -> Table[HostCpu]:
+    counters = folder.timeline().counters
+    one = counters.name.hits(
+        name is not None and _PROCESSOR.fullmatch(name) is not None for name in counters.name.names
+    )
+    return _mean_load(folder, counters.name.codes[one], counters.value[one])
+
+
+_PROCESSOR = re.compile(r"CPU \d{1,6}")
+
+
 def _processors_in_database(folder: Folder) -> Table[HostCpu]:
     """Samples of each processor, where msprof took them beside the rest."""
     if _files_on_data(folder).get("cpu") is not None:
@@ -85,11 +103,16 @@ def _processors_in_database(folder: Folder) -> Table[HostCpu]:
     if not database.has_rows("CPU_USAGE"):
         raise FactMissing([HostCpu.table])
     read = database.numbers("CPU_USAGE", {"processor": ("cpuId",), "busy": ("usage",)}, {"busy"})
-    busy = read["busy"][(read["busy"] >= 0) & (read["busy"] <= _PER_CENT)]
-    if not len(busy):
+    return _mean_load(folder, read["processor"], read["busy"])
+
+
+def _mean_load(folder: Folder, processor: Array, busy: Array) -> Table[HostCpu]:
+    """The mean of samples of each processor, in per cent."""
+    usable = (busy >= 0) & (busy <= _PER_CENT)
+    if not usable.any():
         raise FactMissing([HostCpu.table])
-    cores = len(np.unique(read["processor"][read["processor"] != MISSING]))
-    return Table.build(HostCpu, rank=[folder.rank], cores=[float(cores)], busy_share=[busy.mean() / _PER_CENT])
+    cores = len(np.unique(processor[processor != MISSING]))
+    return Table.build(HostCpu, rank=[folder.rank], cores=[float(cores)], busy_share=[busy[usable].mean() / _PER_CENT])
 
 
 _PER_CENT = 100

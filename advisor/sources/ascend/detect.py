@@ -39,6 +39,10 @@ FURTHER_FILES = (
     "ddr.csv",
     "hccs.csv",
     "pcie.csv",
+    "sys_mem.csv",
+    "host_mem_usage.csv",
+    "host_disk_usage.csv",
+    "host_network_usage.csv",
 )
 """Text files that are read where they are there, and that nobody misses."""
 OUTPUT = "ASCEND_PROFILER_OUTPUT"

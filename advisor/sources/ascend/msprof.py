@@ -38,6 +38,7 @@ FILES: Mapping[str, str] = {
     "roce.csv": "roce.csv",
     "cpu_usage.csv": "cpu_usage.csv",
     **{name: name for name in ("hbm.csv", "ddr.csv", "hccs.csv", "pcie.csv")},
+    **{f"{name}.csv": f"{name}.csv" for name in ("sys_mem", "host_mem_usage", "host_disk_usage", "host_network_usage")},
     "msprof.json": "trace_view.json",
     "step_trace.json": "step_trace.json",
     "task_time.json": "task_time.json",

@@ -35,7 +35,7 @@ _COUNTER = re.compile(r"(HBM|LLC) (\d{1,6})[/ ](Read|Write)(/Throughput|/Hit Rat
 
 def _samples_of_timeline(folder: Folder) -> Samples:
     """One row per counter and moment; how much a cache held of it stands in a counter of its own."""
-    found = folder.timeline().traffic
+    found = folder.timeline().counters
     told = [_COUNTER.fullmatch(name) for name in found.name.names]
     code = found.name.codes
     hits = found.name.hits(one is not None and one[4] == "/Hit Rate" for one in told)

@@ -38,7 +38,7 @@ _UTF16_SHARE = 4
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
-_RATES = {"gb/s": 1.0, "mb/s": 1e-3}
+_RATES = {"gb/s": 1.0, "mb/s": 1e-3, "kb/s": 1024e-9}
 FACTORS: Mapping[str, Mapping[str, float]] = {
     "us": _US,
     "ns": _US,

@@ -2,8 +2,8 @@
 """Chrome trace events as they are decoded, and a batch of them as columns.
 
 Only what the facts need is declared; the decoder passes over everything else. Counters other than the AI Core
-frequency and the traffic of memory and cache are dropped here, and of flows all but HostToDevice, those from forward to
-backward operators, and the beginnings of those from operators to tasks.
+frequency, the traffic of memory and cache and the use of the host are dropped here, and of flows all but HostToDevice,
+those from forward to backward operators, and the beginnings of those from operators to tasks.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from advisor.sources.files.exact_time import exact_ns, ns_of
 from advisor.sources.files.names import bounded_name
 
 FREQUENCY = "AI Core Freq"
-TRAFFIC = ("HBM ", "LLC ")
-"""How the names of counters begin that tell what the memory and its cache moved."""
+SAMPLED = ("HBM ", "LLC ", "CPU ", "Memory Usage", "Disk Usage", "Network Usage")
+"""How the names of counters begin that tell what the memory and its cache moved, and how the host was used."""
 LINK = "HostToDevice"
 OPERATOR_LINK = "async_npu"
 """Category of flows from an operator of the framework to the task it led to; their id is the start of the task, ns."""
@@ -61,6 +61,7 @@ class Args(Struct, gc=False):
     write_mbps: EventValue = msgspec.field(name="Write(MB/s)", default=None)
     throughput_mbps: EventValue = msgspec.field(name="Throughput(MB/s)", default=None)
     hit_rate: EventValue = msgspec.field(name="Hit Rate(%)", default=None)
+    usage: EventValue = msgspec.field(name="Usage(%)", default=None)
     domain: EventValue = None
     source: EventValue = msgspec.field(name="src rank", default=MISSING)
     peer: EventValue = msgspec.field(name="dst rank", default=None)
@@ -165,7 +166,7 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     _add_operator_links(piece, [e for e in by_phase.get("s", []) if e.cat == OPERATOR_LINK])
     add_gradient_links(piece, [e for phase in "sf" for e in by_phase.get(phase, []) if e.cat == GRADIENT_LINK])
     _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
-    _add_traffic(piece, [e for e in by_phase.get("C", []) if e.name.startswith(TRAFFIC)])
+    _add_counters(piece, [e for e in by_phase.get("C", []) if e.name.startswith(SAMPLED)])
     piece.names = [
         (e.name, e.pid, e.tid, bounded_name(str(e.args.labels if e.name == LABELS else e.args.name)))
         for e in by_phase.get("M", [])
@@ -307,12 +308,12 @@ def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:
     piece.parts["frequencies"] = {"time_ns": times_ns(events), "mhz": finite_numbers(values)}
 
 
-def _add_traffic(piece: EventBatch, events: list[Any]) -> None:
+def _add_counters(piece: EventBatch, events: list[Any]) -> None:
     """What each counter says, whatever it counts: its name tells that."""
     said = [e.args or _NO_ARGS for e in events]
-    values = [(one.read_mbps, one.write_mbps, one.throughput_mbps, one.hit_rate) for one in said]
-    piece.parts["traffic"] = {
-        "name": piece.code("traffic", "name", [e.name for e in events]),
+    values = [(one.read_mbps, one.write_mbps, one.throughput_mbps, one.hit_rate, one.usage) for one in said]
+    piece.parts["counters"] = {
+        "name": piece.code("counters", "name", [e.name for e in events]),
         "time_ns": times_ns(events),
         "value": finite_numbers([next((value for value in each if value is not None), None) for each in values]),
     }
@@ -432,7 +433,7 @@ def check_event(event: Event) -> Event | None:
     phase = event.ph
     linked = phase in ("s", "f") and event.cat == LINK
     of_operator = (phase == "s" and event.cat == OPERATOR_LINK) or is_gradient_link(event)
-    counted = phase == "C" and (event.name == FREQUENCY or event.name.startswith(TRAFFIC))
+    counted = phase == "C" and (event.name == FREQUENCY or event.name.startswith(SAMPLED))
     if not (linked or of_operator or counted or phase in ("X", "M")):
         return None
     if not (event.name or of_operator):

@@ -136,8 +136,8 @@ class Frequencies(Struct, frozen=True):
     mhz: Array
 
 
-class Traffic(Struct, frozen=True):
-    """The counters of memory and cache, `HBM 0/Read` and the like: MB/s, or a part of one."""
+class Counters(Struct, frozen=True):
+    """Counters of memory and cache, `HBM 0/Read` and the like (MB/s, or a part of one), and of the host (per cent)."""
 
     name: Texts
     time_ns: Array
@@ -161,7 +161,7 @@ class TraceTimeline(Struct, frozen=True):
     gradient_links: GradientArrows
     marks: Marks
     frequencies: Frequencies
-    traffic: Traffic
+    counters: Counters
 
 
 def read_timeline(  # noqa: PLR0917 - which files, and how they are read
@@ -229,7 +229,7 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),
         Marks(found.parts["marks"]["row"], found.texts("marks", "domain")),
         Frequencies(frequencies["time_ns"], frequencies["mhz"]),
-        Traffic(found.texts("traffic", "name"), *(found.parts["traffic"][name] for name in ("time_ns", "value"))),
+        Counters(found.texts("counters", "name"), *(found.parts["counters"][name] for name in ("time_ns", "value"))),
     )
 
 

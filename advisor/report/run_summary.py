@@ -18,6 +18,7 @@ from advisor.units import show_value
 
 _ENGINE_COLUMNS = ("engine_phase", "steps", "requests", "tokens", "apart_us", "engine_idle", "by")
 _MOST_NOTES = 20
+_MOST_CHOSEN = 2
 _LONGEST_SIGN = 100
 FEW_STEPS = 3
 """One step for the edge and two to compare: with fewer, what recurs cannot be told from what happened once."""
@@ -65,6 +66,17 @@ def run_facts(run: Run, language: Language) -> tuple[RunLine, ...]:
         ("notes", _say_notes(run, language)),
     )
     return tuple(RunLine(say(name, language), value) for name, value in known_facts if value and value[0].text)
+
+
+def captures_chosen(run: Run, language: Language) -> Prose:
+    """Which captures this is about, where more than one of a rank was found; empty elsewhere."""
+    told = dict(note.partition("=")[::2] for note in run.notes[:_MOST_NOTES])
+    if not told.get("chosen"):
+        return ()
+    names = told["chosen"].split(", ")
+    more = ", …" if len(names) > _MOST_CHOSEN else ""
+    chosen = TextPiece(clean_line(", ".join(names[:_MOST_CHOSEN])) + more, code=True)
+    return parse_prose(say("one_of_several", language), {"chosen": chosen})
 
 
 def engine_grid(run: Run, language: Language) -> Grid | None:

@@ -36,6 +36,10 @@ WORDS: Mapping[str, Text] = {
     "lead_record": _t("Record again first", "请先重新采集"),
     "next_step": _t("Next", "下一步"),
     "same_time": _t("The same time, seen as", "同一段时间还表现为"),
+    "one_of_several": _t(
+        "More than one capture of a rank lies here; this one is of {chosen}.",
+        "目录中同一张卡有多份采集，本报告只针对 {chosen}。",
+    ),
     "unexplained": _t("Without a cause so far, {share} of the step: ", "尚无成因，占单步 {share}："),
     "next_gain": _t("The next gain would be: ", "再往下可挖掘的是："),
     "next_gain_wins": _t(" – {saving}.", "——{saving}。"),

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from advisor.messages.text import Language, Text
 from advisor.model.findings import (
@@ -25,8 +28,13 @@ from advisor.model.findings import (
 )
 from advisor.model.run import Run
 from advisor.report.diagnosis.cards import make_cards
+from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, make_headline
+from advisor.report.diagnosis.page import diagnosis_page
+from advisor.report.renderers.markdown import document_text
+from advisor.report.renderers.terminal import print_document
 from advisor.report.time_split import time_parts
+from tests.charts_of_tests import BlankCharts
 
 
 def _text(words: str) -> Text:
@@ -213,3 +221,23 @@ def test_a_category_of_a_saved_diagnosis_that_nobody_knows_stays_on_the_line() -
     odd = Outcome(rule="own\u2028category\n/a", outcome="quiet")
     said = _said(_diagnosis(outcomes=(odd,))).says
     assert len(said.splitlines()) == 1
+
+
+def _tops(diagnosis: Diagnosis, language: Language) -> tuple[str, str, str]:
+    """What stands above the findings in Markdown, on a terminal and on the page."""
+    printed = io.StringIO()
+    print_document(diagnosis_summary(diagnosis, language), Console(file=printed, width=400))
+    return (
+        document_text(diagnosis_document(diagnosis, language)).split("## ")[0],
+        printed.getvalue().split("\n 1 ")[0],
+        diagnosis_page(diagnosis, language, BlankCharts()).split('id="findings"')[0],
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_report_on_one_of_several_captures_says_at_the_top_which(language: Language) -> None:
+    chosen = ("other_captures=4", "chosen=r0_ascend_pt, r1_ascend_pt, r2_ascend_pt")
+    diagnosis = _diagnosis(_finding("host/a", 0.2))
+    several = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"notes": chosen})})
+    assert all("r0_ascend_pt, r1_ascend_pt, …" in top for top in _tops(several, language))
+    assert not any("r0_ascend_pt" in top for top in _tops(diagnosis, language))

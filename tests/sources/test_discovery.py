@@ -27,12 +27,20 @@ Capture = Callable[..., Path]
 STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n"
 
 
-def make(folder: Path, *, rank: int | None = 0, step: int = 1, end_ns: int = 0, row: str = "") -> Path:
-    """A smallest capture: step times, and profiler_info with a rank and an end."""
+SECOND = 1_000_000_000
+
+
+def make(
+    folder: Path, *, rank: int | None = 0, step: int = 1, end_ns: int = 0, took_ns: int | None = None, row: str = ""
+) -> Path:
+    """A smallest capture: step times, and profiler_info with a rank and an end, and how long it took to record."""
     output = folder / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True)
     (output / "step_trace_time.csv").write_text(STEPS + (row or f"{step},5,1,0,1,4\n"))
     info = {"config": {"common_config": {"with_stack": True}}, "end_info": {"collectionTimeEnd": end_ns}}
+    if took_ns is not None:
+        info["start_info"] = {"start_monotonic": 5}
+        info["end_info"]["MonotonicTimeEnd"] = 5 + took_ns
     name = "profiler_info.json" if rank is None else f"profiler_info_{rank}.json"
     (folder / name).write_text(json.dumps(info))
     return folder
@@ -120,6 +128,33 @@ def test_without_a_time_in_the_name_the_end_of_recording_decides(tmp_path: Path)
     make(tmp_path / "a_ascend_pt", step=9, end_ns=2_000)
     make(tmp_path / "z_ascend_pt", step=8, end_ns=1_000)
     assert open_input(tmp_path)[0].steps == (9,)
+
+
+def test_ranks_of_an_earlier_recording_are_not_mixed_with_the_newest(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        make(tmp_path / f"old{rank}_ascend_pt", rank=rank, step=1, end_ns=1_000 * SECOND, took_ns=10 * SECOND)
+    make(tmp_path / "new_ascend_pt", rank=0, step=2, end_ns=5_000 * SECOND, took_ns=10 * SECOND)
+    run, sources = open_input(tmp_path)
+    assert run.ranks == (0,)
+    assert run.steps == (2,)
+    assert len(sources) == 1
+    assert run.notes == ("other_captures=2", "chosen=new_ascend_pt")
+
+
+@pytest.mark.parametrize("apart", [0, 59 * SECOND], ids=["one clock", "clocks that differ"])
+def test_ranks_that_were_recorded_together_stay_together(apart: int, tmp_path: Path) -> None:
+    for rank in (0, 1):
+        end = 5_000 * SECOND - rank * (apart + 10 * SECOND)
+        make(tmp_path / f"new{rank}_ascend_pt", rank=rank, step=2, end_ns=end, took_ns=10 * SECOND)
+    make(tmp_path / "old_ascend_pt", rank=0, step=1, end_ns=1_000 * SECOND, took_ns=10 * SECOND)
+    assert open_input(tmp_path)[0].ranks == (0, 1)
+
+
+def test_ranks_of_which_nothing_tells_when_they_were_recorded_stay_together(tmp_path: Path) -> None:
+    make(tmp_path / "a_ascend_pt", rank=0, step=1, end_ns=1_000 * SECOND, took_ns=10 * SECOND)
+    make(tmp_path / "b_ascend_pt", rank=0, step=2, end_ns=5_000 * SECOND, took_ns=10 * SECOND)
+    make(tmp_path / "c_ascend_pt", rank=1, step=2)
+    assert open_input(tmp_path)[0].ranks == (0, 1)
 
 
 def test_processes_without_a_rank_are_numbered_by_name(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from advisor.report.diagnosis.outcomes import (
     unread_row,
 )
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, parse_prose, plain_prose, toned
-from advisor.report.run_summary import engine_grid, run_facts, run_line
+from advisor.report.run_summary import captures_chosen, engine_grid, run_facts, run_line
 from advisor.report.time_split import time_parts
 from advisor.report.words import say, say_rule_count
 
@@ -183,14 +183,18 @@ class DiagnosisBlocks:
         if said.time:
             yield Paragraph((TextPiece(said.time, strong=True),))
         if said.first:
-            won = plain_prose(f" — {said.won}") if said.won else ()
-            yield Paragraph((*self.strong_label(said.label), *said.first.title, *won))
+            yield Paragraph((*self.strong_label(said.label), *said.first.title, *self.won_by(said)))
             if said.first.actions and with_step:
                 step = self.strong_label(say("next_step", self.language))
                 yield Paragraph((*step, *first_paragraph(said.first.actions[0].do)))
         else:
             yield Paragraph(plain_prose(said.says))
         yield from paragraph_of(*said.beyond)
+        yield from paragraph_of(*captures_chosen(self.diagnosis.run, self.language))
+
+    def won_by(self, said: Headline) -> Prose:
+        """What fixing the finding that leads wins, behind its title."""
+        return plain_prose(f"{' — ' if self.language == 'en' else '——'}{said.won}") if said.won else ()
 
     def strong_label(self, words: str) -> Prose:
         """A word before what it names, to be seen first."""
@@ -204,14 +208,16 @@ class DiagnosisBlocks:
         yield Paragraph(self.in_a_row(first, second))
         if said.beyond:
             yield quiet_line(said.beyond)
+        chosen = captures_chosen(self.diagnosis.run, self.language)
+        if chosen:
+            yield quiet_line(chosen)
 
     def leading_sentence(self, said: Headline) -> Prose:
         """What leads, and what to do next where it is no cause."""
         if said.first is None:
             return ()
-        won = plain_prose(f"{' — ' if self.language == 'en' else '——'}{said.won}") if said.won else ()
         stop = TextPiece(say("full_stop", self.language))
-        line = (TextPiece(said.label + self.colon), *said.first.title, *won, stop)
+        line = (TextPiece(said.label + self.colon), *said.first.title, *self.won_by(said), stop)
         if said.kind == "fix" or not said.first.actions:
             return line
         next_step = plain_prose(say("next_step", self.language) + self.colon)

@@ -24,6 +24,7 @@ from advisor.report.blocks import (
     Section,
     bullet_list,
     led_by,
+    paragraph_of,
 )
 from advisor.report.charts.draw import Renderer
 from advisor.report.charts.specs import Chart, exhibit_charts
@@ -32,7 +33,7 @@ from advisor.report.diagnosis.document import FULL_CARDS, DiagnosisBlocks
 from advisor.report.diagnosis.finding import FindingBlocks, remedy_list, severity_piece
 from advisor.report.pages import Drawings, bounded_page, chart_specs, figure_blocks, page_part
 from advisor.report.prose import Prose, TextPiece, clean_line, code_prose, join_prose, plain_prose, strong, toned
-from advisor.report.run_summary import run_line
+from advisor.report.run_summary import captures_chosen, run_line
 from advisor.report.words import say
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
@@ -185,6 +186,7 @@ class _PageBlocks(DiagnosisBlocks):
             yield Section((Paragraph(plain_prose(said.says)),), "lead")
         if said.beyond:
             yield Paragraph(toned(said.beyond, "quiet"))
+        yield from paragraph_of(*toned(captures_chosen(self.diagnosis.run, self.language), "quiet"))
         yield from self.split()
         if not self.parts and self.diagnosis.outcomes:
             yield Paragraph((TextPiece(say("no_split", self.language), tone="quiet"),))

@@ -42,6 +42,8 @@ from advisor.sources.family import Candidate, GroupMembers, Input
 from advisor.sources.listing import show_name, show_relative
 
 _STAMP = re.compile(r"_(\d{14,17})_ascend_(?:pt|ms)$|^PROF_\d+_(\d{14,17})_")
+CLOCKS_APART_NS = 60_000_000_000
+"""Hosts that keep their clocks by NTP differ by far less than this; a job is not started again as soon."""
 
 
 def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
@@ -175,7 +177,27 @@ def _one_per_rank(folders: list[Folder]) -> tuple[list[Folder], int]:
         replace(max(rivals, key=_age_key) if len(rivals) > 1 else rivals[0], other_captures=len(rivals) - 1)
         for _, rivals in sorted(by_rank.items())
     ]
+    if any(folder.other_captures for folder in chosen):
+        chosen = _of_newest_moment(chosen)
     return chosen, len(folders) - len(chosen)
+
+
+def _of_newest_moment(folders: Sequence[Folder]) -> list[Folder]:
+    """Those that were recorded with the newest of these; of the others it is known that they had ended before."""
+    spans = [_recorded_span(folder) for folder in folders]
+    newest_ns = max(began for began, _ in spans)
+    return [
+        folder
+        for folder, (_, ended) in zip(folders, spans, strict=True)
+        if not ended or not newest_ns or ended + CLOCKS_APART_NS >= newest_ns
+    ]
+
+
+def _recorded_span(folder: Folder) -> tuple[int, int]:
+    """From when to when was recorded, ns since the epoch; 0 for what is not known."""
+    found = recorded_settings(folder)
+    folder.release()
+    return found.start_ns, found.end_ns
 
 
 def _with_recorded_rank(folder: Folder) -> Folder:

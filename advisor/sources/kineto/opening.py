@@ -81,6 +81,7 @@ def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, lis
     usable = [part for one in seen if _GPU in one.header.activities for part in one.by_device()]
     if not usable:
         raise _no_device_error(given.path, seen)
+    _refuse_unnamed_among_ranks(usable, given.path)
     chosen, others = _one_per_rank(usable)
     _refuse_several_jobs([*chosen.values()], given.path)
     given = replace(given, aside=(*given.aside, *_lost_traces(seen, chosen, given.path)))
@@ -146,6 +147,18 @@ def _one_per_rank(seen: Sequence[_Seen]) -> tuple[dict[int, _Seen], dict[int, in
     )
 
 
+def _refuse_unnamed_among_ranks(seen: Sequence[_Seen], path: Path) -> None:
+    """Of a job of several ranks every trace tells which it is of: one that does not is of another job.
+
+    Raises:
+        InputError: One of these traces tells no rank, and another one is of a job of several.
+    """
+    unnamed = next((one for one in seen if one.recorded_rank is None), None)
+    named = next((one for one in seen if one.recorded_rank is not None and _world_size(one) > 1), None)
+    if unnamed is not None and named is not None:
+        raise _several_jobs_error(path, named, unnamed)
+
+
 def _refuse_several_jobs(chosen: Sequence[_Seen], path: Path) -> None:
     """The ranks of one job know of the same world, run on the same devices, and are written by processes of their own.
 
@@ -205,7 +218,8 @@ def _open_trace_of_rank(
 
 def _describe_run(path: Path, traces: Sequence[Trace], others: dict[int, int]) -> Run:
     left = sum(others.values())
-    chosen = ", ".join(trace.path.name for trace in traces if trace.other_captures)
+    base = path if path.is_dir() else path.parent
+    chosen = ", ".join(show_relative(trace.path, base) for trace in traces if trace.other_captures)
     world = max(trace.header.world_size for trace in traces)
     chips = {trace.chip for trace in traces if trace.chip}
     return Run(

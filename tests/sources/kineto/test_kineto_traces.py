@@ -197,8 +197,17 @@ B200 = [{"id": 0, "name": "NVIDIA B200"}]
             ("a/b200.pt.trace.json", trace(training(), None, deviceProperties=B200)),
         ),
         ((f"workers_0/{NAME}", trace(training(), None)), (f"workers_4/{NAME}", trace(training(), None))),
+        (("a/rank3.pt.trace.json", trace(training(), 3, 4)), ("b/alone.pt.trace.json", trace(training(), None))),
+        (("a/rank0.pt.trace.json", trace(training(), 0, 4)), ("b/alone.pt.trace.json", trace(training(), None))),
     ],
-    ids=["other worlds", "a world of its own", "other devices", "the same process"],
+    ids=[
+        "other worlds",
+        "a world of its own",
+        "other devices",
+        "the same process",
+        "none of several ranks",
+        "none of several ranks, and none beside it",
+    ],
 )
 def test_traces_of_several_jobs_are_no_ranks_of_one(one, other, tmp_path: Path) -> None:
     for name, content in (one, other):

@@ -156,6 +156,7 @@ EVENT_TABLES = (
     "NIC",
     "NPU_MODULE_MEM",
     "OP_MEMORY",
+    "QOS",
     "PYTORCH_API",
     "STEP_TIME",
     "STRING_IDS",

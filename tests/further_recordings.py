@@ -25,6 +25,7 @@ _PROCESS = "Device_id,Total Memory(KB),Peak Used Memory(KB),Recommend Memory(KB)
 _STORAGE = "Device_id,Peak Disk Read(KB/s),Recommend Disk Read(KB/s),Peak Disk Write(KB/s),Recommend Disk Write(KB/s)"
 _NETWORK = "Device_id,Netcard Speed(KB/s),Peak Used Speed(KB/s),Recommend Speed(KB/s)"
 _LINKS = "Device_id,Mode,Max,Min,Average"
+_CACHE = "Device_id,Mode,Task,Hit Rate(%),Throughput(MB/s)"
 _TASKS = "Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),Stream ID"
 
 
@@ -55,13 +56,15 @@ def _tables(moment_us: int) -> dict[str, str]:
     ports = [f"0,{moment_us + port}.200\t,25000,40,77,0,0,10,77,0,0,{port}" for port in range(PORTS)]
     hosts = [f"host,Host Cpu,{user},20,5,0,0,{75 - user}" for user in range(50, 50 + PORTS)]
     tasks = [f"{moment_us + at}.5\t,Cast{at},100.5,1.5,110.5,2.5,115.5,2" for at in range(8)]
-    memory = [f"0,{unit},{1000 + unit}.5,{500 + unit}.5" for unit in range(8)]
+    memory = ["0,Average,1004.5,504.5", *(f"0,{unit},{1000 + unit}.5,{500 + unit}.5" for unit in range(8))]
+    cache = ["0,read,Average,70,5000", *(f"0,read,{unit},{60 + unit},{5000 + unit}" for unit in range(4))]
     links = [f"0,{way}(MB/s),900,0,450.5" for way in ("Tx", "Rx")]
     tables = {
         "nic": (_PORTS, ports),
         "cpu_usage": (_HOST, hosts),
         "data_preprocess": (_TASKS, tasks),
         "hbm": (_MEMORY, memory),
+        "llc_read_write": (_CACHE, cache),
         "hccs": (_LINKS, links),
         "host_mem_usage": (_PROCESS, ["host,1000000,250000,500000"]),
         "host_disk_usage": (_STORAGE, ["host,4000,3000,2000,1000"]),
@@ -75,6 +78,9 @@ def _with_tables(held: object, moment_us: int) -> bytes:
     with closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(held)
         number = database.execute("SELECT max(id) FROM STRING_IDS").fetchone()[0]
+        database.execute("INSERT INTO STRING_IDS VALUES (?, ?)", (number + len(_COUNTED) + 1, "QoS OTHERS"))
+        classes = [(0, number + len(_COUNTED) + 1, 5e9, moment_us * 1000 + at) for at in range(8)]
+        _fill(database, "QOS", "deviceId,eventName,bandwidth,timestampNs", classes)
         named = {number + at: name.partition("(")[0] for at, name in enumerate(_COUNTED, 1)}
         database.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", named.items())
         tasks = [task for (task,) in database.execute("SELECT globalTaskId FROM COMPUTE_TASK_INFO")]

@@ -36,7 +36,7 @@ _OF_MSPROF = MappingProxyType({
         f"{name}.csv": f"mindstudio_profiler_output/{name}_{_STAMP}.csv"
         for name in (
             *("op_statistic", "api_statistic", "memory_record", "operator_memory", "npu_module_mem", "l2_cache"),
-            *("nic", "cpu_usage", "hbm", "hccs"),
+            *("nic", "cpu_usage", "hbm", "llc_read_write", "hccs"),
             *("host_mem_usage", "host_disk_usage", "host_network_usage"),
         )
     },

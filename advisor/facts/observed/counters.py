@@ -117,9 +117,15 @@ class TrafficSample(Fact):
 
     rank: Rank
     place: Annotated[
-        str, Key("`HBM` or `DDR` (memory), `LLC` (its cache), `HCCS` (to other devices), `PCIe` (to the host).")
+        str,
+        Key(
+            "`HBM` or `DDR` (memory), `LLC` (its cache), `QoS` (memory again, by who asks), `HCCS` (to other devices), "
+            "`PCIe` (to the host)."
+        ),
     ]
-    way: Annotated[str, Key("`read` or `write`; of links `received` or `sent`.")]
+    way: Annotated[
+        str, Key("`read` or `write`; of links `received` or `sent`; of `QoS` the class of traffic, as it was set.")
+    ]
     unit: Annotated[int, Volatile("Unit of the memory or cache, where there are several.")]
     time_ns: Annotated[int, Ns("Moment; missing of a mean.")]
     speed_gbps: Annotated[float, Rate("Bytes moved in a second.")]

@@ -37,6 +37,7 @@ FURTHER_FILES = (
     "data_preprocess.csv",
     "hbm.csv",
     "ddr.csv",
+    "llc_read_write.csv",
     "hccs.csv",
     "pcie.csv",
     "sys_mem.csv",

@@ -37,7 +37,7 @@ FILES: Mapping[str, str] = {
     "nic.csv": "nic.csv",
     "roce.csv": "roce.csv",
     "cpu_usage.csv": "cpu_usage.csv",
-    **{name: name for name in ("hbm.csv", "ddr.csv", "hccs.csv", "pcie.csv")},
+    **{name: name for name in ("hbm.csv", "ddr.csv", "llc_read_write.csv", "hccs.csv", "pcie.csv")},
     **{f"{name}.csv": f"{name}.csv" for name in ("sys_mem", "host_mem_usage", "host_disk_usage", "host_network_usage")},
     "msprof.json": "trace_view.json",
     "step_trace.json": "step_trace.json",

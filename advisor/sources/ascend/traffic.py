@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TrafficSample: the counters HBM and LLC of the timeline; hbm.csv, ddr.csv, hccs.csv and pcie.csv, which sum a capture
-up; the tables HBM, DDR, LLC, HCCS and PCIE of the database.
+"""TrafficSample: the counters HBM, LLC and QoS of the timeline; hbm.csv, ddr.csv, llc_read_write.csv, hccs.csv and
+pcie.csv, which sum a capture up; the tables HBM, DDR, LLC, QOS, HCCS and PCIE of the database.
 
 Bandwidths of the database are in bytes per second and hit rates in per cent; the timeline has MB/s, and hit rates as
-parts of one.
+parts of one. Of classes of traffic (QoS) that are counted die by die in the timeline nothing is read.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
+from msgspec import Struct
 
 from advisor.facts.base import MISSING, Column
 from advisor.facts.observed import TrafficSample
-from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.files.database import Database, match_keys
@@ -30,20 +31,44 @@ Samples = Table[TrafficSample]
 
 # the timeline
 
-_COUNTER = re.compile(r"(HBM|LLC) (\d{1,6})[/ ](Read|Write)(/Throughput|/Hit Rate|)")
+_COUNTER = re.compile(r"(?P<place>HBM|LLC) (?P<unit>\d{1,6})[/ ](?P<way>Read|Write)(?P<what>/Throughput|/Hit Rate|)")
+_CLASS = re.compile(r"QoS (?P<way>.{1,256})")
+
+
+class _Counter(Struct, frozen=True):
+    """What the name of a counter says."""
+
+    place: str
+    way: str
+    owner: str
+    """The same of its throughput and its hit rate."""
+    unit: int = MISSING
+    hits: bool = False
+
+
+def _parse_counter(name: str | None) -> _Counter | None:
+    """What the name of a counter says; None where it counts no traffic."""
+    if name is None:
+        return None
+    if found := _COUNTER.fullmatch(name):
+        way, owner = found["way"].lower(), name.partition("/")[0]
+        return _Counter(found["place"], way, owner, int(found["unit"]), found["what"] == "/Hit Rate")
+    found = _CLASS.fullmatch(name)
+    return _Counter("QoS", found["way"], name) if found else None
 
 
 def _samples_of_timeline(folder: Folder) -> Samples:
     """One row per counter and moment; how much a cache held of it stands in a counter of its own."""
     found = folder.timeline().counters
-    told = [_COUNTER.fullmatch(name) for name in found.name.names]
+    told = [_parse_counter(name) for name in found.name.names]
     code = found.name.codes
-    hits = found.name.hits(one is not None and one[4] == "/Hit Rate" for one in told)
+    hits = found.name.hits(one is not None and one.hits for one in told)
     moved = found.name.hits(one is not None for one in told) & ~hits & (found.value >= 0)
     if not moved.any():
         raise FactMissing([TrafficSample.table])
-    places, ways = (Texts.of(one and one[at] for one in told) for at in (1, 3))
-    owners = Texts.of(one and one[0].partition("/")[0] for one in told)
+    places, ways, owners = (
+        Texts.of(None if one is None else getattr(one, name) for one in told) for name in ("place", "way", "owner")
+    )
     share = np.full(len(code), np.nan)
     shares = found.value[hits]
     keys = owners.codes[code].astype(np.int64) * len(code) + np.unique(found.time_ns, return_inverse=True)[1]
@@ -53,8 +78,8 @@ def _samples_of_timeline(folder: Folder) -> Samples:
         TrafficSample,
         rank=np.full(len(code), folder.rank),
         place=places.at(code),
-        way=_lower(ways.at(code)),
-        unit=np.array([*(int(one[2]) if one else MISSING for one in told), MISSING])[code],
+        way=ways.at(code),
+        unit=np.array([*(one.unit if one else MISSING for one in told), MISSING])[code],
         time_ns=found.time_ns,
         speed_gbps=found.value / _MB_PER_GB,
         hit_share=share,
@@ -67,7 +92,9 @@ def _lower(texts: Texts) -> Texts:
 
 # files that sum a capture up
 
-_MEMORY = {"unit": ("Metric",), "read": ("Read",), "write": ("Write",)}
+_MEMORY = {"unit_name": ("Metric",), "read": ("Read",), "write": ("Write",)}
+_CACHE = {"unit_name": ("Task",), "way": ("Mode",), "speed_gbps": ("Throughput",), "hits": ("Hit Rate",)}
+_UNIT = Column("Number of the unit; the row of another name sums the others up.", "text")
 _LINK = {"mode": ("Mode",), "mean": ("Average", "Avg")}
 _SPEED = Column("Mean bandwidth.", "float", "GB/s")
 _FILES = {"hbm.csv": "HBM", "ddr.csv": "DDR", "hccs.csv": "HCCS", "pcie.csv": "PCIe"}
@@ -87,14 +114,48 @@ def _samples_of_file(folder: Folder, file: str, place: str) -> Samples:
 
 def _memory_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, Array]]:
     """Each way of each unit; rows that name no unit sum the others up, and count where there are no others."""
-    columns = folder.columns(TrafficSample, file, _MEMORY, ("read",), {"read": _SPEED, "write": _SPEED})
-    unit = columns.get("unit")
-    named = unit != MISSING if isinstance(unit, np.ndarray) else np.zeros(0, bool)
-    rows = np.flatnonzero(named) if named.any() else slice(None)
+    also = {"read": _SPEED, "write": _SPEED, "unit_name": _UNIT}
+    columns = folder.columns(TrafficSample, file, _MEMORY, ("read",), also)
+    unit = _numbers_of_units(columns)
+    rows = np.flatnonzero(unit != MISSING) if (unit != MISSING).any() else slice(None)
     for way in ("read", "write"):
         speed = columns.get(way)
         if isinstance(speed, np.ndarray):
-            yield way, unit[rows] if isinstance(unit, np.ndarray) else None, speed[rows]
+            yield way, unit[rows], speed[rows]
+
+
+def _numbers_of_units(columns: Mapping[str, Values]) -> Array:
+    """The number of the unit of each row; missing where the row names another thing."""
+    name = columns.get("unit_name")
+    if not isinstance(name, Texts):
+        return np.full(len(next(iter(columns.values()))), MISSING)
+    numbers = [int(one) if one.isdecimal() and len(one) <= _LONGEST_NUMBER else MISSING for one in name.names]
+    return np.array([*numbers, MISSING])[name.codes]
+
+
+_LONGEST_NUMBER = 6
+
+
+def _samples_of_cache(folder: Folder) -> Samples:
+    """Each unit; where none is named, what sums them up. Hit rates above one are in per cent: old versions wrote parts
+    of one under the same heading."""
+    also = {"unit_name": _UNIT, "way": Column("What was counted.", "text"), "hits": Column("Hit rate.", "float")}
+    columns = folder.columns(TrafficSample, "llc_read_write.csv", _CACHE, ("speed_gbps",), also)
+    speed, hits, way = columns["speed_gbps"], columns.get("hits"), columns.get("way")
+    assert isinstance(speed, np.ndarray)  # noqa: S101 - speeds are numbers
+    unit = _numbers_of_units(columns)
+    share = hits if isinstance(hits, np.ndarray) else np.full(len(speed), np.nan)
+    share = share / (_PER_CENT if (share > 1).any() else 1)
+    named = (unit != MISSING) | ~(unit != MISSING).any()
+    return Table.build(
+        TrafficSample,
+        rank=np.full(len(speed), folder.rank),
+        place="LLC",
+        way=_lower(way) if isinstance(way, Texts) else None,
+        unit=unit,
+        speed_gbps=speed,
+        hit_share=np.where((share >= 0) & (share <= 1), share, np.nan),
+    ).take(named & (speed >= 0))
 
 
 def _link_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, Array]]:
@@ -115,7 +176,8 @@ def _samples_from_text(folder: Folder) -> Samples:
     files = [partial(_samples_of_file, folder, file, place) for file, place in _FILES.items()]
     found: list[Samples] = []
     seen: set[str] = set()
-    for part in read_each(TrafficSample, [partial(_samples_of_timeline, folder), *files]):
+    ways = [partial(_samples_of_timeline, folder), partial(_samples_of_cache, folder), *files]
+    for part in read_each(TrafficSample, ways):
         found.append(part.take(~part.texts("place").isin(seen)))
         seen |= {*part.texts("place").in_use().names}
     return Table.concat(TrafficSample, found)
@@ -164,6 +226,22 @@ def _one_way_by_row(folder: Folder, database: Database, name: str) -> Iterator[S
     ).take((read["time_ns"] != MISSING) & (read["speed"] >= 0) & (read["way"] != MISSING))
 
 
+def _classes(folder: Folder, database: Database, name: str) -> Iterator[Samples]:
+    """QOS: each row says its class."""
+    fields = {"name": ("eventName",), "time_ns": ("timestampNs",), "speed": ("bandwidth",)}
+    read = database.numbers(name, fields, {"speed"}, database.on_device(name, folder.rank))
+    named = database.texts(read["name"])
+    told = [_parse_counter(one) for one in named.names]
+    yield Table.build(
+        TrafficSample,
+        rank=np.full(len(named), folder.rank),
+        place="QoS",
+        way=Texts.of(one.way if one and one.place == "QoS" else None for one in told).at(named.codes),
+        time_ns=read["time_ns"],
+        speed_gbps=read["speed"] / _BYTES_PER_GB,
+    ).take((read["time_ns"] != MISSING) & (read["speed"] >= 0) & (read["name"] != MISSING))
+
+
 def _both_ways(
     folder: Folder, database: Database, name: str, ways: Mapping[str, tuple[str, ...]], place: str
 ) -> Iterator[Samples]:
@@ -187,6 +265,7 @@ def _both_ways(
 _TABLES: Mapping[str, Callable[[Folder, Database, str], Iterator[Samples]]] = {
     "HBM": _one_way_by_row,
     "LLC": _one_way_by_row,
+    "QOS": _classes,
     "DDR": partial(_both_ways, ways={"read": ("read",), "write": ("write",)}, place="DDR"),
     "HCCS": partial(_both_ways, ways={way: (f"{start}Throughput",) for way, start in _WAYS_OF_LINKS}, place="HCCS"),
     "PCIE": partial(

@@ -24,7 +24,7 @@ from advisor.sources.files.exact_time import exact_ns, ns_of
 from advisor.sources.files.names import bounded_name
 
 FREQUENCY = "AI Core Freq"
-SAMPLED = ("HBM ", "LLC ", "CPU ", "Memory Usage", "Disk Usage", "Network Usage")
+SAMPLED = ("HBM ", "LLC ", "QoS ", "CPU ", "Memory Usage", "Disk Usage", "Network Usage")
 """How the names of counters begin that tell what the memory and its cache moved, and how the host was used."""
 LINK = "HostToDevice"
 OPERATOR_LINK = "async_npu"
@@ -62,6 +62,8 @@ class Args(Struct, gc=False):
     throughput_mbps: EventValue = msgspec.field(name="Throughput(MB/s)", default=None)
     hit_rate: EventValue = msgspec.field(name="Hit Rate(%)", default=None)
     usage: EventValue = msgspec.field(name="Usage(%)", default=None)
+    class_mbps: EventValue = msgspec.field(name="bandwidth(MB/s)", default=None)
+    value: object = None
     domain: EventValue = None
     source: EventValue = msgspec.field(name="src rank", default=MISSING)
     peer: EventValue = msgspec.field(name="dst rank", default=None)
@@ -311,11 +313,16 @@ def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:
 def _add_counters(piece: EventBatch, events: list[Any]) -> None:
     """What each counter says, whatever it counts: its name tells that."""
     said = [e.args or _NO_ARGS for e in events]
-    values = [(one.read_mbps, one.write_mbps, one.throughput_mbps, one.hit_rate, one.usage) for one in said]
+    values = [
+        (one.read_mbps, one.write_mbps, one.throughput_mbps, one.hit_rate, one.usage, one.class_mbps, one.value)
+        for one in said
+    ]
     piece.parts["counters"] = {
         "name": piece.code("counters", "name", [e.name for e in events]),
         "time_ns": times_ns(events),
-        "value": finite_numbers([next((value for value in each if value is not None), None) for each in values]),
+        "value": finite_numbers(
+            [next((one for one in each if isinstance(one, int | float | str)), None) for each in values]
+        ),
     }
 
 

@@ -96,6 +96,9 @@ TEXTS: Mapping[str, Text] = {
     "attention_marks_unusable": Text(
         "marks of attention calls that are cut off or hold no arguments", "注意力调用的打点被截断或不含入参"
     ),
+    "peers_unusable": Text(
+        "tasks between ranks whose peer is no number of a rank", "卡间任务的对端不是有效的 rank 编号"
+    ),
     "line_unusable": Text("lines without the numbers that are due", "行中缺少应有的数值"),
     "no_elapse_time": Text("operators without an elapse time", "算子没有耗时"),
     "entry_no_object": Text("an entry is no object", "条目不是对象"),

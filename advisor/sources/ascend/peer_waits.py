@@ -17,6 +17,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.observed import Collective, PeerWait
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.sources.ascend.collectives import LANES, collectives_of_export, operator_rows
 from advisor.sources.ascend.device_tasks import task_columns
 from advisor.sources.ascend.groups import MOST_RANKS
@@ -28,6 +29,8 @@ from advisor.sources.reading import Reading
 
 SIGNAL_BYTES = 4
 """An RDMASend of so many bytes is a signal and moves no data (HCCL guide, see above)."""
+_NONE = (-1, (1 << 32) - 1)
+"""What is written for no rank, as one more than 32 bits hold or less than nothing."""
 
 
 class _Exchanges(Struct, frozen=True):
@@ -56,6 +59,7 @@ def _waits_from_text(folder: Folder) -> Table[PeerWait]:
         raise FactMissing([PeerWait.table])
     calls = collectives_of_export(folder, "text")
     name = slices.name.take(rows)
+    _note_unusable_peers(folder, folder.timeline_name, peer[name.isin((*WAITS, *MOVES))])
     found = _Exchanges(
         call=_rows_of_calls(timeline, _calls_around(timeline, rows), calls),
         source=source,
@@ -125,6 +129,7 @@ def _waits_from_database(folder: Folder) -> Table[PeerWait]:
         raise FactMissing([PeerWait.table])
     info = database.integers("COMMUNICATION_TASK_INFO", wanted)
     kind = database.texts(info["kind"])
+    _note_unusable_peers(folder, database.file, info["peer"][kind.isin((*WAITS, *MOVES))])
     chosen = np.flatnonzero(kind.isin((*WAITS, *MOVES)) & _are_ranks(info["peer"]))
     if not len(chosen):
         raise FactMissing([PeerWait.table])
@@ -161,8 +166,14 @@ def _rows_of_operators(folder: Folder, operator: Array, calls: Table[Collective]
     return values_at(row, match_keys(found["operator"], operator), -1)
 
 
+def _note_unusable_peers(folder: Folder, file: str, peer: Array) -> None:
+    """Tells of tasks that name as their peer what no rank can be, unless it says that there is none."""
+    if lost := int((~_are_ranks(peer) & ~np.isin(peer, _NONE)).sum()):
+        folder.notes.add(file, "", Message("peers_unusable"), rows=lost)
+
+
 def _are_ranks(number: Array) -> Array:
-    """Whether numbers may be ranks; of none, 4294967295 is written."""
+    """Whether numbers may be ranks."""
     return (number >= 0) & (number < MOST_RANKS)
 
 

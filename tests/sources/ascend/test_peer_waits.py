@@ -14,9 +14,10 @@ import pytest
 
 from advisor.facts.base import MISSING
 from advisor.facts.derived import LongestCall
-from advisor.facts.observed import Collective, PeerWait
+from advisor.facts.observed import Collective, Damage, PeerWait
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
 from advisor.pipeline import open_profile
 from advisor.sources.ascend import collectives
 from advisor.sources.ascend.peer_waits import ranks_of_places
@@ -107,6 +108,10 @@ def changed(shared: SharedCaptures, tmp_path: Path) -> Callable[[Callable[[list[
     return change
 
 
+NOBODY = (None, -1, 4294967295, [1], {"rank": 1})
+"""What is written where a task has no peer; of arguments that hold others nothing is read."""
+
+
 @pytest.mark.parametrize("value", [4294967295, -1, 10**30, 1 << 40, "NaN", "x", None, [1], {"rank": 1}, 1e300])
 def test_a_number_that_is_no_rank_is_nobody(value: object, changed: Callable):
     def edit(events: list[dict]) -> list[dict]:
@@ -116,10 +121,14 @@ def test_a_number_that_is_no_rank_is_nobody(value: object, changed: Callable):
         return events
 
     folder = changed(edit)
+    profile = open_profile(folder)
     try:
-        assert len(waits_of(folder)) == 0
+        assert len(profile.table(PeerWait)) == 0
     except FactMissing as missing:
         assert missing.tables == ("peer_waits",)
+    damages = profile.table_if_recorded(Damage)
+    said = set() if damages is None else {row["what"] for row in damages.rows()}
+    assert said == (set() if value in NOBODY else {str(Message("peers_unusable"))})
 
 
 @pytest.mark.parametrize("value", [4294967295, -1, 10**30, "x", None, 7])

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people record beside the usual: counters of kernels, network ports, traffic of memory and links, processors,
-memory, storage and network of the host, tasks of AI CPUs."""
+memory, storage and network of the host, tasks of AI CPUs, marks of attention calls."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 
+from advisor.sources.attention_words import ATTENTION_DOMAIN
 from benchmarks.fuzz.captures import Files
 
 PORTS = 4
 READ, WRITTEN = "main_mem_read_bw(GB/s)", "main_mem_write_bw(GB/s)"
 _COUNTED = {f"{core}_{way}": value for core in ("aic", "aiv") for way, value in ((READ, 100.5), (WRITTEN, 50.25))}
+ATTENTION = json.dumps({"input_layout": "SBH", "sparse_mode": 0})
 _PORTS = (
     "Device_id,Timestamp(us),Bandwidth(MB/s),Rx Bandwidth efficiency(%),rxPacket/s,rxError rate(%),rxDropped rate(%),"
     "Tx Bandwidth efficiency(%),txPacket/s,txError rate(%),txDropped rate(%),funcId"
@@ -36,6 +39,7 @@ def record_further(files: Files, moment_us: int) -> Files:
         folder, _, plain = name.rpartition("/")
         if plain == "kernel_details.csv":
             made[name] = _with_counters(held)
+            made[f"{folder}/trace_view.json"] = _with_marks(files[f"{folder}/trace_view.json"])
             made |= {f"{folder}/{kind}.csv": text.encode() for kind, text in _tables(moment_us).items()}
         elif plain.startswith("ascend_pytorch_profiler") and plain.endswith(".db"):
             made[name] = _with_tables(held, moment_us)
@@ -50,6 +54,16 @@ def _with_counters(held: object) -> bytes:
     writer.writerow([*heading, *_COUNTED])
     writer.writerows([*row, *_COUNTED.values()] for row in rows)
     return text.getvalue().encode()
+
+
+def _with_marks(held: object) -> bytes:
+    """A mark at the start of each module, on its thread."""
+    assert isinstance(held, bytes)
+    events = json.loads(held)
+    modules = [event for event in events if event.get("args", {}).get("domain") == "Module"]
+    args = {"event_type": "marker", "domain": ATTENTION_DOMAIN}
+    marks = [{**event, "name": ATTENTION, "dur": 0, "args": args} for event in modules[::2]]
+    return json.dumps(events + marks).encode()
 
 
 def _tables(moment_us: int) -> dict[str, str]:
@@ -108,6 +122,14 @@ def _with_tables(held: object, moment_us: int) -> bytes:
             ("HOST_NETWORK_USAGE", "timestampNs,usage,speed", (50.0, 1536e6)),
         ):
             _fill(database, table, columns, [(moment + at, *cells) for at in range(8)])
+        said = {number + len(named) + 1: ATTENTION, number + len(named) + 2: ATTENTION_DOMAIN}
+        database.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", said.items())
+        message, domain = said
+        database.execute(
+            "INSERT INTO MSTX_EVENTS SELECT startNs, startNs, 0, rangeId, category, ?, globalTid, endGlobalTid, ?, "
+            "connectionId FROM MSTX_EVENTS WHERE rowid % 2",
+            (message, domain),
+        )
         database.commit()
         return database.serialize()
 

@@ -39,6 +39,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
         "a program marks what it wants to; in the timeline other events that are gone with them tell",
     ),
     "program_marks": (("database", "msprof", "msprof database"), "as module_ranges"),
+    "attention_marks": (("database", "msprof", "msprof database"), "as module_ranges"),
     "kernel_counters": (("msprof database",), "as device_tasks"),
     "traffic_samples": (ASCEND, "as port_counters"),
     "port_counters": (ASCEND, "nothing says how many ports there are, nor how often they were looked at"),
@@ -70,7 +71,7 @@ NOT_KNOWN: dict[str, tuple[tuple[str, ...], str]] = {
 """Facts of which rows can be gone without anything that tells, in which exports, and why."""
 FEW = {"frequencies", "links", "transfers"}
 """Of these a capture as small as this one has so few rows that some cuts leave all or none."""
-FACTS = {"text": 27, "database": 26, "msprof": 24, "msprof database": 26, "GPU trace": 9, "MindSpore Insight": 8}
+FACTS = {"text": 28, "database": 27, "msprof": 25, "msprof database": 27, "GPU trace": 9, "MindSpore Insight": 8}
 """So many facts a capture of each export has at least."""
 SHORTER = {"GPU trace": "a trace without its last events, and whole, is one that was recorded for less time"}
 """Exports of which a file can lose its tail in silence, and why."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
+from enum import IntEnum
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -56,11 +57,15 @@ def measure_of_subject(
     rule: Rule, subject: Mapping[str, Scalar], saving: Saving, evidence: Sequence[Evidence]
 ) -> Measure:
     """What was measured of a subject that did not fire anywhere."""
+    held = [(_how_met(rule, item), item) for item in map(partial(_beside_its_param, rule), evidence)]
+    held.sort(key=lambda entry: entry[0])
+    missed = next((item.name for met, item in held if met in (_Met.no, _Met.unlikely)), "")
     return Measure(
         subject=dict(subject),
         fingerprint=fingerprint(rule.id, subject),
         saving=saving,
-        evidence=_unmet_first(rule, evidence),
+        evidence=tuple(item for _, item in held),
+        short_of=missed,
     )
 
 
@@ -87,14 +92,32 @@ def _comparisons_with_params(source: str) -> Mapping[tuple[str, str], _Holds]:
     return found
 
 
-def _unmet_first(rule: Rule, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """What kept a rule quiet leads: values that miss their threshold, then those of which that is not told."""
-    asked = _comparisons_with_params(rule.when.source)
+class _Met(IntEnum):
+    """Whether a value met its threshold; what kept a rule quiet stands first."""
 
-    def met(item: Evidence) -> int:
-        holds = asked.get((item.name, item.param))
-        if holds is None or item.threshold is None or not isinstance(item.value, int | float):
-            return 1
-        return 2 if holds(item.value, item.threshold) else 0
+    no = 0
+    unlikely = 1
+    """How the condition asks for it is not told, and it is below: most rules ask for more."""
+    unknown = 2
+    yes = 3
 
-    return tuple(sorted(evidence, key=met))
+
+def _beside_its_param(rule: Rule, item: Evidence) -> Evidence:
+    """The same, beside the threshold that the condition holds it against, where the rule shows none."""
+    if item.threshold is not None:
+        return item
+    param = next((right for left, right in _asked(rule) if left == item.name and right in rule.params), "")
+    return item.model_copy(update={"param": param, "threshold": rule.params[param].value}) if param else item
+
+
+def _how_met(rule: Rule, item: Evidence) -> _Met:
+    if item.threshold is None or not isinstance(item.value, int | float):
+        return _Met.unknown
+    holds = _asked(rule).get((item.name, item.param))
+    if holds is None:
+        return _Met.unlikely if item.value < item.threshold else _Met.unknown
+    return _Met.yes if holds(item.value, item.threshold) else _Met.no
+
+
+def _asked(rule: Rule) -> Mapping[tuple[str, str], _Holds]:
+    return _comparisons_with_params(rule.when.source)

@@ -220,6 +220,8 @@ class Measure(_Model):
     saving: Saving = Saving()
     evidence: tuple[Evidence, ...] = ()
     """Taken at the place that came nearest."""
+    short_of: str = ""
+    """The value that missed its threshold, by its name; empty where another part of the condition kept it quiet."""
 
 
 OutcomeName = Literal["fired", "quiet", "not applicable", "skipped", "failed"]

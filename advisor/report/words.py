@@ -110,6 +110,7 @@ WORDS: Mapping[str, Text] = {
     "value": _t("Value", "数值"),
     "threshold": _t("Threshold", "阈值"),
     "short_of": _t(" (threshold {threshold})", "（阈值 {threshold}）"),
+    "short_of_less": _t(" (told only below {threshold})", "（低于 {threshold} 才报告）"),
     "basis": _t("Why this threshold", "阈值依据"),
     "excerpt": _t("The rows behind it", "明细"),
     "rows_of": _t("{shown} of {total} rows", "{total} 行中的 {shown} 行"),

@@ -158,7 +158,11 @@ CONVERSION = RuleInfo(
         ),
     ),
 )
-NEAR = Measure(fingerprint="0" * 16, evidence=(Evidence(name="free_share", value=0.043, unit="share", threshold=0.1),))
+NEAR = Measure(
+    fingerprint="0" * 16,
+    evidence=(Evidence(name="free_share", value=0.043, unit="share", threshold=0.1),),
+    short_of="free_share",
+)
 """What the quiet rule measured."""
 QUIET = RuleInfo(
     id="memory/near-capacity",

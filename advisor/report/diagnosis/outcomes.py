@@ -96,13 +96,14 @@ def _checked_reason(outcome: Outcome, maker: Maker) -> Prose:
 
 
 def _nearest_measure(outcome: Outcome, maker: Maker) -> Prose:
-    """What a quiet rule measured where it came nearest, beside the threshold; nothing where it measures nothing."""
-    info = maker.rules.get(outcome.rule)
-    held = [item for item in outcome.measures[0].evidence if item.threshold is not None] if outcome.measures else []
-    if info is None or not held or held[0].value is None:
+    """The value that kept a rule quiet where it came nearest, beside its threshold; nothing where that is none."""
+    info, nearest = maker.rules.get(outcome.rule), next(iter(outcome.measures), None)
+    missed = next((item for item in nearest.evidence if item.name == nearest.short_of), None) if nearest else None
+    if info is None or missed is None:
         return ()
-    item = maker.measure(held[0], info)
-    threshold = say("short_of", maker.language, threshold=item.threshold)
+    item = maker.measure(missed, info)
+    above = isinstance(missed.value, int | float) and missed.threshold is not None and missed.value > missed.threshold
+    threshold = say("short_of_less" if above else "short_of", maker.language, threshold=item.threshold)
     return (*item.label, TextPiece(say("colon", maker.language)), *item.value, TextPiece(threshold))
 
 

@@ -91,12 +91,10 @@ def _with_tables(held: object, moment_us: int) -> bytes:
     assert isinstance(held, bytes)
     with closing(sqlite3.connect(":memory:")) as database:
         database.deserialize(held)
-        number = database.execute("SELECT max(id) FROM STRING_IDS").fetchone()[0]
-        database.execute("INSERT INTO STRING_IDS VALUES (?, ?)", (number + len(_COUNTED) + 1, "QoS OTHERS"))
-        classes = [(0, number + len(_COUNTED) + 1, 5e9, moment_us * 1000 + at) for at in range(8)]
+        named = _named(database, [name.partition("(")[0] for name in _COUNTED])
+        flow, message, domain = _named(database, ["QoS OTHERS", ATTENTION, ATTENTION_DOMAIN])
+        classes = [(0, flow, 5e9, moment_us * 1000 + at) for at in range(8)]
         _fill(database, "QOS", "deviceId,eventName,bandwidth,timestampNs", classes)
-        named = {number + at: name.partition("(")[0] for at, name in enumerate(_COUNTED, 1)}
-        database.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", named.items())
         tasks = [task for (task,) in database.execute("SELECT globalTaskId FROM COMPUTE_TASK_INFO")]
         counted = [(task, name, 100.5) for task in tasks for name in named]
         database.executemany("INSERT INTO TASK_PMU_INFO VALUES (?, ?, ?)", counted)
@@ -122,9 +120,6 @@ def _with_tables(held: object, moment_us: int) -> bytes:
             ("HOST_NETWORK_USAGE", "timestampNs,usage,speed", (50.0, 1536e6)),
         ):
             _fill(database, table, columns, [(moment + at, *cells) for at in range(8)])
-        said = {number + len(named) + 1: ATTENTION, number + len(named) + 2: ATTENTION_DOMAIN}
-        database.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", said.items())
-        message, domain = said
         database.execute(
             "INSERT INTO MSTX_EVENTS SELECT startNs, startNs, 0, rangeId, category, ?, globalTid, endGlobalTid, ?, "
             "connectionId FROM MSTX_EVENTS WHERE rowid % 2",
@@ -132,6 +127,13 @@ def _with_tables(held: object, moment_us: int) -> bytes:
         )
         database.commit()
         return database.serialize()
+
+
+def _named(database: sqlite3.Connection, texts: Sequence[str]) -> range:
+    """The numbers under which these texts are kept from now on."""
+    first = database.execute("SELECT max(id) + 1 FROM STRING_IDS").fetchone()[0]
+    database.executemany("INSERT INTO STRING_IDS VALUES (?, ?)", enumerate(texts, first))
+    return range(first, first + len(texts))
 
 
 def _fill(database: sqlite3.Connection, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:

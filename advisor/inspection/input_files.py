@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from advisor.facts.profile import Source
+from advisor.messages.text import Text
 from advisor.model.inspection import FoundPart, InputFile, Unused
 from advisor.sources.detect import find_candidates
 from advisor.sources.families import FAMILIES
@@ -67,10 +68,12 @@ def _files_in(folder: Path, base: Path, read: Collection[Path], leading: Collect
         *((name, "cannot be opened") for name, _ in listing.aside),
     ]
     for name, unused in entries[:MOST_FILES]:
+        why = _reason_for_none(name)
         if unused in ("not looked into", "folder"):
-            yield InputFile(path=f"{show_relative(folder / name, base)}/", unused=unused)
+            path = f"{show_relative(folder / name, base)}/"
+            yield InputFile(path=path, unused=unused if why is None else "of no use", why=why)
         else:
-            yield _input_file(folder / name, base, unused)
+            yield _input_file(folder / name, base, unused, why)
     if len(entries) > MOST_FILES:
         yield InputFile(path=f"… ({len(entries) - MOST_FILES})", unused="not listed")
 
@@ -81,9 +84,17 @@ def _why_not(name: str) -> Unused:
     return "packed" if name.lower().endswith(_PACKED) else "no part"
 
 
-def _input_file(file: Path, base: Path, unused: Unused) -> InputFile:
+def _reason_for_none(name: str) -> Text | None:
+    """Why nothing is read of what bears this name, as far as a family knows."""
+    return next((why for family in FAMILIES if (why := family.unused(name)) is not None), None)
+
+
+def _input_file(file: Path, base: Path, unused: Unused, why: Text | None = None) -> InputFile:
     try:
         size = os.stat(file).st_size
     except OSError:
         size, unused = 0, "cannot be opened"
-    return InputFile(path=show_relative(file, base) or show_name(file.name), size_bytes=size, unused=unused)
+    if why is not None and unused in ("", "left aside", "no part"):
+        unused = "of no use"
+    path = show_relative(file, base) or show_name(file.name)
+    return InputFile(path=path, size_bytes=size, unused=unused, why=why if unused == "of no use" else None)

@@ -16,7 +16,9 @@ from advisor.model.unread import Unread
 Recorder = Literal["torch_npu", "mindspore", "msprof", "atb", "torch.profiler"]
 """What records: the Ascend PyTorch Profiler, that of MindSpore, msprof, the variables of ATB and MindIE, and the
 profiler of PyTorch itself for GPUs."""
-Unused = Literal["", "folder", "not looked into", "packed", "left aside", "no part", "cannot be opened", "not listed"]
+Unused = Literal[
+    "", "folder", "not looked into", "packed", "left aside", "of no use", "no part", "cannot be opened", "not listed"
+]
 """Why nothing is read from a file or folder; empty where it is read."""
 
 
@@ -43,6 +45,8 @@ class InputFile(_Model):
     size_bytes: int | None = None
     """None for a folder."""
     unused: Unused = ""
+    why: Text | None = None
+    """Why a file that is known is of no use."""
 
 
 class AlikeRanks(_Model):

@@ -130,6 +130,8 @@ class Family:
     """The folders of a listed one in which nothing else is to be looked for: there may be thousands."""
     reads: Callable[[str], bool] = lambda _: False
     """Whether a file or folder of this name belongs to what the family reads."""
+    unused: Callable[[str], Text | None] = lambda _: None
+    """Why nothing is read of a file or folder of this name, where the family knows what it is."""
     refuse: Callable[[Path, Inventory], InputError | None] = lambda *_: None
     """Why nothing below a path is a readable capture, where the family knows what lies there."""
     job: Callable[[Candidate], Job] = lambda _: Job()

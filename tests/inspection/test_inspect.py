@@ -24,6 +24,9 @@ from advisor.report.inspection.document import inspection_document, inspection_s
 from advisor.report.pages import document_page
 from advisor.report.renderers.markdown import document_text
 from advisor.rules.catalog import Catalog
+from advisor.sources.ascend import msprof
+from advisor.sources.ascend.detect import FURTHER_FILES, TEXT_FILES
+from advisor.sources.ascend.unused_files import why_unused
 
 TOP = Path(__file__).parent.parent.parent
 CASE = TOP / "corpus" / "host-bound-2-ranks"
@@ -106,6 +109,33 @@ def test_every_file_is_read_or_it_is_said_why_not(tmp_path: Path, rules: Catalog
     assert told["ASCEND_PROFILER_OUTPUT/kernel_details.csv"] == ""
     there = {file.relative_to(output).as_posix() for file in output.rglob("*") if file.is_file()}
     assert there <= told.keys()
+
+
+def test_what_is_known_to_be_of_no_use_is_said_with_the_reason(tmp_path: Path, rules: Catalog) -> None:
+    output = write_capture(tmp_path, 0)
+    files = (
+        "fusion_op_20250109084754.csv",
+        "task_time_20250109084754.csv",
+        "communication_statistic_20250109084754.csv",
+    )
+    for name in files:
+        (output / "ASCEND_PROFILER_OUTPUT" / name).write_text("Device_id\n")
+    (output / "ASCEND_PROFILER_OUTPUT" / "node0_1_2025_ascend_pt_op_args").mkdir()
+    seen = pipeline.inspect(tmp_path, rules)
+    (group,) = seen.ranks
+    told = {file.path.rpartition("ASCEND_PROFILER_OUTPUT/")[2]: file for file in group.files}
+    for name in (*files, "node0_1_2025_ascend_pt_op_args/"):
+        assert told[name].unused == "of no use"
+        why = told[name].why
+        assert why is not None
+        for language in LANGUAGES:
+            assert why.say(language) in document_text(inspection_document(seen, language))
+
+
+def test_no_file_is_both_read_and_of_no_use() -> None:
+    read = {f"{kind.partition('.')[0]}_20250109084754.{kind.partition('.')[2]}" for kind in msprof.FILES}
+    assert {name for name in read if why_unused(name)} == {"task_time_20250109084754.csv"}
+    assert not any(why_unused(name) for name in (*TEXT_FILES, *FURTHER_FILES))
 
 
 def test_an_inspection_changes_nothing(tmp_path: Path, rules: Catalog) -> None:

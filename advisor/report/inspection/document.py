@@ -258,11 +258,16 @@ class _InspectionBlocks:
             (
                 code_prose(file.path),
                 plain_prose("–" if file.size_bytes is None else show_value(file.size_bytes, "B")),
-                plain_prose(say(f"unused_{file.unused}", self.language)),
+                plain_prose(self.use_of(file)),
             )
             for file in files
         )
         return Grid(self.heads("file", "bytes", "used"), rows, (False, True, False))
+
+    def use_of(self, file: InputFile) -> str:
+        """Whether a file is read, and why not."""
+        why = "" if file.why is None else file.why.say(self.language)
+        return say(f"unused_{file.unused}", self.language, **({"why": why} if why else {}))
 
     def facts(self) -> Iterator[Block]:
         """Every table, with its rows and what it lacks."""

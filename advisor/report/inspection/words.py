@@ -56,6 +56,7 @@ WORDS: Mapping[str, Text] = {
         "left aside: another capture of the rank counts, or it holds nothing",
         "未使用：同一 rank 另有采集，或其中无数据",
     ),
+    "unused_of no use": _t("known and not read: {why}", "已知但不读取：{why}"),
     "unused_no part": _t("no table is read from it", "不含所读取的数据"),
     "unused_cannot be opened": _t("cannot be opened", "无法打开"),
     "unused_not listed": _t("further names", "其余文件"),

@@ -6,6 +6,16 @@ from __future__ import annotations
 from advisor.sources.ascend.detect import NAME, detect, inner_folders, is_part
 from advisor.sources.ascend.opening import open_captures
 from advisor.sources.ascend.refusals import WANTED, refusal_of_path
+from advisor.sources.ascend.unused_files import why_unused
 from advisor.sources.family import Family
 
-ASCEND = Family(NAME, detect, open_captures, wanted=WANTED, inner=inner_folders, reads=is_part, refuse=refusal_of_path)
+ASCEND = Family(
+    NAME,
+    detect,
+    open_captures,
+    wanted=WANTED,
+    inner=inner_folders,
+    reads=is_part,
+    unused=why_unused,
+    refuse=refusal_of_path,
+)

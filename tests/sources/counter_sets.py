@@ -38,12 +38,17 @@ SETS_OF_COUNTERS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
          "aic_l0b_write_bw(GB/s)": "4", "aic_l0c_read_bw_cube(GB/s)": "5", "aic_l0c_write_bw_cube(GB/s)": "6",
          "aiv_l0c_read_bw(GB/s)": "0", "aiv_l0c_write_bw(GB/s)": "0"},
         {"l0a_read_gbps": 1, "l0a_write_gbps": 2, "l0b_read_gbps": 3, "l0b_write_gbps": 4, "l0c_read_gbps": 5,
-         "l0c_write_gbps": 6},
+         "l0c_write_gbps": 6, "l0c_vector_read_gbps": 0, "l0c_vector_write_gbps": 0},
+    ),
+    "MemoryL0 without two kinds of core": (
+        {"l0c_read_bw(GB/s)": "7", "l0c_write_bw(GB/s)": "8", "l0c_read_bw_cube(GB/s)": "5"},
+        {"l0c_vector_read_gbps": 7, "l0c_vector_write_gbps": 8, "l0c_read_gbps": 5},
     ),
     "MemoryUB": (
         {"aiv_ub_read_bw_vector(GB/s)": "1", "aiv_ub_write_bw_vector(GB/s)": "2", "aic_ub_read_bw_scalar(GB/s)": "3",
-         "aiv_ub_read_bw_scalar(GB/s)": "4", "aiv_ub_write_bw_scalar(GB/s)": "5"},
-        {"ub_vector_read_gbps": 1, "ub_vector_write_gbps": 2, "ub_scalar_read_gbps": 7, "ub_scalar_write_gbps": 5},
+         "aiv_ub_read_bw_scalar(GB/s)": "4", "aiv_ub_write_bw_scalar(GB/s)": "5", "aiv_ub_fixp2ub_write_bw(GB/s)": "6"},
+        {"ub_vector_read_gbps": 1, "ub_vector_write_gbps": 2, "ub_scalar_read_gbps": 7, "ub_scalar_write_gbps": 5,
+         "ub_result_write_gbps": 6},
     ),
     "MemoryAccess": (
         {"aic_read_main_memory_datas(KB)": "1", "aiv_read_main_memory_datas(KB)": "2",

@@ -54,6 +54,9 @@ _BANDWIDTHS = {
     "l0b_write_gbps": "l0b_write_bw",
     "l0c_read_gbps": "l0c_read_bw_cube",
     "l0c_write_gbps": "l0c_write_bw_cube",
+    "l0c_vector_read_gbps": "l0c_read_bw",
+    "l0c_vector_write_gbps": "l0c_write_bw",
+    "ub_result_write_gbps": "ub_fixp2ub_write_bw",
 }
 _AMOUNTS = {
     "memory_read_bytes": "read_main_memory_datas",

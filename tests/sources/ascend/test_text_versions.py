@@ -178,8 +178,9 @@ def test_every_version_says_the_same_of_a_kernel(version: str, tmp_path: Path) -
     }
 
 
-def test_a_chip_without_two_kinds_of_core_names_its_counters_without_one(tmp_path: Path) -> None:
-    names = "mac_ratio,vec_ratio,scalar_ratio,mte1_ratio,mte2_ratio,mte3_ratio"
+@pytest.mark.parametrize("counted", ["ratio", "exe_ratio"], ids=["PipeUtilization", "PipelineExecuteUtilization"])
+def test_a_chip_without_two_kinds_of_core_names_its_counters_without_one(counted: str, tmp_path: Path) -> None:
+    names = ",".join(f"{pipe}_{counted}" for pipe in ("mac", "vec", "scalar", "mte1", "mte2", "mte3"))
     shares = dict(zip(names.split(","), ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6"), strict=True))
     columns = f"Name,Start Time(us),Duration(us),{names}"
     text = table(columns, Name="k", **{"Start Time(us)": MOMENT, "Duration(us)": "2"}, **shares)

@@ -27,6 +27,8 @@ from advisor.facts.derived import (
     ModuleType,
     OperatorStack,
     Overlap,
+    PatternModule,
+    PatternOperator,
     RecordedSpan,
     Spending,
     TypeOperator,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from advisor.comparison.verification import Verification, Verifications
+    from advisor.engine.module_places import Named
     from advisor.inspection import Ranks
     from advisor.model.explanation import Explanation
     from advisor.model.inspection import Inspection
@@ -77,10 +80,11 @@ ALWAYS: tuple[type[Fact], ...] = (
     JobSign,
     EngineStep,
     ModuleType,
+    PatternModule,
 )
 """What a diagnosis says of every run, whatever tables the rules read."""
 
-LINES = (OperatorStack, TypeOperator)
+LINES = (OperatorStack, TypeOperator, PatternOperator)
 """What tells the line of the user's program behind a finding, where call stacks were recorded."""
 
 HOST_CALLS = FirstRow(HostKind)
@@ -442,11 +446,12 @@ def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalo
 
 def _with_places(profile: Profile, catalog: Catalog, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The findings with where they lie: in time, in the model, and in the user's program."""
-    from advisor.engine.module_places import operators_of_rules, with_modules
+    from advisor.engine.module_places import names_of_rules, with_modules
 
-    of_rules = operators_of_rules(catalog.rules)
-    timed = _with_times(profile, findings)
-    return _with_lines(profile, with_modules(timed, profile.table_if_recorded(ModuleType), of_rules), of_rules)
+    of_rules = names_of_rules(catalog.rules)
+    types, patterns = profile.table_if_recorded(ModuleType), profile.table_if_recorded(PatternModule)
+    placed = with_modules(_with_times(profile, findings), types, of_rules, patterns)
+    return _with_lines(profile, placed, of_rules)
 
 
 def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -462,14 +467,14 @@ def _with_times(profile: Profile, findings: tuple[Finding, ...]) -> tuple[Findin
     )
 
 
-def _with_lines(profile: Profile, findings: tuple[Finding, ...], of_rules: Mapping[str, str]) -> tuple[Finding, ...]:
+def _with_lines(profile: Profile, findings: tuple[Finding, ...], of_rules: Mapping[str, Named]) -> tuple[Finding, ...]:
     """The findings with the lines of the user's program; reads operators only where their stacks were recorded."""
     from advisor.engine.user_line import with_lines
 
     if profile.run.call_stacks != "on":
         return with_lines(findings, None)
     stacks, types = profile.table_if_recorded(OperatorStack), profile.table_if_recorded(TypeOperator)
-    return with_lines(findings, stacks, types, of_rules)
+    return with_lines(findings, stacks, types, of_rules, profile.table_if_recorded(PatternOperator))
 
 
 def _behind_lines(profile: Profile) -> tuple[type[Fact], ...]:

@@ -16,6 +16,8 @@ from corpus.troubles import Place, Troubles, at_head, in_layer, share, stack
 _ADAM_BYTES_PER_US = 0.9e6
 _FP32_BYTES = 4
 _HEAD = 128
+_NORM_LINE = 16
+"""Where the model computes a norm by small operators."""
 _RAGGED = 3.0
 """How much slower a product is whose sides are no whole tiles: an assumption, and a bad case."""
 _Doing = Iterator[do.Instruction]
@@ -259,7 +261,8 @@ class Step:
 
     def _norm(self, layer: int, backward: bool = False) -> _Doing:
         if self._without("norm", layer):
-            yield from unfused.norm(self.hidden, self.host, backward=backward, dtype=self._type("norm"))
+            dtype = self._type("norm")
+            yield from unfused.norm(self.hidden, self.host, stack=stack(_NORM_LINE), backward=backward, dtype=dtype)
         elif backward:
             yield vector("npu::npu_rms_norm_backward", "RmsNormGrad", self.hidden, self.host, inputs=2, suffix="")
         else:

@@ -8,6 +8,7 @@ like; the AdamW chain is that of PyTorch's single-tensor implementation.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from corpus.operators import BF16, batched_matmul, vector
 from corpus.program import Launch
@@ -42,11 +43,14 @@ _ADAM: _Chain = (
 )  # fmt: skip
 
 
-def norm(hidden: tuple[int, int], host_us: float, *, backward: bool = False, dtype: str = BF16) -> Iterator[Launch]:
-    """In place of RmsNorm or RmsNormGrad."""
+def norm(
+    hidden: tuple[int, int], host_us: float, *, stack: str = "", backward: bool = False, dtype: str = BF16
+) -> Iterator[Launch]:
+    """In place of RmsNorm or RmsNormGrad; no Python calls the operators of the backward pass."""
     for op, kind, inputs in _NORM_BACKWARD if backward else _NORM:
         alone = not backward and op in _ON_ROWS
-        yield vector(op, kind, (hidden[0], 1) if alone else hidden, host_us, inputs=inputs, dtype=dtype)
+        launch = vector(op, kind, (hidden[0], 1) if alone else hidden, host_us, inputs=inputs, dtype=dtype)
+        yield launch if backward else replace(launch, stack=stack)
 
 
 def rotary(hidden: tuple[int, int], host_us: float, *, dtype: str = BF16) -> Iterator[Launch]:

@@ -124,6 +124,26 @@ def _dense_codes(code: Array) -> tuple[Array, int]:
     return dense.reshape(-1).astype(np.int64), len(values)
 
 
+class Parts(Struct, frozen=True):
+    """Parts of what has one name on one rank, the largest first."""
+
+    first: Array
+    """A row of each."""
+    total: Array
+    share: Array
+    """Of all that has this name on this rank."""
+
+
+def parts_of_names(rank: Array, names: Texts, parts: Texts, values: Array) -> Parts:
+    """Values summed by rank, name and part; those without a name are left out, those of no part have one row."""
+    groups, whole = group_by(rank, names, parts), group_by(rank, names)
+    total = groups.sums(values)
+    rows = np.flatnonzero(names.codes[groups.first] >= 0)
+    rows = rows[np.argsort(-total[rows], kind="stable")]
+    first, total = groups.first[rows], total[rows]
+    return Parts(first, total, ratio(total, whole.sums(values)[whole.of[first]]))
+
+
 def row_of_key(keys: Array, wanted: Array) -> Array:
     """Per wanted value: a row of `keys` that holds it (the first), or -1."""
     if not len(keys):

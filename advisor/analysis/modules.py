@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.device import COMM, DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by, ratio
+from advisor.analysis.grouping import parts_of_names, ratio
 from advisor.analysis.kernel_peaks import KernelPeaks, peaks_of_kernels, share_of_peak
 from advisor.analysis.module_calls import BACKWARD, FORWARD, RECOMPUTE, ChargedWork, LaunchTables, Paths, charge_work
 from advisor.analysis.module_tree import ModuleTree, merge_numbered
@@ -134,22 +134,24 @@ def module_types(
 ) -> Table[ModuleType]:
     """One row per rank, operator type and innermost module that launched such kernels in a step; longest first."""
     work = charge_work(ranges, LaunchTables(kernels, calls, collectives, launches, links, gradients))
-    device, tree = build_timeline(kernels, collectives, None, windows), merge_numbered(work)
+    device = build_timeline(kernels, collectives, None, windows)
     every = in_steps(device, kernels, split)
-    module = tree.of[work.path[device.work.row[every.row]]]
-    types, us = every.table.texts("op_type"), every.duration_us / every.steps
-    groups, whole = group_by(every.table["rank"], types, module), group_by(every.table["rank"], types)
-    total, first = groups.sums(us), groups.first
-    rows = np.flatnonzero(types.codes[first] >= 0)
-    rows = rows[np.argsort(-total[rows], kind="stable")]
+    module, types, rank = modules_in_steps(work, device, every), every.table.texts("op_type"), every.table["rank"]
+    parts = parts_of_names(rank, types, module, every.duration_us / every.steps)
     return Table.build(
         ModuleType,
-        rank=every.table["rank"][first[rows]],
-        op_type=types.take(first[rows]),
-        module=Texts.of(path or None for path in tree.path).take(module[first[rows]]),
-        total_us=total[rows],
-        type_share=ratio(total[rows], whole.sums(us)[whole.of[first[rows]]]),
+        rank=rank[parts.first],
+        op_type=types.take(parts.first),
+        module=module.take(parts.first),
+        total_us=parts.total,
+        type_share=parts.share,
     )
+
+
+def modules_in_steps(work: ChargedWork, device: DeviceTimeline, every: StepKernels) -> Texts:
+    """Per kernel of the steps: the innermost module that launched it, missing outside of all."""
+    tree = merge_numbered(work)
+    return Texts.of(path or None for path in tree.path).take(tree.of[work.path[device.work.row[every.row]]])
 
 
 def module_marks(

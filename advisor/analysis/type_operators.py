@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by, ratio
+from advisor.analysis.grouping import parts_of_names
 from advisor.analysis.module_calls import LaunchTables, charge_work
 from advisor.facts.derived import TypeOperator
 from advisor.facts.observed import Collective, GradientLink, HostCall, Kernel, Launch, ModuleRange, OperatorLink
@@ -25,17 +25,14 @@ def type_operators(
     """One row per rank, operator type and operator behind such kernels; longest first."""
     recorded = LaunchTables(kernels, calls, collectives, launches, links, gradients)
     work = charge_work(ranges, recorded)
-    rank, types, us = kernels["rank"], kernels.texts("op_type"), np.nan_to_num(kernels["duration_us"])
-    names = work.operators.texts("name").at(work.operator[: work.kernels])
-    groups, whole = group_by(rank, types, names), group_by(rank, types)
-    first, total = groups.first, groups.sums(us)
-    rows = np.flatnonzero((types.codes[first] >= 0) & (names.codes[first] >= 0))
-    rows = rows[np.argsort(-total[rows], kind="stable")]
-    return Table.build(
+    names, types = work.operators.texts("name").at(work.operator[: work.kernels]), kernels.texts("op_type")
+    parts = parts_of_names(kernels["rank"], types, names, np.nan_to_num(kernels["duration_us"]))
+    table = Table.build(
         TypeOperator,
-        rank=rank[first[rows]],
-        op_type=types.take(first[rows]),
-        operator=names.take(first[rows]),
-        total_us=total[rows],
-        type_share=ratio(total[rows], whole.sums(us)[whole.of[first[rows]]]),
+        rank=kernels["rank"][parts.first],
+        op_type=types.take(parts.first),
+        operator=names.take(parts.first),
+        total_us=parts.total,
+        type_share=parts.share,
     )
+    return table.take(np.flatnonzero(table.texts("operator").codes >= 0))

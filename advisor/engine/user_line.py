@@ -4,23 +4,29 @@
 A finding that names host calls (a column `call` among its rows) is traced to the frames above the worst of them: a
 Python frame is its own line; of a framework operator it is the stack in which it takes most host time. A finding about
 a type of kernels is traced to the framework operators that led to them, and of those to the stacks with most time on
-the device, or on the host where that was not recorded. The line is the innermost frame that belongs to no library.
+the device, or on the host where that was not recorded. One about chains of kernels is traced alike, but only to
+operators that hardly launch anything else: of others nobody recorded which calls the chains are made of. The line is
+the innermost frame that belongs to no library.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from advisor.engine.module_places import LEAST_SHARE, NO_RULES, operator_of_finding
-from advisor.facts.derived import OperatorStack, TypeOperator
+from advisor.engine.module_places import LEAST_SHARE, NO_RULES, OPERATOR, PATTERN, Named, named_by_finding
+from advisor.facts.derived import OperatorStack, PatternOperator, TypeOperator
 from advisor.facts.table import Array, Table
 from advisor.model.findings import CodeLine, Finding
 
 CALL = "call"
 """The column that names host calls, in every fact."""
+OWN_SHARE = 0.9
+"""An operator belongs to a pattern where so much of what it launches lies in such chains: stacks are known per operator
+and not per call, and of one that works elsewhere too the line with most time may be another one's."""
 
 _SPENT = ("host_total_us", "device_self_us")
 """What the calls under one stack took."""
@@ -41,14 +47,20 @@ def with_lines(
     findings: Sequence[Finding],
     operators: Table[OperatorStack] | None,
     types: Table[TypeOperator] | None = None,
-    of_rules: Mapping[str, str] = NO_RULES,
+    of_rules: Mapping[str, Named] = NO_RULES,
+    patterns: Table[PatternOperator] | None = None,
 ) -> tuple[Finding, ...]:
     """The findings, those whose line is known with it.
 
-    `operators` is None where no call stacks were recorded, `types` where nothing tells the operators behind kernels;
-    `of_rules` names the type of kernels of rules that read one alone.
+    `operators` is None where no call stacks were recorded, `types` and `patterns` where nothing tells the operators
+    behind kernels; `of_rules` names the type of kernels or the pattern of rules that read one alone.
     """
-    stacks = _Stacks(operators, types)
+    behind: dict[str, Table[Any]] = {}
+    if types is not None:
+        behind[OPERATOR] = types.take(np.flatnonzero(types["type_share"] >= LEAST_SHARE))
+    if patterns is not None:
+        behind[PATTERN] = patterns.take(np.flatnonzero(patterns["operator_share"] >= OWN_SHARE))
+    stacks = _Stacks(operators, behind)
     return tuple(
         finding
         if (line := _line_of_finding(finding, stacks, of_rules)) is None
@@ -66,13 +78,13 @@ def user_line(frames: Iterable[str]) -> CodeLine | None:
     return None
 
 
-def _line_of_finding(finding: Finding, stacks: _Stacks, of_rules: Mapping[str, str]) -> CodeLine | None:
+def _line_of_finding(finding: Finding, stacks: _Stacks, of_rules: Mapping[str, Named]) -> CodeLine | None:
     rank = finding.seen[0].rank if finding.seen else None
     for name in _calls_of_finding(finding):
         if line := user_line([name]) or (stacks.line(name, rank) if _is_operator(name) else None):
             return line
-    kind = operator_of_finding(finding, of_rules)
-    return stacks.line_of_type(kind, rank) if kind else None
+    named = named_by_finding(finding, of_rules)
+    return None if named is None else stacks.line_of_kernels(named, rank)
 
 
 def _calls_of_finding(finding: Finding) -> Iterable[str]:
@@ -92,8 +104,8 @@ def _is_operator(name: str) -> bool:
 class _Stacks:
     """The call stacks of framework operators, and how much host time is spent under each."""
 
-    def __init__(self, operators: Table[OperatorStack] | None, types: Table[TypeOperator] | None) -> None:
-        self._operators, self._types = operators, types
+    def __init__(self, operators: Table[OperatorStack] | None, behind: Mapping[str, Table[Any]]) -> None:
+        self._operators, self._behind = operators, behind
         self._known: dict[tuple[str, int | None], CodeLine | None] = {}
 
     def line(self, name: str, rank: int | None) -> CodeLine | None:
@@ -102,16 +114,17 @@ class _Stacks:
             self._known[name, rank] = _most_spent(_time_by_line(self._time_by_stack(name, rank, _SPENT[:1])))
         return self._known[name, rank]
 
-    def line_of_type(self, kind: str, rank: int | None) -> CodeLine | None:
-        """The user's line from which most of the time of this type of kernels is launched.
+    def line_of_kernels(self, named: Named, rank: int | None) -> CodeLine | None:
+        """The user's line from which most of the time of these kernels is launched.
 
         Each operator counts as much as the time of the kernels it led to, and among its stacks by their time.
         """
-        if self._types is None or self._operators is None:
+        table = self._behind.get(named.key)
+        if table is None or self._operators is None:
             return None
-        mine = self._types.texts("op_type").isin([kind]) & (self._types["type_share"] >= LEAST_SHARE)
-        here = mine & (self._types["rank"] == rank) if rank is not None else mine
-        behind = self._types.take(np.flatnonzero(here if here.any() else mine))
+        mine = table.texts(named.key).isin([named.name])
+        here = mine & (table["rank"] == rank) if rank is not None else mine
+        behind = table.take(np.flatnonzero(here if here.any() else mine))
         spent: dict[CodeLine, float] = {}
         for name, us in zip(behind.texts("operator").values(), behind["total_us"].tolist(), strict=True):
             lines = _time_by_line(self._time_by_stack(str(name), rank, _SPENT[::-1]))

@@ -96,6 +96,8 @@ TABLES: Mapping[str, Text] = {
     "overlap_tracks": _t("the profiler's own overlap analysis", "profiler 自带的重叠分析"),
     "overlaps": _t("compute, communication and idle time of steps", "step 的计算、通信与空闲时间"),
     "paired_calls": _t("sends with their receives", "配对的 send 与 receive"),
+    "pattern_modules": _t("fusible chains by module", "各模块的可融合算子串"),
+    "pattern_operators": _t("framework operators behind fusible chains", "可融合算子串对应的框架算子"),
     "patch_convolutions": _t("convolutions of patches", "patch 卷积"),
     "peer_waits": _t("for whom collectives wait", "集合通信在等哪张卡"),
     "port_counters": _t("counters of network ports", "网口计数器"),

@@ -116,7 +116,7 @@ class CodeLine(_Model):
 
 
 class ModulePlace(_Model):
-    """A module of the model to which a part of the time of an operator belongs."""
+    """A module of the model to which a part of the time of an operator, or of chains of operators, belongs."""
 
     module: str
     """With the modules around it, `/` between; a star for the numbers of modules that were taken together."""

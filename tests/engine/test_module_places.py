@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import advisor
-from advisor.engine.module_places import operators_of_rules, with_modules
-from advisor.facts.derived import ModuleType
+import corpus
+from advisor.engine.module_places import Named, names_of_rules, with_modules
+from advisor.facts.derived import ModuleType, PatternModule
 from advisor.facts.table import read_table
-from advisor.model.findings import Finding, Head, Place, Rows
+from advisor.model.findings import CodeLine, Finding, Head, Place, Rows
 from advisor.report.blocks import one_line
 from advisor.report.diagnosis.document import diagnosis_document
 
@@ -22,6 +26,17 @@ TYPES = read_table(
     0    MatMul  Net/head           9        0.09
     0    Add     Net/layers.*       5        1
     1    MatMul  Net/layers.*/attn  90       1
+    """,
+)
+
+
+CHAINS = read_table(
+    PatternModule,
+    """
+    rank pattern module             total_us pattern_share
+    0    norm    Net/layers.*/norm  70       0.7
+    0    norm    Net/head           30       0.3
+    0    swiglu  -                  5        1
     """,
 )
 
@@ -66,13 +81,38 @@ def test_a_report_of_a_real_model_names_layers(real_data: Path) -> None:
     assert leading.evidence[0].value == "Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2Attention_*"
     top = next(one for one in found.findings if one.rule == "compute/top-operators")
     assert top.modules[0].module == "Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2RMSNorm_*"
+    norms = next(one for one in found.findings if one.rule == "compute/unfused-norm")
+    assert [place.module for place in norms.modules] == ["Qwen2Model_0/Qwen2DecoderLayer_*/Qwen2RMSNorm_*"]
     for language, label in (("en", "In the model"), ("zh", "所在模块")):
         assert label in one_line(diagnosis_document(found, language).blocks)
 
 
 def test_a_rule_that_reads_one_type_alone_is_about_it() -> None:
-    of_rules = operators_of_rules(advisor.load_rules().rules)
-    assert {"compute/cast-excess": "Cast", "compute/transdata-excess": "TransData"}.items() <= of_rules.items()
+    of_rules = names_of_rules(advisor.load_rules().rules)
+    assert of_rules["compute/cast-excess"] == Named("op_type", "Cast")
+    assert of_rules["compute/unfused-norm"] == Named("pattern", "norm")
     assert "compute/top-operators" not in of_rules
-    (found,) = with_modules([finding(rule="compute/x")], TYPES, {"compute/x": "Add"})
+    (found,) = with_modules([finding(rule="compute/x")], TYPES, {"compute/x": Named("op_type", "Add")})
     assert [place.module for place in found.modules] == ["Net/layers.*"]
+
+
+def test_a_finding_about_chains_names_the_modules_that_hold_them() -> None:
+    norms, of_rules = finding(rule="compute/x"), {"compute/x": Named("pattern", "norm")}
+    for one in (norms, finding({"pattern": "norm"})):
+        (found,) = with_modules([one], TYPES, of_rules, CHAINS)
+        assert [(place.module, place.share) for place in found.modules] == [
+            ("Net/layers.*/norm", 0.7),
+            ("Net/head", 0.3),
+        ]
+    for tables in ((TYPES, of_rules, None), (None, of_rules, CHAINS.take(np.arange(0)))):
+        assert with_modules([norms], *tables)[0].modules == ()
+    (found,) = with_modules([finding({"pattern": "swiglu"})], None, of_rules, CHAINS)
+    assert found.modules == ()
+
+
+@pytest.mark.parametrize("export", ["text", "database"])
+def test_chains_of_a_whole_capture_name_their_modules_and_the_line_that_calls_them(tmp_path: Path, export: str) -> None:
+    found = advisor.diagnose(corpus.write(corpus.job("unfused-norm", 3), tmp_path, export, modules=True))
+    (norms,) = (one for one in found.findings if one.rule == "compute/unfused-norm")
+    assert [place.module for place in norms.modules] == ["model/layers.*/mlp", "model/layers.*/self_attn"]
+    assert norms.source == CodeLine(file="model.py", line=16, function="forward")

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import advisor
 from advisor.analysis.operator_stacks import operator_stacks
+from advisor.engine.module_places import Named
 from advisor.engine.user_line import user_line, with_lines
-from advisor.facts.derived import OperatorStack, TypeOperator
+from advisor.facts.derived import OperatorStack, PatternOperator, TypeOperator
 from advisor.facts.observed import OperatorCall
 from advisor.facts.profile import Profile
 from advisor.facts.table import Table, read_table
@@ -180,7 +181,7 @@ CALLS = Table.build(
 
 def line_of_kernels(op_type: str, rank: int = 0, table: Table[OperatorStack] = CALLS) -> CodeLine | None:
     one = finding(rank=rank).model_copy(update={"rule": "compute/x"})
-    return with_lines([one], table, TYPES, {"compute/x": op_type})[0].source
+    return with_lines([one], table, TYPES, {"compute/x": Named("op_type", op_type)})[0].source
 
 
 def test_kernels_are_called_from_the_line_whose_operators_take_most_of_their_device_time() -> None:
@@ -198,6 +199,31 @@ def test_kernels_that_only_libraries_call_or_nobody_knows_have_no_line() -> None
     assert line_of_kernels("Cast") is line_of_kernels("Conv2D") is None
     one = finding().model_copy(update={"subject": {"op_type": "MatMul"}})
     assert with_lines([one], CALLS)[0].source is None
+
+
+PATTERNS = read_table(
+    PatternOperator,
+    """
+    rank pattern operator     total_us operator_share
+    0    norm    aten::mm     90       0.89
+    0    norm    aten::linear 60       0.9
+    0    norm    aten::bmm    50       1
+    1    norm    aten::bmm    9        1
+    0    rotary  aten::mm     90       0.2
+    """,
+)
+
+
+def test_a_chain_is_traced_to_operators_that_hardly_launch_anything_else() -> None:
+    """`aten::mm` takes most of the time of these chains, and nobody knows which of its calls are theirs."""
+
+    def line_of_chain(pattern: str, rank: int = 0) -> CodeLine | None:
+        one = finding(rank=rank).model_copy(update={"subject": {"pattern": pattern}})
+        return with_lines([one], CALLS, TYPES, patterns=PATTERNS)[0].source
+
+    assert line_of_chain("norm") == CodeLine(file="b.py", line=2, function="f")
+    assert line_of_chain("norm", rank=1) == CodeLine(file="d.py", line=4, function="f")
+    assert line_of_chain("rotary") is line_of_chain("swiglu") is None
 
 
 def test_a_finding_about_operators_names_the_line_of_a_whole_capture(shared: SharedCaptures) -> None:

@@ -72,6 +72,33 @@ class TypeOperator(Fact):
     type_share: Annotated[float, Share("Part of the time of this type on this rank, operator known or not.")]
 
 
+class PatternModule(Fact):
+    """All chains of one pattern in one module on one rank, per step; chains as in `fusible_chains`."""
+
+    table = "pattern_modules"
+    observed = False
+
+    rank: Rank
+    pattern: Annotated[str, Key("What the chains are, a file in `patterns/` of the rules.")]
+    module: Annotated[str, Key("The innermost module that their kernels belong to; missing for those in none.")]
+    total_us: Annotated[float, Us("Time of these kernels per step.")]
+    pattern_share: Annotated[float, Share("Part of the time of such chains on this rank.")]
+
+
+class PatternOperator(Fact):
+    """All kernels of chains of one pattern that one operator of the framework led to on one rank, per step."""
+
+    table = "pattern_operators"
+    observed = False
+    on_request = True
+
+    rank: Rank
+    pattern: Annotated[str, Key("What the chains are, a file in `patterns/` of the rules.")]
+    operator: Annotated[str, Key("Operator of the framework.")]
+    total_us: Annotated[float, Us("Their time per step.")]
+    operator_share: Annotated[float, Share("Part of the time of all kernels that this operator led to.")]
+
+
 class OperatorStack(Fact):
     """All calls of one operator of the framework under one call stack on one rank, whole capture."""
 

@@ -2,8 +2,9 @@
 """TrafficSample: the counters HBM, LLC and QoS of the timeline; hbm.csv, ddr.csv, llc_read_write.csv, hccs.csv and
 pcie.csv, which sum a capture up; the tables HBM, DDR, LLC, QOS, HCCS and PCIE of the database.
 
-Bandwidths of the database are in bytes per second and hit rates in per cent; the timeline has MB/s, and hit rates as
-parts of one. Of classes of traffic (QoS) that are counted die by die in the timeline nothing is read.
+Bandwidths of the database are in bytes per second and hit rates in per cent. The timeline and the files have MB/s,
+which are 1024 × 1024 bytes in msprof's source, and the timeline has hit rates as parts of one. Of classes of traffic
+(QoS) that are counted die by die in the timeline nothing is read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading, read_each
 
 _BYTES_PER_GB = 1e9
-_MB_PER_GB = 1e3
+_MB_PER_GB = _BYTES_PER_GB / 2**20
 _PER_CENT = 100.0
 Samples = Table[TrafficSample]
 
@@ -93,10 +94,10 @@ def _lower(texts: Texts) -> Texts:
 # files that sum a capture up
 
 _MEMORY = {"unit_name": ("Metric",), "read": ("Read",), "write": ("Write",)}
-_CACHE = {"unit_name": ("Task",), "way": ("Mode",), "speed_gbps": ("Throughput",), "hits": ("Hit Rate",)}
+_CACHE = {"unit_name": ("Task",), "way": ("Mode",), "moved": ("Throughput",), "hits": ("Hit Rate",)}
 _UNIT = Column("Number of the unit; the row of another name sums the others up.", "text")
 _LINK = {"mode": ("Mode",), "mean": ("Average", "Avg")}
-_SPEED = Column("Mean bandwidth.", "float", "GB/s")
+_SPEED = Column("Mean bandwidth, MB/s.", "float")
 _FILES = {"hbm.csv": "HBM", "ddr.csv": "DDR", "hccs.csv": "HCCS", "pcie.csv": "PCIe"}
 _WAYS_OF_LINKS = (("received", "rx"), ("sent", "tx"))
 
@@ -105,9 +106,14 @@ def _samples_of_file(folder: Folder, file: str, place: str) -> Samples:
     ways = _memory_ways if place in ("HBM", "DDR") else _link_ways
     parts = [
         Table.build(
-            TrafficSample, rank=np.full(len(speed), folder.rank), place=place, way=way, unit=unit, speed_gbps=speed
-        ).take(speed >= 0)
-        for way, unit, speed in ways(folder, file)
+            TrafficSample,
+            rank=np.full(len(mbps), folder.rank),
+            place=place,
+            way=way,
+            unit=unit,
+            speed_gbps=mbps / _MB_PER_GB,
+        ).take(mbps >= 0)
+        for way, unit, mbps in ways(folder, file)
     ]
     return Table.concat(TrafficSample, parts) if parts else Table.empty(TrafficSample)
 
@@ -139,23 +145,24 @@ _LONGEST_NUMBER = 6
 def _samples_of_cache(folder: Folder) -> Samples:
     """Each unit; where none is named, what sums them up. Hit rates above one are in per cent: old versions wrote parts
     of one under the same heading."""
-    also = {"unit_name": _UNIT, "way": Column("What was counted.", "text"), "hits": Column("Hit rate.", "float")}
-    columns = folder.columns(TrafficSample, "llc_read_write.csv", _CACHE, ("speed_gbps",), also)
-    speed, hits, way = columns["speed_gbps"], columns.get("hits"), columns.get("way")
-    assert isinstance(speed, np.ndarray)  # noqa: S101 - speeds are numbers
+    way_said, rate = Column("What was counted.", "text"), Column("Hit rate.", "float")
+    also = {"unit_name": _UNIT, "way": way_said, "moved": _SPEED, "hits": rate}
+    columns = folder.columns(TrafficSample, "llc_read_write.csv", _CACHE, ("moved",), also)
+    moved, hits, way = columns["moved"], columns.get("hits"), columns.get("way")
+    assert isinstance(moved, np.ndarray)  # noqa: S101 - speeds are numbers
     unit = _numbers_of_units(columns)
-    share = hits if isinstance(hits, np.ndarray) else np.full(len(speed), np.nan)
+    share = hits if isinstance(hits, np.ndarray) else np.full(len(moved), np.nan)
     share = share / (_PER_CENT if (share > 1).any() else 1)
     named = (unit != MISSING) | ~(unit != MISSING).any()
     return Table.build(
         TrafficSample,
-        rank=np.full(len(speed), folder.rank),
+        rank=np.full(len(moved), folder.rank),
         place="LLC",
         way=_lower(way) if isinstance(way, Texts) else None,
         unit=unit,
-        speed_gbps=speed,
+        speed_gbps=moved / _MB_PER_GB,
         hit_share=np.where((share >= 0) & (share <= 1), share, np.nan),
-    ).take(named & (speed >= 0))
+    ).take(named & (moved >= 0))
 
 
 def _link_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, Array]]:
@@ -168,7 +175,7 @@ def _link_ways(folder: Folder, file: str) -> Iterator[tuple[str, Array | None, A
     for way, start in _WAYS_OF_LINKS:
         own = mode.hits(name.lower().startswith(start) and "latency" not in name.lower() for name in mode.names)
         if (own & (mean >= 0)).any():
-            yield way, None, np.array([np.nansum(np.where(mean >= 0, mean, 0)[own]) / _MB_PER_GB])
+            yield way, None, np.array([np.nansum(np.where(mean >= 0, mean, 0)[own])])
 
 
 def _samples_from_text(folder: Folder) -> Samples:

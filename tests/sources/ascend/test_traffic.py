@@ -22,6 +22,29 @@ def said(rows: list[dict[str, object]]) -> list[tuple[object, ...]]:
     return [tuple(row[key] for key in KEYS) for row in rows]
 
 
+def mb(number: float) -> object:
+    """MB/s as msprof writes them, of 1024 × 1024 bytes, in GB/s."""
+    return pytest.approx(number * 1.048576e-3)
+
+
+def test_both_exports_say_the_same_of_one_sample(tmp_path: Path) -> None:
+    """What a real database holds of 11 469.916 MB/s."""
+    texts = Texts()
+    row = {
+        "deviceId": 0,
+        "llcId": 0,
+        "timestampNs": 9,
+        "hitRate": 85.1,
+        "throughput": 12027078639,
+        "mode": texts["read"],
+    }
+    (stored,) = rows_of(TRAFFIC_SAMPLES, database(tmp_path, texts, LLC=[row]))
+    (drawn,) = of(
+        TRAFFIC_SAMPLES.ways["text"], captured(tmp_path, [counter("LLC 0 Read/Throughput", "20", moved=11469.916)])
+    )
+    assert drawn["speed_gbps"] == pytest.approx(stored["speed_gbps"], rel=1e-9)
+
+
 def counter(name: str, ts: str, **args: object) -> Json:
     spelled = {"read": "Read(MB/s)", "write": "Write(MB/s)", "moved": "Throughput(MB/s)", "hits": "Hit Rate(%)"}
     held = {spelled[key]: value for key, value in args.items()}
@@ -39,10 +62,10 @@ def test_counters_of_the_timeline_are_speeds_and_hit_rates_belong_to_their_momen
         counter("LLC 3 Write/Hit Rate", "30", hits=0.5),
     ]
     assert said(of(TRAFFIC_SAMPLES.ways["text"], captured(tmp_path, events))) == [
-        ("HBM", "read", 0, 10_500, 1.5, None),
-        ("HBM", "write", 0, 10_500, 0.5, None),
-        ("LLC", "read", 3, 20_000, 8.0, 0.75),
-        ("LLC", "read", 3, 30_000, 4.0, None),
+        ("HBM", "read", 0, 10_500, mb(1500), None),
+        ("HBM", "write", 0, 10_500, mb(500), None),
+        ("LLC", "read", 3, 20_000, mb(8000), 0.75),
+        ("LLC", "read", 3, 30_000, mb(4000), None),
     ]
 
 
@@ -61,13 +84,13 @@ def test_files_that_sum_up_hold_means_without_a_moment(tmp_path: Path) -> None:
         "0,Tx_cpl_avg(MB/s),0,9,3\n0,Tx_latency_avg(us),0,9,7777\n0,Rx_p_avg(MB/s),0,9,40\n",
     }
     assert said(of(TRAFFIC_SAMPLES.ways["text"], captured(tmp_path, **files))) == [
-        ("HBM", "read", 0, None, 1.0, None),
-        ("HBM", "read", 1, None, 3.0, None),
-        ("HBM", "write", 0, None, 0.5, None),
-        ("HCCS", "received", None, None, 1.5, None),
-        ("HCCS", "sent", None, None, 2.5, None),
-        ("PCIe", "received", None, None, 0.04, None),
-        ("PCIe", "sent", None, None, pytest.approx(0.123), None),
+        ("HBM", "read", 0, None, mb(1000), None),
+        ("HBM", "read", 1, None, mb(3000), None),
+        ("HBM", "write", 0, None, mb(500), None),
+        ("HCCS", "received", None, None, mb(1500), None),
+        ("HCCS", "sent", None, None, mb(2500), None),
+        ("PCIe", "received", None, None, mb(40), None),
+        ("PCIe", "sent", None, None, mb(123), None),
     ]
 
 
@@ -88,7 +111,7 @@ def test_the_cache_is_summed_up_unit_by_unit_and_its_hits_in_either_unit(
     rows = f"0,read,Average,{first},4000\n0,read,0,{first},8000\n0,read,1,{second},0\n"
     file = f"Device_id,Mode,Task,Hit Rate(%),Throughput(MB/s)\n{rows}"
     assert said(of(TRAFFIC_SAMPLES.ways["text"], captured(tmp_path, llc_read_write=file))) == [
-        ("LLC", "read", 0, None, 8.0, pytest.approx(0.845)),
+        ("LLC", "read", 0, None, mb(8000), pytest.approx(0.845)),
         ("LLC", "read", 1, None, 0.0, 0.0),
     ]
 
@@ -96,7 +119,7 @@ def test_the_cache_is_summed_up_unit_by_unit_and_its_hits_in_either_unit(
 def test_the_cache_of_the_timeline_comes_before_the_file_that_sums_it_up(tmp_path: Path) -> None:
     file = "Mode,Task,Hit Rate(%),Throughput(MB/s)\nread,0,84.5,8000\n"
     folder = captured(tmp_path, [counter("LLC 3 Read/Throughput", "20", moved=1000.0)], llc_read_write=file)
-    assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [("LLC", "read", 3, 20_000, 1.0, None)]
+    assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [("LLC", "read", 3, 20_000, mb(1000), None)]
 
 
 @pytest.mark.parametrize("spelled", ["value", "bandwidth(MB/s)"])
@@ -112,8 +135,8 @@ def test_classes_of_traffic_are_read_under_their_names(spelled: str, tmp_path: P
         )
     ]
     assert said(of(TRAFFIC_SAMPLES.ways["text"], captured(tmp_path, events))) == [
-        ("QoS", "OTHERS", None, 10_000, 3.0, None),
-        ("QoS", "AICPU", None, 10_000, 0.0205, None),
+        ("QoS", "OTHERS", None, 10_000, mb(3000), None),
+        ("QoS", "AICPU", None, 10_000, mb(20.5), None),
     ]
 
 
@@ -134,15 +157,15 @@ def test_a_mean_of_all_units_counts_where_no_unit_is_named(tmp_path: Path) -> No
         "Device_id,Metric,Read(MB/s),Write(MB/s)", Metric="Average", **{"Read(MB/s)": "2000", "Write(MB/s)": "1"}
     )
     assert said(of(TRAFFIC_SAMPLES.ways["text"], captured(tmp_path, ddr=file))) == [
-        ("DDR", "read", None, None, 2.0, None),
-        ("DDR", "write", None, None, 0.001, None),
+        ("DDR", "read", None, None, mb(2000), None),
+        ("DDR", "write", None, None, mb(1), None),
     ]
 
 
 def test_the_timeline_is_finer_than_the_file_of_the_same_place(tmp_path: Path) -> None:
     file = "Device_id,Metric,Read(MB/s),Write(MB/s)\n0,0,777,777\n"
     folder = captured(tmp_path, [counter("HBM 0/Read", "10", read=1000.0)], hbm=file)
-    assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [("HBM", "read", 0, 10_000, 1.0, None)]
+    assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [("HBM", "read", 0, 10_000, mb(1000), None)]
 
 
 def test_files_are_read_where_the_timeline_cannot_be(tmp_path: Path) -> None:
@@ -150,8 +173,8 @@ def test_files_are_read_where_the_timeline_cannot_be(tmp_path: Path) -> None:
     folder = captured(tmp_path, [counter("HBM 0/Read", "10", read=777.0)], hbm=file)
     folder.files["trace_view.json"].write_text("no timeline", "utf-8")
     assert said(of(TRAFFIC_SAMPLES.ways["text"], folder)) == [
-        ("HBM", "read", 0, None, 1.0, None),
-        ("HBM", "write", 0, None, 2.0, None),
+        ("HBM", "read", 0, None, mb(1000), None),
+        ("HBM", "write", 0, None, mb(2000), None),
     ]
 
 

@@ -258,6 +258,8 @@ class RemedyStep(_Model):
     run: str = ""
     code: str = ""
     care: Text | None = None
+    takes: tuple[str, ...] = ()
+    """What it takes more of, by names of resources: steps pull against findings that say that these are scarce."""
 
 
 _READERS: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
@@ -333,6 +335,8 @@ class RuleInfo(_Model):
     references: tuple[Reference, ...] = ()
     formerly: tuple[str, ...] = ()
     """Ids it had before: settings and baselines may still use them."""
+    scarce: str | None = None
+    """The resource that its findings say there is too little of."""
     symptom: bool = False
     """It says where time goes, not why: its findings never stand above one that explains a part of them."""
 

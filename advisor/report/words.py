@@ -144,6 +144,9 @@ WORDS: Mapping[str, Text] = {
     "why": _t("Why it matters", "为什么重要"),
     "fix": _t("How to fix it", "如何修改"),
     "care": _t("Take care", "注意"),
+    "takes": _t("It takes {what}, which is scarce here", "会占用{what}，而此处{what}已经紧张"),
+    "watch": _t("To watch afterwards", "修改后关注"),
+    "watch_value": _t(" ({value} now, threshold {threshold})", "（当前 {value}，阈值 {threshold}）"),
     "assumes": _t("The saving assumes", "收益的前提"),
     "references": _t("Read more", "参考资料"),
     "caused_by": _t("Caused by", "根因"),
@@ -319,6 +322,14 @@ SEVERITIES: Mapping[str, Text] = {
     "low": _t("low", "低"),
     "info": _t("info", "提示"),
 }
+
+RESOURCES: Mapping[str, Text] = {
+    "device_memory": _t("device memory", "显存"),
+    "host_memory": _t("memory of the host", "主机内存"),
+    "processors": _t("time of the host's processors", "主机 CPU"),
+    "launching": _t("time of the threads that launch kernels", "下发线程的时间"),
+}
+"""What steps of remedies may take more of, by how rules name it."""
 
 CONFIDENCES: Mapping[str, Text] = {
     "high": _t("high", "高"),

@@ -17,7 +17,7 @@ from advisor.facts.names import FACTS
 from advisor.messages.errors import ExprError, Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text, hole_names
-from advisor.model.findings import Confidence, Param, Reference, RemedyStep, Severity
+from advisor.model.findings import Confidence, Param, Reference, Severity
 from advisor.rules.occurrences import bound_occurrences
 from advisor.rules.rule import EvidenceSpec, ExcerptSpec, Rule, SavingSpec
 from advisor.rules.schema import RuleFile, check_shape
@@ -118,6 +118,7 @@ class _Binder:
             occurrences=occurrences,
             saving=saving,
             explains=tuple(dict.fromkeys(w.explains)),
+            scarce=w.scarce,
             symptom=self.symptom(scope),
             coverage=self.coverage(),
             doubts=tuple(w.doubts) if isinstance(w.doubts, list) else ("*",) if w.doubts else (),
@@ -128,7 +129,7 @@ class _Binder:
             title=w.title,
             title_with=dict(w.title_with),
             why=w.why,
-            fix=tuple(RemedyStep(do=f.do, run=f.run, code=f.code, care=f.care) for f in w.fix),
+            fix=tuple(f.as_step() for f in w.fix),
             fix_when=fix_when,
             pattern_fixes=w.pattern_fixes,
             references=tuple(Reference(title=r.title, url=r.url) for r in w.references),

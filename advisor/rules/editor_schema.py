@@ -36,6 +36,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "explains": "Ids of findings that this one is a cause of.",
         "doubts": "`true` where the times of a rank cannot be trusted, or patterns of rules that rest on them: their "
         "findings there are less certain.",
+        "scarce": "What its findings say there is too little of: steps of other remedies that take it say so.",
         "symptom": "Whether it only restates where time goes, and so never leads while a cause of it is known.",
         "evidence": "Measured values to show, and the params they were held against.",
         "rows": "An excerpt of the rows behind a finding.",
@@ -77,6 +78,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "run": "A command.",
         "code": "A piece of code.",
         "care": "What can go wrong.",
+        "takes": "What it takes more of: where a finding says that this is scarce, the step says so.",
         "when": "Only where this holds of the finding or of the run.",
     },
     "ReferenceFile": {"title": "The name of the page.", "url": "Its address."},

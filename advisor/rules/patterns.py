@@ -250,7 +250,7 @@ class _Binder:
             raise RuleError(self.mistakes)
         return Pattern(
             chain=ChainPattern(w.name, w.operator, orders, workload=w.workload, has_remedy=bool(w.fix)),
-            fix=tuple(RemedyStep(do=step.do, run=step.run, code=step.code, care=step.care) for step in w.fix),
+            fix=tuple(step.as_step() for step in w.fix),
             fix_when=whens,
             tests=tuple(w.tests),
             path=self.path,

@@ -107,6 +107,8 @@ class Rule:
     occurrences: Occurrences | None
     saving: SavingSpec | None
     explains: tuple[str, ...]
+    scarce: str | None
+    """The resource that its findings say there is too little of."""
     symptom: Compiled | None
     """The time per step, µs, that a finding says again and does not explain; None for a cause."""
     coverage: Mapping[str, float]
@@ -217,6 +219,7 @@ class Rule:
                 one for one in self.references if run is None or one.concerns(run.device_family, run.framework)
             ),
             formerly=self.formerly,
+            scarce=self.scarce,
             symptom=self.symptom is not None,
         )
 

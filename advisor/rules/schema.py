@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from advisor.messages.errors import Mistake
 from advisor.messages.message import Message
 from advisor.messages.text import Text
+from advisor.model.findings import RemedyStep
 from advisor.rules.source import Path_, RuleDocument, suggest_close, suggest_known
 
 CATEGORIES = ("capture", "host", "compute", "comm", "ranks", "pipeline", "memory", "io", "env")
@@ -46,6 +47,7 @@ RuleId = Annotated[str, Field(pattern=ID)]
 StatementKey = Annotated[str, Field(min_length=1)]
 SeverityWord = Literal["info", "low", "medium", "high", "critical"]
 ConfidenceWord = Literal["low", "medium", "high"]
+ResourceWord = Literal["device_memory", "host_memory", "processors", "launching"]
 
 
 class _Part(BaseModel):
@@ -120,7 +122,12 @@ class FixFile(_Part):
     run: str = ""
     code: str = ""
     care: Words | None = None
+    takes: list[ResourceWord] = []
     when: Expression = "true"
+
+    def as_step(self) -> RemedyStep:
+        """The step as reports show it; when it applies is kept beside it."""
+        return RemedyStep(do=self.do, run=self.run, code=self.code, care=self.care, takes=tuple(self.takes))
 
 
 class ReferenceFile(_Part):
@@ -163,6 +170,7 @@ class RuleFile(_Part):
     severity: SeverityWord | dict[SeverityWord, Expression]
     explains: list[RuleId] = []
     symptom: Expression = ""
+    scarce: ResourceWord | None = None
     doubts: bool | list[str] = False
     evidence: list[ShownFile] = []
     rows: RowsFile | None = None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from advisor.model.findings import RemedyStep as Remedy
 from advisor.model.findings import Rows as Table
 from advisor.model.run import UNEVEN
 from advisor.model.unread import SavedMessage, Unread
-from advisor.report.blocks import Blocks, Grid
+from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
@@ -32,7 +32,7 @@ from advisor.report.prose import (
 )
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
-from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, DAMAGE_KINDS, SEVERITIES, say, word_for
+from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, DAMAGE_KINDS, RESOURCES, SEVERITIES, say, word_for
 from advisor.units import show_value
 
 MOST_ROWS = 10
@@ -221,6 +221,8 @@ class Maker:
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
         self.step_us = diagnosis.run.step_us
+        scarce = ((self.rule(finding).scarce, finding) for finding in reversed(diagnosis.findings))
+        self.scarce = {what: finding for what, finding in scarce if what}
 
     def card(self, number: int, finding: Finding) -> Card:
         info = self.rule(finding)
@@ -415,8 +417,18 @@ class Maker:
 
     def action(self, step: Remedy, finding: Finding, holes: Mapping[str, TextPiece]) -> CardStep:
         care = rule_text(step.care.say(self.language, of=self.times_of), holes) if step.care else ()
+        care = (*care, *self.clashes(step, finding))
         run, code = (clean_block(command, _shell_values(finding)) for command in (step.run, step.code))
         return CardStep(rule_text(step.do.say(self.language, of=self.times_of), holes), run, code, care)
+
+    def clashes(self, step: Remedy, finding: Finding) -> Iterator[Paragraph]:
+        """What the step takes of that another finding says is scarce, with that finding."""
+        for what in step.takes:
+            other = self.scarce.get(what)
+            if other is not None and other.rule != finding.rule:
+                resource = RESOURCES[what].say(self.language) if what in RESOURCES else clean_line(what)
+                said = say("takes", self.language, what=resource) + say("colon", self.language)
+                yield Paragraph((TextPiece(said), *self.title(other)))
 
 
 def worst_place(card: Card, language: Language) -> str:

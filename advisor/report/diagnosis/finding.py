@@ -25,7 +25,7 @@ from advisor.report.blocks import (
 )
 from advisor.report.diagnosis.cards import Card, CardLink, CardMeasure, CardStep, worst_place
 from advisor.report.occurrence_times import When
-from advisor.report.prose import Prose, TextPiece, Tone, code_prose, join_prose, plain_prose, strong, toned
+from advisor.report.prose import Prose, TextPiece, Tone, code_prose, flat_text, join_prose, plain_prose, strong, toned
 from advisor.report.words import say
 
 MOST_MOMENTS = 3
@@ -70,9 +70,17 @@ class FindingBlocks:
         if card.actions:
             yield Paragraph((TextPiece(say("fix", self.language), strong=True),))
             yield from remedy_list(card.actions, self.language)
+            yield from self.watched(card)
         if card.assumes:
             yield Paragraph((*self.label("assumes"), *card.assumes))
         yield from self.references(card)
+
+    def watched(self, card: Card) -> Iterator[Paragraph]:
+        """What tells afterwards whether the remedy helped: the value that was held against a threshold."""
+        held = next((item for item in card.measures if item.threshold), None)
+        if held is not None and not card.is_folded:
+            now = say("watch_value", self.language, value=flat_text(held.value), threshold=held.threshold)
+            yield Paragraph((*self.label("watch"), *held.label, TextPiece(now)))
 
     def short(self, card: Card) -> ListBlock:
         """Title, saving, where, and what to do first: lines below each other, behind the number."""

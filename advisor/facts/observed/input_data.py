@@ -59,7 +59,10 @@ class DatasetOperation(Fact):
 
 
 class HostCpu(Fact):
-    """How busy the processors of the host were while one rank was recorded."""
+    """How busy the processors of the host were while one rank was recorded.
+
+    With everything that ran there; where `host_sys` sampled them, with the process of the rank alone.
+    """
 
     table = "host_cpus"
     among_events = True

@@ -78,10 +78,12 @@ def _processors_of_msprof(folder: Folder) -> Table[HostCpu]:
     device, idle, waiting = (columns.get(name) for name in _LOAD)
     assert isinstance(idle, np.ndarray)  # noqa: S101 - shares are numbers
     of_host = device.isin(["host"]) if isinstance(device, Texts) else np.zeros(len(idle), bool)
-    if not of_host.any():
+    usable = of_host & (idle >= 0) & (idle <= 1)
+    if not usable.any():
         raise FactMissing([HostCpu.table])
-    waited = np.nanmean(waiting[of_host]) if isinstance(waiting, np.ndarray) else None
-    return Table.build(HostCpu, rank=[folder.rank], busy_share=[1 - idle[of_host].mean()], waiting_share=[waited])
+    waited = waiting[usable & (waiting >= 0) & (waiting <= 1)] if isinstance(waiting, np.ndarray) else idle[:0]
+    mean = waited.mean() if len(waited) else None
+    return Table.build(HostCpu, rank=[folder.rank], busy_share=[1 - idle[usable].mean()], waiting_share=[mean])
 
 
 def _processors_of_timeline(folder: Folder) -> Table[HostCpu]:

@@ -90,6 +90,15 @@ def test_the_load_of_the_device_alone_tells_nothing_of_the_host(tmp_path: Path) 
         of(HOST_CPUS.ways["text"], captured(tmp_path, cpu_usage=f"{LOAD}\n0,Ctrl Cpu,1,1,0,0,0,98\n"))
 
 
+@pytest.mark.parametrize("idle", ["9e99", "-5", "101"])
+def test_a_load_that_cannot_be_is_left_out(idle: str, tmp_path: Path) -> None:
+    lines = [LOAD, f"host,Host Cpu,50,20,{idle},0,0,{idle}", "host,Host Cpu,50,20,N/A,0,0,25"]
+    (row,) = of(HOST_CPUS.ways["text"], captured(tmp_path, cpu_usage="\n".join(lines) + "\n"))
+    assert told(row) == {"rank": 3, "busy_share": 0.75}
+    with pytest.raises(FactMissing):
+        of(HOST_CPUS.ways["text"], captured(tmp_path, cpu_usage="\n".join(lines[:2]) + "\n"))
+
+
 def test_samples_of_each_processor_are_one_load(tmp_path: Path) -> None:
     samples = [
         {"timestampNs": at, "cpuId": at % 2, "usage": usage} for at, usage in enumerate((100.0, 50.0, 90.0, 40.0))

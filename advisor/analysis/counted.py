@@ -160,7 +160,7 @@ def _are_near(asked: Array, there: Array, apart: int) -> Array:
 
 
 def are_among(asked: Array, there: Array) -> Array:
-    """Which of these ascending moments are among those, which ascend too."""
+    """Which of these moments are among those, which ascend."""
     if not len(there):
         return np.zeros(len(asked), bool)
     place = np.minimum(np.searchsorted(there, asked), len(there) - 1)

@@ -148,14 +148,18 @@ def row_of_key(keys: Array, wanted: Array) -> Array:
     """Per wanted value: a row of `keys` that holds it (the first), or -1."""
     if not len(keys):
         return np.full(len(wanted), -1, np.intp)
-    order = np.argsort(keys, kind="stable")
-    at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    row = order[at]
+    if (keys[1:] >= keys[:-1]).all():
+        row = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    else:
+        order = np.argsort(keys, kind="stable")
+        row = order[np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)]
     return np.where(keys[row] == wanted, row, -1)
 
 
 def row_at(rank: Array, moment: Array, wanted_rank: Array, wanted: Array) -> Array:
     """Per wanted rank and moment (or step): a row that has both (the first), or -1."""
+    if len(rank) and (rank == rank[0]).all() and (wanted_rank == rank[0]).all():
+        return row_of_key(moment, wanted)
     keys = group_by(np.concatenate([rank, wanted_rank]), np.concatenate([moment, wanted])).of
     return row_of_key(keys[: len(rank)], keys[len(rank) :])
 

@@ -76,7 +76,7 @@ def _of_rank(
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
     reliefs = {name: _relief_of_kind(seen, name) for name in seen.kinds}
-    plain = replay.gains_by_task(seen.replayed, replay.Relief.none(), waits=seen.replayed.waits)
+    plain = seen.replayed.plain
     lost = {name: _lost_us_per_cell(seen, *reliefs[name], plain) for name in seen.kinds if name != "synchronise"}
     same = _equal_spans(reliefs["read"][0].main, reliefs["synchronise"][0].main)  # every wait is a read
     lost["synchronise"] = lost["read"] if same else _lost_us_per_cell(seen, *reliefs["synchronise"], plain)
@@ -88,10 +88,9 @@ def _of_rank(
 def _unqueued_holdup(seen: ReplayedRank) -> Table[Holdup]:
     """What a rank without a task queue loses by launching on the thread that prepares operators."""
     queued, spans = with_queue(seen)
-    plain = replay.gains_by_task(queued.replayed, replay.Relief.none(), waits=queued.replayed.waits)
     relief = replay.Relief(spans, Spans.none())
     return _holdups_of_kind(queued, "unqueued").having(
-        lost_us=_lost_us_per_cell(queued, relief, queued.replayed.waits, plain)
+        lost_us=_lost_us_per_cell(queued, relief, queued.replayed.waits, queued.replayed.plain)
     )
 
 

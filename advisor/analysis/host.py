@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.grouping import group_by, row_of_key
-from advisor.analysis.intervals import Spans, covered_ns, innermost_covering, union
+from advisor.analysis.intervals import Spans, covered_ns, holding_a_middle, innermost_covering, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, values_at
@@ -52,15 +52,7 @@ class Calls(Struct, frozen=True):
 
 def calls_of(table: Table[HostCall], rank: int) -> Calls:
     """The calls of one rank; those without a time, or that end before they start, are left out."""
-    known = table.once(_calls_by_rank)
-    if rank not in known:
-        known[rank] = _find_calls(table, rank)
-    return known[rank]
-
-
-def _calls_by_rank(_: Table[HostCall]) -> dict[int, Calls]:
-    """Those of the ranks that were asked for; of none yet."""
-    return {}
+    return table.once(_find_calls, rank)
 
 
 def _find_calls(table: Table[HostCall], rank: int) -> Calls:
@@ -135,6 +127,7 @@ def covering_on_thread(calls: Calls, start: Array, end: Array) -> Array:
 def covering_on_any(table: Table[HostCall], calls: Calls, start: Array, end: Array) -> Array:
     """The same over all threads: the shortest of those found on each."""
     found, length = np.full(len(start), -1), np.full(len(start), np.iinfo(np.int64).max)
+    calls = calls.take(holding_a_middle(calls.start, calls.end, start, end))
     threads = table["thread"][calls.row]
     for thread in np.unique(threads).tolist():
         row = covering_on_thread(calls.take(threads == thread), start, end)

@@ -150,6 +150,13 @@ def nesting_depths(start: Array, end: Array) -> Array:
     return running[count:] - 1
 
 
+def holding_a_middle(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
+    """Which intervals hold the middle of any query: no other one covers more than half of it."""
+    asked = np.sort(query_start + (query_end - query_start) // 2)
+    held: Array = np.searchsorted(asked, end) > np.searchsorted(asked, start)
+    return held
+
+
 def innermost_covering(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """The innermost interval that covers more than half of each query, or -1. Its row, that is.
 
@@ -158,8 +165,7 @@ def innermost_covering(start: Array, end: Array, query_start: Array, query_end: 
     """
     found = np.full(len(query_start), -1, np.intp)
     middle = query_start + (query_end - query_start) // 2
-    asked = np.sort(middle)
-    rows = np.flatnonzero(np.searchsorted(asked, end) > np.searchsorted(asked, start))
+    rows = np.flatnonzero(holding_a_middle(start, end, query_start, query_end))
     rows = rows[np.lexsort((-end[rows], start[rows]))]
     start, end = start[rows], end[rows]
     depth = nesting_depths(start, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from advisor.analysis.counted import are_among
 from advisor.analysis.launch_modes import lost_us_per_step
 from advisor.facts.base import MISSING
 from advisor.facts.derived import Holdup, LaunchForm
@@ -22,9 +23,10 @@ def launch_forms(kernels: Table[Kernel], launches: Table[Launch], held: Table[Ho
         of_rank = launches["rank"] == rank
         starts, calls = launches["device_start_ns"][of_rank], launches["host_start_ns"][of_rank]
         mine = (kernels["rank"] == rank) & (kernels["start_ns"] != MISSING)
-        known = np.isin(kernels["start_ns"][mine], starts)
+        begun = kernels["start_ns"][mine]
+        known = are_among(begun, np.sort(starts))
         if known.any():
-            count = _distinct(calls[np.isin(starts, kernels["start_ns"][mine]) & (calls != MISSING)])
+            count = _distinct(calls[are_among(starts, np.sort(begun)) & (calls != MISSING)])
             us = float(np.nansum(kernels["duration_us"][mine][known]))
             lost = lost_us_per_step(Table.empty(Holdup) if held is None else held, rank, "host")
             rows.append((rank, float(known.sum()), count, us, lost))

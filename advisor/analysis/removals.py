@@ -83,7 +83,7 @@ def removals(
     found = []
     for rank in np.unique(links["rank"]).tolist():
         seen = replayed_rank(rank, device, links, calls, windows=windows)
-        plain = _gain_with_relief(seen, replay.Relief.none(), whole)
+        plain = _gain_of_whole_steps(seen, seen.replayed.plain, whole)
         found += [_of_rank(seen, one, whole, plain) for one in sets]
     return Table.concat(Removal, found)
 
@@ -182,9 +182,12 @@ def _gain_of_device(seen: ReplayedRank, spared: Array, whole: Array, plain: floa
 
 
 def _gain_with_relief(seen: ReplayedRank, relief: replay.Relief, whole: Array) -> float:
+    return _gain_of_whole_steps(seen, replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits), whole)
+
+
+def _gain_of_whole_steps(seen: ReplayedRank, gain: Array, whole: Array) -> float:
     """How much sooner the whole steps end, ns together; the last one with its last task, as its time is counted."""
-    gain = replay.gains_by_task(seen.replayed, relief, waits=seen.replayed.waits)
-    gain[-1] = gain[-2] if len(gain) > 1 else 0
+    gain = np.append(gain[:-1], gain[-2] if len(gain) > 1 else 0)
     return float(per_cell(seen, gain)[whole[seen.own]].sum())
 
 
@@ -223,5 +226,6 @@ def without_launches(seen: ReplayedRank, taken: Array, spared: Array) -> replay.
 
 def _operators_launching(seen: ReplayedRank, taken: Array) -> Spans:
     """When operators of the framework ran that launched these tasks and no other."""
-    own = seen.operators.moments_in(seen.replayed.cut.work.put[taken])
-    return seen.operators.take((own > 0) & (own == seen.launched_by_operators)).spans
+    operators, launched = seen.launching_operators
+    own = operators.moments_in(seen.replayed.cut.work.put[taken])
+    return operators.take(own == launched).spans

@@ -107,6 +107,11 @@ class ReplayInput(Struct, frozen=True, dict=True):
         return _limits_of(self, Relief.none(), self.cut)
 
     @cached_property
+    def plain(self) -> Array:
+        """What a replay that changes nothing gives: other replays are set against it."""
+        return gains_by_task(self, Relief.none(), waits=self.waits)
+
+    @cached_property
     def held(self) -> Array:
         """Per task of `work`: for how long it was launched and the device free, and it did not begin, ns."""
         work = self.work

@@ -56,16 +56,13 @@ class ReplayedRank(Struct, frozen=True, dict=True):
     queue_threads: Array
 
     @cached_property
-    def operators(self) -> host.Calls:
-        """The operators of the framework that the host ran."""
-        return self.calls.take(self.table.texts("kind").isin(["operator"])[self.calls.row])
-
-    @cached_property
-    def launched_by_operators(self) -> Array:
-        """Per operator: how many launches were handed over in it."""
+    def launching_operators(self) -> tuple[host.Calls, Array]:
+        """The operators of the framework that launched anything, and how many launches were handed over in each."""
         work, beside, queue = self.replayed.work, self.replayed.beside, self.replayed.queue
         both = (replay.handed_over(queue, one)[one.queued < replay.UNBOUND] for one in (work, beside))
-        return self.operators.moments_in(np.concatenate([*both]))
+        operators = self.calls.take(self.table.texts("kind").isin(["operator"])[self.calls.row])
+        launched = operators.moments_in(np.concatenate([*both]))
+        return operators.take(launched > 0), launched[launched > 0]
 
 
 def replayed_rank(
@@ -76,7 +73,20 @@ def replayed_rank(
     *,
     windows: Table[StepWindow] | None,
 ) -> ReplayedRank:
-    """One rank of a timeline with its launches, host calls and, where recorded, its steps on the host."""
+    """One rank of a timeline with its launches, host calls and, where recorded, its steps on the host.
+
+    Several derivations replay a rank, so it is worked out once for the same tables.
+    """
+    return table.once(_replayed_rank_of, rank, device, links, windows)
+
+
+def _replayed_rank_of(
+    table: Table[HostCall],
+    rank: int,
+    device: DeviceTimeline,
+    links: Table[Dispatch],
+    windows: Table[StepWindow] | None,
+) -> ReplayedRank:
     calls = host.calls_of(table, rank)
     own_kinds = {name: calls.take(mask[calls.row]) for name, mask in costs_of(table).items()}
     queue, queue_threads = _task_queue(table, calls)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from advisor.analysis import host
+from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.grouping import Groups, group_by, row_at
 from advisor.analysis.intervals import covered_ns, whole_ns
 from advisor.facts.derived import Gap, Stall, StepSpan
@@ -77,7 +78,7 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
         return share
     real = ~calls.texts("kind").isin(["step"])
     start, lasted = idle["start_ns"], whole_ns(idle["duration_us"])
-    for rank in np.intersect1d(idle["rank"], calls["rank"][real]).tolist():
+    for rank in np.intersect1d(distinct_ranks(idle["rank"]), distinct_ranks(calls["rank"][real])).tolist():
         here = idle["rank"] == rank
         every = host.calls_of(calls, rank)
         busy = covered_ns(every.take(real[every.row]).spans, start[here], (start + lasted)[here])

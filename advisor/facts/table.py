@@ -11,6 +11,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 F = TypeVar("F", bound=Fact)
 T = TypeVar("T")
+_FEW_NAMES = 4
+"""So many names are found faster by comparing with each than by looking up what the code of a row stands for."""
 
 
 def values_at(values: Array, at: Array, missing: float = MISSING) -> Array:
@@ -56,7 +59,13 @@ class Texts(Struct, frozen=True):
         """Per row: whether its distinct text is wanted (one truth per name); missing rows are not."""
         truths = np.zeros(len(self.names) + 1, bool)  # the last one is what -1, missing, reads
         truths[:-1] = np.fromiter(wanted, bool, len(self.names))
-        return truths[self.codes]
+        few = np.flatnonzero(truths)
+        if len(few) > _FEW_NAMES:
+            return truths[self.codes]
+        found = np.zeros(len(self.codes), bool)
+        for code in few.tolist():
+            found |= self.codes == code
+        return found
 
     def isin(self, wanted: Iterable[str]) -> Array:
         """Per row: whether its text is among these."""
@@ -99,6 +108,23 @@ class Texts(Struct, frozen=True):
 
 
 Values = Array | Texts
+_NOT_YET = object()
+
+
+class _Made:
+    """What is made of a table once, by one thread at a time."""
+
+    def __init__(self, others: tuple[object, ...]) -> None:
+        self.others = others  # kept, for an id is theirs while they are
+        self.value: Any = _NOT_YET
+        self._lock = Lock()
+
+    def __enter__(self) -> _Made:
+        self._lock.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
 
 
 class Table(Generic[F]):
@@ -111,7 +137,7 @@ class Table(Generic[F]):
         self.fact = fact
         self._data = dict(data)
         self._length = len(next(iter(data.values()))) if data else 0
-        self._made: dict[tuple[object, ...], tuple[object, Any]] = {}
+        self._made: dict[tuple[object, ...], _Made] = {}
 
     def __reduce__(self) -> tuple[type[Table[F]], tuple[type[F], Mapping[str, Values]]]:
         return Table, (self.fact, self._data)
@@ -173,12 +199,16 @@ class Table(Generic[F]):
         return found
 
     def once(self, make: Callable[..., T], *others: object) -> T:
-        """What a function makes of this table and others: made when first asked for, and kept as long as this table."""
-        key = make, *map(id, others)
-        if key not in self._made:
-            self._made[key] = others, make(self, *others)  # the others are kept, for an id is theirs while they are
-        made: T = self._made[key][1]
-        return made
+        """What a function makes of this table and others: made when first asked for, and kept as long as this table.
+
+        Threads that ask for the same wait for the one that was first. Numbers, such as a rank, count by their value.
+        """
+        key = make, *(one if isinstance(one, int) else id(one) for one in others)
+        with self._made.setdefault(key, _Made(others)) as made:
+            if made.value is _NOT_YET:
+                made.value = make(self, *others)
+            found: T = made.value
+        return found
 
     def floats(self, name: str) -> Array:
         """A column as float64 with NaN for missing. Subtract absolute times first: 2**53 ns are 104 days."""

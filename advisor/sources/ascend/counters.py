@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec import Struct
 
-from advisor.facts.table import Array, Values, values_at
+from advisor.facts.table import Array, Values
 from advisor.sources.files.database import Database, Only, match_keys
 
 
@@ -61,12 +61,12 @@ def counters_of_tasks(database: Database, task: Array, counters: Mapping[str, Co
     if not owner:
         return {}
     counted = database.numbers("TASK_PMU_INFO", _COUNTED, {"value"}, Only("name", tuple(owner)))
-    ids, place = np.unique(counted["task"], return_inverse=True)
-    of_task = match_keys(ids, task)
+    ids, of_task = np.unique(task, return_inverse=True)
+    place = match_keys(ids, counted["task"])
     found = {}
     for name, counter in counters.items():
         rows = np.isin(counted["counter"], [i for i, of in owner.items() if of == name])
-        rows &= ~np.isnan(counted["value"])
+        rows &= ~np.isnan(counted["value"]) & (place >= 0)
         merged = np.full(len(ids), np.nan)
         values = counted["value"][rows] * counter.factor
         if counter.adds:
@@ -74,7 +74,7 @@ def counters_of_tasks(database: Database, task: Array, counters: Mapping[str, Co
             np.add.at(merged, place[rows], values)
         else:
             np.fmax.at(merged, place[rows], values)
-        found[name] = values_at(merged, of_task, np.nan)
+        found[name] = merged[of_task]
     return found
 
 

@@ -136,12 +136,14 @@ def _framework_calls(folder: Folder, database: Database) -> Table[HostCall]:
     found = database.integers("PYTORCH_API", _SPELLINGS)
     name = database.texts(found["name"])
     operator, queue = (
-        np.array([*(_KIND_CODES.get(kind_of(n), -1) for n in name.names), -1])[name.codes]
+        np.array([*(_KIND_CODES.get(kind_of(n), -1) for n in name.names), -1], np.int8)[name.codes]
         for kind_of in (operator_kind, lambda n: _QUEUES.get(n.partition("@")[0], ""))
     )
     types = found["type"]
     kinds = np.select(
-        [types == OPERATOR, types == QUEUE, types == TRACE], [operator, queue, _KIND_CODES["python"]], default=-1
+        [types == OPERATOR, types == QUEUE, types == TRACE],
+        [operator, queue, np.int8(_KIND_CODES["python"])],
+        default=np.int8(-1),
     )
     correlation = _correlations_of_ids(database, found["connection"])
     queued = types == QUEUE
@@ -163,7 +165,7 @@ def _correlations_of_ids(database: Database, ids: Array) -> Array:
 def _cann_calls(folder: Folder, database: Database) -> Table[HostCall]:
     found = database.integers("CANN_API", _SPELLINGS)
     types = {**API_TYPES, **database.names("ENUM_API_TYPE")}
-    kinds = np.full(len(found["type"]), -1)
+    kinds = np.full(len(found["type"]), -1, np.int8)
     for number, name in types.items():
         if name in BY_TYPE:
             kinds[found["type"] == number] = _KIND_CODES[BY_TYPE[name]]
@@ -178,16 +180,18 @@ def _garbage_collections(folder: Folder, database: Database) -> Table[HostCall]:
 
 def _call_table(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -> Table[HostCall]:
     good = (kinds >= 0) & (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
-    thread = found["thread"][good]
+    if not good.all():
+        found, kinds, name = {column: cells[good] for column, cells in found.items()}, kinds[good], name.take(good)
+    thread = found["thread"]
     return Table.build(
         HostCall,
         rank=folder.rank,
         thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
-        kind=Texts(kinds[good].astype(np.int32), KINDS),
-        **_names_and_activities(name.take(good), kinds[good]),
-        start_ns=found["start"][good],
-        end_ns=found["end"][good],
-        connection=found["connection"][good],
+        kind=Texts(kinds.astype(np.int32), KINDS),
+        **_names_and_activities(name, kinds),
+        start_ns=found["start"],
+        end_ns=found["end"],
+        connection=found["connection"],
     )
 
 

@@ -12,7 +12,7 @@ from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.host_calls import OPERATOR
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.database import Database, Only
+from advisor.sources.files.database import Database, Only, distinct_ids
 from advisor.sources.reading import Reading
 
 DETAILS = "operator_details.csv"
@@ -109,7 +109,7 @@ def _call_stacks(database: Database, ids: Array) -> Texts:
     chains: dict[int, list[str]] = {}
     for chain, frame in zip(pairs["id"][order].tolist(), frames, strict=True):
         chains.setdefault(chain, []).append(frame or "")
-    distinct, inverse = np.unique(ids, return_inverse=True)
+    distinct, inverse = distinct_ids(ids)
     index: dict[str, int] = {}
     codes = [
         index.setdefault(";".join(chains[chain]), len(index)) if chain in chains else -1 for chain in distinct.tolist()

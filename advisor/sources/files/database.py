@@ -167,7 +167,7 @@ class Database(Struct, frozen=True):
         read = self._shared_columns if table in self.shared.columns else self._read_columns
         found = dict(zip(kinds, read(table, kinds, only), strict=True)) if kinds else {}
         length = len(next(iter(found.values()))) if found else 0
-        absent = {name: np.full(length, np.nan if name in floats else MISSING) for name in wanted}
+        absent = {name: np.full(length, np.nan if name in floats else MISSING) for name in wanted if not chosen[name]}
         return {name: absent[name] if field is None else found[field] for name, field in chosen.items()}
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -300,8 +300,8 @@ def distinct_ids(ids: Array) -> tuple[Array, Array]:
         return ids, np.empty(0, np.int64)
     given = ids[ids != MISSING]
     if not len(given) or int(given.max()) - int(given.min()) >= _DENSE:
-        distinct, inverse = np.unique(ids, return_inverse=True)
-        return distinct, inverse
+        distinct = np.unique(ids)
+        return distinct, np.searchsorted(distinct, ids)
     low = int(given.min())
     present = np.zeros(int(given.max()) - low + 2, bool)
     # the place after the last id stands for missing

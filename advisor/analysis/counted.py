@@ -104,9 +104,11 @@ class Counted(Struct, frozen=True):
         return msgspec.structs.replace(self, needed=needed, found=found, rows=rows)
 
 
-def distinct_ranks(rank: Array) -> Array:
-    """The ranks among these, ascending; most tables hold one."""
-    return np.unique(rank[:1] if len(rank) and (rank == rank[0]).all() else rank)
+def distinct_ranks(rank: Array, where: Array | None = None) -> Array:
+    """The ranks among these, or those of them where a mask is true, ascending; most tables hold one."""
+    if len(rank) and (rank.strides == (0,) or (rank == rank[0]).all()):
+        return rank[:1].copy() if where is None or where.any() else rank[:0]
+    return np.unique(rank if where is None else rank[where])
 
 
 def moments_by_rank(rank: Array, moment: Array) -> Moments:
@@ -117,7 +119,7 @@ def moments_by_rank(rank: Array, moment: Array) -> Moments:
     if not len(rank):
         return {}
     if len(distinct_ranks(rank)) == 1:
-        return {int(rank[0]): np.sort(moment)}
+        return {int(rank[0]): moment if (moment[1:] >= moment[:-1]).all() else np.sort(moment)}
     order = np.lexsort((moment, rank))
     ranks, begin = np.unique(rank[order], return_index=True)
     return dict(zip(ranks.tolist(), np.split(moment[order], begin[1:]), strict=True))

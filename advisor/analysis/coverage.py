@@ -129,8 +129,8 @@ def _launches(
     if kernels is None or calls is None:
         return
     kinds = calls.texts("kind")
-    software = np.union1d(told, distinct_ranks(calls["rank"][kinds.isin(DEVICE_SOFTWARE)]))
-    single = np.setdiff1d(software, distinct_ranks(calls["rank"][kinds.isin(["graph"])]))
+    software = np.union1d(told, distinct_ranks(calls["rank"], kinds.isin(DEVICE_SOFTWARE)))
+    single = np.setdiff1d(software, distinct_ranks(calls["rank"], kinds.isin(["graph"])))
     needing = moments_by_rank(kernels["rank"], kernels["start_ns"])
     alone = {
         rank: needing[rank][needing[rank] >= begun[rank][0]]  # the others were launched before the recording began
@@ -162,9 +162,11 @@ def _host_calls(
 def _calls_by_launches(calls: Table[HostCall], launches: Table[Launch], told: Array) -> Counted:
     """Where calls into the device's software were recorded, it is one of these that holds a launch."""
     software = calls.texts("kind").isin(DEVICE_SOFTWARE)
-    below = np.union1d(told, distinct_ranks(calls["rank"][software]))
+    below = np.union1d(told, distinct_ranks(calls["rank"], software))
     timed = (calls["start_ns"] != MISSING) & (calls["end_ns"] >= calls["start_ns"])
-    holding = np.flatnonzero(timed & (software | ~np.isin(calls["rank"], below)))
+    if above := np.setdiff1d(distinct_ranks(calls["rank"]), below).tolist():
+        software |= np.isin(calls["rank"], above)
+    holding = np.flatnonzero(timed & software)
     begun, ended = (moments_by_rank(calls["rank"][holding], calls[end][holding]) for end in ("start_ns", "end_ns"))
     issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
     held = {
@@ -206,7 +208,7 @@ def _calls_of_each_step(
         return
     kinds, begun = calls.texts("kind"), begins_of_steps(windows)
     issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
-    single = np.setdiff1d(list(issued.keys() & begun.keys()), distinct_ranks(calls["rank"][kinds.isin(["graph"])]))
+    single = np.setdiff1d(list(issued.keys() & begun.keys()), distinct_ranks(calls["rank"], kinds.isin(["graph"])))
     launching = {
         rank: number[1:-1][count[1:-1] >= AT_ENDS]
         for rank in single.tolist()

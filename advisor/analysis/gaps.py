@@ -196,6 +196,7 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     late = _blame_activities(pieces, late, kinds, cause, call)
     late = _blame_waiting(pieces, late, kinds, cause, call)
     late = _blame_queue(pieces, late, table, calls, cause=cause, call=call)
+    calls = calls.touching(pieces.start[late], pieces.end[late])
     framework = calls.take(table.texts("kind").isin(host.FRAMEWORK)[calls.row])
     busy = host.is_mostly_covered(framework.spans, pieces.start[late], pieces.end[late])
     cause[late[busy]] = _CODE["python"]

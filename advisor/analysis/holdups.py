@@ -196,7 +196,8 @@ def _calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
     """Per pause before a task, the longest ones: the name of the call of the framework that filled it, or -1."""
     longest = np.argsort(-pause, kind="stable")[:MOST_PAUSES]
     end = seen.replayed.work.start[late[longest]]
-    own = seen.calls.take(seen.table.texts("kind").isin(host.FRAMEWORK)[seen.calls.row])
+    near = seen.calls.touching(end - pause[longest], end)
+    own = near.take(seen.table.texts("kind").isin(host.FRAMEWORK)[near.row])
     row = host.covering_on_any(seen.table, own, end - pause[longest], end)
     call = np.full(len(late), -1)
     call[longest] = values_at(seen.table.texts("name").codes, row, -1)

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from advisor.analysis.grouping import group_by, row_of_key
-from advisor.analysis.intervals import Spans, covered_ns, holding_a_middle, innermost_covering, union
+from advisor.analysis.intervals import Spans, covered_ns, holding_a_middle, innermost_covering, touching_any, union
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table, values_at
@@ -37,7 +37,12 @@ class Calls(Struct, frozen=True):
         return len(self.row)
 
     def take(self, where: Array) -> Calls:
+        where = np.flatnonzero(where) if where.dtype == bool else where
         return Calls(self.row[where], self.start[where], self.end[where])
+
+    def touching(self, start: Array, end: Array) -> Calls:
+        """Those that share time with any of these intervals, of which none is empty."""
+        return self.take(touching_any(self.start, self.end, start, end))
 
     @property
     def spans(self) -> Spans:

@@ -157,6 +157,12 @@ def holding_a_middle(start: Array, end: Array, query_start: Array, query_end: Ar
     return held
 
 
+def touching_any(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
+    """Which intervals share time with any query; none of them may be empty."""
+    touched: Array = np.searchsorted(np.sort(query_start), end) > np.searchsorted(np.sort(query_end), start, "right")
+    return touched
+
+
 def innermost_covering(start: Array, end: Array, query_start: Array, query_end: Array) -> Array:
     """The innermost interval that covers more than half of each query, or -1. Its row, that is.
 

@@ -200,6 +200,10 @@ def group_like_kernels(kernels: Table[Kernel]) -> Groups:
 
     Where an operator runs several functions, each is a kernel of its own.
     """
+    return kernels.once(_find_like_kernels)
+
+
+def _find_like_kernels(kernels: Table[Kernel]) -> Groups:
     return group_by(kernels["rank"], *(kernels.texts(key) for key in _ALIKE))
 
 
@@ -238,6 +242,11 @@ def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names
 
 
 def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
+    """The kernels of steps that are whole; of ranks without such a step those of all. Worked out once for all who ask."""
+    return kernels.once(_find_in_steps, device, split)
+
+
+def _find_in_steps(kernels: Table[Kernel], device: DeviceTimeline, split: Table[Overlap] | None) -> StepKernels:
     cells, work = device.cells, device.work
     names, of = np.unique(cells.rank, return_inverse=True)
     whole = ~lacks_kernel_rows(split, cells.rank, cells.step)

@@ -60,8 +60,8 @@ def _after_waits(idle: Table[Gap], calls: Table[HostCall]) -> Table[Gap]:
     cause, call = np.arange(count), np.arange(count)  # places in the texts below
     for rank in np.unique(idle["rank"][waited]).tolist():
         here = waited[idle["rank"][waited] == rank]
-        every = host.calls_of(calls, rank)
         start, end = idle["start_ns"][here], idle["start_ns"][here] + whole_ns(idle["duration_us"][here])
+        every = host.calls_of(calls, rank).touching(start, end)
         after = ~host.is_mostly_covered(every.take(waits[every.row]).spans, start, end)
         row = host.covering_on_any(calls, every.take(framework[every.row]), start[after], end[after])
         cause[here[after]] = np.where(row >= 0, count, count + 1)
@@ -78,9 +78,9 @@ def _busy_share(idle: Table[Gap], calls: Table[HostCall] | None) -> Array:
         return share
     real = ~calls.texts("kind").isin(["step"])
     start, lasted = idle["start_ns"], whole_ns(idle["duration_us"])
-    for rank in np.intersect1d(distinct_ranks(idle["rank"]), distinct_ranks(calls["rank"][real])).tolist():
+    for rank in np.intersect1d(distinct_ranks(idle["rank"]), distinct_ranks(calls["rank"], real)).tolist():
         here = idle["rank"] == rank
-        every = host.calls_of(calls, rank)
+        every = host.calls_of(calls, rank).touching(start[here], (start + lasted)[here])
         busy = covered_ns(every.take(real[every.row]).spans, start[here], (start + lasted)[here])
         share[here] = busy / np.maximum(lasted[here], 1)
     return share

@@ -223,6 +223,8 @@ class Table(Generic[F]):
     def take(self, where: Array) -> Table[F]:
         """The rows at these positions, or where a mask is true."""
         rows = int(np.count_nonzero(where)) if where.dtype == bool else len(where)
+        if rows == len(self) and (where.dtype == bool or _is_every_row(where)):
+            return self
         data = {n: v.take(where) if isinstance(v, Texts) else _taken(v, where, rows) for n, v in self._data.items()}
         return Table(self.fact, data)
 
@@ -330,6 +332,11 @@ def _column_values(column: Column, value: Any, length: int) -> Values:
 def _constant(cell: Array, length: int) -> Array:
     """One cell seen `length` times: a constant column takes no memory."""
     return np.ndarray(length, cell.dtype, cell.tobytes(), strides=(0,))
+
+
+def _is_every_row(where: Array) -> bool:
+    """Whether these are all rows in their order."""
+    return len(where) == 0 or (where[0] == 0 and bool((np.diff(where) == 1).all()))
 
 
 def _is_constant(values: Array) -> bool:

@@ -91,7 +91,12 @@ def test_events_are_read_once(one_rank: Path) -> None:
     assert not [fact.table for fact in read if of_events(fact)]
 
 
-def test_events_are_read_once_where_the_rules_are_known_before(one_rank: Path) -> None:
+@pytest.mark.parametrize("large", [False, True])
+def test_events_are_read_once_where_the_rules_are_known_before(
+    one_rank: Path, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    """What a large capture lets go of while it is read is not wanted again."""
+    monkeypatch.setattr("advisor.facts.profile.BESIDE_WORTH_BYTES", 0 if large else 1 << 40)
     catalog = advisor.load_rules()
     profile = open_profile(one_rank)
     read = spy(profile)

@@ -242,7 +242,7 @@ def sooner_by_name(without: Table[Removal] | None, kind: str, rank: Array, names
 
 
 def in_steps(device: DeviceTimeline, kernels: Table[Kernel], split: Table[Overlap] | None) -> StepKernels:
-    """The kernels of steps that are whole; of ranks without such a step those of all. Worked out once for all who ask."""
+    """The kernels of steps that are whole; of ranks without such a step those of all. Worked out once for all."""
     return kernels.once(_find_in_steps, device, split)
 
 

@@ -7,7 +7,8 @@ A profile is *given* its sources and derivations, so this module knows neither f
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload
 
@@ -245,12 +246,13 @@ class _RankWork:
     ) -> None:
         self.inputs, self.makers, self.wanted, self.known, self.threads = inputs, makers, wanted, known, threads
         needed = {asked: _observed_roots(_fact_of(asked), makers) for asked in wanted}
-        behind = frozenset[type[Fact]]().union(*needed.values())
-        self.events = sorted((root for root in behind if _of_events(root)), key=lambda root: root.table)
+        roots = frozenset[type[Fact]]().union(*needed.values())
+        self.events = sorted((root for root in roots if _of_events(root)), key=lambda root: root.table)
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
+        behind = [_facts_behind(_fact_of(asked), makers) for asked in self.order]
         ends = range(1, len(wanted) + 1)
-        later = [frozenset[type[Fact]]().union(*(needed[one] for one in self.order[end:])) for end in ends]
-        self.let_go = [behind - left - {*wanted} for left in later]
+        later = [frozenset[type[Fact]]().union(*behind[end:]) for end in ends]
+        self.let_go = [frozenset[type[Fact]]().union(*behind) - left - {*wanted} for left in later]
         """By place in the order: what nobody needs any more."""
 
     def __call__(self, source: Source) -> RankFacts:
@@ -262,34 +264,72 @@ class _RankWork:
             self._side_by_side(source, found)
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             self._collect_table(asked, found, source)
-            for root in unneeded:
-                found.pop(root, None)
+            for fact in unneeded:
+                found.pop(fact, None)
         return {asked: found[asked] for asked in self.wanted}
 
     def _collect_table(self, asked: WantedFact, found: RankFacts, source: Source) -> None:
+        if asked in found:
+            return
         table = _resolve_fact(_fact_of(asked), self.inputs, self.makers, found, source.read)
-        if not isinstance(asked, type) and asked not in found:
-            found[asked] = asked.select(table) if isinstance(table, Table) else table
+        if not isinstance(asked, type):
+            found[asked] = _select_rows(asked, table)
 
     def _side_by_side(self, source: Source, found: RankFacts) -> None:
         """Derives beside each other what rests on events, in threads: numpy sorts and searches without the lock.
 
-        Files are read here; each thread then makes one table from tables that are there.
+        Files are read here; each thread then makes one table from tables that are there. First come those after which
+        a table can be let go soonest.
         """
-        from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
         derived = {fact for fact in map(_fact_of, self.wanted) if not fact.observed}
         heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
-        left = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
-        for fact in sorted((fact for fact in left if fact.observed), key=lambda fact: fact.table):
+        beside = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
+        for fact in sorted((fact for fact in beside if fact.observed), key=lambda fact: fact.table):
             _resolve_fact(fact, self.inputs, self.makers, found, source.read)
+        for asked in self.wanted:
+            if _fact_of(asked).heavy and _fact_of(asked).observed:
+                self._collect_table(asked, found, source)
+        running: dict[Future[RankFacts], type[Fact]] = {}
         with ThreadPoolExecutor(self.threads) as pool:
-            while left := left - found.keys():
-                ready = [fact for fact in left if not left & _direct_needs(fact, self.makers)]
-                made = pool.map(
-                    lambda fact: _resolve_fact(fact, self.inputs, self.makers, dict(found), source.read), ready
-                )
-                found.update(zip(ready, made, strict=True))
+            while (left := self._let_go_unneeded(found) & beside) or running:
+                ready = self._in_order(left.difference(running.values()), found)
+                for fact in ready[: self.threads - len(running)]:
+                    running[pool.submit(self._make, fact, dict(found), source)] = fact
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for made in done:
+                    del running[made]
+                    found.update(made.result())
+
+    def _make(self, fact: type[Fact], found: RankFacts, source: Source) -> RankFacts:
+        """A table, and what of it was asked for."""
+        table = _resolve_fact(fact, self.inputs, self.makers, found, source.read)
+        chosen = [asked for asked in self.wanted if not isinstance(asked, type) and asked.fact is fact]
+        return {fact: table, **{asked: _select_rows(asked, table) for asked in chosen}}
+
+    def _in_order(self, left: Collection[type[Fact]], found: RankFacts) -> list[type[Fact]]:
+        """What can be made of what is there; first what needs a table that few others need."""
+        needs = {fact: _direct_needs(fact, self.makers) for fact in left}
+        users = Counter(need for of_fact in needs.values() for need in of_fact)
+        ready = [fact for fact in left if needs[fact] <= found.keys()]
+        return sorted(ready, key=lambda fact: (min((users[need] for need in needs[fact]), default=0), fact.table))
+
+    def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:
+        """Lets go of tables that nothing is made of any more; gives what is still to be made."""
+        asked, needed = [_fact_of(one) for one in self.wanted if one not in found], set[type[Fact]]()
+        while asked:
+            fact = asked.pop()
+            if fact not in needed and fact not in found:
+                asked += _direct_needs(fact, self.makers)
+            needed.add(fact)
+        for one in found.keys() - needed - {*self.wanted}:
+            del found[one]
+        return {fact for fact in needed if fact not in found}
+
+
+def _select_rows(asked: Selection, table: ReadTable) -> ReadTable:
+    return asked.select(table) if isinstance(table, Table) else table
 
 
 def _of_events(fact: type[Fact]) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 from msgspec import Struct
@@ -156,18 +157,38 @@ def _links_from_database(folder: Folder) -> Table[Link]:
     )
     if found is None:
         raise FactMissing([Link.table])
-    return link_table((cell for record in found for cell in _cells_of_record(folder.rank, record)), folder.groups)
+    return link_table(_cells_of_records(folder.rank, found), folder.groups)
 
 
-def _cells_of_record(rank: int, record: tuple[object, ...]) -> Iterator[LinkTransfer]:
-    """A row of the database is one pair of one entry of the file."""
-    step, name, group, source, target, link, size, time = record
-    content = {"Transport Type": link, "Transit Size(MB)": size, "Transit Time(ms)": time}
-    plain, _, _ = str(name).partition("@")
-    hashed = communicator_hash(bounded_name(str(group or "")))
-    pairs = {f"{source}-{target}": content}
-    entry = CommunicationEntry(step_number(str(step or "")), False, bounded_name(plain), hashed, pairs)
-    return of_entry(entry, rank)
+def _cells_of_records(rank: int, records: Iterable[tuple[object, ...]]) -> Iterator[LinkTransfer]:
+    """A row of the database is one pair of one entry of the file; its words stand in many rows and are read once."""
+    once = lru_cache(None, typed=True)
+    step_of, group_of = once(_step_of_cell), once(_group_of_cell)
+    op_of_name, pair_of = once(_op_of_cell), once(_pair_of_cells)
+    for step, name, group, source, target, link, size, time in records:
+        pair = pair_of(source, target)
+        if pair and isinstance(link, str) and link and link not in ON_CHIP:
+            op, is_total = op_of_name(name)
+            moved = size_bytes(size), time_us({"ms": time}, "ms")
+            yield LinkTransfer(rank, step_of(step), op, group_of(group), *pair, link, *moved, is_total)
+
+
+def _step_of_cell(step: object) -> int:
+    number = step_number(str(step or ""))
+    return MISSING if number is None else number
+
+
+def _op_of_cell(name: object) -> tuple[str, bool]:
+    return _op_and_total(bounded_name(str(name).partition("@")[0]))
+
+
+def _group_of_cell(group: object) -> str:
+    return communicator_hash(bounded_name(str(group or "")))
+
+
+def _pair_of_cells(source: object, target: object) -> tuple[int, int] | None:
+    pair = _PAIR.match(f"{source}-{target}")
+    return (int(pair[1]), int(pair[2])) if pair else None
 
 
 LINKS = Reading(Link, {"text": _links_from_text, "database": _links_from_database})

@@ -288,9 +288,11 @@ def match_keys(keys: Array, wanted: Array) -> Array:
     """For each wanted key the place where `keys` holds it first, -1 where it does not."""
     if not len(keys):
         return np.full(len(wanted), -1, np.int64)
-    order = np.argsort(keys, kind="stable")
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    found = order[place]
+    if (keys[1:] >= keys[:-1]).all():
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    else:
+        order = np.argsort(keys, kind="stable")
+        found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
     return np.where((keys[found] == wanted) & (wanted != MISSING), found, -1)
 
 

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 from report_samples import DISPATCH, EXPOSED, FREE, finding
 
@@ -10,6 +13,7 @@ from advisor.messages.text import Language
 from advisor.model.findings import Diagnosis, Evidence, Finding, RuleInfo, Severity
 from advisor.model.run import Run
 from advisor.report.diagnosis.document import diagnosis_document
+from advisor.report.diagnosis.page import diagnosis_page
 from advisor.report.renderers.markdown import document_text
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
@@ -21,11 +25,18 @@ TAKING = EXPOSED.model_copy(
 SCARCE = FREE.model_copy(update={"scarce": "device_memory"})
 
 
-def reported(language: Language, *found: tuple[RuleInfo, Finding]) -> str:
+def diagnosed(*found: tuple[RuleInfo, Finding]) -> Diagnosis:
     rules, findings = zip(*found, strict=True)
     run = Run(ranks=(0,), steps=(1, 2), step_us=117_000)
-    diagnosis = Diagnosis(run=run, findings=findings, rules=tuple(dict.fromkeys(rules)))
-    return document_text(diagnosis_document(diagnosis, language))
+    return Diagnosis(run=run, findings=findings, rules=tuple(dict.fromkeys(rules)))
+
+
+def reported(language: Language, *found: tuple[RuleInfo, Finding]) -> str:
+    return document_text(diagnosis_document(diagnosed(*found), language))
+
+
+def page_text(language: Language, *found: tuple[RuleInfo, Finding]) -> str:
+    return unescape(re.sub("<[^>]+>", "", diagnosis_page(diagnosed(*found), language)))
 
 
 def of(info: RuleInfo, *evidence: Evidence) -> tuple[RuleInfo, Finding]:
@@ -69,8 +80,8 @@ def test_a_resource_of_a_later_version_is_named_as_it_is() -> None:
 )
 def test_what_was_held_against_a_threshold_is_what_to_watch(language: Language, said: str) -> None:
     plain = Evidence(name="exposed_us", value=24_000.0, unit="us")
-    text = reported(language, of(EXPOSED, plain, SHARE))
-    assert said in text
+    assert said in reported(language, of(EXPOSED, plain, SHARE))
+    assert said in page_text(language, of(EXPOSED, plain, SHARE)).replace("\N{NO-BREAK SPACE}", " ")
     assert "watch" not in reported("en", of(EXPOSED, plain))
 
 

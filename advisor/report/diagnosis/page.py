@@ -72,7 +72,8 @@ class _FindingArticle(FindingBlocks):
         assumes = toned((TextPiece("  "), *self.label("assumes"), *card.assumes), "quiet") if card.assumes else ()
         number = TextPiece(f"{card.number} ", tone="quiet")
         title = (Heading((number, *card.title), 3), FactLine(tuple(self.about(card))), Paragraph((won, *assumes)))
-        fix = (Heading(plain_prose(say("fix", self.language)), 4), *remedy_list(card.actions, self.language))
+        steps = (*remedy_list(card.actions, self.language), *self.watched(card))
+        fix = (Heading(plain_prose(say("fix", self.language)), 4), *steps)
         columns = (*([Section(fix, "fix")] if card.actions else []), Section(tuple(self.proof(card)), "proof"))
         return Section(
             (

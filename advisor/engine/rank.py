@@ -6,6 +6,7 @@
 2. Findings that can be acted on follow by saving. A cause stands above other such findings that it explains, and as
    high as the largest of them would. A cause without an estimate may be worth what no other cause explains of its
    symptoms, and stands where that puts it.
+   A cause that rests on a file of which so much is lost that it may show it by chance comes after the others.
 3. Symptoms, findings of rules that say where time goes and not why, are such findings only while nothing explains
    them. Explained, they come after everything that can be acted on: their time is the same time.
 4. Apart from that by saving, severity, rule id, subject, fingerprint: a total order.
@@ -19,7 +20,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from advisor.model.findings import Finding, Severity, unexplained_part
+from advisor.model.findings import Finding, Severity, seen_by_chance, unexplained_part
 
 Weight = tuple[int, float, float]
 CauseLinks = Mapping[int, Sequence[int]]
@@ -47,7 +48,7 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
     """The findings in the order of a report, causes and symptoms linked by fingerprint."""
     ordered = sorted(findings, key=_order_alone)
     symptoms, causes = _link_findings(ordered, catalog)
-    lineup = _Lineup(ordered, symptoms, causes)
+    lineup = _Lineup(ordered, symptoms, causes, seen_by_chance(ordered))
     return tuple(
         ordered[number].model_copy(
             update={
@@ -59,8 +60,9 @@ def rank_findings(findings: Iterable[Finding], catalog: Rules) -> tuple[Finding,
     )
 
 
-_DOUBT, _ACT, _EXPLAINED, _REMARK = 3, 2, 1, 0
-"""Tiers: nothing else can be trusted; to be acted on; the same time seen again; a remark on the capture."""
+_DOUBT, _ACT, _CHANCE, _EXPLAINED, _REMARK = 4, 3, 2, 1, 0
+"""Tiers: nothing else can be trusted; to be acted on; a cause in what is left of a file; the same time seen again; a
+remark on the capture."""
 
 
 def _tier_of_finding(finding: Finding) -> int:
@@ -144,6 +146,8 @@ class _Lineup(Struct, frozen=True):
     findings: Sequence[Finding]
     symptoms: CauseLinks
     causes: CauseLinks
+    chance: frozenset[str] = frozenset()
+    """Fingerprints of causes that what is left of a file may show by chance."""
 
     def standings(self) -> list[Standing]:
         """Where each finding stands: the largest weight of what it brings about, then its own, then its position."""
@@ -153,9 +157,10 @@ class _Lineup(Struct, frozen=True):
     def _weight_at(self, number: int) -> Weight:
         finding = self.findings[number]
         tier, share, us = _weight_of_finding(finding)
+        tier = _CHANCE if finding.fingerprint in self.chance else tier
         if finding.is_symptom:
             return (_EXPLAINED if self.causes[number] else tier), share, us
-        if us > 0 or tier != _ACT:
+        if us > 0 or tier not in (_ACT, _CHANCE):
             return tier, share, us
         left = [self._unexplained_at(other) for other in self.symptoms[number] if self.findings[other].is_symptom]
         return (tier, *max(left, default=(share, us)))

@@ -202,6 +202,18 @@ class Finding(_Model):
     __str__ = __repr__
 
 
+def is_grave_doubt(finding: Finding) -> bool:
+    """Whether a capture like this one can show no job as healthy, and what is left of it shows causes by chance."""
+    return finding.rule.startswith("capture/") and finding.severity >= Severity.medium
+
+
+def seen_by_chance(findings: Iterable[Finding]) -> frozenset[str]:
+    """Fingerprints of the causes that may be causes of what is left of a capture alone; symptoms stay as seen."""
+    found = tuple(findings)
+    grave = {one.fingerprint for one in found if is_grave_doubt(one)}
+    return frozenset(one.fingerprint for one in found if not one.is_symptom and grave.intersection(one.doubted_by))
+
+
 def unexplained_part(symptom: Finding, causes: Iterable[Finding]) -> Saving:
     """What these causes leave of the time of a symptom; a cause that is a symptom itself accounts for all its time."""
     known = [cause.worth for cause in causes]

@@ -49,6 +49,15 @@ def test_the_larger_saving_leads() -> None:
     assert order([finding("host/a", 0.1), finding("host/b", 0.4), finding("host/c", 0.2)]) == ["b", "c", "a"]
 
 
+@pytest.mark.parametrize(
+    ("severity", "wanted"), [(Severity.medium, ["b", "a", "lost"]), (Severity.low, ["a", "b", "lost"])]
+)
+def test_a_cause_in_what_is_left_of_a_file_stands_behind_the_others(severity: Severity, wanted: list[str]) -> None:
+    lost = finding("capture/lost", severity=severity)
+    doubted = finding("host/a", 0.4).model_copy(update={"doubted_by": (lost.fingerprint,)})
+    assert order([doubted, finding("host/b", 0.1), lost]) == wanted
+
+
 def test_a_cause_stands_above_its_symptom_even_if_it_saves_less() -> None:
     found = [finding("host/symptom", 0.4), finding("host/cause", 0.3), finding("comm/other", 0.35)]
     assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]

@@ -120,6 +120,19 @@ def test_a_symptom_without_a_cause_says_what_is_known_and_not_what_to_fix() -> N
     assert said.won == ""  # what hides of it is no gain to lead with
 
 
+@pytest.mark.parametrize(
+    ("severity", "kind", "first"),
+    [(Severity.medium, "record", "capture/lost"), (Severity.low, "fix", "host/python")],
+    ids=["half of its rows are gone", "few rows are gone"],
+)
+def test_a_cause_seen_in_what_is_left_of_a_file_does_not_lead(severity: Severity, kind: str, first: str) -> None:
+    cause = _finding("host/python", 0.8).model_copy(update={"doubted_by": ("capture/lost",)})
+    said = _said(_diagnosis(cause, _finding("capture/lost", severity=severity)))
+    assert said.kind == kind
+    assert said.first is not None
+    assert said.first.rule == first
+
+
 def test_a_small_cause_leads_its_large_symptom_and_what_stays_unexplained_is_said() -> None:
     cause = _finding("env/queue", 0.02, symptoms=("host/idle",))
     said = _said(_diagnosis(cause, _finding("host/idle", 0.25, restated=0.3, causes=("env/queue",))))

@@ -10,7 +10,16 @@ from typing import Literal
 from msgspec import Struct
 
 from advisor.messages.text import Language
-from advisor.model.findings import Confidence, Diagnosis, Finding, Measure, Severity, unexplained_part
+from advisor.model.findings import (
+    Confidence,
+    Diagnosis,
+    Finding,
+    Measure,
+    Severity,
+    is_grave_doubt,
+    seen_by_chance,
+    unexplained_part,
+)
 from advisor.model.run import UNEVEN
 from advisor.report.diagnosis.cards import Card, Maker, describe_saving
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
@@ -94,19 +103,17 @@ def first_findings(diagnosis: Diagnosis, aside: Collection[str] = ()) -> tuple[L
     """
     restating, folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
     by_name = diagnosis.by_fingerprint
-    worth = (one for one in diagnosis.findings if _is_worth_acting(one, restating, stepless=diagnosis.split is None))
-    names = dict.fromkeys(folded.get(one.fingerprint, one.fingerprint) for one in worth)
-    names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if _is_doubt(one))
+    chance = seen_by_chance(diagnosis.findings)
+    trusted = [one for one in diagnosis.findings if one.fingerprint not in chance]
+    worth = [one.fingerprint for one in trusted if _is_worth_acting(one, restating, stepless=diagnosis.split is None)]
+    leading = {name: folded.get(name, name) for name in worth}
+    names = dict.fromkeys(name if cause in chance else cause for name, cause in leading.items())
+    names = names or dict.fromkeys(one.fingerprint for one in diagnosis.findings if is_grave_doubt(one))
     found = [by_name[name] for name in names if name not in aside]
     if not found:
         return "fine" if _quiet_by_category(diagnosis) else "blind", ()
     kind = _headline_kind(found[0])
     return kind, tuple(finding for finding in found if _headline_kind(finding) == kind)
-
-
-def _is_doubt(finding: Finding) -> bool:
-    """Whether a capture like this one can show no job as healthy."""
-    return finding.rule.startswith("capture/") and finding.severity >= Severity.medium
 
 
 def _is_worth_acting(finding: Finding, restating: frozenset[str], *, stepless: bool) -> bool:

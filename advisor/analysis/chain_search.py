@@ -15,6 +15,7 @@ from msgspec import Struct
 from advisor.analysis.device import DeviceTimeline, build_timeline
 from advisor.analysis.grouping import group_by
 from advisor.analysis.operators import StepKernels, in_steps
+from advisor.analysis.tensors import parse_tensors
 from advisor.facts.chain_patterns import ChainOrder, ChainPatterns
 from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, Kernel, StepWindow
@@ -36,13 +37,24 @@ class Lanes(Struct, frozen=True, dict=True):
     """Their types, by number; the last number for a type that is missing."""
     names: tuple[str, ...]
     shapes: Texts
-    """Shapes of the inputs, by row of the kernels."""
+    """Shapes and data types of the inputs, by row of the kernels."""
+    dtypes: Texts
 
     @cached_property
     def with_vector(self) -> Array:
         """Per member: whether one of its inputs has a single axis."""
         told = np.array([*map(_takes_vector, self.shapes.names), False])
         found: Array = told[self.shapes.codes[self.row[self.member]]]
+        return found
+
+    def add_to_gradients(self, at: Array) -> Array:
+        """Per chosen member: whether it adds a float32 matrix to the weight gradient that the one before it makes."""
+        rows = [self.row[self.member[place]] for place in (np.maximum(at - 1, 0), at)]
+        texts = [column.take(row) for row in rows for column in (self.shapes, self.dtypes)]
+        alike = group_by(*texts)
+        columns = (column.take(alike.first).values() for column in texts)
+        told = np.array([_adds_to_gradient(*map(str, one)) for one in zip(*columns, strict=True)], bool)
+        found: Array = told[alike.of] & (at > 0)
         return found
 
     @cached_property
@@ -126,11 +138,34 @@ def stream_lanes(every: StepKernels, device: DeviceTimeline, passed_over: frozen
         np.where(code < 0, len(types.names), code),
         types.names,
         every.table.texts("input_shapes"),
+        every.table.texts("input_dtypes"),
     )
 
 
 def _takes_vector(shapes: str) -> bool:
     return any(one.isdecimal() and one != "1" for one in shapes.strip('"').split(";"))
+
+
+_HALF = {"BF16", "FLOAT16"}
+
+
+def _adds_to_gradient(factors: str, factor_types: str, summands: str, summand_types: str) -> bool:
+    """Whether what is added has the shape of the gradient of a weight, which sums the products of all tokens.
+
+    Both factors, (tokens, out) and (tokens, in), are summed over their first axis. Where tokens are as many as one of
+    the other axes it could be another product, and nothing is said.
+    """
+    multiplied, added = parse_tensors(factors, factor_types), parse_tensors(summands, summand_types)
+    if not len(multiplied) == len(added) == 2:  # noqa: PLR2004 - two factors, two summands
+        return False
+    sides = [() if tensor is None else tensor.sides for tensor in (*multiplied, *added)]
+    if any(len(one) != 2 for one in sides):  # noqa: PLR2004 - matrices
+        return False
+    (tokens, rows), (others, columns) = sides[:2]
+    if tokens != others or tokens in (rows, columns) or sides[2:] != [(rows, columns)] * 2:
+        return False
+    halves, sums = ({tensor.dtype for tensor in pair if tensor is not None} for pair in (multiplied, added))
+    return halves <= _HALF and "FLOAT" in sums and sums <= {"FLOAT", *_HALF}
 
 
 class _Accepted(Struct, frozen=True):
@@ -215,7 +250,11 @@ def _begins_of_form(lanes: Lanes, tried: _Accepted, form: tuple[int, ...], place
     for step, member in enumerate(form):
         at = begin + step
         fits = (tried.bits[lanes.code[at]] >> member & 1).astype(bool) & ~taken[at]
-        begin = begin[fits & lanes.with_vector[at] if tried.order.members[member].vector else fits]
+        if tried.order.members[member].vector:
+            fits &= lanes.with_vector[at]
+        if tried.order.members[member].accumulates:
+            fits[fits] = lanes.add_to_gradients(at[fits])
+        begin = begin[fits]
         if not len(begin):
             return begin
     for step in range(length - 1):

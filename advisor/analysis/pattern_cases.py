@@ -15,7 +15,7 @@ from advisor.messages.message import Message
 from advisor.rules.patterns import Pattern, PatternCaseFile
 
 _LASTS_US, _APART_US = 10.0, 11.0
-_KERNEL = re.compile(r"([\w:]+)(?:\(([\d,;]*)\))?$")
+_KERNEL = re.compile(r"([\w:]+)(?:\(([\d,;]*)(?:\|([\w;]*))?\))?$")
 
 
 def broken_cases(pattern: Pattern, among: ChainPatterns) -> Iterator[Message]:
@@ -43,13 +43,14 @@ def kernels_of_case(case: PatternCaseFile) -> Table[Kernel]:
     Raises:
         Unclear: A word is no kernel.
     """
-    types, shapes = [], []
+    types, shapes, dtypes = [], [], []
     for word in case.kernels.split():
         match = _KERNEL.match(word)
         if match is None:
             raise Unclear(Message("shapes_in_brackets", word=word))
         types.append(match[1])
         shapes.append(match[2])
+        dtypes.append(match[3])
     starts = [round(place * _APART_US * 1e3) for place in range(len(types))]
     return Table.build(
         Kernel,
@@ -57,6 +58,7 @@ def kernels_of_case(case: PatternCaseFile) -> Table[Kernel]:
         step=1,
         op_type=types,
         input_shapes=shapes,
+        input_dtypes=dtypes,
         start_ns=starts,
         duration_us=[_LASTS_US] * len(types),
     )

@@ -22,6 +22,9 @@ class ChainMember(Struct, frozen=True):
     """Whether the fused operator does its work as it stands, such as the products of attention."""
     vector: bool = False
     """Whether one of its inputs has a single axis, as a bias has; where shapes were not recorded, none has."""
+    accumulates: bool = False
+    """Whether it adds a float32 matrix to the weight gradient that the member before it multiplies in half precision;
+    where shapes or data types were not recorded, none does."""
 
 
 Form = tuple[int, ...]

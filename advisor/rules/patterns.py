@@ -62,6 +62,11 @@ class ChainFile(_Part):
     )
     keeps: str = Field("", description="Members whose work stays as it is, such as matrix products.")
     vectors: str = Field("", description="Members of which one input has a single axis, as a bias has.")
+    accumulates: str = Field(
+        "",
+        description="Members that add a float32 matrix to the weight gradient that the member before them multiplies "
+        "in half precision.",
+    )
 
 
 class PatternCaseFile(_Part):
@@ -69,7 +74,9 @@ class PatternCaseFile(_Part):
 
     name: str = Field(min_length=1, description="The promise it keeps.")
     kernels: str = Field(
-        min_length=1, description="Types of kernels one after another; `Add(64,128;128)` gives the shapes of inputs."
+        min_length=1,
+        description="Types of kernels one after another; `Add(64,128;128)` gives the shapes of inputs, "
+        "`Add(64,128;128|FLOAT;FLOAT)` their data types too.",
     )
     chains: int = Field(ge=0, description="How many chains of this pattern are found.")
 
@@ -269,7 +276,11 @@ class _Binder:
         if len(words) - optional < 2:  # noqa: PLR2004 - one kernel is no chain
             self.wrong(path, Message("chain_too_short"))
         names = [word.rstrip("?!") for word in words]
-        for key, chosen in (("keeps", written.keeps), ("vectors", written.vectors)):
+        for key, chosen in (
+            ("keeps", written.keeps),
+            ("vectors", written.vectors),
+            ("accumulates", written.accumulates),
+        ):
             for word in chosen.split():
                 if word not in names:
                     self.wrong(("chains", number, key), Message("no_member", name=word), suggest_known(word, names))
@@ -287,6 +298,7 @@ class _Binder:
             optional=marked.endswith("?"),
             kept=word in written.keeps.split(),
             vector=word in written.vectors.split(),
+            accumulates=word in written.accumulates.split(),
         )
 
     def checked_when(self, number: int, when: str) -> str:

@@ -99,12 +99,63 @@ def add_biases(run: Run, amount: float) -> None:
         for operators in kernels_of(changes):
             like, places = smallest(operators), _plain_products(operators)
             for place in places:
-                shape = (place.kernels[-1].row or {}).get("Output Shapes", "").strip('"')
-                made = _repeat(changes, like, place, behind=True)
-                _become(made, "Add", round(amount / len(places)))
-                for kernel in made.kernels:
-                    shapes = {"Input_Shapes": f'"{shape};{shape.rpartition(",")[2]}"', "Output_Shapes": f'"{shape}"'}
-                    set_task(kernel, kernel.end.work, **shapes)
+                shape = _shape_of_product(place)
+                _add_behind(changes, like, place, round(amount / len(places)), f"{shape};{shape.rpartition(',')[2]}")
+
+
+def _shape_of_product(operator: Operator) -> str:
+    return (operator.kernels[-1].row or {}).get("Output Shapes", "").strip('"')
+
+
+def _add_behind(changes: Changes, like: Operator, place: Operator, time: int, shapes: str) -> None:
+    """Adds two float32 tensors of these shapes behind an operator."""
+    made = _repeat(changes, like, place, behind=True)
+    _become(made, "Add", time)
+    told = {
+        "Input_Shapes": f'"{shapes}"',
+        "Input_Data_Types": "FLOAT;FLOAT",
+        "Output_Shapes": f'"{shapes.partition(";")[0]}"',
+    }
+    for kernel in made.kernels:
+        set_task(kernel, kernel.end.work, **told)
+
+
+def sum_up_gradients(run: Run, amount: float) -> None:
+    """Every gradient of a weight is added to the sum of the micro-batches by an operator of its own, which takes twice
+    as long as what the product did of it."""
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            like, places = smallest(operators), [op for op in _plain_products(operators) if _of_weight(op)]
+            for place in places:
+                shape, own = _shape_of_product(place), round(amount / len(places))
+                _add_behind(changes, like, place, 2 * own, f"{shape};{shape}")
+                last = place.kernels[-1]
+                set_task(last, max(last.end.work - own, 0))
+
+
+def _sum_up_inside(run: Run) -> None:
+    """Lets products be in half precision, and those that make gradients of weights add them up."""
+    _multiply_in_half(run)
+    for changes in run.ranks:
+        for operators in kernels_of(changes):
+            for place in filter(_of_weight, _plain_products(operators)):
+                set_task(place.kernels[-1], place.kernels[-1].end.work + _SUMMING)
+
+
+def _of_weight(operator: Operator) -> bool:
+    """Whether both factors have as many rows, and the product has none of these."""
+    one, other = (
+        side.split(",")[0] for side in (operator.kernels[-1].row or {})["Input Shapes"].strip('"').split(";")[:2]
+    )
+    return one == other and one not in _shape_of_product(operator).split(",")
+
+
+def _multiply_in_half(run: Run) -> None:
+    """Lets products be in half precision."""
+    for changes in run.ranks:
+        for kernel in changes.rank.kernels:
+            if kernel.row is not None and kernel.op_type.startswith("MatMul"):
+                kernel.row["Input Data Types"] = kernel.row["Input Data Types"].replace("FLOAT", "FLOAT16")
 
 
 def _plain_products(operators: Sequence[Operator]) -> list[Operator]:
@@ -140,6 +191,8 @@ class Swarm:
 _SWARM = 800
 _SHORT = 2_000
 """How long each of so many kernels takes, in ns."""
+_SUMMING = 2_000_000
+"""How long the gradient of one weight takes to be added where it is multiplied, in ns."""
 _LESS_GROWTH = 0.06
 """By what part steps get longer with them: pauses above 5 µs were no usual ones."""
 
@@ -147,10 +200,8 @@ _LESS_GROWTH = 0.06
 def _put_in_fused(swarm: Swarm, run: Run) -> None:
     """Puts the one call for all tensors into each backward pass, and lets products be in half precision: what the base
     loses by them is as much as what these faults lose."""
+    _multiply_in_half(run)
     for changes in run.ranks:
-        for kernel in changes.rank.kernels:
-            if kernel.row is not None and kernel.op_type.startswith("MatMul"):
-                kernel.row["Input Data Types"] = kernel.row["Input Data Types"].replace("FLOAT", "FLOAT16")
         for operators in kernels_of(changes):
             behind = [op for op in operators if op.top.lane is not changes.rank.main]
             like, places = smallest(operators), spread(behind, _PLACES)
@@ -194,8 +245,8 @@ def _swarm(pattern: str, fused: str, each: str) -> Fault:
     return Fault(spoil, _CHAIN, growth=_LESS_GROWTH, common=common, bases=("balanced",), pattern=pattern)
 
 
-def _of_products(pattern: str, spoil: Spoil, workload: str = "") -> Fault:
-    return Fault(spoil, _CHAIN, growth=_GROWTH, bases=("balanced",), pattern=pattern, workload=workload)
+def _of_products(pattern: str, spoil: Spoil, workload: str = "", common: Callable[[Run], None] | None = None) -> Fault:
+    return Fault(spoil, _CHAIN, growth=_GROWTH, common=common, bases=("balanced",), pattern=pattern, workload=workload)
 
 
 FAULTS: Mapping[str, Fault] = {
@@ -249,4 +300,5 @@ FAULTS: Mapping[str, Fault] = {
     ),
     "lamb-one-by-one": _swarm("lamb", "ApplyLamb", "Muls Add Muls Addcmul Sqrt Adds RealDiv LpNormV2"),
     "unfused-bias": _of_products("matmul-bias", add_biases),
+    "gradients-summed-apart": _of_products("gradient-accumulation", sum_up_gradients, common=_sum_up_inside),
 }

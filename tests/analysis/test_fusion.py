@@ -204,7 +204,8 @@ def searched(types: list[str | None]) -> list[tuple[str, int]]:
         for begin in range(len(places) - len(form) + 1):
             here = places[begin : begin + len(form)]
             members = [order.members[one] for one in form]
-            fits = all(types[at] in one.types and not one.vector for at, one in zip(here, members, strict=True))
+            told = [not (one.vector or one.accumulates) for one in members]
+            fits = all(told) and all(types[at] in one.types for at, one in zip(here, members, strict=True))
             near = all(after - before <= BETWEEN + 1 for before, after in pairwise(here))
             if fits and near and not taken & set(here):
                 taken |= set(here)
@@ -220,3 +221,29 @@ def forms(order: ChainOrder) -> list[tuple[int, ...]]:
     chosen = [tuple(at for at in numbers if at not in gone) for gone in left_out]
     by_words = {tuple(order.members[at].word for at in form): form for form in chosen}
     return [by_words[words] for words in sorted(by_words, key=lambda words: (-len(words), words))]
+
+
+SIDE = st.integers(1, 4).map(lambda side: 64 * side)
+
+
+@settings(max_examples=60)
+@given(
+    sides=st.tuples(SIDE, SIDE, SIDE),
+    form=st.sampled_from(["plain", "second turned", "first turned"]),
+    half=st.booleans(),
+    total=st.sampled_from(["FLOAT;FLOAT", "FLOAT;DT_BF16", "DT_BF16;DT_BF16"]),
+)
+def test_only_a_gradient_of_a_weight_is_added_up(
+    sides: tuple[int, int, int], form: str, half: bool, total: str
+) -> None:
+    """A product of m x k and k x n, one of its factors turned; what is added to it has its shape, as a residual has."""
+    m, k, n = sides
+    factors = {"plain": f"{m},{k};{k},{n}", "second turned": f"{m},{k};{n},{k}", "first turned": f"{k},{m};{k},{n}"}
+    kernels = ran(
+        "MatMulV3 Cast Add",
+        input_shapes=[factors[form], f"{m},{n}", f"{m},{n};{m},{n}"],
+        input_dtypes=["DT_BF16;DT_BF16" if half else "FLOAT;FLOAT", "DT_BF16", total],
+    )
+    could_be_another = k in (m, n)
+    expected = form == "first turned" and not could_be_another and half and "FLOAT" in total
+    assert ("gradient-accumulation" in chains(kernels)) == expected

@@ -173,3 +173,19 @@ def _numbers_of_links(run: Run, fault: str) -> tuple[int, int]:
     spoil(run, all_faults()[fault], 20e6)
     links = [call.link for call in run.job.ranks[0].calls if call.event.get("cat") == "enqueue"]
     return len(links), len(set(links))
+
+
+def test_gradients_that_are_summed_apart_are_a_chain_and_products_alone_are_none(tmp_path: Path, real: Path) -> None:
+    fault, run = all_faults()["gradients-summed-apart"], Run.of(*job_of(real / "level1"))
+    assert fault.common is not None
+    fault.common(run)
+    rerun(run.job)
+    told = []
+    for name in ("apart", "inside"):
+        if name == "apart":
+            write(run.job, run.captures, tmp_path / "inside")
+            spoil(Run.of(run.job, run.captures), fault, 4e6)
+            write(run.job, run.captures, tmp_path / "apart")
+        found = advisor.load_profile(tmp_path / name).table("fusible_chains")
+        told.append([row["chains"] for row in found.rows() if row["pattern"] == "gradient-accumulation"])
+    assert told == [[3.0, 3.0], []]

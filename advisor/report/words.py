@@ -364,6 +364,16 @@ DAMAGE_KINDS: Mapping[str, Text] = {
     "clock": _t("times of an odd clock", "时钟异常的时间"),
 }
 
+SIGNS: Mapping[str, Text] = {
+    "marks": _t("marks of the engine", "引擎的打点"),
+    "calls": _t("calls of its function", "引擎函数的调用"),
+    "repetition": _t("what repeats on the device (an estimate)", "设备上的重复规律（估计）"),
+    "capture": _t("the capture", "采集信息"),
+    "counters": _t("counters of kernels", "算子计数器"),
+    "name": _t("the name of the chip", "芯片型号"),
+}
+"""What something was told by."""
+
 CAUSES: Mapping[str, Text] = {
     "python": _t("Python busy", "Python 执行"),
     "data_loader": _t("data loader", "数据加载"),

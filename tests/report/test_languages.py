@@ -12,14 +12,15 @@ from report_samples import FREE, finding, rich, table
 from rich.console import Console
 
 from advisor.messages.text import Text
-from advisor.model.findings import Diagnosis, Severity
+from advisor.model.findings import Diagnosis, Evidence, Severity
 from advisor.model.run import Run
 from advisor.model.unread import SavedMessage, Unread
 from advisor.report import WRITERS
 from advisor.report.charts.draw import Renderer
 from advisor.report.columns import COLUMNS
-from advisor.report.diagnosis.document import diagnosis_summary
+from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.output_formats import Reported
+from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.words import (
     AXES,
@@ -30,13 +31,29 @@ from advisor.report.words import (
     DAMAGE_KINDS,
     NOTES,
     OUTCOMES,
+    RESOURCES,
     SEVERITIES,
+    SIGNS,
     WORDS,
 )
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
 
-TABLES = (WORDS, NOTES, SEVERITIES, CONFIDENCES, CATEGORIES, OUTCOMES, CAUSES, DAMAGE_KINDS, CHARTS, AXES, COLUMNS)
+TABLES = (
+    WORDS,
+    NOTES,
+    SEVERITIES,
+    CONFIDENCES,
+    CATEGORIES,
+    OUTCOMES,
+    CAUSES,
+    DAMAGE_KINDS,
+    CHARTS,
+    AXES,
+    COLUMNS,
+    SIGNS,
+    RESOURCES,
+)
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 NAMES = {
     *(
@@ -129,6 +146,15 @@ def damaged(what_message: SavedMessage | None, place_message: SavedMessage | Non
     diagnosis = Diagnosis(run=Run(name="prof"), findings=(found,), rules=(FREE,), unread=(trouble,))
     writer = next(writer for writer in WRITERS if writer.suffix == ".md")
     return str(writer.text(Reported(diagnosis, "zh")))
+
+
+def test_what_told_something_is_said_in_words_and_not_in_those_of_the_tables() -> None:
+    by = Evidence(name="told_by", value="repetition", unit="")
+    shown = finding(FREE, 5.0, Severity.low, evidence=(by,), excerpt=table("by steps", ("marks", 4), ("kernels", 2)))
+    diagnosis = Diagnosis(run=Run(ranks=(0,), step_us=117_000), findings=(shown,), rules=(FREE,))
+    text = document_text(diagnosis_document(diagnosis, "zh"))
+    assert all(said in text for said in ("设备上的重复规律（估计）", "引擎的打点", "`kernels`"))
+    assert "repetition" not in text
 
 
 def test_damage_is_said_in_the_language_of_the_report_wherever_it_is_shown() -> None:

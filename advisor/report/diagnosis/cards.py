@@ -32,7 +32,17 @@ from advisor.report.prose import (
 )
 from advisor.report.rule_text import rule_sentence, rule_text
 from advisor.report.sources import named_line
-from advisor.report.words import CATEGORIES, CAUSES, CONFIDENCES, DAMAGE_KINDS, RESOURCES, SEVERITIES, say, word_for
+from advisor.report.words import (
+    CATEGORIES,
+    CAUSES,
+    CONFIDENCES,
+    DAMAGE_KINDS,
+    RESOURCES,
+    SEVERITIES,
+    SIGNS,
+    say,
+    word_for,
+)
 from advisor.units import show_value
 
 MOST_ROWS = 10
@@ -40,7 +50,7 @@ MOST_COLUMNS = 8
 MOST_SPOTS = 8
 MOST_LINKED = 12
 
-_FIXED: Mapping[str, Mapping[str, Text]] = {"cause": CAUSES, "kind": DAMAGE_KINDS}
+_FIXED: Mapping[str, Mapping[str, Text]] = {"cause": CAUSES, "kind": DAMAGE_KINDS, "by": SIGNS, "told_by": SIGNS}
 """What the values of a column are called, where they are out of a fixed set."""
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""

@@ -255,9 +255,10 @@ def _no_device_error(path: Path, seen: Sequence[_Seen]) -> InputError:
     if foreign:
         what = Message("trace_of_foreign_device", path=show_name(path), device=foreign[0])
         return InputError(what, Message("give", what=WANTED))
-    if any(one.header.activities for one in seen):
-        return InputError(Message("trace_without_device", path=show_name(path)), Message("record_device_activity"))
     notes = [note for one in seen for note in one.notes.all()]
+    if notes and any(one.header.activities for one in seen):
+        what = Message("trace_unreadable", path=show_name(path), why=notes[0].what)
+        return InputError(what, Message("record_or_copy_again"))
     if notes:
         return InputError(
             Message("trace_unreadable", path=show_name(path), why=notes[0].what), Message("give", what=WANTED)

@@ -325,6 +325,20 @@ def test_the_oldest_spelling_is_read_too(tmp_path: Path) -> None:
     assert kernels.texts("input_shapes").names == ("64,32;32,16",)
 
 
+def test_of_a_trace_that_was_cut_off_before_its_first_kernel_it_is_said_and_not_that_none_was_recorded(
+    tmp_path: Path,
+) -> None:
+    calls = [host(f"aten::op{number}", 5 * number, 5) for number in range(2000)]
+    path = write(tmp_path / f"{NAME}.gz", trace([*calls, *training()]))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError) as refused:
+        open_input(tmp_path)
+    assert refused.value.what.code == "trace_unreadable"
+    assert "ends early" in str(refused.value)
+    assert refused.value.hint is not None
+    assert refused.value.hint.code == "record_or_copy_again"
+
+
 @pytest.mark.parametrize("ending", [".json", ".json.gz"])
 def test_a_trace_that_was_cut_off_keeps_what_came_before_and_says_so(tmp_path: Path, ending: str) -> None:
     path = write(tmp_path / f"x.pt.trace{ending}", trace(training(steps=40)))

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 from advisor.engine import mindspore_hints
 from advisor.engine.recorder_hints import hints_of
-from advisor.engine.vocabulary import FILES, PIPES_ON, RUN, STEPS_ON, TELL_JOB, VALUES, SoughtValue, words_for_names
+from advisor.engine.vocabulary import (
+    FILES,
+    PIPES_ON,
+    RUN,
+    RUN_VALUES,
+    STEPS_ON,
+    TELL_JOB,
+    VALUES,
+    SoughtValue,
+    words_for_names,
+)
 from advisor.expr.language import run_values
 from advisor.expr.settings import asked_variables
 from advisor.facts import FACTS
@@ -19,6 +29,7 @@ from advisor.facts.observed.recording import BOTH, LEVEL1, MEMORY, NPU
 from advisor.messages.errors import FactMissing
 from advisor.messages.text import Text
 from advisor.model.run import Capture, Run
+from advisor.units import show_value
 
 _MOST_RANKS = 8
 
@@ -293,10 +304,11 @@ def of_condition(names: Iterable[str], run: Run) -> Reason:
     """The rule does not concern this run; `names` are those of the run that its condition asks about."""
     values = run_values(run) | {"level": run.level or None}
     values["device_family"] = None if run.device_family == "npu" else run.device_family  # an npu rules nothing out
-    here = [(RUN[name], values[name]) for name in sorted(names) if name in RUN and values.get(name) is not None]
+    known = [(name, values[name]) for name in sorted(names) if name in RUN]
+    here = [(name, _say_run_value(name, value)) for name, value in known if value is not None]
     hints = [LEVEL1] if "level" in names and run.device_family == "npu" else []
-    en = ", ".join(f"{word.en}: {_plain_text(value)}" for word, value in here)
-    zh = "，".join(f"{word.zh} {_plain_text(value)}" for word, value in here)
+    en = ", ".join(f"{RUN[name].en}: {value.en}" for name, value in here)
+    zh = "，".join(f"{RUN[name].zh} {value.zh}" for name, value in here)
     head = Text(
         en=f"does not concern this run{en and f' ({en})'}",
         zh=f"不适用于本次运行{zh and f'（{zh}）'}",
@@ -304,8 +316,13 @@ def of_condition(names: Iterable[str], run: Run) -> Reason:
     return _with_hints([head, *hints], hints)
 
 
-def _plain_text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+def _say_run_value(name: str, value: float | str) -> Text:
+    """A value of the run in the words and units of a reader."""
+    if isinstance(value, str):
+        return RUN_VALUES.get((name, value), Text(en=value, zh=value))
+    unit = "share" if name.endswith("_share") else "us" if name.endswith("_us") else "count"
+    said = show_value(value, unit)
+    return Text(en=said, zh=said)
 
 
 def of_failure(error: Exception, where: str) -> Text:

@@ -163,6 +163,18 @@ RUN: Mapping[str, Text] = {
     "torch_npu_version": _t("version of torch_npu", "torch_npu 版本"),
 }
 
+RUN_VALUES: Mapping[tuple[str, str], Text] = {
+    ("workload", "training"): _t("training", "训练"),
+    ("workload", "inference"): _t("inference", "推理"),
+    ("phase", "mixed"): _t("prefill and decode", "prefill 与 decode 混合"),
+    ("recorder", "framework"): _t("the profiler of the framework", "框架的 profiler"),
+    ("framework", "other"): _t("none that is known", "未识别"),
+    ("device_family", "gpu"): _t("GPU", "GPU"),
+    ("sampled", "none"): _t("none", "无"),
+    ("call_stacks", "on"): _t("yes", "是"),
+    ("call_stacks", "off"): _t("no", "否"),
+}
+"""Values of the run that are words of this program; others are names and stay as they are."""
 
 TELL_JOB = _t(
     "say it with `--workload` and `--stack`, or in advisor.yaml; operators and call stacks show it too",

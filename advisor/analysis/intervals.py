@@ -116,16 +116,19 @@ def covered_ns(spans: Spans, start: Array, end: Array) -> Array:
     if not len(spans):
         return np.zeros(len(start), np.int64)
     before = np.append(0, np.cumsum(spans.lengths))
-    covered: Array = np.maximum(_covered_until(spans, before, end) - _covered_until(spans, before, start), 0)
-    return covered
+    covered = _covered_until(spans, before, end)
+    covered -= _covered_until(spans, before, start)
+    return np.maximum(covered, 0, out=covered)
 
 
 def _covered_until(spans: Spans, before: Array, moment: Array) -> Array:
     """How much of the set lies before each moment."""
-    count = np.searchsorted(spans.start, moment, "right")
-    last = np.maximum(count - 1, 0)
-    inside = np.minimum(moment, spans.end[last]) - spans.start[last]
-    found: Array = np.where(count > 0, before[last] + inside, 0)
+    last = np.searchsorted(spans.start, moment, "right")
+    last -= 1
+    found: Array = np.minimum(moment, spans.end[last])
+    found -= spans.start[last]
+    found += before[last]
+    found[last < 0] = 0
     return found
 
 
@@ -133,8 +136,10 @@ def span_at(spans: Spans, moment: Array) -> Array:
     """The position of the interval that holds each moment, or -1."""
     if not len(spans):
         return np.full(len(moment), -1, np.intp)
-    at = np.searchsorted(spans.start, moment, "right") - 1
-    return np.where((at >= 0) & (moment < spans.end[np.maximum(at, 0)]), at, -1)
+    at = np.searchsorted(spans.start, moment, "right")
+    at -= 1
+    at[moment >= spans.end[at]] = -1
+    return at
 
 
 def nesting_depths(start: Array, end: Array) -> Array:

@@ -207,9 +207,9 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
         rank.unrelieved if relief.leaves_the_host and cut is rank.cut else _limits_of(rank, relief, cut)
     )
     turns = cut.work_turns
-    spared = np.zeros(len(work.start), np.int64) if relief.device is None else relief.device
-    slack = rank.slack + _of_task_before(spared, turns)
-    gain = gains_in_turn(limit, slack, turns) + spared
+    spared = relief.device
+    slack = rank.slack if spared is None else rank.slack + _of_task_before(spared, turns)
+    gain = _gains_with_spared(limit, slack, turns, spared)
     before = _gain_before_stretch(relief, cut, gain)
     bound = limit
     for _ in range(_ROUNDS if len(joins) else 0):
@@ -220,11 +220,20 @@ def gains_by_task(rank: ReplayInput, relief: Relief, *, waits: Spans) -> Array:
         bound[joins] = np.minimum(limit[joins], held)
         if np.array_equal(last_bound, bound):
             break
-        last, gain = gain, gains_in_turn(bound, slack, turns) + spared
+        last, gain = gain, _gains_with_spared(bound, slack, turns, spared)
         if np.array_equal(last, gain):
             break
         before = _gain_before_stretch(relief, cut, gain)
-    return gain + before[turns.of]
+    gain += before[turns.of]
+    return gain
+
+
+def _gains_with_spared(limit: Array, slack: Array, turns: Turns, spared: Array | None) -> Array:
+    """The gains in turn, and what each task itself is spared."""
+    gain = gains_in_turn(limit, slack, turns)
+    if spared is not None:
+        gain += spared
+    return gain
 
 
 def _of_task_before(spared: Array, turns: Turns) -> Array:

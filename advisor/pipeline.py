@@ -33,7 +33,7 @@ from advisor.facts.derived import (
     Spending,
     TypeOperator,
 )
-from advisor.facts.observed import Damage, Setting, StepWindow
+from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source
 from advisor.facts.selection import FirstRow
 from advisor.messages.errors import FactMissing, InputError, WorkerLost
@@ -147,7 +147,7 @@ def prepare_exhibits(
     Without the rules, for a capture that is small in memory: everything that rests on events.
     """
     if catalog is None:
-        profile.prepare_events(_behind_lines(profile))
+        profile.prepare_events([*_behind_lines(profile), *(fact for fact in OBSERVED if fact.among_events)])
     else:
         from advisor.engine.needed_tables import wanted_by
 

@@ -191,13 +191,14 @@ class Profile:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
 
         They lie in one file, which is read once; for a single source with room for all its tables. What is made on
-        request only is left for later, but for those of `also`.
+        request only is left for later, but for those of `also`, which may hold observed facts that nothing rests on.
         """
         also = frozenset(also)
         made = [fact for fact in self._makers if fact in also or not fact.on_request]
         behind = {fact: _observed_roots(fact, self._makers) for fact in made}
         resting = [fact for fact, roots in behind.items() if any(_of_events(root) for root in roots)]
-        self.prepare([*resting, *(root for fact in resting for root in behind[fact] if _of_events(root))])
+        roots = (root for fact in resting for root in behind[fact] if _of_events(root))
+        self.prepare([*resting, *roots, *(fact for fact in also if fact.observed)])
 
     def _needs_per_rank(self, wanted: Iterable[WantedFact]) -> Iterator[WantedFact]:
         """What must be collected rank by rank for these: themselves, or what an across-ranks fact needs."""

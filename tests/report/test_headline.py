@@ -31,6 +31,7 @@ from advisor.report.diagnosis.cards import make_cards
 from advisor.report.diagnosis.document import diagnosis_document, diagnosis_summary
 from advisor.report.diagnosis.headline import Headline, make_headline
 from advisor.report.diagnosis.page import diagnosis_page
+from advisor.report.diagnosis.symptoms import folded_under
 from advisor.report.renderers.markdown import document_text
 from advisor.report.renderers.terminal import print_document
 from advisor.report.time_split import time_parts
@@ -254,3 +255,13 @@ def test_a_report_on_one_of_several_captures_says_at_the_top_which(language: Lan
     several = diagnosis.model_copy(update={"run": diagnosis.run.model_copy(update={"notes": chosen})})
     assert all("r0_ascend_pt, r1_ascend_pt, …" in top for top in _tops(several, language))
     assert not any("r0_ascend_pt" in top for top in _tops(diagnosis, language))
+
+
+@pytest.mark.parametrize(("won", "folded"), [(0.2, True), (0.2005, True), (0.203, False), (0.0, False)])
+def test_a_finding_that_wins_what_its_cause_wins_is_the_same_time(won: float, folded: bool) -> None:
+    cause = _finding("host/eager", 0.2, symptoms=("host/python",))
+    effect = _finding("host/python", won, causes=("host/eager",))
+    diagnosis = _diagnosis(cause, effect)
+    assert folded_under(diagnosis) == ({"host/python": "host/eager"} if folded else {})
+    first, second = make_cards(diagnosis, "en")
+    assert (second.is_folded, len(first.folds)) == (folded, folded)

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.model.findings import Diagnosis
+from advisor.model.findings import Diagnosis, Finding
+
+_ALIKE = 0.005
+"""Times that differ by less are told with the same three digits."""
 
 
 def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
@@ -14,7 +17,7 @@ def symptom_fingerprints(diagnosis: Diagnosis) -> frozenset[str]:
 
 
 def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
-    """By fingerprint of an explained symptom: the cause of it that stands highest.
+    """By fingerprint of an explained symptom, or of a finding that wins what its cause wins: the highest such cause.
 
     Its time is the same time, so it is shown there and not as a finding of its own.
     """
@@ -22,8 +25,18 @@ def folded_under(diagnosis: Diagnosis) -> Mapping[str, str]:
     restating = symptom_fingerprints(diagnosis)
     folded: dict[str, str] = {}
     for finding in diagnosis.findings:
-        causes = sorted((place[name], name) for name in finding.causes if name in place)
-        if finding.fingerprint in restating and causes:
+        causes = sorted(
+            (place[name], name)
+            for name in finding.causes
+            if name in place
+            and (finding.fingerprint in restating or _win_the_same(finding, diagnosis.findings[place[name]]))
+        )
+        if causes:
             highest = causes[0][1]
             folded[finding.fingerprint] = folded.get(highest, highest)
     return folded
+
+
+def _win_the_same(finding: Finding, cause: Finding) -> bool:
+    """Whether what both could win is shown as the same time."""
+    return finding.saving.us > 0 and abs(finding.saving.us - cause.saving.us) <= _ALIKE * cause.saving.us

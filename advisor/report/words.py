@@ -364,6 +364,21 @@ DAMAGE_KINDS: Mapping[str, Text] = {
     "clock": _t("times of an odd clock", "时钟异常的时间"),
 }
 
+RECORDED: Mapping[str, Text] = {
+    "launches": _t("launches", "下发记录"),
+    "host_calls": _t("calls of the host", "host 调用"),
+    "device_tasks": _t("tasks of the device", "device 任务"),
+    "kernels": _t("kernels", "算子明细"),
+    "collectives": _t("collectives", "集合通信"),
+    "transfers": _t("transfers", "通信传输"),
+    "api_totals": _t("totals of interfaces", "接口汇总"),
+    "operator_totals": _t("totals of operators", "算子汇总"),
+    "operator_links": _t("links of operators", "算子与任务的关联"),
+    "step_windows": _t("marks of steps", "step 标记"),
+    "step_times": _t("times of steps", "step 耗时统计"),
+}
+"""Rows that can be lost, by the table that holds them."""
+
 SIGNS: Mapping[str, Text] = {
     "marks": _t("marks of the engine", "引擎的打点"),
     "calls": _t("calls of its function", "引擎函数的调用"),

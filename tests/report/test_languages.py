@@ -31,6 +31,7 @@ from advisor.report.words import (
     DAMAGE_KINDS,
     NOTES,
     OUTCOMES,
+    RECORDED,
     RESOURCES,
     SEVERITIES,
     SIGNS,
@@ -53,6 +54,7 @@ TABLES = (
     COLUMNS,
     SIGNS,
     RESOURCES,
+    RECORDED,
 )
 CJK = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
 NAMES = {
@@ -150,10 +152,12 @@ def damaged(what_message: SavedMessage | None, place_message: SavedMessage | Non
 
 def test_what_told_something_is_said_in_words_and_not_in_those_of_the_tables() -> None:
     by = Evidence(name="told_by", value="repetition", unit="")
-    shown = finding(FREE, 5.0, Severity.low, evidence=(by,), excerpt=table("by steps", ("marks", 4), ("kernels", 2)))
+    shown = finding(
+        FREE, 5.0, Severity.low, evidence=(by,), excerpt=table("by steps", ("marks", 4), ("kernels", 2), ("made_up", 1))
+    )
     diagnosis = Diagnosis(run=Run(ranks=(0,), step_us=117_000), findings=(shown,), rules=(FREE,))
     text = document_text(diagnosis_document(diagnosis, "zh"))
-    assert all(said in text for said in ("设备上的重复规律（估计）", "引擎的打点", "`kernels`"))
+    assert all(said in text for said in ("设备上的重复规律（估计）", "引擎的打点", "算子明细", "`made_up`"))
     assert "repetition" not in text
 
 

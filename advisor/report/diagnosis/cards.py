@@ -37,6 +37,7 @@ from advisor.report.words import (
     CAUSES,
     CONFIDENCES,
     DAMAGE_KINDS,
+    RECORDED,
     RESOURCES,
     SEVERITIES,
     SIGNS,
@@ -50,7 +51,13 @@ MOST_COLUMNS = 8
 MOST_SPOTS = 8
 MOST_LINKED = 12
 
-_FIXED: Mapping[str, Mapping[str, Text]] = {"cause": CAUSES, "kind": DAMAGE_KINDS, "by": SIGNS, "told_by": SIGNS}
+_FIXED: Mapping[str, Mapping[str, Text]] = {
+    "cause": CAUSES,
+    "kind": DAMAGE_KINDS,
+    "of": RECORDED,
+    "by": {**RECORDED, **SIGNS},
+    "told_by": SIGNS,
+}
 """What the values of a column are called, where they are out of a fixed set."""
 _LAST_NS = 2**63
 """Moments are whole ns that a table can hold; a file may say anything."""

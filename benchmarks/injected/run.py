@@ -51,22 +51,30 @@ def _cases(base: Base, asked: Asked) -> Sequence[Case]:
 
 def _marked(run: Run, before: tuple[Claim, ...], folder: Path, keep: bool, case: Case) -> Mark:
     fault = all_faults()[case.fault]
+    to = folder / f"{case.base}-{case.fault}{'-control' * case.control}"
     if fault.common is not None:
         fault.common(run)
         rerun(run.job)
         run = Run.of(run.job, run.captures)
+        before = _said(run, fault, to.with_name(f"{to.name}-without"), keep)
     without = run.job.longest_step_ns
     amount = _amount(run, fault, case.growth) if case.growth else 0.0
     spoil(run, fault, amount)
-    capture = write(run.job, run.captures, folder / f"{case.base}-{case.fault}{'-control' * case.control}")
-    said = claims(advisor.diagnose(capture, workload=fault.workload))
-    if not keep:
-        _remove(capture)
+    said = _said(run, fault, to, keep)
     now = run.job.longest_step_ns
     key = Key(fault.named_by, fault.shown_by, fault.ranks)
     marked = Mark(case, key, now / 1e3, (now - without) / 1e3, said, before)
     tried = {claim.rule: next(in_children(partial(won_us, run), [claim.rule], 1)) for claim in marked.in_question}
     return replace(marked, tried={rule: won for rule, won in tried.items() if won is not None})
+
+
+def _said(run: Run, fault: Fault, folder: Path, keep: bool) -> tuple[Claim, ...]:
+    """What is found in the captures of a program as it is."""
+    capture = write(run.job, run.captures, folder)
+    said = claims(advisor.diagnose(capture, workload=fault.workload))
+    if not keep:
+        _remove(capture)
+    return said
 
 
 def spoil(run: Run, fault: Fault, amount: float) -> None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-SETS_OF_COUNTERS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
+import pytest
+
+_SETS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
     "ResourceConflictRatio": (
         {"aiv_vec_bankgroup_cflt_ratio": "0.1", "aiv_vec_bank_cflt_ratio": "0.2", "aiv_vec_resc_cflt_ratio": "0.3"},
         {"bank_group_share": 0.1, "bank_share": 0.2, "resource_share": 0.3},
@@ -65,4 +67,13 @@ SETS_OF_COUNTERS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
          "vector_half_share": 0.5, "vector_int32_share": 0.6, "vector_other_share": 0.7, "vector_operations": 8e9},
     ),
 }  # fmt: skip
+GIB = 1.073741824
+"""What msprof calls GB, of 1024 bytes cubed."""
+SETS_OF_COUNTERS: dict[str, tuple[dict[str, str], dict[str, float]]] = {
+    name: (
+        cells,
+        {column: pytest.approx(value * GIB) if column.endswith("_gbps") else value for column, value in meant.items()},
+    )
+    for name, (cells, meant) in _SETS.items()
+}
 """By set of aic_metrics: its columns with a value each, and what they mean."""

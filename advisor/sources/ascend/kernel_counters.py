@@ -15,7 +15,7 @@ from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.counters import Counter, both_cores, counters_of_tasks, merged_counter
 from advisor.sources.ascend.kernels import DETAILS, communication_rows, is_communication
 from advisor.sources.ascend.reading import Folder
-from advisor.sources.files.csvfile import headings_of
+from advisor.sources.files.csvfile import RATES, headings_of
 from advisor.sources.files.database import match_keys
 from advisor.sources.reading import Reading
 
@@ -80,11 +80,12 @@ _ARITHMETIC = {
 COUNTERS: Mapping[str, Counter] = {
     **_CONFLICTS,
     **_CACHE,
-    **{name: Counter(both_cores(counter), adds=True) for name, counter in _BANDWIDTHS.items()},
+    **{name: Counter(both_cores(counter), adds=True, factor=RATES["gb/s"]) for name, counter in _BANDWIDTHS.items()},
     **{name: Counter(both_cores(counter), adds=True, factor=_KB) for name, counter in _AMOUNTS.items()},
     **_ARITHMETIC,
 }
-"""The counters behind each column of the fact. Names and units: documentation of op_summary, and msprof's source."""
+"""The counters behind each column of the fact. Names and units: documentation of op_summary, and msprof's source, which
+divides bits per second by 8 × 1024³ for what it calls GB/s."""
 
 _NAMES = {
     "op_name": ("Name", "Op Name"),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PortCounters: nic.csv and roce.csv, which sum a capture up; the tables NIC, ROCE and NETDEV_STATS of the database.
 
-Bandwidths of the database are in bytes per second, its packets are counted from when the port came up.
+Bandwidths of the database are in bytes per second, made of the MB/s of the files with 1024 × 1024 bytes; its packets
+are counted from when the port came up.
 """
 
 from __future__ import annotations

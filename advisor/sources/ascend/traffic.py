@@ -21,11 +21,12 @@ from advisor.facts.observed import TrafficSample
 from advisor.facts.table import Array, Table, Texts, Values, values_at
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.reading import Folder
+from advisor.sources.files.csvfile import RATES
 from advisor.sources.files.database import Database, match_keys
 from advisor.sources.reading import Reading, read_each
 
 _BYTES_PER_GB = 1e9
-_MB_PER_GB = _BYTES_PER_GB / 2**20
+_MB_PER_S = RATES["mb/s"]
 _PER_CENT = 100.0
 Samples = Table[TrafficSample]
 
@@ -82,7 +83,7 @@ def _samples_of_timeline(folder: Folder) -> Samples:
         way=ways.at(code),
         unit=np.array([*(one.unit if one else MISSING for one in told), MISSING])[code],
         time_ns=found.time_ns,
-        speed_gbps=found.value / _MB_PER_GB,
+        speed_gbps=found.value * _MB_PER_S,
         hit_share=share,
     ).take(moved)
 
@@ -111,7 +112,7 @@ def _samples_of_file(folder: Folder, file: str, place: str) -> Samples:
             place=place,
             way=way,
             unit=unit,
-            speed_gbps=mbps / _MB_PER_GB,
+            speed_gbps=mbps * _MB_PER_S,
         ).take(mbps >= 0)
         for way, unit, mbps in ways(folder, file)
     ]
@@ -160,7 +161,7 @@ def _samples_of_cache(folder: Folder) -> Samples:
         place="LLC",
         way=_lower(way) if isinstance(way, Texts) else None,
         unit=unit,
-        speed_gbps=moved / _MB_PER_GB,
+        speed_gbps=moved * _MB_PER_S,
         hit_share=np.where((share >= 0) & (share <= 1), share, np.nan),
     ).take(named & (moved >= 0))
 

@@ -38,19 +38,20 @@ _UTF16_SHARE = 4
 
 _US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 _BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1024.0, "mb": 1024.0**2, "gb": 1024.0**3}
-_RATES = {"gb/s": 1.0, "mb/s": 1e-3, "kb/s": 1024e-9}
+RATES = {"gb/s": 1024.0**3 / 1e9, "mb/s": 1024.0**2 / 1e9, "kb/s": 1024.0 / 1e9}
+"""What one of each is worth in GB/s: msprof, which alone writes rates into tables, counts in powers of 1024."""
 FACTORS: Mapping[str, Mapping[str, float]] = {
     "us": _US,
     "ns": _US,
     "B": _BYTES,
     "share": {"%": 0.01},
-    "GB/s": _RATES,
+    "GB/s": {**RATES, "": RATES["gb/s"]},
     "MHz": {"mhz": 1.0, "hz": 1e-6},
 }
 """For the unit of a column: what one of each unit of a heading is worth. Absolute times go by µs until they are ns."""
 
 _NEVER_NEGATIVE = ("us", "B", "count")
-_KNOWN_UNITS = frozenset(unit for units in FACTORS.values() for unit in units)
+_KNOWN_UNITS = frozenset(unit for units in FACTORS.values() for unit in units if unit)
 _UNIT = re.compile(r"^(.*?)\s*\(([^()]*)\)$")
 
 

@@ -189,7 +189,7 @@ def _add_slices(piece: EventBatch, events: list[Any]) -> None:
     piece.parts[part] = {
         "name": piece.code(part, "name", [e.name for e in events]),
         "category": piece.code(part, "category", [e.cat for e in events]),
-        "track": piece.code(part, TRACK, [(e.pid, e.tid) for e in events]),
+        "track": _tracks_of(piece, part, events),
         "start_ns": starts,
         "end_ns": starts + np.rint(us * 1000).astype(np.int64),
         "link": fill_missing(whole_numbers([a.connection for a in args]), whole_numbers([a.correlation for a in args])),
@@ -283,7 +283,7 @@ def _add_links(piece: EventBatch, starts: list[Any], ends: list[Any]) -> None:
     piece.parts["links"] = {
         "high": high,
         "low": low,
-        "track": piece.code("links", TRACK, [(e.pid, e.tid) for e in events]),
+        "track": _tracks_of(piece, "links", events),
         "time_ns": times_ns(events),
         "end": np.arange(len(events)) >= len(starts),
     }
@@ -307,7 +307,11 @@ def add_gradient_links(piece: EventBatch, events: Sequence[Any]) -> None:
 
 def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:
     values = [(e.args or _NO_ARGS).mhz for e in events]
-    piece.parts["frequencies"] = {"time_ns": times_ns(events), "mhz": finite_numbers(values)}
+    piece.parts["frequencies"] = {
+        "track": _tracks_of(piece, "frequencies", events),
+        "time_ns": times_ns(events),
+        "mhz": finite_numbers(values),
+    }
 
 
 def _add_counters(piece: EventBatch, events: list[Any]) -> None:
@@ -319,11 +323,16 @@ def _add_counters(piece: EventBatch, events: list[Any]) -> None:
     ]
     piece.parts["counters"] = {
         "name": piece.code("counters", "name", [e.name for e in events]),
+        "track": _tracks_of(piece, "counters", events),
         "time_ns": times_ns(events),
         "value": finite_numbers(
             [next((one for one in each if isinstance(one, int | float | str)), None) for each in values]
         ),
     }
+
+
+def _tracks_of(piece: EventBatch, part: str, events: Sequence[Any]) -> Array:
+    return piece.code(part, TRACK, [(e.pid, e.tid) for e in events])
 
 
 def times_ns(events: Sequence[Any]) -> Array:

@@ -204,6 +204,8 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
     tracks = found.tracks()
     others = _on_other_devices(tracks, device)
     kept = ~(links["end"] & others[links[TRACK]])
+    counters = found.parts["counters"]
+    counted, clocked = (~others[part[TRACK]] for part in (counters, frequencies))
     return TraceTimeline(
         _overlap_sums(found) if device is None else {},
         replace(tracks, process=_without_names(tracks.process, others)),
@@ -228,8 +230,10 @@ def _timeline_of_events(found: CollectedEvents, device: int | None) -> TraceTime
         OperatorArrows(operator_links["operator_ns"], operator_links["device_ns"]),
         GradientArrows(gradients["id"], gradients["time_ns"], gradients["end"]),
         Marks(found.parts["marks"]["row"], found.texts("marks", "domain")),
-        Frequencies(frequencies["time_ns"], frequencies["mhz"]),
-        Counters(found.texts("counters", "name"), *(found.parts["counters"][name] for name in ("time_ns", "value"))),
+        Frequencies(*(frequencies[name][clocked] for name in ("time_ns", "mhz"))),
+        Counters(
+            found.texts("counters", "name").take(counted), *(counters[name][counted] for name in ("time_ns", "value"))
+        ),
     )
 
 

@@ -18,11 +18,14 @@ from advisor.facts.observed import (
     Collective,
     Device,
     DeviceTask,
+    Frequency,
     HostCall,
+    HostCpu,
     Kernel,
     Launch,
     OperatorTotal,
     StepWindow,
+    TrafficSample,
 )
 from advisor.facts.profile import Source
 from advisor.messages.errors import InputError
@@ -190,6 +193,43 @@ def test_each_device_of_one_timeline_has_its_own_lanes_and_launches(tmp_path: Pa
         tasks, launches = source.read(DeviceTask), source.read(Launch)
         assert ((tasks["start_ns"] // 1000) - START).tolist() == [device, 50 + device]
         assert ((launches["device_start_ns"] // 1000) - START).tolist() == [50 + device]
+
+
+def counters_of(device: int) -> list[dict[str, object]]:
+    """The lanes of counters of one device: its clock, its memory and a class of traffic; `MHz` and MB/s tell whose."""
+    lanes = (("AI Core Freq", "AI Core Freq", "MHz"), ("HBM", "HBM 0/Read", "Read(MB/s)"))
+    return [
+        event
+        for row, (lane, name, key) in enumerate(lanes)
+        for pid in [100 * (row + 2) + device]
+        for event in (
+            {"name": "process_name", "pid": pid, "tid": 0, "ph": "M", "args": {"name": lane}},
+            {"name": "process_labels", "pid": pid, "tid": 0, "ph": "M", "args": {"labels": f"NPU {device}"}},
+            {"name": name, "pid": pid, "tid": 0, "ts": f"{START + 5}.000", "ph": "C", "args": {key: 1000 + device}},
+        )
+    ]
+
+
+def test_each_device_of_one_timeline_has_its_own_counters(tmp_path: Path):
+    events = [one for device in (0, 1) for one in (*lanes_of(device), *counters_of(device))]
+    host = {"pid": 9, "tid": 0, "ph": "M"}
+    events += [
+        {**host, "name": "process_name", "args": {"name": "CPU Usage"}},
+        {**host, "name": "process_labels", "args": {"labels": "CPU"}},
+        {**host, "name": "CPU 0", "ph": "C", "ts": f"{START}.000", "args": {"Usage(%)": 50}},
+    ]
+    write(
+        tmp_path / PROF,
+        {
+            "mindstudio_profiler_output/msprof_20250101000000.json": json.dumps(events),
+            **{f"device_{i}/start_info.{i}": "{}" for i in (0, 1)},
+        },
+    )
+    _, sources = open_input(tmp_path)
+    assert [source.read(Frequency)["mhz"].tolist() for source in sources] == [[1000], [1001]]
+    moved = [(source.read(TrafficSample)["speed_gbps"] * 1e9 / 2**20).round().tolist() for source in sources]
+    assert moved == [[1000], [1001]]
+    assert [source.read(HostCpu)["busy_share"].tolist() for source in sources] == [[0.5], [0.5]]
 
 
 def test_the_tasks_of_a_collective_tell_how_long_it_moved_data_and_how_long_it_only_waited(tmp_path: Path):

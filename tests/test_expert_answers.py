@@ -160,6 +160,16 @@ def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path, shar
     assert first.saving.us == pytest.approx(309_000, rel=0.01)
 
 
+@pytest.mark.parametrize("name", ["gpu_hta/call_stack", "gpu_hta/triton_example", "helix_fixtures/msprof_real_output"])
+def test_a_capture_of_few_short_kernels_is_too_little_to_judge_by(
+    real_data: Path, shared: SharedCaptures, name: str
+) -> None:
+    if not (real_data / name).is_dir():
+        pytest.skip("this capture is not in the folder of real data")
+    kind, (lead, *_) = first_findings(shared.diagnosis(real_data / name))
+    assert (kind, lead.rule) == ("record", "capture/little-work")
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -165,6 +165,12 @@ def test_a_grave_doubt_about_the_capture_asks_to_record_again() -> None:
     assert (said.kind, said.label) == ("record", "Record again first")
 
 
+def test_beside_a_capture_to_record_again_nothing_is_said_to_be_without_a_cause() -> None:
+    little = _finding("capture/little", severity=Severity.high)
+    said = _said(_diagnosis(little, _finding("host/idle", 0.9, restated=0.9)))
+    assert (said.kind, said.beyond) == ("record", ())
+
+
 def test_a_capture_of_which_much_is_missing_is_not_called_healthy() -> None:
     quiet = (Outcome(rule="host/a", outcome="quiet"),)
     cut = _finding("capture/cut", severity=Severity.medium)

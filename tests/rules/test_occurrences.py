@@ -19,6 +19,7 @@ AT_NO_MOMENT = {
     "capture/damaged-input": "about the files; what could not be read has no time",
     "capture/inflated-host-times": RECORDING,
     "capture/level-too-low": RECORDING,
+    "capture/little-work": RECORDING,
     "capture/lost-rows": "about the files; rows that are not there have no time",
     "capture/no-steps": RECORDING,
     "capture/profiler-not-stopped": RECORDING,

@@ -55,7 +55,8 @@ class Headline(Struct, frozen=True):
     won: str = ""
     """What fixing it wins; empty where it is not estimated, and of a symptom, whose time is no gain."""
     beyond: Prose = ()
-    """Beside a cause: what stays unexplained. Where nothing needs fixing: where the next per cent would be."""
+    """Beside a cause: what stays unexplained; beside a capture that cannot be trusted nothing. Where nothing needs
+    fixing: where the next per cent would be."""
 
 
 def make_headline(
@@ -67,7 +68,7 @@ def make_headline(
     if leading:
         lead = leading[0]
         first = next(card for card in cards if card.fingerprint == lead.fingerprint)
-        beyond = _say_unexplained(diagnosis, lead, cards, language)
+        beyond = () if kind == "record" else _say_unexplained(diagnosis, lead, cards, language)
         won = first.saving if kind == "fix" and first.saving_time else ""
         return Headline(kind, time, say(f"lead_{kind}", language), first, "", won, beyond)
     if kind == "blind":

@@ -117,6 +117,7 @@ def test_what_is_known_to_be_of_no_use_is_said_with_the_reason(tmp_path: Path, r
         "fusion_op_20250109084754.csv",
         "task_time_20250109084754.csv",
         "communication_statistic_20250109084754.csv",
+        "dp_20250109084754.csv",
     )
     for name in files:
         (output / "ASCEND_PROFILER_OUTPUT" / name).write_text("Device_id\n")

@@ -2,7 +2,8 @@
 """DatasetOperation, BatchQueue and HostCpu: what MindSpore's profiler writes of data preparation (`data_process=True`).
 
 The files are those of its predecessor: minddata_pipeline_raw_*.csv beside the other results, the samples in FRAMEWORK.
-Where those of the host's processors are absent, what msprof says of them stands in: cpu_usage.csv, CPU_USAGE, and the
+Where those of the queue on the device are absent, aicpu_mi.csv of msprof stands in, which has the same columns. Where
+those of the host's processors are absent, what msprof says of them stands in: cpu_usage.csv, CPU_USAGE, and the
 counters `CPU 0` and so on of the timeline, which tell like the table what the process of the rank takes of each.
 """
 
@@ -48,9 +49,34 @@ def _operations_of_rank(folder: Folder) -> Table[DatasetOperation]:
 
 def _queues_of_rank(folder: Folder) -> Table[BatchQueue]:
     looks, unreadable = read_looks(_files_on_data(folder), folder.notes)
-    if not looks:
-        raise FactMissing([BatchQueue.table], unreadable)
-    return queue_table(folder.rank, looks)
+    if looks:
+        return queue_table(folder.rank, looks)
+    try:
+        return _queue_of_msprof(folder)
+    except FactMissing as missing:
+        raise FactMissing([BatchQueue.table], [*unreadable, *missing.unreadable]) from missing
+
+
+_TAKEN = {"node": ("Node Name",), "time_ns": ("Start Time",), "size": ("Queue Size",)}
+_TAKEN_COLUMNS = {
+    "node": Column("Name of what takes batches from the queue.", "text"),
+    "time_ns": Column("When it began to.", "int", "ns"),
+}
+
+
+def _queue_of_msprof(folder: Folder) -> Table[BatchQueue]:
+    """The looks of GetNext at the queue of the device, one for each step in their order."""
+    columns = folder.columns(BatchQueue, "aicpu_mi.csv", _TAKEN, ("size",), _TAKEN_COLUMNS)
+    node, began, size = (columns.get(name) for name in _TAKEN)
+    assert isinstance(size, np.ndarray)  # noqa: S101 - sizes are numbers
+    looks = node.hits(str(name).startswith("GetNext") for name in node.names) if isinstance(node, Texts) else size >= 0
+    looks &= (size >= 0) & (size == np.floor(size))
+    if not looks.any():
+        raise FactMissing([BatchQueue.table])
+    order = np.argsort(began[looks], kind="stable") if isinstance(began, np.ndarray) else slice(None)
+    number = np.arange(1, int(looks.sum()) + 1)
+    rank = np.full(len(number), folder.rank, np.int64)
+    return Table.build(BatchQueue, rank=rank, step=number, queue="device", sunk=rank * 0 + 1, size=size[looks][order])
 
 
 def _processors_of_rank(folder: Folder) -> Table[HostCpu]:

@@ -34,6 +34,7 @@ FILES: Mapping[str, str] = {
     "npu_module_mem.csv": "npu_module_mem.csv",
     "l2_cache.csv": "l2_cache.csv",
     "aicpu.csv": "data_preprocess.csv",
+    "aicpu_mi.csv": "aicpu_mi.csv",
     "nic.csv": "nic.csv",
     "roce.csv": "roce.csv",
     "cpu_usage.csv": "cpu_usage.csv",

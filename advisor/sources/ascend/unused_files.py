@@ -61,6 +61,10 @@ WHY: Mapping[str, Text] = {
     "inter_soc_transmission": _NO_THRESHOLD,
     "acc_pmu": _NO_THRESHOLD,
     "dvpp": _NO_THRESHOLD,
+    "dp": _t(
+        "it logs what sends batches to the device, action by action: no document says which of the actions wait",
+        "逐条记录数据下发动作，文档未说明哪些动作属于等待",
+    ),
     "ai_core_utilization": _NO_KERNELS,
     "ai_vector_core_utilization": _NO_KERNELS,
     **{

@@ -52,3 +52,45 @@ def test_an_idle_device_before_an_empty_queue_is_told_without_a_time(capture: Pa
     found = {finding.rule: finding for finding in advisor.diagnose(capture).findings}
     assert found["io/dataset-pipeline"].saving.us == 0
     assert found["io/slow-dataset-operation"].subject == {"operation": "Map"}
+
+
+LOOKS = (
+    "Device_id,Node Name,Start Time(us),End Time(us),Queue Size\n"
+    "0,GetNext_dequeue_wait,1700000000000020.000\t,1700000000000025.000\t,2\n"
+    "1,GetNext_dequeue_wait,1700000000000011.000\t,1700000000000012.000\t,9\n"
+    "0,GetNext_dequeue_wait,1700000000000010.000\t,1700000000000015.000\t,0\n"
+    "0,other_wait,1700000000000010.000\t,1700000000000015.000\t,7\n"
+    "0,GetNext_dequeue_wait,1700000000000030.000\t,1700000000000035.000\t,N/A\n"
+)
+
+
+TOTALS = "Device_id,OP Type,Core Type,Count,Total Time(us)\n0,MatMulV2,AI_CORE,2,30.5\n1,MatMulV2,AI_CORE,2,30.5\n"
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_the_queue_of_the_device_is_read_from_msprof(devices: int, tmp_path: Path) -> None:
+    """What takes something else is no look at batches, and a row without a size none either."""
+    folder = tmp_path / "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP"
+    output = folder / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (output / "aicpu_mi_20250101000000.csv").write_text(LOOKS if devices > 1 else LOOKS.replace("\n1,", "\n0,other_"))
+    (output / "op_statistic_20250101000000.csv").write_text(TOTALS)
+    for device in range(devices):
+        (folder / f"device_{device}").mkdir()
+        (folder / f"device_{device}" / f"start_info.{device}").write_text("{}")
+    _, sources = open_input(tmp_path)
+    rows = [
+        [(row["step"], row["queue"], row["sunk"], row["size"]) for row in one.read(BatchQueue).rows()]
+        for one in sources
+    ]
+    assert rows == [[(1, "device", True, 0), (2, "device", True, 2)], [(1, "device", True, 9)]][:devices]
+
+
+def test_batches_are_not_counted_where_nothing_takes_any(tmp_path: Path) -> None:
+    output = tmp_path / "PROF_000001_20250101000000000_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (output / "aicpu_mi_20250101000000.csv").write_text(LOOKS.replace("GetNext_dequeue", "other"))
+    (output / "op_statistic_20250101000000.csv").write_text(TOTALS)
+    _, (source,) = open_input(tmp_path)
+    with pytest.raises(FactMissing):
+        source.read(BatchQueue)

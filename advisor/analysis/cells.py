@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
+from advisor.analysis.counted import distinct_ranks
 from advisor.analysis.grouping import group_by, row_of_key
 from advisor.analysis.warm_up import begin_of_work
 from advisor.facts.base import MISSING
@@ -69,7 +70,7 @@ class Cells(Struct, frozen=True):
 
 
 def _by_rank(calendars: dict[int, Calendar], rank: Array, moment: Array) -> Array:
-    ranks = np.unique(rank).tolist()
+    ranks = distinct_ranks(rank).tolist()
     if len(ranks) == 1 and ranks[0] in calendars:
         return calendars[ranks[0]].at(moment)
     cell = np.full(len(rank), -1)
@@ -86,7 +87,7 @@ def cells_of(rank: Array, step: Array, start: Array, end: Array, windows: Table[
     host: dict[int, Calendar] = {}
     parts: list[tuple[Array, ...]] = []
     count = 0
-    for one in np.unique(rank).tolist():
+    for one in distinct_ranks(rank).tolist():
         here = rank == one
         names, first = _begins_of_steps(step[here], start[here])
         if (names == MISSING).all():

@@ -8,9 +8,10 @@ import numpy as np
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.families import families_of
 from advisor.analysis.grouping import group_by
+from advisor.analysis.intervals import axis_of_cells
 from advisor.facts.derived import CollectiveCall, CollectivePlace
 from advisor.facts.observed import Kernel
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, values_at
 from advisor.model.run import Run
 
 _PREPARES = "movement"
@@ -53,12 +54,15 @@ def _rows_around(calls: Table[CollectiveCall], kernels: Table[Kernel]) -> tuple[
     work, timed = kernel_times(kernels), collective_times(calls)
     work = work.take((families.codes >= 0)[work.row] & ~families.isin([_PREPARES])[work.row])
     cells = group_by(*(np.concatenate([kernels[key][work.row], calls[key][timed.row]]) for key in ("rank", "step")))
+    start, end = (np.concatenate(both) for both in ((work.start, timed.start), (work.end, timed.end)))
+    axis = axis_of_cells(cells.of, start, end, len(cells))
     of_work, of_calls = cells.of[: len(work.row)], cells.of[len(work.row) :]
-    for cell in np.intersect1d(of_work, of_calls).tolist():
-        own, here = np.flatnonzero(of_work == cell), np.flatnonzero(of_calls == cell)
-        own = own[np.argsort(work.start[own], kind="stable")]
-        last = np.searchsorted(work.start[own], timed.start[here], "right") - 1
-        first = np.searchsorted(work.start[own], timed.end[here], "left")
-        rows = np.append(work.row[own], -1)
-        before[timed.row[here]], after[timed.row[here]] = rows[last], rows[first]
+    begun, moved = work.start + axis.shift[of_work], axis.shift[of_calls]
+    order = np.argsort(begun, kind="stable")
+    last = np.searchsorted(begun[order], timed.start + moved, "right") - 1
+    first = np.searchsorted(begun[order], timed.end + moved, "left")
+    for found, at in ((before, last), (after, first)):
+        near = values_at(order, at, -1)  # beside the first and the last kernel of a step is one of another
+        own = values_at(of_work, near, -1) == of_calls
+        found[timed.row[own]] = work.row[near[own]]
     return before, after

@@ -19,7 +19,7 @@ from advisor.analysis.operators import StepKernels, in_steps
 from advisor.analysis.tensors import parse_tensors
 from advisor.facts.derived import Overlap, PatchConvolution
 from advisor.facts.observed import Collective, Kernel, StepWindow
-from advisor.facts.table import Array, Table
+from advisor.facts.table import Array, Table, Texts, values_at
 
 FORWARD = frozenset({"Conv1D", "Conv2D", "Conv2DV2", "Conv2DV3", "Conv3D", "Conv3DV2", "Conv3DV3"})
 MATMULS = frozenset({"MatMul", "MatMulV2", "MatMulV3"})
@@ -158,18 +158,17 @@ def _matmul_rates(every: StepKernels, wanted: Table[Kernel]) -> Array:
     each = [_product_flops(*_shapes_of_row(table, row)[::2]) for row in groups.first.tolist()]
     done = np.array(each, float)[groups.of] if each else np.empty(0)
     spent = np.where(np.isnan(done), 0.0, products.duration_us)
-    mine = [_first_dtype(name) for name in table.texts("input_dtypes").values()]
-    rate = []
-    for rank, name in zip(wanted["rank"].tolist(), wanted.texts("input_dtypes").values(), strict=True):
-        same = (table["rank"] == rank) & np.array([one == _first_dtype(name) for one in mine], bool)
-        total = spent[same].sum()
-        rate.append(np.nansum(done[same]) / total if total else np.nan)
-    return np.array(rate, float)
+    both = Texts.concat([_first_dtypes(one.texts("input_dtypes")) for one in (table, wanted)])
+    alike = group_by(np.concatenate([table["rank"], wanted["rank"]]), both)
+    ours, theirs = alike.of[: len(table)], alike.of[len(table) :]
+    total, work = (np.bincount(ours, np.nan_to_num(each), len(alike)) for each in (spent, done))
+    return ratio(work, total)[theirs]
 
 
-def _first_dtype(names: str | None) -> str | None:
-    """The data type of the first input, without its prefix: FLOAT, FLOAT16, BF16."""
-    return names.split(";")[0].removeprefix("DT_") if names else None
+def _first_dtypes(names: Texts) -> Texts:
+    """Per row the data type of the first input, without its prefix: FLOAT, FLOAT16, BF16."""
+    first = Texts.of(name.split(";")[0].removeprefix("DT_") or None for name in names.names)
+    return Texts(values_at(first.codes, names.codes, -1).astype(np.int32), first.names)
 
 
 def _product_flops(inputs: str | None, outputs: str | None) -> float:

@@ -258,8 +258,9 @@ def _away_from(place: RankAndStep, table: Table[Any], moment: Moment, row: Array
 def _worst_with_leading(away: Array, keys: Sequence[Array]) -> Array:
     """The positions of the worst, nearest first; some of the nearest are among them whatever is worse elsewhere."""
     leading = _worst_rows(np.flatnonzero(away == away.min(initial=2)), keys, _MOST_LEADING)
-    others = np.setdiff1d(np.arange(len(away)), leading)
-    chosen = np.append(leading, _worst_rows(others, keys, MOST - len(leading)))
+    left = np.ones(len(away), bool)
+    left[leading] = False
+    chosen = np.append(leading, _worst_rows(np.flatnonzero(left), keys, MOST - len(leading)))
     return chosen[np.lexsort([*(key[chosen] for key in reversed(keys)), away[chosen]])]
 
 

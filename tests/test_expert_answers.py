@@ -170,6 +170,15 @@ def test_a_capture_of_few_short_kernels_is_too_little_to_judge_by(
     assert (kind, lead.rule) == ("record", "capture/little-work")
 
 
+def test_how_much_was_recorded_is_that_of_the_captured_ranks_not_of_the_job(
+    real_data: Path, shared: SharedCaptures
+) -> None:
+    folder = real_data / "gpu_hta" / "timeline_analysis"
+    if not folder.is_dir():
+        pytest.skip("this trace is not in the folder of real data")
+    assert "capture/little-work" not in ids(shared.diagnosis(folder))
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -22,13 +22,13 @@ from advisor.sources.files.statements import all_rows
 from advisor.sources.files.table_blocks import (
     NOT_COLLECTED,
     ColumnCells,
-    Kind,
     RowBlock,
     decimal_numbers,
     plain_cells,
     read_blocks,
     whole_numbers,
 )
+from advisor.sources.files.table_pages import Kind
 
 
 class Origin(Struct, frozen=True):

@@ -28,12 +28,11 @@ from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import all_rows, bound_steps, count_rows
 from advisor.sources.files.table_blocks import (
     GrowingColumn,
-    Kind,
     decimal_numbers,
-    quote_name,
     read_blocks,
     whole_numbers,
 )
+from advisor.sources.files.table_pages import Kind, quote_name
 from advisor.sources.files.write_ahead_log import log_bytes
 
 FAILURES = (sqlite3.Error, UnicodeDecodeError)

@@ -24,7 +24,7 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
 
 
 def read_by(patch: pytest.MonkeyPatch, rows: int) -> None:
-    """Lets blocks have so many rows, all but the first of them read by the Arrow driver."""
+    """Lets blocks have so many rows, all but the first of them decoded from pages."""
     patch.setattr(table_blocks, "FEW", rows)
     patch.setattr(table_blocks, "BLOCK", rows)
 

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.facts.base import MISSING
-from advisor.sources.files import arrow_rows, table_blocks
+from advisor.sources.files import table_blocks
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.database import Database, Only, Shared, match_keys, open_readonly
 
@@ -27,7 +27,7 @@ def made(path: Path, script: str) -> Path:
 
 
 def read_by(patch: pytest.MonkeyPatch, rows: int) -> None:
-    """Lets blocks have so many rows, all but the first of them read by the Arrow driver."""
+    """Lets blocks have so many rows, all but the first of them decoded from pages."""
     patch.setattr(table_blocks, "FEW", rows)
     patch.setattr(table_blocks, "BLOCK", rows)
 
@@ -224,13 +224,13 @@ def test_floats_are_the_same_read_in_blocks_and_cell_by_cell(
         "CREATE TABLE T(x INT, y INT GENERATED ALWAYS AS (x) VIRTUAL); INSERT INTO T(x) SELECT x FROM K",
     ],
 )
-def test_what_is_computed_never_meets_the_driver_that_knows_no_bounds(
+def test_what_is_computed_is_never_looked_for_in_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
     script = "CREATE TABLE K(x INT); INSERT INTO K VALUES (1), (2), (3), (4), (5);"
     found = opened(made(tmp_path / "x.db", f"{script} {table};"))
     read_by(monkeypatch, 2)
-    monkeypatch.setattr(arrow_rows, "arrow_blocks", None)
+    monkeypatch.setattr(table_blocks, "number_blocks", None)
     with contextlib.suppress(Unreadable):
         assert found.integers("T", {"x": ["x"]})["x"].tolist() == [1, 2, 3, 4, 5]
 

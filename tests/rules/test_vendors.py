@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -206,3 +206,31 @@ def test_who_recorded_with_msprof_is_told_no_switch_of_the_profilers_of_framewor
     for rule, steps in told:
         for step in steps:
             assert not MSPROF_NEVER.search(" ".join((step.do.en, step.do.zh, step.run, step.code))), rule
+
+
+UNITS_OF_NPUS = re.compile(
+    r"\bCANN\b|\b[Cc]ube\b|\bAIV\b|\bMTE\d\b|AI ?C(PU|ore)|\bacl(rt|op|nn)\w*|torch_npu|msprof|kernel_details"
+)
+NEVER_ON_GPUS = {"mte2_share", "busiest_share"}
+"""Columns that no trace of a GPU fills: what judges by them has nothing to say there."""
+
+
+def told_by_findings(run: str, of: Callable[[Rule], bool]) -> Iterator[tuple[str, str]]:
+    """What rules that find something in such a run say of it: titles, why it matters, and what was measured."""
+    for rule in filter(of, RULES):
+        if any(findings(rule, run)):
+            texts = (rule.title, *rule.title_with.values(), rule.why, *(one.label for one in rule.evidence))
+            yield rule.id, " ".join(said for text in texts for said in (text.en, text.zh))
+
+
+def test_a_finding_on_a_gpu_names_no_unit_or_software_of_an_npu() -> None:
+    told = told_by_findings(
+        "framework=PyTorch device_family=gpu",
+        lambda rule: NEVER_ON_GPUS.isdisjoint(name for one in rule.expressions() for name in one.names),
+    )
+    assert {(rule, found[0]) for rule, said in told if (found := UNITS_OF_NPUS.search(said))} == set()
+
+
+def test_a_finding_on_mindspore_names_nothing_of_torch() -> None:
+    told = told_by_findings("framework=MindSpore stack=MindSpore", lambda _: True)
+    assert {(rule, found[0]) for rule, said in told if (found := OF_TORCH.search(said))} == set()

@@ -34,7 +34,7 @@ from advisor.facts.derived import (
     TypeOperator,
 )
 from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
-from advisor.facts.profile import Derivation, Profile, RankFacts, Source
+from advisor.facts.profile import Derivation, Profile, RankFacts, Source, WantedFact
 from advisor.facts.selection import FirstRow
 from advisor.messages.errors import FactMissing, InputError, WorkerLost
 from advisor.model.comparison import Comparison, Tolerance
@@ -421,6 +421,44 @@ def modules(profile: Profile) -> ModuleReport:
         profile.table_if_recorded(ModuleShare),
         profile.table_if_recorded(ModuleOperator),
     )
+
+
+def write_facts(profile: Profile, target: Path) -> Mapping[str, int]:
+    """Writes every table of a profile that was just opened into a store of facts; gives how many rows each has.
+
+    Raises:
+        OSError: The store cannot be written.
+    """
+    from advisor.fact_store.writing import StoredEvents, StoreWriter
+    from advisor.facts.names import FACTS
+
+    with StoreWriter(target) as writer:
+        folder = str(writer.folder)
+        asked: dict[type[Fact], WantedFact] = {
+            fact: StoredEvents(fact, folder) if fact.heavy else fact for fact in FACTS.values()
+        }
+        further = _not_read_by_diagnoses(profile)
+        for part in profile.read_ranks(one for fact, one in asked.items() if fact not in further):
+            writer.add_source(part)
+        for number, part in enumerate(profile.anew().read_ranks([*(asked[fact] for fact in further), Damage])):
+            writer.add_further(number, part)
+        for fact in (fact for fact in asked if fact.across_ranks):
+            if (table := profile.table_if_recorded(fact)) is not None:
+                writer.add_table(table)
+        writer.finish(profile.run)
+    return writer.rows
+
+
+def _not_read_by_diagnoses(profile: Profile) -> list[type[Fact]]:
+    """Observed facts that nothing rests on that the shipped rules and every report read."""
+    from advisor.engine.needed_tables import wanted_by
+    from advisor.rules.catalog import Catalog
+    from advisor.shipped_files import shipped_folder
+
+    wanted = [*wanted_by(Catalog.load([shipped_folder("rules")]).rules), *CHARTED, *ALWAYS, HOST_CALLS, *LINES]
+    facts = {one if isinstance(one, type) else one.fact for one in wanted}
+    read = frozenset[type[Fact]]().union(*map(profile.observed_behind, facts))
+    return [fact for fact in OBSERVED if fact not in read]
 
 
 def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalog) -> Inspection:

@@ -152,6 +152,17 @@ class Profile:
             self.prepare([selection])
         return cast("Selected", _table_or_raise(self._found[selection]))
 
+    def anew(self) -> Profile:
+        """The same run with nothing read of it."""
+        return Profile(
+            self.run,
+            self._sources,
+            self._makers.values(),
+            self._gather,
+            usual_patterns=self._usual_patterns,
+            chips=self._chips,
+        )
+
     def close(self) -> None:
         """Lets go of what sources are read from; tables that were not asked for cannot be had any more."""
         if self._keeps is not None:
@@ -173,19 +184,31 @@ class Profile:
         Asking for everything that will be wanted at once is what keeps memory at the size of the largest rank.
         """
         left = [asked for asked in dict.fromkeys(wanted) if asked not in self._found]
-        per_rank = [asked for asked in dict.fromkeys(self._needs_per_rank(left)) if asked not in self._found]
-        if per_rank:
-            # damage comes to light while other facts are read, so it is asked for last
-            ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
-            threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
-            known = dict(self._found) if self.single else {}
-            work = _RankWork(self._inputs, self._makers, ordered, known, threads)
-            parts = list(self._gather(work, self._sources))
-            for asked in ordered:  # each is let go where it came from, so that nothing is held twice
-                self._found[asked] = _join_ranks(asked, [part.pop(asked) for part in parts])
+        for _ in self.read_ranks(left):
+            pass
         for asked in left:
             if _fact_of(asked).across_ranks:
                 _resolve_fact(_fact_of(asked), self._inputs, self._makers, self._found, _cannot_read)
+
+    def read_ranks(self, wanted: Iterable[WantedFact]) -> Iterator[RankFacts]:
+        """What is read and derived of each rank for these, rank by rank; what is there already is not read again.
+
+        All of them together are kept when the last one was given. Nobody may change what is given.
+        """
+        per_rank = [asked for asked in dict.fromkeys(self._needs_per_rank(wanted)) if asked not in self._found]
+        if not per_rank:
+            return
+        # damage comes to light while other facts are read, so it is asked for last
+        ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
+        threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
+        known = dict(self._found) if self.single else {}
+        work = _RankWork(self._inputs, self._makers, ordered, known, threads)
+        parts: list[RankFacts] = []
+        for part in self._gather(work, self._sources):
+            yield part
+            parts.append(part)
+        for asked in ordered:  # each is let go where it came from, so that nothing is held twice
+            self._found[asked] = _join_ranks(asked, [part.pop(asked) for part in parts])
 
     def prepare_events(self, also: Iterable[type[Fact]] = ()) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.

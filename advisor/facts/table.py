@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from advisor.facts.base import MISSING, Column, Fact
+from advisor.facts.base import LARGEST, MISSING, Column, Fact
 from advisor.messages.errors import Unclear
 from advisor.messages.message import Message
 
@@ -291,6 +291,19 @@ class Table(Generic[F]):
         schema = pa.schema([pa.field(n, a.type, metadata=m) for (n, m), a in zip(fields, arrays, strict=True)])
         return pa.table(arrays, schema=schema)
 
+    @classmethod
+    def from_arrow(cls, fact: type[F], found: pa.Table) -> Table[F]:
+        """The rows of what `to_arrow` made; columns that are left out are missing, others are passed over.
+
+        Raises:
+            ValueError: A column has another type, or holds a number that nobody measured.
+        """
+        declared = fact.columns()
+        read = {name: _values_of_arrow(declared[name], found[name]) for name in found.column_names if name in declared}
+        if not read:
+            raise ValueError(f"none of its columns is one of {fact.table}")
+        return cls.build(fact, **read)
+
     def _arrow_array(self, name: str, pa: Any) -> Any:
         found = self._data[name]
         if isinstance(found, Texts):
@@ -315,6 +328,41 @@ def _escape_texts(texts: Texts) -> Texts:
         written = Texts.of(name.encode("utf-8", "backslashreplace").decode() for name in texts.names)
         return written.at(texts.codes)
     return texts
+
+
+def _values_of_arrow(column: Column, found: pa.ChunkedArray) -> Values:
+    """The cells of a column as they are stored here."""
+    import pyarrow as pa
+
+    types, kind = pa.types, found.type
+    fits = {
+        "text": types.is_dictionary(kind) and types.is_string(kind.value_type),
+        "int": types.is_int64(kind),
+        "float": types.is_float64(kind),
+        "flag": types.is_boolean(kind),
+    }
+    if not fits[column.store]:
+        raise ValueError(f"{column.name} holds {kind}")
+    if column.store == "text":
+        return _texts_of_arrow(column, found)
+    missing = column.missing if column.store != "flag" else None
+    whole = found.cast(pa.int8()) if missing is None else found
+    values: Array = whole.fill_null(column.missing).to_numpy()
+    if column.store == "float" and (np.abs(values) > LARGEST).any():
+        raise ValueError(f"{column.name} holds a number that nobody measured")
+    return values
+
+
+def _texts_of_arrow(column: Column, found: pa.ChunkedArray) -> Texts:
+    import pyarrow as pa
+
+    if not found.num_chunks:
+        return Texts.constant(None, 0)
+    whole = found.unify_dictionaries().combine_chunks()
+    names = tuple(whole.dictionary.to_pylist())
+    if len(set(names)) < len(names) or None in names:
+        raise ValueError(f"{column.name} has a text twice")
+    return Texts(whole.indices.fill_null(-1).cast(pa.int32()).to_numpy(zero_copy_only=False), names)
 
 
 def _column_values(column: Column, value: Any, length: int) -> Values:

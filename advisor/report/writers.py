@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,8 +137,17 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
     Raises:
         UsageError: A file would lie in a capture.
     """
+    paths_outside_captures([output.path for output in outputs if not output.is_stdout], source, captures)
+
+
+def paths_outside_captures(paths: Iterable[Path], source: Path, captures: Sequence[str]) -> None:
+    """Refuses files and folders that would lie in a capture.
+
+    Raises:
+        UsageError: One would.
+    """
     folders = {_identity(source / capture) for capture in captures if os.path.isdir(source / capture)}
-    for path in (output.path for output in outputs if not output.is_stdout):
+    for path in paths:
         if any(_identity(folder) in folders for folder in Path(os.path.realpath(path)).parents):
             raise UsageError(Message("inside_capture", path=path), Message("give_file_outside"))
 

@@ -8,5 +8,6 @@ from advisor.sources.cluster import CLUSTER
 from advisor.sources.family import Family
 from advisor.sources.kineto import KINETO
 from advisor.sources.mindinsight import MINDINSIGHT
+from advisor.sources.stored import STORED
 
-FAMILIES: tuple[Family, ...] = (CLUSTER, MINDINSIGHT, ASCEND, KINETO)
+FAMILIES: tuple[Family, ...] = (STORED, CLUSTER, MINDINSIGHT, ASCEND, KINETO)

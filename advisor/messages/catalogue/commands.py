@@ -55,6 +55,17 @@ TEXTS: Mapping[str, Text] = {
         "{path} lies inside the capture, and captures are never written to", "{path} 位于采集目录内，采集目录不允许写入"
     ),
     "give_file_outside": Text("give a file outside of it", "请把输出写到采集目录之外"),
+    "store_in_the_way": Text(
+        "{path} holds something else than a store of facts, which is not replaced",
+        "{path} 中已有其他内容，不是事实库，不会覆盖",
+    ),
+    "give_new_folder": Text("give a folder that is not there yet", "请指定一个尚不存在的目录"),
+    "facts_written": Text(
+        "{path}: {tables} tables, {rows} rows, {size}. Ask them with `cd {path} && duckdb -init views.sql`, or "
+        "diagnose them with `advisor diagnose {path}`",
+        "{path}：{tables} 张表，{rows} 行，{size}。可用 `cd {path} && duckdb -init views.sql` 查询，或用 "
+        "`advisor diagnose {path}` 诊断",
+    ),
     "cannot_be_written": Text("{path} cannot be written: {why}", "无法写入 {path}：{why}"),
     "written_before": Text("written before that: {files}", "此前已写入：{files}"),
     "standard_output_lost": Text("the standard output cannot be written: {why}", "无法写入标准输出：{why}"),

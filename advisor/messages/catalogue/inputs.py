@@ -26,6 +26,16 @@ TEXTS: Mapping[str, Text] = {
     "not_of_form": Text(
         "{path} is not {called}: {where}: {why}", "{path} 不是{called}：{where} 的内容不符合格式（{why}）"
     ),
+    "several_stores": Text("{path} holds several stores of facts", "{path} 中有多个事实库"),
+    "no_store": Text("{path} is no manifest of a store of facts: {why}", "{path} 不是事实库的清单文件：{why}"),
+    "other_store_format": Text(
+        "its format is `{format}`, and this version reads `{known}`", "其格式为 `{format}`，当前版本只能读取 `{known}`"
+    ),
+    "write_facts_again": Text(
+        "write the facts of the capture again: `advisor facts ./prof -o facts/`",
+        "请重新导出采集数据的事实：`advisor facts ./prof -o facts/`",
+    ),
+    "other_row_count": Text("holds {rows} rows and not {told}", "实有 {rows} 行，应为 {told} 行"),
     "nothing_measured": Text("{name} holds no measurement that can be read", "{name} 中没有可读取的性能数据"),
     "not_exported": Text(
         "{path} holds raw data of msprof that has not been exported: it has no mindstudio_profiler_output",

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`advisor facts`: every table of facts as Parquet, for questions of one's own and for later diagnoses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.cli.arguments import language_option, named_path, reading_options
+from advisor.cli.exit_codes import FINE
+from advisor.cli.inputs import refuse_saved, warn_of_chip
+from advisor.cli.settings_in_force import language_of, settings_of
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def words(one: argparse.ArgumentParser) -> None:
+    """What the command understands."""
+    one.add_argument("path", type=named_path, help="a capture, or a folder of many ranks")
+    one.add_argument(
+        "-o",
+        "--output",
+        type=named_path,
+        required=True,
+        metavar="DIR",
+        help="the folder to write; facts that lie there already are replaced",
+    )
+    one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+    language_option(one)
+    reading_options(one)
+    one.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reads, derives, writes.
+
+    Raises:
+        UsageError: Something else lies where the facts are to be written, or nothing can be written there.
+    """
+    from advisor.messages.message import Message
+    from advisor.pipeline import open_profile, write_facts
+    from advisor.report.output_files import cannot_be_written
+    from advisor.report.progress_bar import ProgressBar
+    from advisor.report.writers import paths_outside_captures
+    from advisor.units import show_value
+
+    refuse_saved(arguments.path)
+    target = _check_target(arguments.output, arguments.path)
+    settings_of(arguments)
+    language = language_of(arguments.lang)
+    with ProgressBar(language) as bar:
+        told = {"chip": arguments.chip, "job": arguments.job}
+        profile = open_profile(arguments.path, jobs=arguments.jobs, progress=bar, **told)
+        warn_of_chip(profile, arguments)
+        captures = tuple(capture.path for capture in profile.run.captures)
+        paths_outside_captures([target], arguments.path, captures)
+        try:
+            rows = write_facts(profile, target)
+        except OSError as error:
+            raise cannot_be_written(target, error) from error
+    if not arguments.quiet:
+        size = sum(path.stat().st_size for path in target.rglob("*.parquet"))
+        count, shown = f"{sum(rows.values()):,}", show_value(size, "B")
+        done = Message("facts_written", path=arguments.output, tables=len(rows), rows=count, size=shown)
+        print(done.say(language))
+    return FINE
+
+
+def _check_target(target: Path, source: Path) -> Path:
+    """The folder to write to, before the work starts.
+
+    Raises:
+        UsageError: It will not do.
+    """
+    from advisor.fact_store.writing import is_in_the_way
+    from advisor.messages.errors import UsageError
+    from advisor.messages.message import Message
+    from advisor.report.output_files import cannot_be_written
+
+    try:
+        real = target.resolve()
+        if real == source.resolve():
+            raise UsageError(Message("is_input", path=target), Message("give_new_folder"))
+        if is_in_the_way(real):
+            raise UsageError(Message("store_in_the_way", path=target), Message("give_new_folder"))
+        if not real.parent.is_dir():
+            folder = real.parent
+            raise UsageError(Message("no_folder_for", path=target, folder=folder), Message("make_folder"))
+    except OSError as error:
+        raise cannot_be_written(target, error) from error
+    return real

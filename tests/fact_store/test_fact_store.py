@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store of facts stands for its capture: the same diagnosis, tables that others read, and damage that is told."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import advisor
+from advisor.cli.main import main
+from advisor.fact_store.manifest import FILE
+from advisor.fact_store.parquet import GROUP_ROWS, group_ends
+from advisor.fact_store.writing import StoreWriter
+from advisor.facts import FACTS, Table
+from advisor.facts.base import LARGEST, MISSING, Column, Fact
+from advisor.facts.observed import DeviceTask, Kernel
+from advisor.facts.profile import Profile
+from advisor.messages.errors import InputError
+from advisor.pipeline import open_profile, write_facts
+from benchmarks.questions import CAPTURE, PAGE, with_answers
+from tests.shared_captures import SharedCaptures
+
+CAPTURES = [
+    ("slow-link", {"export": "database"}),
+    ("expert-imbalance", {}),
+    ("uneven-stages", {"export": "database", "level": 0}),
+    ("synchronise-per-layer", {"level": 2}),
+]
+REAL = [
+    "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz",
+    "gpu_hta/trace_filter",
+    "helix_fixtures/msprof_real_output",
+    "mindinsight_legacy/cluster_propose",
+    "mindinsight_legacy/profiler",
+    "msinsight_pytorch_matrix/db/level2",
+    "msinsight_pytorch_matrix/text/level1",
+    "msinsight_server_testdata/cluster_analysis_output",
+    "published_tables/mindformers_24l_dp8_ascend_ms",
+]
+_FLOATS = st.none() | st.floats(-LARGEST, LARGEST)
+_WHOLE = st.none() | st.integers(MISSING + 1, -MISSING - 1)
+_TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+_CELLS = {"text": _TEXTS, "int": _WHOLE, "float": _FLOATS, "flag": st.none() | st.integers(0, 1)}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """The facts of the capture that lies in the repository."""
+    written(CAPTURE, tmp_path / "facts")
+    return tmp_path / "facts"
+
+
+def written(capture: Path, target: Path, jobs: int | None = None) -> Path:
+    write_facts(open_profile(capture, jobs=jobs), target)
+    return target
+
+
+def cells_of(column: Column, rows: int) -> st.SearchStrategy[list[object]]:
+    return st.lists(_CELLS[column.store], min_size=rows, max_size=rows)
+
+
+@given(st.data())
+def test_a_table_comes_back_from_arrow_as_it_was(data: st.DataObject) -> None:
+    fact: type[Fact] = data.draw(st.sampled_from(list(FACTS.values())))
+    rows = data.draw(st.integers(0, 4))
+    cells = {name: data.draw(cells_of(column, rows)) for name, column in fact.columns().items()}
+    table = Table.build(fact, **cells)
+    again = Table.from_arrow(fact, table.to_arrow())
+    assert again.rows() == table.rows()
+    for name, column in fact.columns().items():
+        if column.store == "text" and rows:
+            assert again.texts(name).names == table.texts(name).names  # in their order
+
+
+@given(st.lists(st.integers(1, 3 * GROUP_ROWS), min_size=1, max_size=6))
+def test_row_groups_end_where_a_step_ends_and_hold_enough(steps: list[int]) -> None:
+    table = Table.build(Kernel, step=np.repeat(np.arange(len(steps)), steps))
+    ends = group_ends(table)
+    assert set(ends) <= set(np.cumsum(steps)[:-1].tolist())
+    sizes = np.diff([0, *ends, len(table)])
+    assert (sizes[:-1] >= GROUP_ROWS).all()
+    assert (sizes > 0).all()
+
+
+def test_row_groups_of_what_knows_no_step_are_of_one_size() -> None:
+    assert group_ends(Table.build(DeviceTask, rank=np.zeros(2 * GROUP_ROWS + 1))) == [GROUP_ROWS, 2 * GROUP_ROWS]
+
+
+@pytest.mark.parametrize(("case", "how"), CAPTURES)
+def test_the_diagnosis_of_facts_is_that_of_the_capture(
+    case: str, how: dict[str, object], shared: SharedCaptures, tmp_path: Path
+) -> None:
+    capture = shared.written(case, small=True, **how)  # type: ignore[arg-type]
+    facts = written(capture, tmp_path / "facts", jobs=2)
+    assert advisor.diagnose(facts).to_json() == shared.diagnosis(capture).to_json()
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_diagnosis_of_facts_is_that_of_a_real_capture(name: str, real_data: Path, tmp_path: Path) -> None:
+    facts = written(real_data / name, tmp_path / "facts")
+    assert advisor.diagnose(facts).to_json() == advisor.diagnose(real_data / name).to_json()
+
+
+def test_every_table_that_is_known_is_there_with_all_its_rows(store: Path) -> None:
+    profile = open_profile(CAPTURE)
+    known = {name: table for name, fact in FACTS.items() if (table := profile.table_if_recorded(fact)) is not None}
+    rows = {name: sum(pq.read_metadata(path).num_rows for path in (store / name).glob("*")) for name in known}
+    assert rows == {name: len(table) for name, table in known.items()}
+    fields = pq.read_schema(store / "kernels" / "rank-0.parquet")
+    assert fields.field("duration_us").metadata[b"unit"] == b"us"
+    assert fields.metadata[b"meaning"]
+
+
+def test_the_page_shows_what_duckdb_answers(store: Path) -> None:
+    page = PAGE.read_text("utf-8")
+    assert with_answers(page, store) == page
+    assert page.count("```sql") == 5
+
+
+def test_statistics_of_facts_are_those_of_the_capture(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for path in (CAPTURE, store):
+        assert main(["stats", str(path), "-o", "json:-", "-q"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+
+
+def test_damage_of_the_capture_is_told_of_its_facts(shared: SharedCaptures, tmp_path: Path) -> None:
+    capture = tmp_path / "capture"
+    shutil.copytree(shared.written("slow-link", small=True), capture, copy_function=shutil.copyfile)
+    for path in capture.rglob("kernel_details.csv"):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2] + b'"')
+    facts = written(capture, tmp_path / "facts")
+    found = advisor.diagnose(facts)
+    assert found.unread
+    assert found.to_json() == advisor.diagnose(capture).to_json()
+
+
+@pytest.mark.parametrize("harm", ["cut", "garbled", "gone", "another table", "fewer rows"])
+def test_a_damaged_file_of_a_store_is_told_and_the_rest_is_diagnosed(harm: str, store: Path) -> None:
+    path = store / "kernels" / "rank-1.parquet"
+    if harm == "cut":
+        path.write_bytes(path.read_bytes()[:-20])
+    elif harm == "garbled":
+        path.write_bytes(bytes(byte ^ 0x55 for byte in path.read_bytes()))
+    elif harm == "gone":
+        path.unlink()
+    elif harm == "another table":
+        shutil.copy(store / "settings" / "all.parquet", path)
+    else:
+        table = pq.read_table(path)
+        pq.write_table(table.slice(1), path)
+    found = advisor.diagnose(store)
+    assert "kernels/rank-1.parquet" in {one.file for one in found.unread}
+    assert not [outcome for outcome in found.outcomes if outcome.outcome == "failed"]
+    assert found.findings
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b'{"format": "advisor.facts/1"}', b"\xff\xfe", b"[" * 100_000, b"null"]
+)
+def test_a_manifest_that_is_none_is_told_in_a_sentence(text: bytes, store: Path) -> None:
+    (store / FILE).write_bytes(text)
+    with pytest.raises(InputError, match="no manifest of a store of facts"):
+        open_profile(store)
+
+
+def test_another_format_and_several_stores_are_refused(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "other")
+    with pytest.raises(InputError, match="several stores"):
+        open_profile(tmp_path)
+    manifest = json.loads((store / FILE).read_bytes())
+    (store / FILE).write_text(json.dumps({**manifest, "format": "advisor.facts/99"}), "utf-8")
+    with pytest.raises(InputError, match=r"advisor\.facts/99"):
+        open_profile(store)
+
+
+def test_a_manifest_leads_nowhere_else(store: Path) -> None:
+    text = (store / FILE).read_text("utf-8")
+    (store / FILE).write_text(text.replace('"rank":1', '"rank":-1'), "utf-8")
+    with pytest.raises(InputError, match="no manifest"):
+        open_profile(store)
+
+
+def test_facts_are_replaced_and_anything_else_is_not(store: Path, tmp_path: Path) -> None:
+    (store / "settings" / "all.parquet").unlink()
+    assert main(["facts", str(CAPTURE), "-o", str(store), "-q"]) == 0
+    assert (store / "settings" / "all.parquet").exists()
+    assert sorted(os.listdir(tmp_path)) == ["facts"]
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work", "utf-8")
+    assert main(["facts", str(CAPTURE), "-o", str(mine), "-q"]) == 2
+    assert os.listdir(mine) == ["thesis.txt"]
+
+
+def test_facts_are_written_neither_over_their_input_nor_into_a_capture(
+    store: Path, shared: SharedCaptures, tmp_path: Path
+) -> None:
+    assert main(["facts", str(store), "-o", str(store), "-q"]) == 2
+    capture = tmp_path / "capture"
+    shutil.copytree(shared.written("slow-link", small=True), capture, copy_function=shutil.copyfile)
+    rank = next(path for path in capture.iterdir() if path.is_dir())
+    assert main(["facts", str(capture), "-o", str(rank / "facts"), "-q"]) == 2
+    assert not (rank / "facts").exists()
+    assert main(["facts", str(capture), "-o", str(tmp_path / "no" / "facts"), "-q"]) == 2
+
+
+def _write_half(capture: Path, target: Path) -> None:
+    def stop(self: Profile, *_: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Profile.anew = stop  # type: ignore[assignment]
+    write_facts(open_profile(capture), target)
+
+
+def test_what_is_half_written_is_never_read(tmp_path: Path) -> None:
+    killed = multiprocessing.get_context("fork").Process(target=_write_half, args=(CAPTURE, tmp_path / "facts"))
+    killed.start()
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
+    assert not (tmp_path / "facts").exists()
+    with pytest.raises(InputError):
+        open_profile(tmp_path)
+
+
+def test_a_writer_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), StoreWriter(tmp_path / "facts"):
+        raise RuntimeError
+    assert os.listdir(tmp_path) == []

@@ -91,6 +91,35 @@ def short_aicpu(run: Run, amount: float) -> None:
                         set_task(kernel, 15_000, "AI_CPU", Type="Index", Name="aclnnIndex_IndexAiCpu_Index")
 
 
+def _attend_in_half(run: Run) -> None:
+    """Puts attention in half precision into each step, and lets convolutions be in it."""
+    for changes in run.ranks:
+        for kernel in changes.rank.kernels:
+            if kernel.row is not None and kernel.op_type.startswith("Conv2D"):
+                kernel.row["Input Data Types"] = kernel.row["Input Data Types"].replace("FLOAT", "FLOAT16")
+        for operators in kernels_of(changes):
+            like, places = smallest(operators), spread(operators, _ATTENDING)
+            for place in places:
+                for kernel in changes.repeat(like, place).kernels:
+                    name = "aclnnFlashAttentionScore_FlashAttentionScore_FlashAttentionScore"
+                    time = round(_ATTENTION * run.step_ns / len(places))
+                    set_task(kernel, time, "MIX_AIC", Type=_ATTENTION_TYPE, Name=name, Input_Shapes=_ATTENTION_SHAPES)
+                    set_task(kernel, time, Input_Data_Types="DT_BF16;DT_BF16;DT_BF16")
+
+
+def attend_in_float(run: Run, _: float) -> None:
+    """The same attention in float32, which takes twice as long."""
+    for changes in run.ranks:
+        for kernel in changes.rank.kernels:
+            if kernel.op_type == _ATTENTION_TYPE:
+                set_task(kernel, 2 * kernel.end.work, Input_Data_Types="FLOAT;FLOAT;FLOAT")
+
+
+_ATTENTION_TYPE, _ATTENTION_SHAPES = "FlashAttentionScore", '"4096,1,4096;4096,1,4096;4096,1,4096"'
+_ATTENDING, _ATTENTION = 6, 0.15
+"""Attention in so many places of a step, and what part of the step it takes in half precision."""
+
+
 def slow_operator(run: Run, amount: float) -> None:
     """Kernels of one type take other times from call to call."""
     chance = random.Random(5)  # noqa: S311 - no secret
@@ -156,6 +185,13 @@ FAULTS: Mapping[str, Fault] = {
     "aicpu": Fault(aicpu, frozenset({"compute/exposed-aicpu"})),
     # not where call stacks were recorded: there each takes the host longer than the AI CPU, and the host is at fault
     "short-aicpu": Fault(short_aicpu, frozenset({"compute/exposed-aicpu"}), HOST, bases=("balanced",)),
+    "float-attention": Fault(
+        attend_in_float,
+        frozenset({"compute/fp32-convolution"}),
+        growth=None,
+        common=_attend_in_half,
+        bases=("balanced",),
+    ),
     "unstable-operator": Fault(slow_operator, frozenset({"compute/unstable-operator"})),
     "transposes": Fault(transposes, frozenset({"compute/layout-operators"})),
     "constant-low-clock": Fault(

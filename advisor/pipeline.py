@@ -276,8 +276,9 @@ def open_to_count(
         InputError: Nothing there can be read.
     """
     from advisor.statistics.duration_bins import DERIVATIONS
+    from advisor.statistics.micro_batches import micro_batches
 
-    return open_profile(path, jobs=jobs, progress=progress, also=DERIVATIONS, chip=chip, job=job)
+    return open_profile(path, jobs=jobs, progress=progress, also=(*DERIVATIONS, micro_batches), chip=chip, job=job)
 
 
 def count_profile(

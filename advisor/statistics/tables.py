@@ -29,6 +29,7 @@ from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Texts
 from advisor.messages.errors import FactMissing
 from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin
+from advisor.statistics.micro_batches import MicroBatch
 from advisor.statistics.spreads import spread_of_bins, spread_of_durations, spread_of_totals
 
 Keys = Sequence[str]
@@ -236,6 +237,21 @@ def _p2p(profile: Profile, keys: Keys) -> pd.DataFrame:
 _OF_PAIRS = ("moved_bytes", "together_us", "source_wait_us", "target_wait_us")
 
 
+def _pipeline(profile: Profile, keys: Keys) -> pd.DataFrame:
+    """Marked passes of micro-batches by their begin: of the earliest on any rank in that step, on the device too."""
+    frame = _plain_frame(profile.table(MicroBatch))
+    split = profile.table_if_recorded(Overlap)
+    stages = None if split is None else _plain_frame(split)[["rank", "stage"]].drop_duplicates("rank")
+    frame = frame.assign(stage=np.nan) if stages is None else frame.merge(stages, "left", "rank")
+    starts = frame[["start_ns", "device_start_ns"]].astype(float)
+    earliest = starts.groupby(frame["step"], dropna=False).transform("min")
+    frame = frame.assign(start_us=(starts["start_ns"] - earliest["start_ns"]) / 1e3)
+    frame = frame.assign(device_start_us=(starts["device_start_ns"] - earliest["device_start_ns"]) / 1e3)
+    frame = frame.sort_values(["step", "stage", "rank", "start_ns"], kind="stable")
+    columns = ("start_us", "host_us", "device_start_us", "device_us", "kernel_us", "kernels")
+    return frame[[*keys, *columns]].reset_index(drop=True)
+
+
 def _plain_frame(table: AnyTable) -> pd.DataFrame:
     """A table with texts and numbers as plain columns: groups are then those that occur, and NaN is missing."""
     columns = table.fact.columns().items()
@@ -265,6 +281,9 @@ TABLES: tuple[StatisticTable, ...] = (
     StatisticTable("links", ("source", "target", "link"), _links, (LinkUse,), merges=False),
     StatisticTable(
         "p2p", ("source", "target"), _p2p, (PairedCall,), finer=("group", "op", "step", "size_bytes"), merges=False
+    ),
+    StatisticTable(
+        "pipeline", ("rank", "step", "direction", "number"), _pipeline, (MicroBatch, Overlap), ("stage",), merges=False
     ),
     StatisticTable("gaps", ("cause",), _gaps, (GapBin,)),
     StatisticTable("modules", ("rank", "module"), _modules, (ModuleShare,), merges=False),

@@ -26,6 +26,7 @@ NAMES = (
     "collectives",
     "links",
     "p2p",
+    "pipeline",
     "gaps",
     "modules",
     "marks",

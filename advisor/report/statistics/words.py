@@ -38,6 +38,7 @@ TABLES: Mapping[str, Text] = {
     "collectives": _t("Collectives", "通信算子"),
     "links": _t("Links between ranks", "rank 间链路"),
     "p2p": _t("Sends with their receives", "配对的 send 与 receive"),
+    "pipeline": _t("Micro-batches of the pipeline", "流水线各 micro-batch"),
     "gaps": _t("Idle time of the device by cause", "设备空闲时间（按成因）"),
     "modules": _t("Modules of the model", "模型的模块"),
     "marks": _t("Marks of the program", "程序打点"),

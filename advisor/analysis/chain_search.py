@@ -280,7 +280,7 @@ def _chosen_apart(begin: Array, length: int) -> Array:
 
 def pattern_of_chains(found: FoundChains, patterns: ChainPatterns) -> Texts:
     """Per chain: the name of its pattern."""
-    names = Texts.of(pattern.name for pattern in patterns.patterns for _ in pattern.orders)
+    names = Texts.of(pattern.name for pattern in patterns.of_orders)
     return names.take(found.order)
 
 

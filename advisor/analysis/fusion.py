@@ -13,7 +13,7 @@ from advisor.analysis.chain_search import (
     pattern_of_chains,
 )
 from advisor.analysis.device import DeviceTimeline, build_timeline
-from advisor.analysis.grouping import group_by, ratio
+from advisor.analysis.grouping import Groups, group_by, ratio
 from advisor.analysis.kernel_costs import Beside, decisive_work_beside, undisturbed_ns
 from advisor.analysis.operator_work import TOLD_BY, work_of_kernel
 from advisor.analysis.operators import StepKernels, in_steps, sooner_by_name
@@ -57,15 +57,19 @@ def chained_operators(
 ) -> Table[ChainedOperator]:
     """One row per rank and operator type that stands in chains."""
     every = in_steps(build_timeline(kernels, collectives, None, windows), kernels, split)
-    row = chains_in_steps(kernels, collectives, windows, split, patterns).row
-    row = row[every.table.texts("op_type").codes[row] >= 0]
+    found = chains_in_steps(kernels, collectives, windows, split, patterns)
+    typed = every.table.texts("op_type").codes[found.row] >= 0
+    row, serves = found.row[typed], np.array([one.workload == "inference" for one in patterns.of_orders], bool)
+    serving = serves[found.order][found.chain[typed]]
     types, rank = every.table.texts("op_type").take(row), every.table["rank"][row]
     groups = group_by(rank, types)
+    steps = every.steps[row[groups.first]]
     return Table.build(
         ChainedOperator,
         rank=rank[groups.first],
         op_type=types.take(groups.first),
-        chained_us=groups.sums(every.duration_us[row]) / every.steps[row[groups.first]],
+        chained_us=groups.sums(every.duration_us[row] * ~serving) / steps,
+        chained_serving_us=groups.sums(every.duration_us[row] * serving) / steps,
     )
 
 
@@ -80,9 +84,12 @@ def _sum_chains(
     began = np.minimum.reduceat(start[row], begin)
     lasted = (np.maximum.reduceat(end[row], begin) - began) / 1e3
     names = pattern_of_chains(found, patterns)
-    between = np.bincount(chain, duration * every.table.texts("op_type").take(row).isin(patterns.passed_over))
+    types = every.table.texts("op_type").take(row)
+    passed = types.isin(patterns.passed_over)
+    between = np.bincount(chain, duration * passed)
     head = row[begin]
     groups = group_by(every.table["rank"][head], names)
+    of_kernels = Groups(groups.of[chain], begin[groups.first])
     steps = every.steps[head[groups.first]]
     whole = every.whole[head[groups.first]]
     worst = np.lexsort((began, -lasted, groups.of))[np.cumsum(groups.sizes) - groups.sizes]
@@ -98,6 +105,9 @@ def _sum_chains(
         unshared_us=np.where(whole, unshared, np.nan) / steps,
         longest_us=groups.sums(longest) / steps,
         between_us=groups.sums(between) / steps,
+        between_type=of_kernels.leading(
+            Texts(np.where(passed, types.codes, -1).astype(np.int32), types.names), duration
+        ),
         fused_us=groups.sums(fused) / steps,
         gap_us=groups.sums(np.clip(lasted - total, 0, total)) / steps,
         spared_us=np.maximum(groups.sums(np.maximum(lasted, total) - fused) / steps, 0),

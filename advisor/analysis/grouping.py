@@ -62,6 +62,14 @@ class Groups(Struct, frozen=True):
         beyond = at - np.floor(at)
         return np.where(sizes > 0, held[low] * (1 - beyond) + held[high] * beyond, np.nan)
 
+    def leading(self, texts: Texts, values: Array) -> Texts:
+        """Per group: the text whose rows hold the largest sum; missing only where all are."""
+        pairs = group_by(self.of, texts)
+        group, code = self.of[pairs.first], texts.codes[pairs.first]
+        order = np.lexsort((-pairs.sums(values), code < 0, group))
+        best = order[np.searchsorted(group[order], np.arange(len(self)))]
+        return Texts(code[best], texts.names)
+
     def medians_of_others(self, values: Array) -> Array:
         """Per row: the median over the other rows of its group; NaN where no other has a value."""
         held, sizes, begin = self._values_by_group(values)

@@ -79,7 +79,7 @@ def operators(
         if kernels is None
         else _of_kernels(kernels, collectives, windows, split, without=without)
     )
-    listed = listed.having(chained_us=_chained_us(listed, chained))
+    listed = listed.having(**_in_chains(listed, chained))
     if totals is None:
         return listed
     lacking = listed["rank"][np.isnan(listed["alone_us"])]
@@ -88,13 +88,15 @@ def operators(
     return Table.concat(OperatorShare, [listed.take(~np.isin(listed["rank"], told["rank"])), told]).sorted_by("rank")
 
 
-def _chained_us(listed: Table[OperatorShare], chained: Table[ChainedOperator] | None) -> Array:
-    """Per row: how much of its time per step is in chains."""
+def _in_chains(listed: Table[OperatorShare], chained: Table[ChainedOperator] | None) -> dict[str, Array]:
+    """Per row: how much of its time per step is in chains, by column."""
+    columns = ("chained_us", "chained_serving_us")
     if chained is None:
-        return np.full(len(listed), np.nan)
+        return {name: np.full(len(listed), np.nan) for name in columns}
     both = Texts.concat([chained.texts("op_type"), listed.texts("op_type")])
     keys = group_by(np.concatenate([chained["rank"], listed["rank"]]), both).of
-    return values_at(chained["chained_us"], row_of_key(keys[: len(chained)], keys[len(chained) :]), 0.0)
+    row = row_of_key(keys[: len(chained)], keys[len(chained) :])
+    return {name: values_at(chained[name], row, 0.0) for name in columns}
 
 
 def _of_kernels(
@@ -117,7 +119,7 @@ def _of_kernels(
     per_step = groups.sums(duration) / chosen.steps[first]
     names = types.take(first)
     row, whole = every.row[typed], every.whole[typed][first]
-    core = _main_core(groups, table.texts("core"), duration)
+    core = groups.leading(table.texts("core"), duration)
 
     def not_beside(beside: Beside) -> Array:
         """What ran with none of that beside it, µs per step; missing where kernels are not all listed."""
@@ -295,15 +297,6 @@ def _of_whole(every: StepKernels) -> Array:
     """Per kernel: the time of all kernels of its rank."""
     groups = group_by(every.table["rank"])
     return groups.sums(every.duration_us)[groups.of]
-
-
-def _main_core(groups: Groups, cores: Texts, duration: Array) -> Texts:
-    """Per group: the core on which it spent most time."""
-    pairs = group_by(groups.of, cores)
-    group, code = groups.of[pairs.first], cores.codes[pairs.first]
-    order = np.lexsort((-pairs.sums(duration), code < 0, group))
-    _, best = np.unique(group[order], return_index=True)
-    return Texts(code[order][best], cores.names)
 
 
 def _share_of_word(groups: Groups, said: Texts, word: str, duration: Array) -> Array:

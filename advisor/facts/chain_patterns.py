@@ -86,6 +86,11 @@ class ChainPatterns(Struct, frozen=True, dict=True):
     """Types that change or copy data only: autocast, expansion and views put them between the members of any chain."""
 
     @cached_property
+    def of_orders(self) -> tuple[ChainPattern, ...]:
+        """Per order: its pattern."""
+        return tuple(pattern for pattern in self.patterns for _ in pattern.orders)
+
+    @cached_property
     def orders(self) -> tuple[ChainOrder, ...]:
         """The orders of all patterns, one pattern after another."""
         return tuple(order for pattern in self.patterns for order in pattern.orders)

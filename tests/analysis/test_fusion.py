@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.analysis.chain_search import BETWEEN
-from advisor.analysis.fusion import fusible_chains
+from advisor.analysis.fusion import chained_operators, fusible_chains
 from advisor.facts.chain_patterns import ChainOrder
 from advisor.facts.derived import Removal
 from advisor.facts.observed import Kernel
@@ -85,6 +85,25 @@ def test_a_chain_counts_what_stands_between_its_members_and_the_pauses():
     (norm,) = chains(ran("MatMulV3 Cast Pow ReduceMean Add:1 Rsqrt:1 Mul:30 Cast:5 Mul MatMulV3")).values()
     assert norm["kernels"] == 7.0 and norm["total_us"] == 67.0 and norm["gap_us"] == 6.0
     assert norm["longest_us"] == 30.0 and norm["fused_us"] == 30.0
+
+
+def test_what_takes_most_time_between_the_members_is_named():
+    told = {
+        types: chains(ran(types))["norm"]["between_type"]
+        for types in (
+            NORM,
+            "Pow Cast ReduceMean Add Rsqrt Mul Transpose:30 Mul",
+            "Pow:50 Cast:3 ReduceMean Add Rsqrt Mul Mul",
+        )
+    }
+    assert list(told.values()) == [None, "Transpose", "Cast"]
+
+
+def test_what_stands_in_chains_for_inference_alone_is_told_apart():
+    kernels = ran("Conv2D TransData:7 BatchNorm:5 Relu Pow ReduceMean Cast:3 Add Rsqrt Mul Mul")
+    rows = chained_operators(kernels, None, None, patterns=PATTERNS).rows()
+    told = {row["op_type"]: (row["chained_us"], row["chained_serving_us"]) for row in rows}
+    assert told["Cast"] == (3.0, 0.0) and told["TransData"] == (0.0, 7.0) and told["BatchNorm"] == (0.0, 5.0)
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,9 @@ class OperatorShare(Fact):
         float,
         Us("The part of the device time in chains that one fused operator would replace (`fusible_chains`)."),
     ]
+    chained_serving_us: Annotated[
+        float, Us("The same of chains whose fused operator serves inference alone; not in `chained_us`.")
+    ]
 
 
 class OperatorShape(Fact):
@@ -304,6 +307,9 @@ class FusibleChain(Fact):
     ]
     longest_us: Annotated[float, Us("The longest kernel of each chain, together per step.")]
     between_us: Annotated[float, Us("Conversions and copies between the members of the chains, per step.")]
+    between_type: Annotated[
+        str, Key("The operator type that takes most of that time; missing where nothing stands there.")
+    ]
     fused_us: Annotated[
         float,
         Us(
@@ -343,7 +349,10 @@ class ChainedOperator(Fact):
 
     rank: Rank
     op_type: Annotated[str, Key("Operator type.")]
-    chained_us: Annotated[float, Us("Device time per step in `fusible_chains`, of all patterns.")]
+    chained_us: Annotated[
+        float, Us("Device time per step in `fusible_chains`, but for patterns that serve inference alone.")
+    ]
+    chained_serving_us: Annotated[float, Us("The same of patterns that serve inference alone.")]
 
 
 class RepeatedSequence(Fact):

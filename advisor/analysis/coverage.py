@@ -33,7 +33,7 @@ from advisor.analysis.counted import (
 )
 from advisor.analysis.device import drive_collectives
 from advisor.analysis.grouping import group_by, row_of_key
-from advisor.analysis.host import DEVICE_SOFTWARE
+from advisor.analysis.host import DEVICE_SOFTWARE, launches_graph
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RankCoverage
 from advisor.facts.observed import (
@@ -130,7 +130,7 @@ def _launches(
         return
     kinds = calls.texts("kind")
     software = np.union1d(told, distinct_ranks(calls["rank"], kinds.isin(DEVICE_SOFTWARE)))
-    single = np.setdiff1d(software, distinct_ranks(calls["rank"], kinds.isin(["graph"])))
+    single = np.setdiff1d(software, distinct_ranks(calls["rank"], launches_graph(calls)))
     needing = moments_by_rank(kernels["rank"], kernels["start_ns"])
     alone = {
         rank: needing[rank][needing[rank] >= begun[rank][0]]  # the others were launched before the recording began
@@ -208,7 +208,7 @@ def _calls_of_each_step(
         return
     kinds, begun = calls.texts("kind"), begins_of_steps(windows)
     issued = moments_by_rank(launches["rank"], launches["host_start_ns"])
-    single = np.setdiff1d(list(issued.keys() & begun.keys()), distinct_ranks(calls["rank"], kinds.isin(["graph"])))
+    single = np.setdiff1d(list(issued.keys() & begun.keys()), distinct_ranks(calls["rank"], launches_graph(calls)))
     launching = {
         rank: number[1:-1][count[1:-1] >= AT_ENDS]
         for rank in single.tolist()

@@ -99,10 +99,14 @@ def _are_whole_passes(found: Passes, start: Array, work: PassWork, exchanges: Ar
 
 
 def _holds_rarer_product(found: Passes, start: Array, work: PassWork) -> bool:
-    """Whether some weight is used once in few of them, as that of the vocabulary is among the layers of one pass."""
+    """Whether some weight is used once in few of them, as that of the vocabulary is among the layers of one pass.
+
+    Of those that tell any: of what a graph replays no shapes may be recorded.
+    """
     rows = np.flatnonzero(work.weight >= 0)
     part = np.searchsorted(found.border_ns, start[rows], side="right")
+    telling = len(np.unique(part))
     uses = group_by(work.weight[rows], part)
     weights = group_by(work.weight[rows][uses.first])
     once = weights.largest(uses.sizes.astype(np.float64)) == 1
-    return bool((once & (weights.sizes < len(found) / 2)).any())
+    return bool((once & (weights.sizes < telling / 2)).any())

@@ -28,6 +28,7 @@ from advisor.analysis.engine_phases import (
     work_of_passes,
 )
 from advisor.analysis.grouping import group_by, row_at
+from advisor.analysis.host import launches_graph
 from advisor.analysis.intervals import Spans, covered_ns, whole_ns
 from advisor.analysis.job_signs import ENGINE_STEP
 from advisor.facts.base import MISSING
@@ -52,8 +53,6 @@ _FUNCTION = re.compile(
 )
 """What an engine calls once in each step: the first of its own ranges (vLLM with VLLM_CUSTOM_SCOPES_FOR_PROFILING, of
 vLLM-Ascend and of vLLM), or the function of Python that runs a step."""
-_REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
-"""A call that replays a captured graph, where its kind does not say so."""
 _COLUMNS = ("rank", "engine_phase", "by", "steps", "requests", "tokens", "apart_us", "idle_us")
 
 
@@ -179,23 +178,35 @@ class _RankTables(Struct, frozen=True):
 
 
 def _steps_of_functions(begins: Array, own: _RankTables, idle: Table[Gap]) -> _Steps:
-    """Steps that begin where a function of the engine does; a kernel without a launch follows those before it."""
+    """Steps that begin where a function of the engine does."""
+    return _steps_from("calls", begins, sizes_of_steps(own.work, _steps_of_launches(begins, own), len(begins)), idle)
+
+
+def _steps_of_launches(begins: Array, own: _RankTables) -> Array:
+    """Per kernel: in which step the host launched it; one without a launch follows those before it."""
     known = own.launched_ns != MISSING
     step = np.where(known, np.searchsorted(begins, own.launched_ns, side="right") - 1, -1)
-    step = np.maximum.accumulate(step) if len(step) else step
-    return _steps_from("calls", begins, sizes_of_steps(own.work, step, len(begins)), idle)
+    return np.maximum.accumulate(step) if len(step) else step
 
 
 def _steps_that_repeat(own: _RankTables, idle: Table[Gap]) -> _Steps | None:
-    start = own.kernels["start_ns"]
-    end = start + whole_ns(own.kernels["duration_us"])
-    found = find_passes(start, end, own.work, choices_of_tokens(own.kernels), own.exchanges_ns)
+    found = _passes_of(own)
     if found is None:
         return None
-    step = np.searchsorted(found.border_ns, start, side="right") - 1
-    step = np.where(step < len(found), step, -1)
-    sizes = sizes_of_steps(own.work, step, len(found))
+    sizes = sizes_of_steps(own.work, _steps_between(found, own.kernels["start_ns"]), len(found))
     return _Steps("repetition", sizes, np.diff(found.border_ns) / 1e3, _idle_before_layers(found, idle))
+
+
+def _passes_of(own: _RankTables) -> Passes | None:
+    start = own.kernels["start_ns"]
+    end = start + whole_ns(own.kernels["duration_us"])
+    return find_passes(start, end, own.work, choices_of_tokens(own.kernels), own.exchanges_ns)
+
+
+def _steps_between(found: Passes, start: Array) -> Array:
+    """Per kernel: in which pass it begins; -1 in none."""
+    step = np.searchsorted(found.border_ns, start, side="right") - 1
+    return np.where(step < len(found), step, -1)
 
 
 def _idle_before_layers(found: Passes, idle: Table[Gap]) -> Array:
@@ -219,39 +230,112 @@ def _outermost_calls(calls: Table[HostCall], wanted: re.Pattern[str]) -> Table[H
     return marks.take(~inside)
 
 
-def decode_sizes(calls: Table[HostCall], launches: Table[Launch]) -> Table[DecodeSize]:
+def decode_sizes(  # noqa: PLR0917 - the tables it rests on
+    run: Run,
+    calls: Table[HostCall],
+    launches: Table[Launch],
+    kernels: Table[Kernel] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Table[DecodeSize]:
     """One row per rank and number of requests for which steps generate that read no prompt.
 
     What the host launches from the begin of a step to that of the next belongs to it, whatever thread does so; the last
-    step of a rank ends nowhere and is left out.
+    step of a rank ends nowhere and is left out. Where no marks say what a step does, one that replays a graph counts
+    unless its sizes tell that it reads prompts, and one that does not only where each request has one row in all
+    products: nothing fills its batch up.
+
+    Raises:
+        FactMissing: Something keeps a cache, and on no rank anything tells where steps begin.
     """
     marks = _outermost_calls(calls, _MARK)
+    replays = launches_graph(calls)
+    barred = _ranks_with_other_steps(run, windows, signs)
+    told = run.job.workload != "training" and not run.steps
+    ran = Table.empty(Kernel) if kernels is None else kernels
+    rows: list[tuple[object, ...]] = []
+    untold = False
+    for rank in np.unique(np.concatenate([ran["rank"], marks["rank"]])).tolist():
+        mine = marks.take(marks["rank"] == rank)
+        found: _HostSteps | None = None
+        if len(mine):
+            found = _marked_on_host(mine)
+        elif told and rank not in barred:
+            own = _RankTables.of(rank, ran, launches, tasks)
+            found = _unmarked_on_host(calls.take(calls["rank"] == rank), own)
+            untold |= found is None and bool(own.work.stores.any() or own.work.attends.any())
+        if found is not None:
+            replayed = _count_between(found.border_ns, calls["start_ns"][replays & (calls["rank"] == rank)])
+            launched = _count_between(found.border_ns, launches["host_start_ns"][launches["rank"] == rank])
+            rows += _by_size(rank, found, replayed > 0, launched)
+    if untold and not rows:
+        raise FactMissing([DecodeSize.table])
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_SIZE_COLUMNS)
+    given = dict(zip(_SIZE_COLUMNS, columns, strict=True))
+    return Table.build(DecodeSize, **{name: Texts.of(v) if name == "by" else v for name, v in given.items()})
+
+
+_SIZE_COLUMNS = ("rank", "by", "requests", "steps", "replayed", "launches", "apart_us")
+
+
+class _HostSteps(Struct, frozen=True):
+    """Steps of one rank as the host launches them, one after the other."""
+
+    by: str
+    border_ns: Array
+    """When each begins, and when the last ends; one more than there are steps."""
+    generates: Array
+    """Whether a step reads no prompt, were it launched kernel by kernel."""
+    may_generate: Array
+    """Whether nothing says that it reads a prompt."""
+    requests: Array
+
+
+def _marked_on_host(marks: Table[HostCall]) -> _HostSteps:
     sizes = marks.texts("name")
-    found = [_DECODE.match(name) for name in sizes.names]
-    requests = np.array([*(float(match[1]) if match else np.nan for match in found), np.nan])[sizes.codes]
-    names = calls.texts("name")
-    replays = names.hits(map(bool, map(_REPLAY.match, names.names))) | calls.texts("kind").isin(["graph"])
-    rows = []
-    for rank in np.unique(marks["rank"]).tolist():
-        mine = marks["rank"] == rank
-        begins, asked = marks["start_ns"][mine], requests[mine][:-1]
-        replayed = _count_between(begins, calls["start_ns"][replays & (calls["rank"] == rank)])
-        launched = _count_between(begins, launches["host_start_ns"][launches["rank"] == rank])
-        for size in np.unique(asked[asked > 0]).tolist():
-            of = asked == size
-            rows.append((rank, size, of.sum(), (replayed[of] > 0).sum(), launched[of].mean(), _mid_us(begins, of)))
-    columns = zip(*rows, strict=True) if rows else ((),) * 6
-    keys = ("rank", "requests", "steps", "replayed", "launches", "apart_us")
-    return Table.build(DecodeSize, **dict(zip(keys, columns, strict=True)))
+    matches = [_DECODE.match(name) for name in sizes.names]
+    asked = np.array([*(float(match[1]) if match else np.nan for match in matches), np.nan])[sizes.codes][:-1]
+    return _HostSteps("marks", marks["start_ns"], asked > 0, asked > 0, asked)
+
+
+def _unmarked_on_host(calls: Table[HostCall], own: _RankTables) -> _HostSteps | None:
+    """Steps of one rank by the function that runs them, else by what repeats; None where neither tells."""
+    border = np.unique(_outermost_calls(calls, _FUNCTION)["start_ns"])
+    if len(border):
+        step = _steps_of_launches(border, own)
+        step = np.where(step < len(border) - 1, step, -1)
+        return _sized("calls", border, sizes_of_steps(own.work, step, len(border) - 1))
+    start = own.kernels["start_ns"]
+    found = _passes_of(own)
+    if found is None:
+        return None
+    ended = np.searchsorted(start, found.border_ns) - 1
+    last = np.maximum.accumulate(own.launched_ns)[ended]
+    if (last == MISSING).any():
+        return None
+    return _sized("repetition", last + 1, sizes_of_steps(own.work, _steps_between(found, start), len(found)))
+
+
+def _sized(by: str, border: Array, sizes: StepSizes) -> _HostSteps:
+    alone = (sizes.phase == DECODE) & (sizes.tokens == sizes.requests)
+    return _HostSteps(by, border, alone, np.isin(sizes.phase, [DECODE, UNKNOWN]), sizes.requests)
+
+
+def _by_size(rank: int, found: _HostSteps, replayed: Array, launched: Array) -> Iterator[tuple[object, ...]]:
+    """A row per number of requests; the last of those of which nothing tells how many they are."""
+    chosen = np.flatnonzero(np.where(replayed, found.may_generate, found.generates))
+    lasts = np.diff(found.border_ns) / 1e3
+    asked, group = np.unique(found.requests[chosen], return_inverse=True)
+    for number, requests in enumerate(asked.tolist()):
+        of = chosen[group == number]
+        mid = float(np.median(lasts[of]))
+        yield rank, found.by, requests, len(of), replayed[of].sum(), launched[of].mean(), mid
 
 
 def _count_between(borders: Array, moments: Array) -> Array:
     """How many moments lie from each border to the next."""
     return np.diff(np.searchsorted(np.sort(moments), borders, "left"))
-
-
-def _mid_us(begins: Array, chosen: Array) -> float:
-    return float(np.median(np.diff(begins)[chosen])) / 1e3
 
 
 def _idle_at(moments: Array, gaps: Table[Gap]) -> Array:

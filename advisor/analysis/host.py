@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -17,6 +18,8 @@ from advisor.facts.table import Array, Table, values_at
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
 FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
+_REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
+"""A call that replays a captured graph, where its kind does not say so."""
 
 SPECIFIC = ("gc", "compile", "blocking_copy", "synchronise", "data_loader")
 """Activities that name a cause by themselves, the closest first: a loader may wait in a copy, not the reverse."""
@@ -24,6 +27,12 @@ SPECIFIC = ("gc", "compile", "blocking_copy", "synchronise", "data_loader")
 LONG_BUILD_NS = 10_000_000
 """From this length on a call that may build an operator did. In public captures 190 calls that found theirs built last
 0.06 to 4.1 ms; building one takes the compiler tens of ms at least."""
+
+
+def launches_graph(calls: Table[HostCall]) -> Array:
+    """Per call: whether it launches a whole graph, whose kernels have no launch of their own."""
+    names = calls.texts("name")
+    return names.hits(map(bool, map(_REPLAY.match, names.names))) | calls.texts("kind").isin(["graph"])
 
 
 class Calls(Struct, frozen=True):

@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor import load_rules
 from advisor.analysis.engine_steps import decode_sizes, engine_steps
 from advisor.facts import Table, read_table
 from advisor.facts.derived import EngineStep, Gap
-from advisor.facts.observed import HostCall, Kernel, Launch
+from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch
+from advisor.messages.errors import FactMissing
+from advisor.model.findings import Confidence
 from advisor.model.run import Run
-from advisor.pipeline import open_profile
+from advisor.pipeline import diagnose, open_profile
+from tests.analysis.test_engine_passes import serving
+from tests.replayed_steps import replay_steps
 
 VLLM = '"execute_context_0(0)_generation_{}({})"'
 SGLANG = '"step[DECODE bs={}]"'
@@ -23,15 +28,27 @@ SGLANG = '"step[DECODE bs={}]"'
 def sizes_of(marks: list[tuple[str, int]], replays: list[int], launches: list[int]) -> list[dict[str, object]]:
     calls = [f"operator {name} {at} {at + 1}" for name, at in marks] + [f"graph g {at} {at + 1}" for at in replays]
     table = read_table(HostCall, "\n".join(("kind name start_ns end_ns", *calls)))
-    return decode_sizes(table, read_table(Launch, "\n".join(("host_start_ns", *map(str, launches))))).rows()
+    return sizes(table, read_table(Launch, "\n".join(("host_start_ns", *map(str, launches)))))
+
+
+def sizes(calls: Table[HostCall], launches: Table[Launch]) -> list[dict[str, object]]:
+    return decode_sizes(Run(), calls, launches, None, None, None, None).rows()
 
 
 @pytest.mark.parametrize("mark", [VLLM, SGLANG])
 def test_steps_are_told_by_their_requests(mark: str) -> None:
     marks = [(mark.format(size, size), at) for size, at in ((8, 0), (8, 1000), (40, 2000), (8, 5000))]
     eight, forty = sizes_of(marks, [10, 1010, 1020, 5010], [11, 1011, *range(2100, 2400)])
-    assert eight == {"rank": 0, "requests": 8, "steps": 2, "replayed": 2, "launches": 1, "apart_us": 1}
-    assert forty == {"rank": 0, "requests": 40, "steps": 1, "replayed": 0, "launches": 300, "apart_us": 3}
+    assert eight == {"rank": 0, "by": "marks", "requests": 8, "steps": 2, "replayed": 2, "launches": 1, "apart_us": 1}
+    assert forty == {
+        "rank": 0,
+        "by": "marks",
+        "requests": 40,
+        "steps": 1,
+        "replayed": 0,
+        "launches": 300,
+        "apart_us": 3,
+    }
 
 
 def test_steps_that_read_prompts_are_no_decode_steps() -> None:
@@ -47,7 +64,7 @@ def test_a_graph_of_ascend_is_replayed_by_its_own_call() -> None:
     calls = "kind name start_ns end_ns\n" + "\n".join(
         (f"operator {VLLM.format(4, 4)} 0 9", "api aclmdlRIExecuteAsync 5 6", f"operator {VLLM.format(4, 4)} 10 19")
     )
-    (row,) = decode_sizes(read_table(HostCall, calls), Table.empty(Launch)).rows()
+    (row,) = sizes(read_table(HostCall, calls), Table.empty(Launch))
     assert (row["steps"], row["replayed"], row["launches"]) == (1, 1, 0)
 
 
@@ -86,6 +103,82 @@ def test_sizes_are_counted_as_a_person_would(
         assert found[size]["steps"] == len(seen)
         assert found[size]["replayed"] == sum(replayed for replayed, _ in seen)
         assert found[size]["launches"] == pytest.approx(sum(many for _, many in seen) / len(seen))
+
+
+LAYER = (
+    "MatMulV2 {0},64;64,192",
+    "ReshapeAndCacheNdKernel {0},64",
+    "PagedAttentionMaskKernel -",
+    "MatMulV2 {0},64;64,64",
+)
+LAST = ("MatMulV2 {0},64;64,9999", "ArgMaxV2 {0},9999")
+FUNCTION = '"vllm_ascend/worker/model_runner_v1.py(9): execute_model"'
+PASS_NS = 1_000_000
+
+
+def unmarked(passes: list[tuple[int, bool]], *, named: bool) -> list[dict[str, object]]:
+    """Passes of a server of two layers one after the other, by their requests and whether they replay a graph, of whose
+    kernels no shapes are known; what chooses the tokens is launched by itself."""
+    calls, launches, kernels, copies = ["kind name start_ns end_ns"], ["host_start_ns device_start_ns"], [], []
+    for number, (requests, replayed) in enumerate(passes):
+        begin = number * PASS_NS
+        copies.append(begin + 1)
+        if named:
+            calls.append(f"python {FUNCTION} {begin} {begin + 900_000}")
+        if replayed:
+            calls.append(f"api aclmdlRIExecuteAsync {begin + 10} {begin + 20}")
+        for at, event in enumerate([*LAYER * 2, *LAST]):
+            op, shapes = event.format(requests).split()
+            alone = not replayed or op == "ArgMaxV2"
+            starts = begin + 500_000 + at * 10_000
+            kernels.append(f"{op} {shapes if alone else '-'} {starts} 4")
+            if alone:
+                launches.append(f"{begin + 1_000 * (at + 1)} {starts}")
+    tables = (
+        read_table(HostCall, "\n".join(calls)),
+        read_table(Launch, "\n".join(launches)),
+        read_table(Kernel, "\n".join(("op_type input_shapes start_ns duration_us", *kernels))),
+        read_table(DeviceTask, "\n".join(("kind direction start_ns", *(f"copy h2d {at}" for at in copies)))),
+    )
+    return decode_sizes(Run(), *tables, None, None).rows()
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_without_marks_steps_that_replay_nothing_are_told_by_their_sizes(named: bool) -> None:
+    """By the function of the engine, or by what repeats; a last step that nothing follows, or a first, is left out."""
+    rows = unmarked([(8, True)] * 4 + [(40, False)] * 2 + [(8, True)] * 3, named=named)
+    by = "calls" if named else "repetition"
+    assert [(row["by"], row["requests"], row["steps"], row["replayed"]) for row in rows] == [
+        (by, 40, 2, 0), (by, None, 6, 6)
+    ]  # fmt: skip
+    assert [row["launches"] for row in rows] == [10, 1]
+    assert all(row["apart_us"] == pytest.approx(PASS_NS / 1e3, rel=0.02) for row in rows)
+
+
+def test_without_marks_every_size_that_is_replayed_is_told_so() -> None:
+    assert [(row["steps"], row["replayed"]) for row in unmarked([(8, True)] * 9, named=False)] == [(8, 8)]
+
+
+def test_where_nothing_tells_steps_no_sizes_are_told() -> None:
+    with pytest.raises(FactMissing):
+        unmarked([(8, False)] * 2, named=False)
+
+
+@pytest.mark.parametrize("missed", [True, False])
+def test_a_server_whose_batches_outgrow_its_graphs_is_told_so(missed: bool, tmp_path: Path) -> None:
+    """Without a single mark; its twin, which replays a graph in every step that generates, is told nothing."""
+    folder = serving(tmp_path, steps=20)
+    replay_steps(folder, lambda step: step > 0 and (step % 5 != 3 or not missed))
+    diagnosis = diagnose(open_profile(folder, jobs=1), load_rules())
+    found = [one for one in diagnosis.findings if one.rule == "host/missed-graph-sizes"]
+    assert "capture/lost-rows" not in {one.rule for one in diagnosis.findings}
+    if missed:
+        values = {one.name: one.value for one in found[0].evidence}
+        assert (values["eager_share"], values["least_eager"]) == (pytest.approx(4 / 19), 32)
+        assert found[0].confidence == Confidence.low
+    else:
+        (outcome,) = (one.outcome for one in diagnosis.outcomes if one.rule == "host/missed-graph-sizes")
+        assert outcome == "quiet"
 
 
 def test_a_real_step_that_is_marked_twice_counts_once(real_data: Path) -> None:

@@ -81,14 +81,18 @@ class EngineStep(Fact):
 
 
 class DecodeSize(Fact):
-    """All marked steps of a serving engine on one rank that read no prompt and generate for as many requests."""
+    """All steps of a serving engine on one rank that read no prompt and generate for as many requests."""
 
     table = "decode_sizes"
+    record_with = SEVERAL_STEPS
     of_pauses = True
     observed = False
 
     rank: Rank
-    requests: Annotated[float, Count("For how many requests each of them generates.")]
+    by: Annotated[str, Key("What told where steps begin: `marks`, `calls` or `repetition`, as in `engine_steps`.")]
+    requests: Annotated[
+        float, Count("For how many requests each of them generates; missing of graphs whose shapes were not recorded.")
+    ]
     steps: Annotated[float, Count("Steps.")]
     replayed: Annotated[float, Count("Steps in which the host replays a captured graph, of the model or a part of it.")]
     launches: Annotated[float, Count("Recorded launches per step: mean.")]

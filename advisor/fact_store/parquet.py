@@ -6,6 +6,7 @@ Every column carries its unit and its meaning, and every file the meaning of its
 
 from __future__ import annotations
 
+from io import BufferedReader
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -103,18 +104,25 @@ class ParquetIndexes:
             OSError: It is no Parquet file, or cannot be read.
             ValueError: It holds something else.
         """
+        import pyarrow as pa
+
+        with open_regular(path) as stream:
+            try:
+                found = self._read_groups(stream, path, group)
+            except pa.ArrowException as error:  # not all of them are a ValueError
+                raise ValueError(str(error)) from error
+        return Table.from_arrow(fact, found)
+
+    def _read_groups(self, stream: BufferedReader, path: Path, group: int | None) -> pa.Table:
         import pyarrow.parquet as pq
 
-        with (
-            open_regular(path) as stream,
-            pq.ParquetFile(stream, metadata=self._known.get(path)) as file,
-        ):
+        with pq.ParquetFile(stream, metadata=self._known.get(path)) as file:
             if group is None:
-                return Table.from_arrow(fact, file.read())
+                return file.read()
             self._known[path] = file.metadata
             if group >= file.num_row_groups:
                 raise ValueError(f"there is no row group {group}")
-            return Table.from_arrow(fact, file.read_row_group(group))
+            return file.read_row_group(group)
 
     def __getstate__(self) -> dict[str, object]:
         return {"_known": {}}

@@ -167,7 +167,17 @@ def test_a_damaged_file_of_a_store_is_told_and_the_rest_is_diagnosed(harm: str, 
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{", b"[]", b'{"format": "advisor.facts/1"}', b"\xff\xfe", b"[" * 100_000, b"null"]
+    "text",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"format": "advisor.facts/1"}',
+        b"\xff\xfe",
+        b'{"sources": [{"lacking": {"\xbc": {}}}]}',
+        b"[" * 100_000,
+        b"null",
+    ],
 )
 def test_a_manifest_that_is_none_is_told_in_a_sentence(text: bytes, store: Path) -> None:
     (store / FILE).write_bytes(text)

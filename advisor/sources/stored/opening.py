@@ -58,7 +58,7 @@ def open_store(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list
 def _read_manifest(path: Path) -> Manifest:
     try:
         found = msgspec.json.decode(read_regular(path), type=Manifest)
-    except (OSError, msgspec.MsgspecError, RecursionError) as error:
+    except (OSError, UnicodeError, msgspec.MsgspecError, RecursionError) as error:
         raise _no_store(path, reason_of_error(error)) from error
     if found.format != FORMAT:
         raise _no_store(path, Message("other_store_format", format=found.format, known=FORMAT))

@@ -106,7 +106,11 @@ def _idle_before(device: DeviceTimeline) -> Array:
 def _host_start(
     device: DeviceTimeline, kernels: Table[Kernel], tasks: Table[DeviceTask] | None, launches: Table[Launch]
 ) -> Array:
-    """Per piece of work: when its launching call began, by rank, device start and (where both know it) stream."""
+    """Per piece of work: when its launching call began, by rank, device start and (where both know it) stream.
+
+    A call that lasts longer than a launch may take, and is over when the device begins, did something else first, such
+    as loading the code of the kernel: it launched as it returned.
+    """
     work = device.work
     rank = device.cells.rank[work.cell]
     stream = np.full(len(rank), MISSING)
@@ -118,7 +122,12 @@ def _host_start(
         timed, [timed["rank"], timed["device_start_ns"], timed["stream"]], [rank, work.start, stream]
     )
     loose = _match_launches(timed, [timed["rank"], timed["device_start_ns"]], [rank, work.start])
-    return values_at(timed["host_start_ns"], np.where(exact < 0, loose, exact), MISSING)
+    begun, ended = timed["host_start_ns"], timed["host_end_ns"]
+    known = (ended != MISSING) & (ended > begun)
+    run = timed["device_start_ns"]
+    slow = known & (ended <= run + AT_ONCE_NS) & (np.where(known, ended - begun, 0) > SLOW_START_NS)
+    launched = np.where(slow, np.minimum(ended, run), begun)
+    return values_at(launched, np.where(exact < 0, loose, exact), MISSING)
 
 
 def _match_launches(launches: Table[Launch], keys: list[Array], wanted: list[Array]) -> Array:

@@ -28,6 +28,7 @@ CAUSES = (
     "blocking_copy",
     "compile",
     "gc",
+    "start_up",
     "dequeue",
     "host_late",
     "wait",
@@ -36,7 +37,7 @@ CAUSES = (
     "step_boundary",
     "unknown",
 )
-HOST_CAUSES = CAUSES[:8]
+HOST_CAUSES = CAUSES[:9]
 """Causes that lie on the host."""
 
 _CODE = {cause: code for code, cause in enumerate(CAUSES)}

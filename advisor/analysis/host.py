@@ -21,12 +21,22 @@ FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""
 
-SPECIFIC = ("gc", "compile", "blocking_copy", "synchronise", "data_loader")
+SPECIFIC = ("gc", "compile", "start_up", "blocking_copy", "synchronise", "data_loader")
 """Activities that name a cause by themselves, the closest first: a loader may wait in a copy, not the reverse."""
 
 LONG_BUILD_NS = 10_000_000
 """From this length on a call that may build an operator did. In public captures 190 calls that found theirs built last
 0.06 to 4.1 ms; building one takes the compiler tens of ms at least."""
+
+LONG_FIRST_NS = 5_000_000
+"""From this length on a call may do what happens once. In public captures calls that launch last up to 1.5 ms in a warm
+program, those that load code or create a context 6.5 ms to 6 s."""
+ONCE = 10
+"""So many times as long as others of its name a call does once what they need no more (as a pause of `warm_up`)."""
+FIRST_CALLS = 100
+"""Where no step is marked, a program is warm after so many calls of a name."""
+_NO_START = ("synchronise", "copy", "blocking_copy", "dispatch", "build", "read", "fetch")
+"""Activities that last as long as they wait, move or build."""
 
 
 def launches_graph(calls: Table[HostCall]) -> Array:
@@ -90,6 +100,7 @@ def _find_activities(table: Table[HostCall]) -> Mapping[str, Array]:
     return {
         "gc": kinds.isin(["gc"]),
         "compile": is_compiling(table),
+        "start_up": is_starting_up(table),
         "blocking_copy": does.isin(["blocking_copy"]),
         "synchronise": is_synchronising(table),
         "data_loader": kinds.isin(["data_loader"]),
@@ -114,6 +125,39 @@ def is_compiling(table: Table[HostCall]) -> Array:
         builds, calls = own & inner[rows], own & outer[rows]
         found[rows[calls]] |= is_mostly_covered(union(start[builds], end[builds]), start[calls], end[calls])
     return found
+
+
+def is_starting_up(table: Table[HostCall]) -> Array:
+    """Per call into the software of the device: whether it does what happens once, such as loading code on first use.
+
+    It lasts far longer than others of its name, and than each of those that come later: after the first recorded step,
+    or, where none is marked, after many of its name.
+    """
+    kinds, does, names = (table.texts(name) for name in ("kind", "activity", "name"))
+    start, length = table["start_ns"], table["end_ns"] - table["start_ns"]
+    rows = np.flatnonzero(kinds.isin(DEVICE_SOFTWARE) & ~does.isin(_NO_START) & (start != MISSING) & (length > 0))
+    long = rows[length[rows] >= LONG_FIRST_NS]
+    found = np.zeros(len(kinds), bool)
+    if not len(long):
+        return found
+    rows = rows[np.isin(names.codes[rows], names.codes[long])]
+    rows = rows[np.lexsort((start[rows], names.codes[rows], table["rank"][rows]))]
+    same = group_by(table["rank"][rows], names.take(rows))
+    lasted = length[rows].astype(np.float64)
+    number = np.arange(len(rows)) - np.searchsorted(same.of, same.of)  # of its name, in order of time
+    warm = _ends_of_first_steps(table, table["rank"][rows])
+    early = np.where(warm == MISSING, number < FIRST_CALLS, start[rows] < warm)
+    others = np.fmax(same.medians_of_others(lasted), same.largest(np.where(early, np.nan, lasted))[same.of])
+    found[rows[early & (lasted >= LONG_FIRST_NS) & ~(lasted < ONCE * others)]] = True
+    return found
+
+
+def _ends_of_first_steps(table: Table[HostCall], rank: Array) -> Array:
+    """Per rank asked for: when its first marked step ended on the host; missing where none was marked."""
+    steps = np.flatnonzero(table.texts("kind").isin(["step"]) & (table["start_ns"] != MISSING))
+    steps = steps[np.lexsort((table["start_ns"][steps], table["rank"][steps]))]
+    ranks, first = np.unique(table["rank"][steps], return_index=True)
+    return values_at(table["end_ns"][steps[first]], row_of_key(ranks, rank), MISSING)
 
 
 def is_synchronising(table: Table[HostCall]) -> Array:

@@ -34,6 +34,7 @@ def costs_of(calls: Table[HostCall]) -> Mapping[str, Array]:
 def _find_costs(calls: Table[HostCall]) -> Mapping[str, Array]:
     read, allocate = (calls.texts("activity").isin([does]) for does in ("read", "allocate"))
     kinds = host.calls_by_activity(calls)
+    allocate = allocate & ~kinds["start_up"]
     return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
 
 

@@ -396,6 +396,7 @@ CAUSES: Mapping[str, Text] = {
     "blocking_copy": _t("blocking copy", "阻塞式拷贝"),
     "compile": _t("online compilation", "在线编译"),
     "gc": _t("garbage collection", "垃圾回收"),
+    "start_up": _t("start-up", "启动开销"),
     "dequeue": _t("dequeue starved", "下发队列空等"),
     "host_late": _t("host late", "Host 下发不及时"),
     "wait": _t("waiting for a stream", "等待事件或其他流"),

@@ -12,11 +12,14 @@ from advisor.facts.observed import Collective, DeviceTask, Kernel, Launch, StepW
 from advisor.facts.table import Table, read_table
 
 
-def one_after_another(idle_ns: int, lead_ns: int) -> list[dict[str, object]]:
-    """Two kernels with idle time between them, the second launched so long before it began."""
+def one_after_another(idle_ns: int, lead_ns: int, call_ns: int = 0) -> list[dict[str, object]]:
+    """Two kernels with idle time between them, the second launched so long before by a call of this length."""
     second = 100_000 + idle_ns
     kernels = Table.build(Kernel, rank=0, step=1, start_ns=[0, second], duration_us=100.0, op_type=["A", "B"])
-    launches = Table.build(Launch, rank=0, host_start_ns=[-1_000_000, second - lead_ns], device_start_ns=[0, second])
+    begun = np.array([-1_000_000, second - lead_ns])
+    launches = Table.build(
+        Launch, rank=0, host_start_ns=begun, host_end_ns=begun + np.array([0, call_ns]), device_start_ns=[0, second]
+    )
     return dispatches(kernels, launches, None, None, None).rows()
 
 
@@ -39,6 +42,18 @@ def test_a_call_made_before_the_device_ran_dry_is_vertical_within_the_error_of_t
 def test_a_task_that_the_device_held_up_itself_is_not_vertical():
     _, second = one_after_another(idle_ns=5_000_000, lead_ns=4_900_000)
     assert second["vertical"] is False
+
+
+def test_a_call_that_first_did_something_else_for_long_launched_as_it_returned():
+    _, second = one_after_another(idle_ns=5_000_000, lead_ns=4_900_000, call_ns=4_890_000)
+    assert second["vertical"] is True and second["latency_us"] == 10.0
+    _, within = one_after_another(idle_ns=5_000_000, lead_ns=4_900_000, call_ns=4_900_000 + AT_ONCE_NS)
+    assert within["vertical"] is True and within["latency_us"] == 0.0
+
+
+def test_a_task_that_begins_in_the_middle_of_its_launching_call_was_launched_as_that_began():
+    _, second = one_after_another(idle_ns=5_000_000, lead_ns=100_000, call_ns=2_000_000)
+    assert second["latency_us"] == 100.0
 
 
 def test_a_link_that_seems_to_go_back_in_time_is_clock_error_and_vertical():

@@ -51,6 +51,44 @@ def test_of_the_waits_of_a_step_the_last_stays():
     assert [us for step, cause, us in lost(twice) if cause == "synchronise"] == [11.0]
 
 
+MS_KERNELS = "step start_ns duration_us\n1 0 1000\n1 11000000 1000\n2 20000000 1000\n2 22000000 1000"
+MS_LINKS = """start_ns latency_us idle_before_us vertical
+0 0 - -
+11000000 0 10000 true
+20000000 0 8000 true
+22000000 0 1000 true"""
+MS_WINDOWS = "step start_ns end_ns\n1 0 15000000\n2 15000000 23000000"
+MS_STEPS = "thread kind name start_ns end_ns\n1 step First 0 15000000\n1 step Second 15000000 23000000\n"
+
+
+def causes_of(calls: str, kernels: str = MS_KERNELS) -> dict[str, float]:
+    """Lost by kind, in steps of some ms."""
+    found = holdups(
+        read_table(Kernel, kernels), host_calls(MS_STEPS + calls), links=read_table(Dispatch, MS_LINKS),
+        collectives=None, tasks=None, windows=read_table(StepWindow, MS_WINDOWS),
+    )  # fmt: skip
+    rows = found.rows()
+    return {cause: sum(row["lost_us"] for row in rows if row["cause"] == cause) for cause in {r["cause"] for r in rows}}
+
+
+def test_a_first_call_that_is_far_longer_than_all_others_of_its_name_is_start_up_and_no_cost_of_its_kind():
+    short = "\n1 api aclrtMalloc 16000000 16010000\n1 api aclrtMalloc 17000000 17010000"
+    found = causes_of("1 api aclrtMallocPhysical 1000000 9000000" + short.replace("Malloc ", "MallocPhysical "))
+    assert found["start_up"] == pytest.approx(8000)
+    assert found.get("allocate", 0.0) < 100
+
+
+def test_what_a_later_step_does_as_well_is_no_start_up():
+    found = causes_of("1 api aclrtMalloc 1000000 9000000\n1 api aclrtMalloc 15500000 18000000")
+    assert "start_up" not in found
+    assert found["allocate"] > 8000
+
+
+def test_waits_and_short_calls_are_no_start_up():
+    assert "start_up" not in causes_of("1 api aclrtSynchronizeStream 1000000 9000000")
+    assert "start_up" not in causes_of("1 launch launch 1000000 5900000\n1 launch launch 16000000 16010000")
+
+
 LATE_KERNELS = "step start_ns duration_us\n1 500000 40\n1 600000 20\n2 700000 40\n2 800000 20"
 LATE_LINKS = """start_ns latency_us idle_before_us vertical
 500000 0 - -

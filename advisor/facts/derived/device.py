@@ -208,7 +208,13 @@ class Dispatch(Fact):
     kind: Annotated[str, Key("`kernel`, `comm` or `copy`.")]
     op_type: Annotated[str, Key("Operator type of a kernel, kind of collective, or `copy`.")]
     start_ns: Annotated[int, Ns("Device start.")]
-    latency_us: Annotated[float, Us("Device start minus host launch: the slant of the link. Negative by clock error.")]
+    latency_us: Annotated[
+        float,
+        Us(
+            "Device start minus host launch: the slant of the link. Negative by clock error. A launching call above "
+            "200 µs that was over when the device began launched as it returned."
+        ),
+    ]
     idle_before_us: Annotated[float, Us("How long the device had been idle when this began; 0 when it was busy.")]
     vertical: Annotated[
         bool, Flag("The host launched it only after the device had run dry: the device waited for this call.")
@@ -245,15 +251,16 @@ class Gap(Fact):
     cause: Annotated[
         str,
         Key(
-            "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `dequeue`, `host_late` "
-            "(host late, no closer cause seen), `wait` (event or another stream), `copy`, `comm_setup`, "
+            "`python`, `data_loader`, `synchronise`, `blocking_copy`, `compile`, `gc`, `start_up` (a first call that "
+            "loads code or creates a context), `dequeue`, `host_late` (host late, no closer cause seen), `wait` (event "
+            "or another stream), `copy`, `comm_setup`, "
             "`step_boundary`, `unknown`. A kernel that was launched long before and starts late on an idle device, "
             "with no wait recorded (about 0.1 ms at a time in public captures), is `unknown`: the device or its driver "
             "took that time, the files do not say for what. So is a gap whose ending task has no recorded launch; "
             "where no launch at all was recorded, such a cause is missing."
         ),
     ]
-    host: Annotated[bool, Flag("The cause lies on the host (the first eight causes); missing with the cause.")]
+    host: Annotated[bool, Flag("The cause lies on the host (the first nine causes); missing with the cause.")]
     call: Annotated[str, Key("The host call that covers most of the interval, where one does.")]
     next_op: Annotated[str, Key("Operator type, collective or copy that ended the interval.")]
 

@@ -130,6 +130,7 @@ class Holdup(Fact):
         Key(
             "`data_loader`, `synchronise` (reads included), `read` (a value brought to the host), `drain` (a wait that "
             "is no part of a read or a copy, as of ASCEND_LAUNCH_BLOCKING), `blocking_copy`, `compile`, `gc`, "
+            "`start_up` (calls into the software of the device that do what happens once, such as loading code), "
             "`allocate` (device memory from the driver), `unqueued` (launching calls of a rank without a second thread "
             "for them), and `host`: all other work of the host, one row per call that filled the pauses, missing where "
             "none did."

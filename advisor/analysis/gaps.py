@@ -203,7 +203,7 @@ def _blame_host(pieces: _Pieces, late: Array, table: Table[HostCall], *, cause: 
     cause[late[busy]] = _CODE["python"]
     call[late[busy]] = host.covering_on_any(table, framework, pieces.start[late[busy]], pieces.end[late[busy]])
     late = late[~busy]
-    cann = calls.take(table.texts("kind").isin([*host.DEVICE_SOFTWARE, "dequeue"])[calls.row])
+    cann = calls.take(table.texts("kind").isin(host.LAUNCHING)[calls.row])
     call[late] = host.covering_on_any(table, cann, pieces.start[late], pieces.end[late])
 
 

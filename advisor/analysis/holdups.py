@@ -163,8 +163,10 @@ def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds
     late = np.flatnonzero(gained[:-1] > PAUSE_NS)
     pause = _pauses_apart_from(kinds, seen, late, gained)
     of = np.searchsorted(seen.last, late)  # the last tasks of the cells, in order
-    call = _calls_in_pauses(seen, late, pause)
-    groups = group_by(of, call)
+    row = _calls_in_pauses(seen, late, pause)
+    names, kinds_of_calls = seen.table.texts("name"), seen.table.texts("kind")
+    call, does = values_at(names.codes, row, -1), values_at(kinds_of_calls.codes, row, -1)
+    groups = group_by(of, call, does)
     paused, cell = groups.sums(pause.astype(np.float64)), of[groups.first]
     share = paused / np.maximum(np.bincount(cell, weights=paused, minlength=count), 1)[cell]
     bare = np.setdiff1d(np.arange(count), cell)  # steps without such a task
@@ -174,7 +176,8 @@ def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds
         rank=seen.rank,
         step=seen.cells.step[seen.own][np.append(cell, bare)],
         cause="host",
-        call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), seen.table.texts("name").names),
+        call=Texts(np.append(call[groups.first], none - 1).astype(np.int32), names.names),
+        call_kind=Texts(np.append(does[groups.first], none - 1).astype(np.int32), kinds_of_calls.names),
         calls=np.append(groups.sizes, none),
         longest_us=np.append(groups.largest(pause / 1e3), none),
         idle_us=np.append(paused / 1e3, none),
@@ -193,15 +196,21 @@ def _pauses_apart_from(kinds: Spans, seen: ReplayedRank, late: Array, gained: Ar
 
 
 def _calls_in_pauses(seen: ReplayedRank, late: Array, pause: Array) -> Array:
-    """Per pause before a task, the longest ones: the name of the call of the framework that filled it, or -1."""
+    """Per pause before a task, the longest ones: the row of the call that filled it, or -1.
+
+    One of the framework where one did, else one into the software of the device or of the thread that launches.
+    """
     longest = np.argsort(-pause, kind="stable")[:MOST_PAUSES]
     end = seen.replayed.work.start[late[longest]]
     near = seen.calls.touching(end - pause[longest], end)
-    own = near.take(seen.table.texts("kind").isin(host.FRAMEWORK)[near.row])
-    row = host.covering_on_any(seen.table, own, end - pause[longest], end)
-    call = np.full(len(late), -1)
-    call[longest] = values_at(seen.table.texts("name").codes, row, -1)
-    return call
+    kinds, start = seen.table.texts("kind"), end - pause[longest]
+    row = np.full(len(longest), -1)
+    for known in (host.FRAMEWORK, host.LAUNCHING):
+        own = near.take(kinds.isin(known)[near.row])
+        row = np.where(row >= 0, row, host.covering_on_any(seen.table, own, start, end))
+    found = np.full(len(late), -1)
+    found[longest] = row
+    return found
 
 
 def _heaviest_names(names: Texts, of: Array, weight: Array, count: int) -> Texts:

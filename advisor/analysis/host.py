@@ -17,6 +17,8 @@ from advisor.facts.table import Array, Table, values_at
 
 DEVICE_SOFTWARE = ("api", "launch", "graph", "communicate", "runtime")
 """Kinds of calls into the software of the device."""
+LAUNCHING = (*DEVICE_SOFTWARE, "dequeue")
+"""Kinds of calls that launch, or stand below one that does."""
 FRAMEWORK = ("operator", "optimizer", "python", "enqueue")
 _REPLAY = re.compile(r"aclmdlRIExecute(Async)?$")
 """A call that replays a captured graph, where its kind does not say so."""

@@ -109,6 +109,24 @@ def test_what_lies_before_the_first_task_and_after_the_last_is_no_part_of_what_i
     assert sum(loading) == pytest.approx(200)
 
 
+@pytest.mark.parametrize(
+    ("calls", "named", "kind"),
+    [
+        ("1 launch launch 42000 98000", "launch", "launch"),
+        ("2 dequeue Dequeue@x 42000 98000", "Dequeue@x", "dequeue"),
+        ("1 operator aten::mul 41000 99000\n1 launch launch 42000 98000", "aten::mul", "operator"),
+    ],
+)
+def test_a_pause_that_no_call_of_the_framework_fills_is_told_by_the_call_that_launches(
+    calls: str, named: str, kind: str
+) -> None:
+    found = holdups(
+        read_table(Kernel, KERNELS), host_calls("thread kind name start_ns end_ns\n" + calls),
+        links=read_table(Dispatch, LINKS), collectives=None, tasks=None, windows=read_table(StepWindow, WINDOWS),
+    )  # fmt: skip
+    assert (named, kind) in {(row["call"], row["call_kind"]) for row in found.rows() if row["cause"] == "host"}
+
+
 def test_nested_calls_count_once_and_are_named_by_the_longest():
     calls = (
         "thread kind name start_ns end_ns\n1 operator aten::item 10000 60000\n"

@@ -9,7 +9,7 @@ from advisor.analysis.device import end_after
 from advisor.analysis.grouping import group_by
 from advisor.facts.base import MISSING
 from advisor.facts.derived import RecordedSpan
-from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepWindow
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, StepPhase, StepWindow
 from advisor.facts.table import Array, Table
 
 _EVER = np.iinfo(np.int64)
@@ -22,6 +22,7 @@ def recorded_spans(
     collectives: Table[Collective] | None,
     tasks: Table[DeviceTask] | None,
     windows: Table[StepWindow] | None,
+    phases: Table[StepPhase] | None = None,
 ) -> Table[RecordedSpan]:
     """One row per rank of which any event was recorded; events without a time do not count."""
     parts = [
@@ -29,7 +30,7 @@ def recorded_spans(
         for table in (calls, tasks, windows)
         if table
     ]
-    for table, lasts in ((kernels, "duration_us"), (collectives, "elapse_us")):
+    for table, lasts in ((kernels, "duration_us"), (collectives, "elapse_us"), (phases, "whole_us")):
         if table:
             start = table["start_ns"]
             end = np.maximum(end_after(start, table.floats(lasts)), start)

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from advisor.engine.vocabulary import TABLES
 from advisor.facts.base import Fact
+from advisor.messages.text import Text
 from advisor.model.explanation import Clause, Logic, ReadColumn, Threshold
 from advisor.model.findings import Param, RuleInfo
 from advisor.policy.settings import Settings
@@ -17,6 +19,7 @@ def logic_of_rule(rule: Rule) -> Logic:
     return Logic(
         table=rule.fact.table,
         means=meaning_of_table(rule.fact),
+        called=TABLES.get(rule.fact.table, Text("", "")),
         record_with=rule.fact.record_with,
         columns=tuple(columns_of_rule(rule)),
         requires=tuple(fact.table for fact in rule.requires),

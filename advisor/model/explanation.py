@@ -40,6 +40,8 @@ class Logic(_Model):
     table: str
     means: str
     """What one row of the table is, in English."""
+    called: Text = Text("", "")
+    """What the table holds, in few words; empty where it was saved without."""
     record_with: Text | None = None
     """What to switch on in the profiler to get the table; None where it is derived from others."""
     columns: tuple[ReadColumn, ...] = ()

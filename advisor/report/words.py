@@ -98,6 +98,7 @@ WORDS: Mapping[str, Text] = {
         "By what can be won; symptoms stand under their causes. Savings are estimates and do not add up.",
         "按可省时间排序，现象归入其成因之下。收益为估计值，不可相加。",
     ),
+    "no_sum": _t("Savings are estimates and do not add up.", "收益为估计值，不可相加。"),
     "saving": _t("Saving", "收益"),
     "severity": _t("Severity", "严重程度"),
     "confidence": _t("Confidence", "置信度"),

@@ -126,6 +126,8 @@ class Family:
     open: Callable[[Sequence[Candidate], Input], tuple[Run, list[Source]]]
     wanted: Text | None = None
     """What to give; None where people never begin with it."""
+    rare: bool = False
+    """Whether hardly anything is recorded so any more: people are asked for it last."""
     inner: Callable[[Listing], frozenset[str]] = lambda _: frozenset()
     """The folders of a listed one in which nothing else is to be looked for: there may be thousands."""
     reads: Callable[[str], bool] = lambda _: False

@@ -17,8 +17,8 @@ from advisor.sources.listing import MOST_NAMES, first_names, show_name
 
 
 def _wanted_input(families: Sequence[Family]) -> Text:
-    """What to give."""
-    asked = [family.wanted for family in families if family.wanted]
+    """What to give, the commonest first."""
+    asked = [family.wanted for family in sorted(families, key=lambda one: one.rare) if family.wanted]
     return Text("; ".join(one.en for one in asked), "；".join(one.zh for one in asked))
 
 

@@ -7,7 +7,7 @@ from timelines import host_calls
 from advisor.analysis.holdup_calls import MOST_CALLS, holdup_calls
 from advisor.analysis.recorded_spans import recorded_spans
 from advisor.facts.derived import Gap
-from advisor.facts.observed import Collective, HostCall, Kernel, StepWindow
+from advisor.facts.observed import Collective, HostCall, Kernel, StepPhase, StepWindow
 from advisor.facts.table import Table, read_table
 
 KERNELS = "step start_ns duration_us\n1 100 40\n1 100000 20\n2 200000 40\n2 300000 20"
@@ -92,5 +92,10 @@ def test_a_time_that_nothing_can_take_does_not_lengthen_a_timeline(lasts: str) -
 
 
 def test_without_any_event_there_is_no_timeline() -> None:
+    phases = read_table(StepPhase, "step start_ns whole_us\n1 20 100\n2 - 5")
+    [span] = recorded_spans(
+        read_table(Kernel, KERNELS), calls=None, collectives=None, tasks=None, windows=None, phases=phases
+    ).rows()
+    assert span["start_ns"] == 20
     nothing = recorded_spans(None, calls=Table.empty(HostCall), collectives=None, tasks=None, windows=None)
     assert len(nothing) == 0

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.explanation import explain
+from advisor.explanation.logic import logic_of_rule
 from advisor.explanation.subject import find_rule_and_finding
 from advisor.facts.profile import Profile
 from advisor.messages.errors import UsageError
@@ -19,6 +20,7 @@ from advisor.model.explanation import Case, Check, Explanation
 from advisor.model.findings import Diagnosis
 from advisor.policy.settings import Settings
 from advisor.report.explanation.document import explanation_document
+from advisor.report.renderers.markdown import document_text
 from advisor.rules.bind import Rule
 from advisor.rules.catalog import Catalog
 from advisor.shipped_files import shipped_folder
@@ -151,6 +153,20 @@ def test_a_finding_is_found_by_how_its_fingerprint_begins(catalog: Catalog, diag
     for finding in diagnosis.findings:
         found = find_rule_and_finding("", finding.fingerprint[:6].upper(), diagnosis, catalog)
         assert (found.info.id, found.fingerprint) == (finding.rule, finding.fingerprint)
+
+
+def test_every_table_that_a_rule_reads_is_called_something_in_both_languages(catalog: Catalog) -> None:
+    for rule in catalog.rules:
+        called = logic_of_rule(rule).called
+        assert called.en and called.zh, rule.id
+        assert not called.zh.isascii(), rule.id
+
+
+def test_in_chinese_a_table_is_told_by_its_chinese_name(catalog: Catalog, diagnosis: Diagnosis) -> None:
+    rule = next(rule for rule in catalog.rules if rule.id == "host/python-bound")
+    said = document_text(explanation_document(told(rule, diagnosis), "zh"))
+    assert "host 侧阻塞下发的原因" in said
+    assert "One kind of host cost" not in said
 
 
 @pytest.mark.parametrize(

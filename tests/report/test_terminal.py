@@ -64,6 +64,12 @@ def test_as_many_findings_as_asked_for_and_how_many_more() -> None:
     assert "Further findings: 11" in text
 
 
+@pytest.mark.parametrize(("top", "said"), [(1, False), (5, True)])
+def test_of_several_savings_it_is_said_that_they_do_not_add_up(top: int, said: bool) -> None:
+    assert ("do not add up" in printed(rich(), "en", top=top)) is said
+    assert ("不可相加" in printed(rich(), "zh", top=top)) is said
+
+
 def test_each_finding_says_its_saving_its_place_and_its_first_step() -> None:
     text = printed(rich(), "zh")
     for words in (

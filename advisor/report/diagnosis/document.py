@@ -160,6 +160,8 @@ class DiagnosisBlocks:
         yield from self.split()
         listed = [card for card in self.made[: max(top, 1) + SHORT_CARDS] if not card.is_folded]
         yield from map(self.findings.short, listed[:top])
+        if sum(bool(card.saving_time) for card in listed[:top]) > 1:
+            yield quiet_line(plain_prose(say("no_sum", self.language)), begins=True)
         more = len(listed) + max(len(self.made) - max(top, 1) - SHORT_CARDS, 0) - min(len(listed), top)
         if more:
             name = "more_in_report" if is_written else "more_findings_short"

@@ -76,7 +76,7 @@ class _Maker:
 
     def _input_blocks(self, logic: Logic) -> Blocks:
         table = self.told("reads_table", table=TextPiece(logic.table, code=True))
-        said = [(*table, TextPiece(say("colon", self.language)), *parse_prose(logic.means))]
+        said = [(*table, TextPiece(say("colon", self.language)), *parse_prose(self._table_meaning(logic)))]
         if logic.requires:
             said.append(self.told("reads_also", tables=TextPiece(self._join_names(logic.requires), code=True)))
         if logic.record_with is not None:
@@ -94,6 +94,10 @@ class _Maker:
             tuple(said),
             Grid(self.heads("column", "holds", "unit"), rows),
         )
+
+    def _table_meaning(self, logic: Logic) -> str:
+        """What a table holds: in Chinese its name, where it has one; the reference of facts is in English."""
+        return logic.means if self.language == "en" else logic.called.zh or logic.means
 
     def _column_meaning(self, name: str, doc: str) -> str:
         """What a column holds: in Chinese its label, where it has one; the reference of facts is in English."""

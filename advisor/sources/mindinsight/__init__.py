@@ -7,4 +7,4 @@ from advisor.sources.family import Family
 from advisor.sources.mindinsight.detect import NAME, WANTED, detect, inner_folders, is_legacy_name
 from advisor.sources.mindinsight.opening import open_folders
 
-MINDINSIGHT = Family(NAME, detect, open_folders, wanted=WANTED, inner=inner_folders, reads=is_legacy_name)
+MINDINSIGHT = Family(NAME, detect, open_folders, wanted=WANTED, rare=True, inner=inner_folders, reads=is_legacy_name)

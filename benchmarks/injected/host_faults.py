@@ -67,6 +67,39 @@ def _stalls_as(run: Run, amount: float, category: str) -> None:
                 changes.stall(_place(operator), operator.top.lane, round(amount), event)
 
 
+def _third(run: Run) -> list[tuple[Changes, list[list[Operator]]]]:
+    """Of each rank the forward operators of every third step."""
+    return [(changes, forward(changes)[2::3]) for changes in run.ranks]
+
+
+def garbage_every_third_step(run: Run, amount: float) -> None:
+    """A collection in every third step, seen by the profiler."""
+    for changes, steps in _third(run):
+        for operators in steps:
+            operator = spread(operators[: len(operators) // 2], 1)[0]
+            event = changes.python("GC", category="GC") | {"args": {}}
+            changes.stall(_place(operator), operator.top.lane, round(3 * amount), event)
+
+
+def growing_pool(run: Run, amount: float) -> None:
+    """The pool of device memory grows in one step, by calls that take long."""
+    for changes in run.ranks:
+        steps = forward(changes)
+        chosen = spread(steps[len(steps) // 2], 6)
+        for operator in chosen:
+            event = changes.cann("aclrtMallocAlign32")
+            time = round(amount * len(steps) / len(chosen))
+            changes.stall(operator.top.begin, operator.top.lane, time, event)
+
+
+def loader_every_third_step(run: Run, amount: float) -> None:
+    """The batch of every third step is late: its workers do not keep up."""
+    for changes in run.ranks:
+        fetches = [call for call in changes.rank.calls if "DataLoader" in call.name and "__next__" in call.name]
+        for call in sorted(fetches, key=lambda call: call.begin.at)[2::3]:
+            call.end.work += round(3 * amount)
+
+
 def data_loader(run: Run, amount: float) -> None:
     """Each step begins with a wait for the next batch."""
     for changes in run.ranks:
@@ -196,6 +229,13 @@ FAULTS: Mapping[str, Fault] = {
         bases=("balanced",),
     ),
     "garbage-collection": Fault(garbage, frozenset({"host/garbage-collection"}), HOST),
+    "garbage-every-third-step": Fault(
+        garbage_every_third_step, frozenset({"host/garbage-collection"}), HOST | JITTER, bases=("balanced",)
+    ),
+    "growing-pool": Fault(growing_pool, frozenset({"memory/allocator-churn"}), HOST | JITTER, bases=("balanced",)),
+    "loader-every-third-step": Fault(
+        loader_every_third_step, frozenset({"io/data-loader"}), HOST | JITTER, bases=("balanced",)
+    ),
     "data-loader": Fault(data_loader, frozenset({"io/data-loader"}), HOST),
     "item-reads": Fault(
         item_reads,

@@ -151,6 +151,22 @@ def test_a_loader_without_workers_is_told_apart_from_python_and_is_gone_with_fou
     assert float(pauses["longest_pause_us"] or 0) < 10e3
 
 
+def test_one_allreduce_behind_all_computation_of_two_cards_is_late(real_data: Path, tmp_path: Path) -> None:
+    cards = sorted((real_data / "mindinsight_legacy" / "profiler").glob("PROF_*"))
+    if len(cards) != 2:
+        pytest.skip("these two cards are not in the folder of real data")
+    for card in cards:
+        (tmp_path / card.name).symlink_to(card)
+    found = advisor.diagnose(tmp_path)
+    first = found.findings[0]
+    assert first.rule == "comm/late-gradient-reduction"
+    remedies = found.rule(first.rule).fix
+    assert "find_unused_parameters" not in "".join(remedies[step].do.en for step in first.fix or ())
+    # nothing but computation can hide it, and nothing else waits
+    assert found.split is not None
+    assert first.saving.us == pytest.approx(found.split.compute_us, rel=0.01)
+
+
 def test_a_single_broadcast_that_fills_the_window_is_named(real_data: Path, shared: SharedCaptures) -> None:
     folder = real_data / "msprof_analyze_tests" / "ut" / "advisor" / "advisor_backend" / "compute_advice"
     if not folder.is_dir():

@@ -161,9 +161,13 @@ def _done_before(cells: Groups, order: Array, work: Array) -> Array:
 
 
 def _has_sole_group(collectives: Table[Collective]) -> Array:
-    """Per call: whether all ranks seen use one communicator, and none sends to a single peer."""
+    """Per call: whether all ranks seen use one communicator, and none sends to a single peer.
+
+    Where no communicator was recorded it is one if no rank calls twice in a step.
+    """
     group = collectives.texts("group").codes
-    one = len(group) > 0 and (group == group[0]).all() and group[0] >= 0 and not (collectives["p2p"] == 1).any()
+    alike = len(group) > 0 and (group == group[0]).all() and not (collectives["p2p"] == 1).any()
+    one = alike and (group[0] >= 0 or bool((group_by(collectives["rank"], collectives["step"]).sizes == 1).all()))
     return np.full(len(group), one, np.int8)
 
 

@@ -30,6 +30,21 @@ def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, coll
             assert round(row["exposed_us"] * 1e3) == len(set(range(start, start + length)) - hidden)
 
 
+@pytest.mark.parametrize(
+    ("rows", "sole"),
+    [
+        ("0 1 a\n0 1 a\n1 1 a", True),
+        ("0 1 a\n0 1 b", False),
+        ("0 1 -\n0 2 -\n1 1 -", True),
+        ("0 1 -\n0 1 -\n1 1 -", False),
+    ],
+    ids=["one", "two", "not recorded, one call in a step", "not recorded, two calls in a step"],
+)
+def test_calls_are_of_one_communicator_if_all_name_it_or_none_could_be_another(rows: str, sole: bool) -> None:
+    calls = read_table(Collective, f"rank step group\n{rows}")
+    assert {row["sole"] for row in collective_calls(Run(), calls, None).rows()} == {sole}
+
+
 def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
     calls = read_table(
         Collective,

@@ -36,6 +36,7 @@ from advisor.facts.derived import (
 from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
 from advisor.facts.profile import Derivation, Profile, RankFacts, Source, WantedFact
 from advisor.facts.selection import FirstRow
+from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, InputError, WorkerLost
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
@@ -604,7 +605,7 @@ def _peak_memory(profile: Profile) -> float | None:
     return max(reserved, default=None)
 
 
-MEASURED = ("step_us", "device_idle_share", "exposed_comm_share", "sides", "workload", "phase", "stack")
+MEASURED = ("step_us", "step_count", "device_idle_share", "exposed_comm_share", "sides", "workload", "phase", "stack")
 """Names of the run that are known only when its facts have been read."""
 
 
@@ -619,4 +620,13 @@ def measured_run(profile: Profile) -> Run:
     exposed = split.exposed_comm_us / split.step_us if split is not None and known else None
     job = infer_job(run, profile.table(JobSign), profile.table_if_recorded(EngineStep))
     measured = {"step_us": us, "idle_share": idle, "exposed_share": exposed, "sides": sides, "job": job}
-    return run.model_copy(update=measured)
+    return run.model_copy(update={**measured, "steps": _steps_with_work(run, overlaps)})
+
+
+def _steps_with_work(run: Run, overlaps: Table[Overlap] | None) -> tuple[int, ...]:
+    """The recorded steps without those in which no device worked, where some did: what is summed up is of the others.
+
+    A trace may mark one more step than it holds work of.
+    """
+    worked = frozenset(() if overlaps is None else overlaps["step"].tolist())
+    return tuple(step for step in run.steps if step in worked) or run.steps

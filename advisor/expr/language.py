@@ -212,7 +212,12 @@ RUN_NAMES: tuple[RunName, ...] = (
         "part of the mean step that is communication with no computation beside it",
         lambda r: r.exposed_share,
     ),
-    RunName("step_count", _NUMBER, "recorded steps; 1 when none were marked", lambda r: r.step_count),
+    RunName(
+        "step_count",
+        _NUMBER,
+        "recorded steps in which a device worked; 1 when none were marked",
+        lambda r: r.step_count,
+    ),
     RunName("rank_count", _NUMBER, "ranks of the job, as far as is known", lambda r: r.rank_count),
     RunName("captured_ranks", _NUMBER, "ranks that were captured", lambda r: len(r.ranks)),
     RunName(

@@ -27,6 +27,7 @@ from advisor.facts.observed import (
     StepWindow,
 )
 from advisor.messages.errors import FactMissing, InputError
+from advisor.pipeline import measured_run, open_profile
 from advisor.sources import archive_limits, open_input
 from advisor.sources.files import packed
 from advisor.sources.kineto.collectives import op_of
@@ -538,3 +539,14 @@ def test_a_rank_whose_trace_cannot_be_used_is_told_with_its_file(content: bytes,
     found = advisor.diagnose(tmp_path)
     assert [one.file for one in found.unread] == ["host_1.1.pt.trace.json.gz"]
     assert "capture/damaged-input" in {one.rule for one in found.findings}
+
+
+def test_a_step_that_is_marked_and_holds_no_work_is_none_of_those_that_sums_spread_over(tmp_path: Path) -> None:
+    marked = host("ProfilerStep#5", 5000.25 + 2 * 1000, 30, "user_annotation")
+    runs = []
+    for name, events in (("two", training()), ("three", [*training(), marked])):
+        path = write(tmp_path / name / "worker0.pt.trace.json", trace(events))
+        runs.append(measured_run(open_profile(path)))
+    two, three = runs
+    assert three.steps == two.steps
+    assert (three.step_us, three.step_count) == (two.step_us, 2)

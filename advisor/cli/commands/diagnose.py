@@ -30,8 +30,8 @@ READ = ("timeline", "database", "ranks")
 """Parts of the work (see `progress`) after which a large capture is read."""
 HUGE_BYTES = 512 << 20
 """From here on emptying pages takes longer than it is worth: 17 of 42 s of a database of 1.1 GB, and 9 where columns of
-1 to 4 MiB are made in memory that was used before, for 1 % more of it; of one of 250 MB it would be 12 % more. Numpy
-asks for what is larger in pages of 2 MiB, which are quick."""
+1 to 4 MiB are made in memory that was used before, for 1 % more of it; of one of 250 MB, and of text of any size, it
+would be 12 % more. Numpy asks for what is larger in pages of 2 MiB, which are quick."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's mallopt(3)."""
 
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
             small = profile.size_bytes <= LARGE_BYTES
             if not small:
                 charts.rest()
-            if profile.size_bytes > HUGE_BYTES:
+            if profile.size_bytes > HUGE_BYTES and any("database" in one.source for one in profile.run.captures):
                 _give_back_memory(column=4 << 20, free=16 << 20)
             rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events

@@ -16,6 +16,8 @@ TOLERATED = 0.25
 """How far an estimated saving may be from the truth."""
 SAME = 1.5
 """A finding that the base has as well may be this much larger with the fault."""
+EQUAL = 0.03
+"""By this part of it two savings may differ and are the same: equal runs differ by as much."""
 MARGIN = 0.02
 """And by this part of the step more."""
 
@@ -101,14 +103,14 @@ class Mark:
 
     @property
     def leads(self) -> bool:
-        """Whether the first claim names the fault, or something of the base that costs more."""
+        """Whether the first claim names the fault, or something of the base that costs as much."""
         if not self.claims:
             return False
         first = self.claims[0]
         if first in self.named:
             return True
         worth = self.tried.get(first.rule, (first.us or 0) if self._known(first) else 0.0)
-        return self.found and worth > self.true_us
+        return self.found and worth >= self.true_us * (1 - EQUAL)
 
     @property
     def wrong(self) -> tuple[str, ...]:

@@ -16,10 +16,10 @@ TOLERATED = 0.25
 """How far an estimated saving may be from the truth."""
 SAME = 1.5
 """A finding that the base has as well may be this much larger with the fault."""
-EQUAL = 0.03
-"""By this part of it two savings may differ and are the same: equal runs differ by as much."""
 MARGIN = 0.02
 """And by this part of the step more."""
+EQUAL = 0.03
+"""By this part of each other two savings differ and are the same: equal runs differ by as much."""
 
 
 @dataclass(frozen=True, slots=True)

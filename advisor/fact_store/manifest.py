@@ -50,7 +50,7 @@ class StoredRows(Struct, frozen=True, omit_defaults=True):
 
     rows: _Whole = 0
     group: _Whole | None = None
-    rank: _Whole | None = None
+    rank: int | None = None
 
 
 class StoredSource(Struct, frozen=True):

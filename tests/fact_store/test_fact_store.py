@@ -195,9 +195,10 @@ def test_another_format_and_several_stores_are_refused(store: Path, tmp_path: Pa
         open_profile(store)
 
 
-def test_a_manifest_leads_nowhere_else(store: Path) -> None:
+@pytest.mark.parametrize("rank", ['"../../secret"', "1.5", "[]"])
+def test_a_manifest_leads_nowhere_else(rank: str, store: Path) -> None:
     text = (store / FILE).read_text("utf-8")
-    (store / FILE).write_text(text.replace('"rank":1', '"rank":-1'), "utf-8")
+    (store / FILE).write_text(text.replace('"rank":1', f'"rank":{rank}'), "utf-8")
     with pytest.raises(InputError, match="no manifest"):
         open_profile(store)
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread", "unable to allocate")
 """How the system, the loader of libraries and the threads of Python say it."""
+_SILENT = ("without exception set", "without setting an exception")
+"""What Python says of C code that fails and does not say why: it was refused memory, and did not look."""
 
 
 def tell_ending(error: Exception, language: str, *, debug: bool) -> int:
@@ -64,6 +66,8 @@ def _exit_code(error: AdvisorError) -> int:
 
 def _lacks_memory(error: Exception) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        return True
+    if isinstance(error, SystemError) and any(words in str(error) for words in _SILENT):
         return True
     return isinstance(error, ImportError | RuntimeError | OSError) and any(
         words in str(error).lower() for words in _NO_MEMORY

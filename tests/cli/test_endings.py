@@ -179,6 +179,7 @@ def test_with_debug_the_traceback_is_shown_too(
         OSError(12, "Cannot allocate memory"),
         ImportError("libx.so: failed to map segment from shared object"),
         RuntimeError("can't start new thread"),
+        SystemError("error return without exception set"),
     ],
 )
 def test_a_lack_of_memory_is_called_so(

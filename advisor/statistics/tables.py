@@ -11,6 +11,7 @@ import pandas as pd
 from msgspec import Struct
 
 from advisor.analysis.coverage import LAYERS
+from advisor.analysis.grouping import Groups, group_by
 from advisor.analysis.host import DEVICE_SOFTWARE
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.derived import (
@@ -26,7 +27,7 @@ from advisor.facts.derived import (
 )
 from advisor.facts.observed import ApiTotal, Collective, HostCall, HostCpu, HostUse, OperatorTotal
 from advisor.facts.profile import AnyTable, Profile
-from advisor.facts.table import Texts
+from advisor.facts.table import Array, Texts
 from advisor.messages.errors import FactMissing
 from advisor.statistics.duration_bins import CallBin, GapBin, KernelBin, MarkBin
 from advisor.statistics.micro_batches import MicroBatch
@@ -239,17 +240,29 @@ _OF_PAIRS = ("moved_bytes", "together_us", "source_wait_us", "target_wait_us")
 
 def _pipeline(profile: Profile, keys: Keys) -> pd.DataFrame:
     """Marked passes of micro-batches by their begin: of the earliest on any rank in that step, on the device too."""
-    frame = _plain_frame(profile.table(MicroBatch))
+    passes = profile.table(MicroBatch)
+    steps = group_by(passes["step"])
+    frame = _plain_frame(passes).assign(
+        start_us=_us_since_first(passes["start_ns"], steps),
+        device_start_us=_us_since_first(passes["device_start_ns"], steps),
+    )
     split = profile.table_if_recorded(Overlap)
     stages = None if split is None else _plain_frame(split)[["rank", "stage"]].drop_duplicates("rank")
     frame = frame.assign(stage=np.nan) if stages is None else frame.merge(stages, "left", "rank")
-    starts = frame[["start_ns", "device_start_ns"]].astype(float)
-    earliest = starts.groupby(frame["step"], dropna=False).transform("min")
-    frame = frame.assign(start_us=(starts["start_ns"] - earliest["start_ns"]) / 1e3)
-    frame = frame.assign(device_start_us=(starts["device_start_ns"] - earliest["device_start_ns"]) / 1e3)
     frame = frame.sort_values(["step", "stage", "rank", "start_ns"], kind="stable")
     columns = ("start_us", "host_us", "device_start_us", "device_us", "kernel_us", "kernels")
     return frame[[*keys, *columns]].reset_index(drop=True)
+
+
+def _us_since_first(moments: Array, groups: Groups) -> Array:
+    """Per row: from the first moment of its group to its own; whole ns are subtracted, for a float holds no moment."""
+    known = moments != MISSING
+    of = groups.of[known]
+    first = np.full(len(groups), np.iinfo(np.int64).max)
+    np.minimum.at(first, of, moments[known])
+    found = np.full(len(moments), np.nan)
+    found[known] = (moments[known] - first[of]) / 1e3
+    return found
 
 
 def _plain_frame(table: AnyTable) -> pd.DataFrame:

@@ -123,11 +123,16 @@ class Marked:
         """There is nothing to let go of."""
 
 
-def test_passes_of_all_ranks_begin_at_the_first_of_their_step() -> None:
+@pytest.mark.parametrize("since", [0, 1_763_900_000_123_456_789])
+def test_passes_of_all_ranks_begin_at_the_first_of_their_step(since: int) -> None:
     heads = "rank domain name start_ns end_ns"
+
+    def mark(rank: int, name: str, start: int, end: int) -> str:
+        return f"{rank} default {name} {since + start} {since + end}"
+
     sources = [
-        Marked(f"{heads}\n0 default forward_step 1000 3000\n0 default backward_step 9000 12000"),
-        Marked(f"{heads}\n1 default forward_step 4000 6000"),
+        Marked("\n".join([heads, mark(0, "forward_step", 1000, 3000), mark(0, "backward_step", 9000, 12000)])),
+        Marked("\n".join([heads, mark(1, "forward_step", 4000, 6000)])),
     ]
     profile = Profile(Run(), sources, (*DERIVATIONS, micro_batches))
     frame = statistic_frame(profile, "pipeline", [])

@@ -34,7 +34,7 @@ from advisor.facts.derived import (
     TypeOperator,
 )
 from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
-from advisor.facts.profile import Derivation, Profile, RankFacts, Source, WantedFact
+from advisor.facts.profile import Derivation, Profile, RankFacts, Source, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing, InputError, WorkerLost
@@ -150,19 +150,8 @@ def prepare_exhibits(
     if catalog is None:
         profile.prepare_events([*_behind_lines(profile), *(fact for fact in OBSERVED if fact.among_events)])
     else:
-        from advisor.engine.needed_tables import wanted_by
-
         _look_for_chains(profile, catalog)
-        profile.prepare(
-            [
-                *wanted_by(catalog.rules),
-                *CHARTED,
-                *ALWAYS,
-                HOST_CALLS,
-                *_behind_lines(profile),
-                *also,
-            ]
-        )
+        profile.prepare([*_wanted_of(catalog), *CHARTED, *_behind_lines(profile), *also])
     return make_exhibits(profile)
 
 
@@ -173,13 +162,12 @@ def judge_profile(
     from advisor.engine.doubt import with_doubts
     from advisor.engine.evaluate import evaluate
     from advisor.engine.merge import merge
-    from advisor.engine.needed_tables import wanted_by
     from advisor.engine.rank import rank_findings
     from advisor.engine.unseen_ranks import with_ranks_left_out, with_upper_bounds
     from advisor.expr.language import run_values
 
     _look_for_chains(profile, catalog)
-    profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *_behind_lines(profile)])
+    profile.prepare([*_wanted_of(catalog), *_behind_lines(profile)])
     run = measured_run(profile)
     waited = slack_by_rank(overlaps) if (overlaps := profile.table_if_recorded(Overlap)) is not None else {}
     of_run = run_values(run)
@@ -202,6 +190,13 @@ def judge_profile(
         exhibits=shown,
         unread=unread_input(profile.table_if_recorded(Damage)),
     )
+
+
+def _wanted_of(catalog: Catalog) -> tuple[WantedFact, ...]:
+    """What these rules read, and what is said of a run whatever they read."""
+    from advisor.engine.needed_tables import wanted_by
+
+    return *wanted_by(catalog.rules), *ALWAYS, HOST_CALLS
 
 
 def _look_for_chains(profile: Profile, catalog: Catalog) -> None:
@@ -447,31 +442,28 @@ def write_facts(profile: Profile, target: Path) -> Mapping[str, int]:
         for fact in (fact for fact in asked if fact.across_ranks):
             if (table := profile.table_if_recorded(fact)) is not None:
                 writer.add_table(table)
-        writer.finish(profile.run)
+        writer.finish(profile.run, further)
     return writer.rows
 
 
 def _not_read_by_diagnoses(profile: Profile) -> list[type[Fact]]:
     """Observed facts that nothing rests on that the shipped rules and every report read."""
-    from advisor.engine.needed_tables import wanted_by
     from advisor.rules.catalog import Catalog
     from advisor.shipped_files import shipped_folder
 
-    wanted = [*wanted_by(Catalog.load([shipped_folder("rules")]).rules), *CHARTED, *ALWAYS, HOST_CALLS, *LINES]
-    facts = {one if isinstance(one, type) else one.fact for one in wanted}
-    read = frozenset[type[Fact]]().union(*map(profile.observed_behind, facts))
+    wanted = [*_wanted_of(Catalog.load([shipped_folder("rules")])), *CHARTED, *LINES]
+    read = frozenset[type[Fact]]().union(*(profile.observed_behind(fact_of_wanted(one)) for one in wanted))
     return [fact for fact in OBSERVED if fact not in read]
 
 
 def _inspect_profile(path: Path, ranks: Ranks, profile: Profile, catalog: Catalog) -> Inspection:
     """What is known of the ranks that are read, and which rules can look at them."""
     from advisor.engine.evaluate import evaluate
-    from advisor.engine.needed_tables import wanted_by
     from advisor.engine.unseen_ranks import with_ranks_left_out
     from advisor.inspection import OUTLINES, inspect_run
 
     _look_for_chains(profile, catalog)
-    profile.prepare([*wanted_by(catalog.rules), *ALWAYS, HOST_CALLS, *OUTLINES])
+    profile.prepare([*_wanted_of(catalog), *OUTLINES])
     run = measured_run(profile)
     results = [evaluate(rule, profile, run) for rule in catalog.rules]
     outcomes = [

@@ -107,7 +107,7 @@ def _turns_and_pauses(collectives: Table[Collective]) -> tuple[Array, Array]:
     counted = size[timed.row] >= _SMALL * largest[of[timed.row]]
     row, start, end = timed.row[counted], timed.start[counted], timed.end[counted]
     turn, apart = np.full(len(size), np.nan), np.full(len(size), np.nan)
-    turn[row] = _occurrence_number(group_by(of[row]), start)
+    turn[row] = group_by(of[row]).turns(start)
     order = np.lexsort((start, of[row]))
     follows = np.append(False, np.diff(of[row][order]) == 0)[: len(order)]
     since = np.append(0, start[order][1:] - end[order][:-1])[: len(order)]
@@ -251,19 +251,10 @@ def same_operation(calls: Table[CollectiveCall], rows: Array) -> Groups:
     names = _shared_names(calls.texts("name").take(rows))
     step, group = calls["step"][rows], calls.texts("group").take(rows)
     once = group_by(calls["rank"][rows], step, group, names)
-    return group_by(step, group, names, _occurrence_number(once, calls["start_ns"][rows]))
+    return group_by(step, group, names, once.turns(calls["start_ns"][rows]))
 
 
 def _shared_names(names: Texts) -> Texts:
     """The names with send and receive called alike, numbered anew."""
     shared = Texts.of([_PAIR.sub("pair", name, count=1) for name in names.names])
     return shared.at(names.codes)
-
-
-def _occurrence_number(once: Groups, start: Array) -> Array:
-    """Per call: how many of the same rank, step, communicator and name began before it."""
-    order = np.lexsort((start, once.of))
-    begin = np.cumsum(once.sizes) - once.sizes
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) - begin[once.of[order]]
-    return place

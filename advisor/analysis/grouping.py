@@ -31,6 +31,14 @@ class Groups(Struct, frozen=True):
         """Sum per group as float64; missing (NaN) values do not count."""
         return np.bincount(self.of, weights=np.where(np.isnan(values), 0.0, values), minlength=len(self))
 
+    def turns(self, start: Array) -> Array:
+        """Per row: how many rows of its group begin before it; of those that begin at once the first in order."""
+        order = np.lexsort((start, self.of))
+        begin = np.cumsum(self.sizes) - self.sizes
+        turn = np.empty(len(order), np.int64)
+        turn[order] = np.arange(len(order)) - begin[self.of[order]]
+        return turn
+
     def means(self, values: Array, weights: Array | None = None) -> Array:
         """Mean per group over the values that are not missing, by weight; NaN where there are none."""
         weight = np.where(np.isnan(values), 0.0, 1.0 if weights is None else weights)

@@ -143,10 +143,8 @@ def is_starting_up(table: Table[HostCall]) -> Array:
     if not len(long):
         return found
     rows = rows[np.isin(names.codes[rows], names.codes[long])]
-    rows = rows[np.lexsort((start[rows], names.codes[rows], table["rank"][rows]))]
     same = group_by(table["rank"][rows], names.take(rows))
-    lasted = length[rows].astype(np.float64)
-    number = np.arange(len(rows)) - np.searchsorted(same.of, same.of)  # of its name, in order of time
+    lasted, number = length[rows].astype(np.float64), same.turns(start[rows])
     warm = _ends_of_first_steps(table, table["rank"][rows])
     early = np.where(warm == MISSING, number < FIRST_CALLS, start[rows] < warm)
     others = np.fmax(same.medians_of_others(lasted), same.largest(np.where(early, np.nan, lasted))[same.of])

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -29,7 +30,7 @@ from advisor.fact_store.manifest import (
 from advisor.fact_store.parquet import ParquetFile
 from advisor.facts.base import Fact
 from advisor.facts.observed import Damage
-from advisor.facts.profile import AnyTable, RankFacts, ReadTable, WantedFact
+from advisor.facts.profile import AnyTable, RankFacts, ReadTable, fact_of_wanted
 from advisor.facts.selection import Selected
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
@@ -73,7 +74,6 @@ class StoreWriter:
         self.folder.mkdir()
         self._files: dict[str, ParquetFile] = {}
         self._sources: list[StoredSource] = []
-        self._further: list[str] = []
         self.rows: Counter[str] = Counter()
         """How many rows each table has."""
 
@@ -92,12 +92,11 @@ class StoreWriter:
 
     def add_further(self, number: int, part: RankFacts) -> None:
         """Writes what a diagnosis does not read by itself of a source that was written before."""
-        self._further = [_fact_of(asked).table for asked in part if _fact_of(asked) is not Damage]
         self._add_facts(self._sources[number], part, FURTHER_DAMAGE)
 
     def _add_facts(self, source: StoredSource, part: RankFacts, damage: str) -> None:
         for asked, found in part.items():
-            fact = _fact_of(asked)
+            fact = fact_of_wanted(asked)
             name = damage if fact is Damage else fact.table
             if not isinstance(found, FactMissing):
                 source.tables[name] = self._write_found(name, found)
@@ -108,8 +107,8 @@ class StoreWriter:
         """Writes a table that is made of those of all ranks."""
         self._write_found(table.fact.table, table)
 
-    def finish(self, run: Run) -> None:
-        """Puts the store in its place, also where one lies already.
+    def finish(self, run: Run, further: Iterable[type[Fact]]) -> None:
+        """Puts the store in its place, also where one lies already; `further` are the facts that were written so.
 
         Raises:
             OSError: It cannot be written.
@@ -118,7 +117,7 @@ class StoreWriter:
         names = sorted(name for name in self.rows if name != FURTHER_DAMAGE)
         (self.folder / VIEWS).write_text("".join(map(_view, names)), "utf-8")
         text = msgspec.Raw(run.model_dump_json().encode())
-        manifest = Manifest(FORMAT, VERSION, text, tuple(self._further), tuple(self._sources))
+        manifest = Manifest(FORMAT, VERSION, text, tuple(fact.table for fact in further), tuple(self._sources))
         (self.folder / FILE).write_bytes(msgspec.json.encode(manifest))
         old = self._target.with_name(f"{self.folder.name}.old")
         if self._target.exists():
@@ -157,10 +156,6 @@ def is_in_the_way(target: Path) -> bool:
     return os.path.lexists(target) and not (
         target.is_dir() and (not any(target.iterdir()) or (target / FILE).is_file())
     )
-
-
-def _fact_of(asked: WantedFact) -> type[Fact]:
-    return asked if isinstance(asked, type) else asked.fact
 
 
 def _view(name: str) -> str:

@@ -100,7 +100,7 @@ class Profile:
         """Looks for these chains of kernels from now on; what was found by other patterns is forgotten."""
         if patterns != self._patterns:
             self._patterns = patterns
-            for asked in [one for one in self._found if _rests_on_patterns(_fact_of(one), self._makers)]:
+            for asked in [one for one in self._found if _rests_on_patterns(fact_of_wanted(one), self._makers)]:
                 del self._found[asked]
 
     @property
@@ -187,8 +187,8 @@ class Profile:
         for _ in self.read_ranks(left):
             pass
         for asked in left:
-            if _fact_of(asked).across_ranks:
-                _resolve_fact(_fact_of(asked), self._inputs, self._makers, self._found, _cannot_read)
+            if fact_of_wanted(asked).across_ranks:
+                _resolve_fact(fact_of_wanted(asked), self._inputs, self._makers, self._found, _cannot_read)
 
     def read_ranks(self, wanted: Iterable[WantedFact]) -> Iterator[RankFacts]:
         """What is read and derived of each rank for these, rank by rank; what is there already is not read again.
@@ -240,7 +240,8 @@ def _table_or_raise(found: ReadTable) -> AnyTable | Selected:
     return found
 
 
-def _fact_of(asked: WantedFact) -> type[Fact]:
+def fact_of_wanted(asked: WantedFact) -> type[Fact]:
+    """The table that is wanted, or chosen from."""
     return asked if isinstance(asked, type) else asked.fact
 
 
@@ -269,11 +270,11 @@ class _RankWork:
         threads: int,
     ) -> None:
         self.inputs, self.makers, self.wanted, self.known, self.threads = inputs, makers, wanted, known, threads
-        needed = {asked: _observed_roots(_fact_of(asked), makers) for asked in wanted}
+        needed = {asked: _observed_roots(fact_of_wanted(asked), makers) for asked in wanted}
         roots = frozenset[type[Fact]]().union(*needed.values())
         self.events = sorted((root for root in roots if _of_events(root)), key=lambda root: root.table)
         self.order = sorted(wanted, key=lambda asked: (asked is Damage, not any(root.heavy for root in needed[asked])))
-        behind = [_facts_behind(_fact_of(asked), makers) for asked in self.order]
+        behind = [_facts_behind(fact_of_wanted(asked), makers) for asked in self.order]
         ends = range(1, len(wanted) + 1)
         later = [frozenset[type[Fact]]().union(*behind[end:]) for end in ends]
         self.let_go = [frozenset[type[Fact]]().union(*behind) - left - {*wanted} for left in later]
@@ -295,7 +296,7 @@ class _RankWork:
     def _collect_table(self, asked: WantedFact, found: RankFacts, source: Source) -> None:
         if asked in found:
             return
-        table = _resolve_fact(_fact_of(asked), self.inputs, self.makers, found, source.read)
+        table = _resolve_fact(fact_of_wanted(asked), self.inputs, self.makers, found, source.read)
         if not isinstance(asked, type):
             found[asked] = _select_rows(asked, table)
 
@@ -307,13 +308,13 @@ class _RankWork:
         """
         from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
-        derived = {fact for fact in map(_fact_of, self.wanted) if not fact.observed}
+        derived = {fact for fact in map(fact_of_wanted, self.wanted) if not fact.observed}
         heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
         beside = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
         for fact in sorted((fact for fact in beside if fact.observed), key=lambda fact: fact.table):
             _resolve_fact(fact, self.inputs, self.makers, found, source.read)
         for asked in self.wanted:
-            if _fact_of(asked).heavy and _fact_of(asked).observed:
+            if fact_of_wanted(asked).heavy and fact_of_wanted(asked).observed:
                 self._collect_table(asked, found, source)
         running: dict[Future[RankFacts], type[Fact]] = {}
         with ThreadPoolExecutor(self.threads) as pool:
@@ -341,7 +342,7 @@ class _RankWork:
 
     def _let_go_unneeded(self, found: RankFacts) -> set[type[Fact]]:
         """Lets go of tables that nothing is made of any more; gives what is still to be made."""
-        asked, needed = [_fact_of(one) for one in self.wanted if one not in found], set[type[Fact]]()
+        asked, needed = [fact_of_wanted(one) for one in self.wanted if one not in found], set[type[Fact]]()
         while asked:
             fact = asked.pop()
             if fact not in needed and fact not in found:

@@ -345,8 +345,7 @@ def _values_of_arrow(column: Column, found: pa.ChunkedArray) -> Values:
         raise ValueError(f"{column.name} holds {kind}")
     if column.store == "text":
         return _texts_of_arrow(column, found)
-    missing = column.missing if column.store != "flag" else None
-    whole = found.cast(pa.int8()) if missing is None else found
+    whole = found.cast(pa.int8()) if column.store == "flag" else found
     values: Array = whole.fill_null(column.missing).to_numpy()
     if column.store == "float" and (np.abs(values) > LARGEST).any():
         raise ValueError(f"{column.name} holds a number that nobody measured")

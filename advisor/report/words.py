@@ -12,6 +12,8 @@ def _t(en: str, zh: str) -> Text:
     return Text(en, zh)
 
 
+_NO_SUM = _t("Savings are estimates and do not add up.", "收益为估计值，不可相加。")
+
 WORDS: Mapping[str, Text] = {
     # the verdict
     "title": _t("What to fix first", "先改什么"),
@@ -95,10 +97,10 @@ WORDS: Mapping[str, Text] = {
     "findings": _t("Findings", "问题列表"),
     "details": _t("Findings in detail", "问题详情"),
     "rank_by": _t(
-        "By what can be won; symptoms stand under their causes. Savings are estimates and do not add up.",
-        "按可省时间排序，现象归入其成因之下。收益为估计值，不可相加。",
+        f"By what can be won; symptoms stand under their causes. {_NO_SUM.en}",
+        f"按可省时间排序，现象归入其成因之下。{_NO_SUM.zh}",
     ),
-    "no_sum": _t("Savings are estimates and do not add up.", "收益为估计值，不可相加。"),
+    "no_sum": _NO_SUM,
     "saving": _t("Saving", "收益"),
     "severity": _t("Severity", "严重程度"),
     "confidence": _t("Confidence", "置信度"),

@@ -109,8 +109,7 @@ def _check_place(path: Path, sources: Sequence[Path]) -> None:
     try:
         kind = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
-        if not os.path.isdir(Path(os.path.realpath(path)).parent):
-            raise UsageError(Message("no_folder_for", path=path, folder=path.parent), Message("make_folder")) from None
+        _check_parent(path)
         return
     except OSError as error:  # a name that is too long, a link to itself
         raise cannot_be_written(path, error) from error
@@ -120,6 +119,22 @@ def _check_place(path: Path, sources: Sequence[Path]) -> None:
         raise UsageError(Message("is_disk", path=path), another)
     if _identity(path) in map(_identity, sources):
         raise UsageError(Message("is_input", path=path), another)
+
+
+def check_folder(path: Path, source: Path) -> None:
+    """A folder to write, before the work starts: it lies in a folder that is there, and is not the input.
+
+    Raises:
+        UsageError: It will not do.
+    """
+    _check_parent(path)
+    if os.path.exists(path) and _identity(path) == _identity(source):
+        raise UsageError(Message("is_input", path=path), Message("give_new_folder"))
+
+
+def _check_parent(path: Path) -> None:
+    if not os.path.isdir(Path(os.path.realpath(path)).parent):
+        raise UsageError(Message("no_folder_for", path=path, folder=path.parent), Message("make_folder")) from None
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

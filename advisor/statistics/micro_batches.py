@@ -13,6 +13,7 @@ from typing import Annotated
 import numpy as np
 
 from advisor.analysis.grouping import group_by
+from advisor.analysis.intervals import whole_ns
 from advisor.analysis.module_calls import LaunchTables, charge_work
 from advisor.facts.base import MISSING, Count, Fact, Index, Key, Ns, Rank, Step, Us
 from advisor.facts.observed import (
@@ -88,7 +89,7 @@ def micro_batches(
         rank=rank,
         step=step,
         direction=direction,
-        number=_number_in_turn(group_by(rank, step, direction).of),
+        number=group_by(rank, step, direction).turns(start) + 1,
         start_ns=start,
         host_us=(end - start) / 1e3,
         device_start_ns=begun,
@@ -134,15 +135,6 @@ def _step_at(windows: Table[StepWindow] | None, rank: Array, moment: Array) -> A
     return found
 
 
-def _number_in_turn(group: Array) -> Array:
-    """Per row: how many rows of its group stand before it, and itself."""
-    order = np.argsort(group, kind="stable")
-    sizes = np.bincount(group)
-    number = np.empty(len(group), np.int64)
-    number[order] = np.arange(len(group)) - (np.cumsum(sizes) - sizes)[group[order]] + 1
-    return number
-
-
 def _launched(recorded: LaunchTables | None, ranges: Table[ModuleRange] | None) -> tuple[Array, ...]:
     """Of kernels whose way from the host is known, by it: rank, moment on the host, start, end and duration."""
     if recorded is None:
@@ -153,7 +145,7 @@ def _launched(recorded: LaunchTables | None, ranges: Table[ModuleRange] | None) 
     known = known[np.argsort(work.host_ns[known], kind="stable")]
     lasted = work.duration_us[known]
     start = work.start[known]
-    return work.rank[known], work.host_ns[known], start, start + np.rint(lasted * 1e3).astype(np.int64), lasted
+    return work.rank[known], work.host_ns[known], start, start + whole_ns(lasted), lasted
 
 
 def _work_of(rank: Array, start: Array, end: Array, launched: tuple[Array, ...]) -> tuple[Array, ...]:

@@ -77,16 +77,14 @@ def _check_target(target: Path, source: Path) -> Path:
     from advisor.messages.errors import UsageError
     from advisor.messages.message import Message
     from advisor.report.output_files import cannot_be_written
+    from advisor.report.writers import check_folder
 
+    check_folder(target, source)
     try:
         real = target.resolve()
-        if real == source.resolve():
-            raise UsageError(Message("is_input", path=target), Message("give_new_folder"))
-        if is_in_the_way(real):
-            raise UsageError(Message("store_in_the_way", path=target), Message("give_new_folder"))
-        if not real.parent.is_dir():
-            folder = real.parent
-            raise UsageError(Message("no_folder_for", path=target, folder=folder), Message("make_folder"))
+        in_the_way = is_in_the_way(real)
     except OSError as error:
         raise cannot_be_written(target, error) from error
+    if in_the_way:
+        raise UsageError(Message("store_in_the_way", path=target), Message("give_new_folder"))
     return real

@@ -7,14 +7,11 @@ The command line, the Python API, the bot and the server for assistants all put 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-
-from msgspec import Struct
 
 from advisor.chips import NOTHING_TOLD, ToldChip
 from advisor.facts.base import Fact
@@ -34,16 +31,17 @@ from advisor.facts.derived import (
     TypeOperator,
 )
 from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
-from advisor.facts.profile import Derivation, Profile, RankFacts, Source, WantedFact, fact_of_wanted
+from advisor.facts.profile import Derivation, Profile, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing, InputError, WorkerLost
+from advisor.messages.errors import FactMissing, InputError
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
 from advisor.model.job import JobKind
 from advisor.model.run import Run, Sides
 from advisor.model.saved import is_saved, saved_diagnosis
 from advisor.progress import Progress, silent
+from advisor.rank_work.local import LocalProcesses, worker_count
 from advisor.release import VERSION
 from advisor.summary.account import step_account
 from advisor.summary.chart_data import CHARTED, make_exhibits, slack_by_rank, step_us, time_split
@@ -66,9 +64,6 @@ if TYPE_CHECKING:
     from advisor.rules.catalog import Catalog
 
 F = TypeVar("F", bound=Fact)
-
-POOL_WORTH_BYTES = 24 << 20
-"""Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
 
 ALWAYS: tuple[type[Fact], ...] = (
     Coverage,
@@ -114,7 +109,7 @@ def open_profile(
 
     unpacked = UnpackedInput(path)
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
-    gather = _Spread(_worker_count(jobs, sources), progress)
+    gather = LocalProcesses(worker_count(jobs, sources), progress)
     return Profile(
         _as_told(run, chip, job),
         sources,
@@ -400,7 +395,7 @@ def inspect(
             return inspect_what_is_refused(unpacked, refused)
         run = _as_told(run, chip, job)
         ranks = Ranks(run, sources)
-        gather = _Spread(_worker_count(jobs, ranks.to_read), progress)
+        gather = LocalProcesses(worker_count(jobs, ranks.to_read), progress)
         profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather, chips=chip.table)
         return _inspect_profile(unpacked.path, ranks, profile, catalog)
 
@@ -512,68 +507,6 @@ def _with_lines(profile: Profile, findings: tuple[Finding, ...], of_rules: Mappi
 def _behind_lines(profile: Profile) -> tuple[type[Fact], ...]:
     """What the user's line of a finding about kernels rests on: nothing where no line is known."""
     return LINES if profile.run.call_stacks == "on" else ()
-
-
-def _worker_count(jobs: int | None, sources: Sequence[Source]) -> int:
-    """How many worker processes the ranks are worth; 1 means none."""
-    if jobs is None and sum(source.size_bytes for source in sources) < POOL_WORTH_BYTES:
-        return 1
-    return max(1, min(jobs or os.cpu_count() or 1, len(sources)))
-
-
-class _Spread(Struct, frozen=True):
-    """Like `map` over the ranks, in order; in worker processes where that pays."""
-
-    workers: int
-    progress: Progress
-
-    def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
-        if self.workers == 1:
-            yield from self._report_ranks(map(work, sources), len(sources))
-            return
-        import multiprocessing
-        import pickle
-        from concurrent.futures import ProcessPoolExecutor
-        from concurrent.futures.process import BrokenProcessPool
-
-        method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-        # every process gets the run and all ranks once: what ranks share would else be sent with each of them
-        everything = pickle.dumps((work, list(sources)))
-        with ProcessPoolExecutor(
-            self.workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(everything,)
-        ) as pool:
-            try:
-                yield from self._report_ranks(pool.map(_facts_of_rank, range(len(sources))), len(sources))
-            except BrokenProcessPool as lost:
-                raise WorkerLost from lost
-
-    def _report_ranks(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
-        self.progress("ranks", 0, total)
-        for done, part in enumerate(parts, 1):
-            self.progress("ranks", done, total)
-            yield part
-
-
-_given: tuple[Callable[[Source], RankFacts], list[Source | None]]
-"""In a worker process: the work, and the ranks it may be asked for."""
-
-
-def _begin_work(everything: bytes) -> None:
-    global _given  # noqa: PLW0603 - a process pool has no other place for what its processes share
-    import pickle
-
-    from advisor.sources.files.worker import end_with_parent
-
-    end_with_parent()
-    _given = pickle.loads(everything)  # noqa: S301 - written by the process that started this one
-
-
-def _facts_of_rank(number: int) -> RankFacts:
-    """What is wanted of one rank, which is let go afterwards: no other process asks for it."""
-    work, sources = _given
-    source, sources[number] = sources[number], None
-    assert source is not None  # noqa: S101 - each is asked for once
-    return work(source)
 
 
 def _has_host_calls(profile: Profile) -> bool:

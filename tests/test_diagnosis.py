@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,12 +11,9 @@ import advisor
 import corpus
 from advisor.analysis import DERIVATIONS
 from advisor.facts.base import Fact
-from advisor.facts.derived import Holdup, HostCost, Overlap
-from advisor.facts.profile import Profile, RankFacts, Source, fact_of_derivation, needs_of_derivation
-from advisor.facts.table import Table
-from advisor.messages.errors import FactMissing
-from advisor.pipeline import ALWAYS, _Spread, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
-from advisor.progress import silent
+from advisor.facts.derived import Holdup, HostCost
+from advisor.facts.profile import Profile, fact_of_derivation, needs_of_derivation
+from advisor.pipeline import ALWAYS, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
 from advisor.summary.chart_data import CHARTED
 
 MAKERS = {fact_of_derivation(derivation): derivation for derivation in DERIVATIONS}
@@ -118,35 +114,3 @@ def test_a_diagnosis_changes_nothing_of_the_profile_it_is_made_from(one_rank: Pa
     assert profile.run is run
     assert measured_run(profile) == diagnosed
     assert diagnosed.step_us > 0 and diagnosed.sides == "both"
-
-
-class Counting:
-    """Work that counts how often it is sent to another process."""
-
-    sent = 0
-
-    def __getstate__(self) -> dict[str, object]:
-        Counting.sent += 1
-        return {}
-
-    def __call__(self, source: Source) -> RankFacts:
-        return {Overlap: Table.build(Overlap, rank=source.size_bytes)}
-
-
-class Rank:
-    """A rank of which nothing is read."""
-
-    def __init__(self, number: int) -> None:
-        self.size_bytes = number
-
-    def read(self, fact: type[Fact]) -> Table[Any]:
-        raise FactMissing([fact.table])
-
-    def release(self) -> None:
-        """Nothing is kept."""
-
-
-def test_what_all_ranks_share_is_sent_to_each_process_once_and_not_with_each_rank() -> None:
-    parts = list(_Spread(2, silent)(Counting(), [Rank(number) for number in range(9)]))
-    assert [part[Overlap]["rank"].tolist() for part in parts] == [[number] for number in range(9)]
-    assert Counting.sent == 1

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,7 @@ from advisor.cli.arguments import (
 from advisor.cli.inputs import refuse_saved, warn_of_chip
 from advisor.cli.outputs import chart_renderer, hand_out
 from advisor.cli.settings_in_force import catalog_of, language_of, settings_of
+from advisor.freed_memory import give_back_memory
 
 if TYPE_CHECKING:
     import argparse
@@ -32,8 +31,6 @@ HUGE_BYTES = 512 << 20
 """From here on emptying pages takes longer than it is worth: 17 of 42 s of a database of 1.1 GB, and 9 where columns of
 1 to 4 MiB are made in memory that was used before, for 1 % more of it; of one of 250 MB, and of text of any size, it
 would be 12 % more. Numpy asks for what is larger in pages of 2 MiB, which are quick."""
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's mallopt(3)."""
 
 
 def words(one: argparse.ArgumentParser) -> None:
@@ -59,23 +56,10 @@ def words(one: argparse.ArgumentParser) -> None:
     one.set_defaults(run=run)
 
 
-def _give_back_memory(column: int = 1 << 20, free: int = 128 << 10) -> None:
-    """Lets freed columns of so many bytes return to the system, and what lies free beyond so much at the end.
-
-    By itself glibc keeps blocks of up to 32 MiB for later use.
-    """
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
-            for what, least in ((_MMAP_THRESHOLD, column), (_TRIM_THRESHOLD, free)):
-                ctypes.CDLL(None).mallopt(what, least)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Reads, judges, writes."""
     with chart_renderer(arguments.output) as charts:  # before anything large is imported: it wakes up beside that
-        _give_back_memory()
+        give_back_memory()
         from advisor.report import check_outputs, outside_captures
         from advisor.report.charts.draw import begin_charts
         from advisor.report.progress_bar import ProgressBar
@@ -100,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not small:
                 charts.rest()
             if profile.size_bytes > HUGE_BYTES and any("database" in one.source for one in profile.run.captures):
-                _give_back_memory(column=4 << 20, free=16 << 20)
+                give_back_memory(column=4 << 20, free=16 << 20)
             rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events
             ahead = small and profile.single and charts.wanted and settings is None and not arguments.only

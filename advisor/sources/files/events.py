@@ -36,6 +36,7 @@ OVERLAP = frozenset({"Computing", "Communication", "Communication(Not Overlapped
 PROCESS, THREAD, LABELS = "process_name", "thread_name", "process_labels"
 
 EventValue = int | str | float | None
+_SCALARS = frozenset((int, str, float))
 LONGEST_US = 1e15
 """No event lasts 31 years: longer durations are damage, and would overflow int64 ns."""
 _INT64 = range(-(2**63) + 1, 2**63)
@@ -167,8 +168,10 @@ def columns_of_events(events: Sequence[AnyEvent]) -> EventBatch:
     _add_links(piece, starts, ends)
     _add_operator_links(piece, [e for e in by_phase.get("s", []) if e.cat == OPERATOR_LINK])
     add_gradient_links(piece, [e for phase in "sf" for e in by_phase.get(phase, []) if e.cat == GRADIENT_LINK])
-    _add_frequencies(piece, [e for e in by_phase.get("C", []) if e.name == FREQUENCY])
-    _add_counters(piece, [e for e in by_phase.get("C", []) if e.name.startswith(SAMPLED)])
+    counters = by_phase.get("C", [])
+    _add_frequencies(piece, [e for e in counters if e.name == FREQUENCY])
+    sampled = {name for name in {e.name for e in counters} if name.startswith(SAMPLED)}
+    _add_counters(piece, [e for e in counters if e.name in sampled] if sampled else [])
     piece.names = [
         (e.name, e.pid, e.tid, bounded_name(str(e.args.labels if e.name == LABELS else e.args.name)))
         for e in by_phase.get("M", [])
@@ -316,19 +319,20 @@ def _add_frequencies(piece: EventBatch, events: list[Any]) -> None:
 
 def _add_counters(piece: EventBatch, events: list[Any]) -> None:
     """What each counter says, whatever it counts: its name tells that."""
-    said = [e.args or _NO_ARGS for e in events]
-    values = [
-        (one.read_mbps, one.write_mbps, one.throughput_mbps, one.hit_rate, one.usage, one.class_mbps, one.value)
-        for one in said
-    ]
     piece.parts["counters"] = {
         "name": piece.code("counters", "name", [e.name for e in events]),
         "track": _tracks_of(piece, "counters", events),
         "time_ns": times_ns(events),
-        "value": finite_numbers(
-            [next((one for one in each if isinstance(one, int | float | str)), None) for each in values]
-        ),
+        "value": finite_numbers([_counted_value(e.args or _NO_ARGS) for e in events]),
     }
+
+
+def _counted_value(said: Args) -> EventValue:
+    """The value that a counter has, under the heading its profiler gives it."""
+    if type(said.value) in _SCALARS:  # most of them
+        return said.value  # type: ignore[return-value]
+    named = said.read_mbps, said.write_mbps, said.throughput_mbps, said.hit_rate, said.usage, said.class_mbps
+    return next((value for value in named if value is not None), None)
 
 
 def _tracks_of(piece: EventBatch, part: str, events: Sequence[Any]) -> Array:
@@ -490,7 +494,7 @@ def _kept_arguments(found: dict[str, Any]) -> Args:
 def _clean_argument(name: str, value: object) -> Any:
     if name == "task_type":
         return clean_text(value) if isinstance(value, str) else None
-    return clean_text(value) if isinstance(value, str) else value if type(value) in (int, float) else None
+    return clean_text(value) if isinstance(value, str) else value if type(value) in _SCALARS else None
 
 
 ASCEND_EVENTS = EventFormat((Event, NumberEvent), columns_of_events, usable_event, check_event)

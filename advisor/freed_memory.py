@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes of memory that is let go: it returns to the system, or is kept to be used again."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's mallopt(3)."""
+
+
+def give_back_memory(column: int = 1 << 20, free: int = 128 << 10) -> None:
+    """Lets freed columns of so many bytes return to the system, and what lies free beyond so much at the end.
+
+    By itself glibc keeps blocks of up to 32 MiB for later use.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(AttributeError, OSError):  # another C library has no such switch
+            for what, least in ((_MMAP_THRESHOLD, column), (_TRIM_THRESHOLD, free)):
+                ctypes.CDLL(None).mallopt(what, least)
+
+
+def keep_memory(most: int) -> None:
+    """Keeps up to so many bytes that are let go, for a process that needs as much again at once."""
+    give_back_memory(column=most, free=most)

@@ -32,7 +32,8 @@ _TRIED = 3
 _SMALL = ("elementwise", "movement")
 """Families of operators that a kernel of one's own, or a compiler, puts together. Of reductions plain ones alone:
 norms, softmax and losses are fused operators already, and the norm of a batch has to wait for all of it."""
-_BINS = 1 << 18
+_MOST_BITS = 18
+"""Sequences are counted by so many bits of their hash, and by fewer where there are few of them: `_hash_bits`."""
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -114,6 +115,7 @@ def _take_best(run: _Run, often: int) -> list[_Found]:
 def _candidates(run: _Run, often: int) -> Iterator[_Found]:
     """Of each length the sequences that would spare most, without overlaps."""
     key, longest, total = run.code.copy(), run.us.copy(), run.us.copy()
+    bits = _hash_bits(len(key))
     for length in range(2, LONGEST + 1):
         begin = np.flatnonzero(run.left >= length)
         key[begin] = key[begin] * _FACTOR + run.code[begin + length - 1] + np.uint64(1)
@@ -121,13 +123,18 @@ def _candidates(run: _Run, often: int) -> Iterator[_Found]:
         total[begin] += run.us[begin + length - 1]
         if length < SHORTEST or not len(begin):
             continue
-        bins = (key[begin] * _FACTOR >> np.uint64(46)).astype(np.intp)
-        spared = np.bincount(bins, total[begin] - longest[begin], _BINS)
-        spared[np.bincount(bins, minlength=_BINS) < often] = 0
+        bins = (key[begin] * _FACTOR >> np.uint64(64 - bits)).astype(np.intp)
+        spared = np.bincount(bins, total[begin] - longest[begin], 1 << bits)
+        spared[np.bincount(bins, minlength=1 << bits) < often] = 0
         for one in np.argsort(-spared, kind="stable")[:_TRIED].tolist():
             alike = begin[bins == one]
             if len(alike) >= often:
                 yield _Found(length, _without_overlap(_equal_ones(run, alike, length), length))
+
+
+def _hash_bits(operators: int) -> int:
+    """Bits of a hash that give each of so many sequences sixteen places, so that hardly two share one."""
+    return min((16 * operators).bit_length(), _MOST_BITS)
 
 
 def _equal_ones(run: _Run, begin: Array, length: int) -> Array:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from advisor.json_text import json_text
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.messages.text import Text
@@ -64,7 +64,7 @@ class Verification(BaseModel):
 
     def to_json(self) -> str:
         """The published form."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return json_text(self.model_dump(mode="json"))
 
 
 class Verifications(BaseModel):
@@ -95,7 +95,7 @@ class Verifications(BaseModel):
 
     def to_json(self) -> str:
         """The published form."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return json_text(self.model_dump(mode="json"))
 
 
 def verify_all(comparison: Comparison) -> Verifications:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
 
+from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.run import Run
 from advisor.model.unread import Unread
@@ -475,7 +476,7 @@ class Diagnosis(_Model):
 
     def to_json(self) -> str:
         """The published form: two blanks of indent, keys in declared order, a final line break."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return json_text(self.model_dump(mode="json"))
 
 
 def fingerprint(rule_id: str, subject: Mapping[str, Scalar]) -> str:

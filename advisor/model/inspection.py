@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.findings import Outcome
 from advisor.model.run import Run
@@ -166,4 +166,4 @@ class Inspection(_Model):
 
     def to_json(self) -> str:
         """The published form: two blanks of indent, keys in declared order, a final line break."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return json_text(self.model_dump(mode="json"))

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
-
 from pydantic import BaseModel, ConfigDict
 
+from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.findings import Rows
 
@@ -43,4 +42,4 @@ class Statistics(_Model):
 
     def to_json(self) -> str:
         """The published form: two blanks of indent, keys in declared order, a final line break."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return json_text(self.model_dump(mode="json"))

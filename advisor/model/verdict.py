@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from advisor.json_text import json_text
 from advisor.messages.text import Text
 from advisor.model.comparison import Status
 from advisor.model.findings import SeverityName
@@ -82,4 +82,4 @@ class Verdict(_Model):
 
     def to_json(self) -> str:
         """The published form."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return json_text(self.model_dump(mode="json"))

@@ -6,11 +6,11 @@ GitLab demands a path and a line of every entry, and compares fingerprints with 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from advisor.json_text import json_text
 from advisor.model.findings import Severity
 from advisor.report.formats.results import RULE, ResultLevel, ToolResult, nothing_checked, open_results, stand_in
 from advisor.report.prose import clean_line
@@ -31,7 +31,7 @@ _BY_POLICY: Mapping[ResultLevel, str] = {"error": "blocker", "warning": "minor",
 
 def text(reported: Reported) -> str:
     """A JSON list without a byte order mark, which GitLab does not take."""
-    return json.dumps(list(_finding_entries(reported)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(list(_finding_entries(reported)))
 
 
 def _finding_entries(reported: Reported) -> Iterable[dict[str, Any]]:

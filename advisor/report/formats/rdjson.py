@@ -7,10 +7,10 @@ See `proto/rdf` of reviewdog/reviewdog. By default reviewdog keeps only what lie
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from advisor.json_text import json_text
 from advisor.messages.markup import web_address
 from advisor.report.formats.results import RULE, ResultLevel, ToolResult, nothing_checked, open_results, stand_in
 
@@ -23,7 +23,7 @@ _SEVERITIES: Mapping[ResultLevel, str] = {"error": "ERROR", "warning": "WARNING"
 def text(reported: Reported) -> str:
     """One DiagnosticResult."""
     document = {"source": {"name": "advisor"}, "diagnostics": list(_finding_diagnostics(reported))}
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def _finding_diagnostics(reported: Reported) -> Iterable[dict[str, Any]]:

@@ -8,12 +8,12 @@ neither `baselineState` nor `suppressions` (docs.github.com, "SARIF support for 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from advisor.json_text import json_text
 from advisor.report.formats import rule_help
 from advisor.report.formats.results import ToolResult, count_unplaced, reported_results, stand_in, suppression_text
 from advisor.report.formats.wording import say_in_format
@@ -42,7 +42,7 @@ SarifObject = dict[str, Any]
 def text(reported: Reported) -> str:
     """One run with all rules that were evaluated, every finding, and what could not be looked at."""
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run_json(reported)]}
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(document)
 
 
 def _run_json(reported: Reported) -> SarifObject:

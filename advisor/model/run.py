@@ -41,6 +41,8 @@ class Capture(_Model):
     rank: int
     path: str
     """Folder name as found, relative to the input."""
+    host: str = ""
+    """The machine it was recorded on, as profilers name it; empty where they do not. `Run.hosts` tells which count."""
     recorder: str = ""
     """`msprof` where it recorded a program by itself; empty where the profiler of a framework did."""
     source: str
@@ -88,6 +90,10 @@ _HOLDS = {"trace_view.json": "CPU", "kernel_details.csv": "NPU"}
 """By file of a text export: the activity that is found in no other file."""
 
 
+MOST_ON_HOST = 16
+"""No server of the supported chips has more devices (Atlas A3: 8 NPUs of two dies; HGX-2: 16 GPUs): a name that more
+ranks share, such as `localhost`, is no name of one machine."""
+
 UNEVEN = 0.05
 """From this difference to the mean on, the step of a rank is named and counted by itself: MindStudio's analysis calls
 that uneven."""
@@ -133,6 +139,20 @@ class Run(_Model):
     def rank_count(self) -> int:
         """How many ranks the job had, as far as is known."""
         return max(len(self.ranks), self.world_size)
+
+    @property
+    def hosts(self) -> dict[str, tuple[int, ...]]:
+        """The captured ranks of each host, both ascending; empty where there is one host or a name stands for several.
+
+        Captures that do not say where they ran are on none of them.
+        """
+        found: dict[str, list[int]] = {}
+        for capture in self.captures:
+            if capture.host:
+                found.setdefault(capture.host, []).append(capture.rank)
+        told = len(found) > 1 and max(map(len, found.values())) <= MOST_ON_HOST
+        by_rank = sorted(found.items(), key=lambda entry: min(entry[1])) if told else ()
+        return {host: tuple(sorted(ranks)) for host, ranks in by_rank}
 
     @property
     def missing_ranks(self) -> str:

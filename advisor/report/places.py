@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from msgspec import Struct
 
 from advisor.messages.text import Language
 from advisor.model.findings import Place
+from advisor.report.prose import clean_line
 from advisor.report.words import say
 
 _MOST_RUNS = 8
+_MOST_HOSTS = 4
+_LONGEST_HOST = 40
+
+Hosts = Mapping[str, tuple[int, ...]]
+"""The captured ranks of each host, as `Run.hosts` tells them."""
 
 
 class JoinedPlaces(Struct, frozen=True):
@@ -22,11 +28,11 @@ class JoinedPlaces(Struct, frozen=True):
     steps: tuple[int, ...]
     saving_us: float
 
-    def say(self, language: Language) -> str:
-        """The place in words."""
+    def say(self, language: Language, hosts: Hosts | None = None) -> str:
+        """The place in words, with the hosts of the ranks where they are few of those there are."""
         parts = [
             *([say("stage", language, items=self.stage)] if self.stage is not None else []),
-            *([_say_numbers("rank", self.ranks, language)] if self.ranks else []),
+            *([_say_ranks(self.ranks, hosts or {}, language)] if self.ranks else []),
             *([_say_numbers("step", self.steps, language)] if self.steps else []),
         ]
         return say("comma", language).join(parts) or say("whole_run", language)
@@ -72,3 +78,46 @@ def number_ranges(numbers: Iterable[int], language: Language = "en") -> str:
 
 def _say_numbers(word: str, numbers: tuple[int, ...], language: Language) -> str:
     return say(word if len(numbers) == 1 else f"{word}s", language, items=number_ranges(numbers, language))
+
+
+def _say_ranks(ranks: tuple[int, ...], hosts: Hosts, language: Language) -> str:
+    named = say_hosts(ranks, hosts, language)
+    if not named:
+        return _say_numbers("rank", ranks, language)
+    if _are_whole(ranks, hosts):
+        return say("ranks_of_host", language, host=named, ranks=number_ranges(ranks, language))
+    return say("ranks_on_host", language, host=named, ranks=_say_numbers("rank", ranks, language))
+
+
+def say_hosts(ranks: Collection[int], hosts: Hosts, language: Language) -> str:
+    """`host node5`: where these ranks are; empty where that is not known, or they are on most hosts there are.
+
+    Of ranks that are all that was captured of their hosts more hosts are named than of others.
+    """
+    on = _hosts_of(ranks, hosts)
+    if sum(len(ranks_there.intersection(ranks)) for ranks_there in on.values()) < len(set(ranks)):
+        return ""
+    whole = _are_whole(ranks, hosts)
+    if (len(on) * 2 > len(hosts) and len(on) > 1) or not (whole or len(on) <= _MOST_HOSTS):
+        return ""
+    names = [clean_line(host, _LONGEST_HOST) for host in on]
+    more = [say("and_more", language, count=len(names))] if len(names) > _MOST_HOSTS else []
+    joined = ("、" if language == "zh" else ", ").join([*names[:_MOST_HOSTS], *more])
+    return say("host" if len(on) == 1 else "hosts", language, items=joined)
+
+
+def say_whole_hosts(ranks: Collection[int], hosts: Hosts, language: Language) -> str:
+    """`all of host node5`: several ranks that are all that was captured of it, or else where they are."""
+    named = say_hosts(ranks, hosts, language)
+    return say("all_of_host", language, host=named) if named and _are_whole(ranks, hosts) else named
+
+
+def _are_whole(ranks: Collection[int], hosts: Hosts) -> bool:
+    """Whether these are all ranks of their hosts, of which one has several."""
+    on = _hosts_of(ranks, hosts)
+    return any(len(there) > 1 for there in on.values()) and all(there.issubset(ranks) for there in on.values())
+
+
+def _hosts_of(ranks: Collection[int], hosts: Hosts) -> dict[str, frozenset[int]]:
+    """The hosts on which some of these ranks are, with all their ranks."""
+    return {host: frozenset(there) for host, there in hosts.items() if not set(ranks).isdisjoint(there)}

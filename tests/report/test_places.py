@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.messages.text import Language
 from advisor.model.findings import Place
-from advisor.report.places import join_places, number_ranges
+from advisor.report.places import Hosts, join_places, number_ranges, say_whole_hosts
 
 places = st.lists(
     st.builds(
@@ -65,3 +68,41 @@ def test_ranks_with_the_same_steps_are_one_place() -> None:
 
 def test_a_place_without_rank_and_step_is_the_whole_run() -> None:
     assert join_places([Place()])[0].say("en") == "the run as a whole"
+
+
+NODES = {f"node{i}": tuple(range(8 * i, 8 * i + 8)) for i in range(8)}
+
+
+def _said(ranks: Iterable[int], hosts: Hosts | None = None, language: Language = "en") -> str:
+    (spot,) = join_places(Place(rank=rank) for rank in ranks)
+    return spot.say(language, NODES if hosts is None else hosts)
+
+
+def test_a_whole_host_is_named_before_its_ranks() -> None:
+    assert _said(range(40, 48)) == "host node5: ranks 40–47"
+    assert _said(range(40, 48), language="zh") == "主机 node5：rank 40–47"
+    assert _said([*range(24, 32), *range(40, 48)]) == "hosts node3, node5: ranks 24–31, 40–47"
+
+
+def test_ranks_that_are_a_part_of_a_host_are_named_with_it() -> None:
+    assert _said([41]) == "rank 41 (host node5)"
+    assert _said([41, 43]) == "ranks 41, 43 (host node5)"
+    assert _said([9, 41], language="zh") == "rank 9、41（主机 node1、node5）"
+
+
+def test_ranks_on_most_hosts_or_on_unknown_ones_stand_without_hosts() -> None:
+    assert _said(range(64)) == "ranks 0–63"
+    assert _said(range(1, 64)) == "ranks 1–63"
+    assert _said([41, 99]) == "ranks 41, 99"
+    assert _said([41], {}) == "rank 41"
+    assert _said([1, 9], {"a": (0, 1), "b": (8, 9)}) == "ranks 1, 9"
+
+
+@given(st.sets(st.integers(0, 70), min_size=1))
+@settings(max_examples=60)
+def test_a_host_is_called_whole_only_where_all_its_ranks_are_meant(ranks: set[int]) -> None:
+    said = say_whole_hosts(ranks, NODES, "en")
+    named = [host for host, there in NODES.items() if not ranks.isdisjoint(there)]
+    whole = all(ranks.issuperset(NODES[host]) for host in named) and ranks <= set(range(64))
+    assert not said.startswith("all of") or whole
+    assert not (whole and len(named) == 1) or said == f"all of host {named[0]}"

@@ -19,7 +19,7 @@ from advisor.report.blocks import Blocks, Grid, Paragraph
 from advisor.report.columns import COLUMNS
 from advisor.report.diagnosis.symptoms import folded_under, symptom_fingerprints
 from advisor.report.occurrence_times import When, worst_events
-from advisor.report.places import join_places
+from advisor.report.places import join_places, say_whole_hosts
 from advisor.report.prose import (
     Prose,
     TextPiece,
@@ -237,6 +237,7 @@ class Maker:
         self.symptoms, self.folded = symptom_fingerprints(diagnosis), folded_under(diagnosis)
         self.unread = _messages_by_words(diagnosis.unread)
         self.many_ranks = len(diagnosis.run.ranks) > 1
+        self.hosts = diagnosis.run.hosts
         self.step_us = diagnosis.run.step_us
         scarce = ((self.rule(finding).scarce, finding) for finding in reversed(diagnosis.findings))
         self.scarce = {what: finding for what, finding in scarce if what}
@@ -272,7 +273,9 @@ class Maker:
             measures=measures,
             thresholds=self.thresholds(info, finding),
             excerpt=self.excerpt(finding.excerpt, info) if finding.excerpt and finding.excerpt.rows else None,
-            places=tuple(self.where(spot.say(self.language), spot.saving_us) for spot in where[:MOST_SPOTS]),
+            places=tuple(
+                self.where(spot.say(self.language, self.hosts), spot.saving_us) for spot in where[:MOST_SPOTS]
+            ),
             more_places=max(len(where) - MOST_SPOTS, 0),
             line=code_prose(named_line(finding.source)) if finding.source else (),
             modules=self.modules(finding),
@@ -305,10 +308,11 @@ class Maker:
         title = parse_prose(template, self.holes(finding))
         if rank is None or not self.many_ranks or not measured:
             return title
-        count = len({place.rank for place in finding.seen})
+        ranks = {place.rank for place in finding.seen if place.rank is not None}
         named = [] if "rank" in measured else [say("of_rank", self.language, rank=rank)]
-        worst = [say("worst_of", self.language, count=count)] if named and count > 1 else []
-        notes = [*named, *self.own_step(finding, measured), *worst]
+        hosts = say_whole_hosts(ranks, self.hosts, self.language)
+        worst = [say("worst_of", self.language, count=len(ranks))] if (named or hosts) and len(ranks) > 1 else []
+        notes = [*named, *self.own_step(finding, measured), *worst, *filter(None, [hosts])]
         joined = say("comma", self.language).join(notes)
         return (*title, TextPiece(say("noted", self.language, notes=joined))) if notes else title
 

@@ -11,6 +11,7 @@ from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture
 from advisor.sources.ascend.detect import TEXT_FILES
+from advisor.sources.ascend.devices import host_name
 from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.settings import LEVELS, recorded_settings
 from advisor.sources.ascend.sqltable import query_rows
@@ -32,6 +33,7 @@ def describe_capture(folder: Folder) -> Capture:
     return Capture(
         rank=folder.rank,
         path=folder.name,
+        host=host_name(folder),
         recorder="msprof" if folder.by_msprof else "",
         source=source_of(folder),
         level=found.level,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device: what info.json of the raw data says of a device, and NPU_INFO of the database."""
+"""Device: what info.json of the raw data says of a device, and NPU_INFO of the database; and the host it is in."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from advisor.facts.observed import Device
@@ -14,6 +15,8 @@ from advisor.sources.ascend.reading import Folder
 from advisor.sources.ascend.sqltable import query_rows
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.jsonfile import as_integer, as_mapping, as_number, as_text, load_json, value_at
+from advisor.sources.files.names import bounded_name
+from advisor.sources.host_names import host_of_worker, named_host
 from advisor.sources.reading import Reading
 
 CHIPS: Mapping[str, str] = {
@@ -65,6 +68,22 @@ def device_identity(folder: Folder) -> str:
     listed = said.get("DeviceInfo")
     number = as_integer(value_at(listed[0], "id")) if isinstance(listed, list) and listed else folder.device
     return f"{host} {number:04}" if number is not None else ""
+
+
+_WORKER = re.compile(r"(.+)_\d{14,17}_ascend_(?:pt|ms)$", re.DOTALL)
+
+
+def host_name(folder: Folder) -> str:
+    """The machine of the rank: by the database, by what is left of the raw data, or by the name of its folder, which
+    torch_npu and MindSpore begin with host name and process id; empty when not recorded."""
+    found = query_rows(folder, "profiler", "SELECT hostName FROM HOST_INFO LIMIT 1")
+    named = next((row[0] for row in found if isinstance(row[0], str)), "") or as_text(
+        _device_info(folder).get("hostname")
+    )
+    if host := named_host(bounded_name(named)):
+        return host
+    worker = _WORKER.match(folder.root.name)
+    return host_of_worker(worker[1]) if worker else ""
 
 
 def _device_of_rank(folder: Folder) -> Table[Device]:

@@ -18,6 +18,7 @@ from advisor.model.run import Capture, Parallel, Run
 from advisor.sources.family import Candidate, GroupMembers, Input, LeftAside
 from advisor.sources.files.damage_notes import Notes, Odd
 from advisor.sources.files.packed import TraceFile, open_trace
+from advisor.sources.host_names import host_of_worker
 from advisor.sources.kineto.detect import WANTED, TracePath
 from advisor.sources.kineto.header import FOREIGN_DEVICES, TraceHeader, read_header
 from advisor.sources.kineto.reading import EXPORT, Trace
@@ -45,7 +46,7 @@ class _Seen:
     @property
     def worker(self) -> tuple[str, str, int]:
         """The process that wrote it, by folder and name without the time; and its device."""
-        return (str(self.file.parent), _STAMP.sub("", _ENDING.sub("", self.file.name)), self.device or 0)
+        return (str(self.file.parent), _worker_name(self.file), self.device or 0)
 
     def by_device(self) -> Iterator[_Seen]:
         """The trace once for each device that is a rank of its own."""
@@ -68,6 +69,11 @@ class _Seen:
         """What orders traces of one rank: the time in the name, the name."""
         stamp = _STAMP.search(_ENDING.sub("", self.file.name))
         return (stamp[1].ljust(19, "0") if stamp else "", str(self.file))
+
+
+def _worker_name(file: Path) -> str:
+    """The process that wrote a trace: the name of the file without the time."""
+    return _STAMP.sub("", _ENDING.sub("", file.name))
 
 
 def open_traces(candidates: Sequence[Candidate], given: Input) -> tuple[Run, list[Source]]:
@@ -240,6 +246,7 @@ def _describe_capture(trace: Trace) -> Capture:
     return Capture(
         rank=trace.rank,
         path=trace.name,
+        host=host_of_worker(_worker_name(trace.path)),
         source=EXPORT,
         activities=trace.header.activities,
         with_stack=trace.header.switch("with_stack"),

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which machine a process ran on, by the name that profilers give to what it writes."""
+
+from __future__ import annotations
+
+import re
+
+_WORKER = re.compile(r"(?P<host>.*[^\W_].*?)_\d{2,10}$", re.DOTALL)
+"""`{host name}_{process id}`: what torch, torch_npu and MindSpore call a process that is given no name of its own."""
+_NO_HOST = re.compile(
+    r"(local_?host(\.local_?domain)?|local|(global|local)?[-_]?rank|worker|process|node|host|device|npu|gpu|card|dp|tp|pp)$",
+    re.IGNORECASE,
+)
+"""Names that are the same on all machines, and words before a number that is no process id."""
+
+
+def host_of_worker(worker: str) -> str:
+    """The host in the name of a process; empty where it names none."""
+    found = _WORKER.match(worker)
+    return named_host(found["host"]) if found else ""
+
+
+def named_host(name: str) -> str:
+    """The name of a host; empty where it says nothing of which one."""
+    return "" if _NO_HOST.match(name) else name

@@ -75,6 +75,8 @@ def diagnose(
     workload: str = "",
     stack: str = "",
     progress: Progress | None = None,
+    on: str = "",
+    rank_limit: float | None = None,
 ) -> Diagnosis:
     """What is wrong with a profile, ranked by what can be won: of the capture at a path, or of a loaded profile.
 
@@ -82,7 +84,7 @@ def diagnose(
     such as `advisor.yaml`; `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran
     (`training`, `inference`, `prefill`, `decode`, `serving`, `RL`) and `stack` whose flags it has, such as `Megatron`
     or `vLLM`, where the capture does not show it (a loaded profile was told already); `progress` is told of each part
-    of the work.
+    of the work. `on` and `rank_limit` are those of `load_profile`.
 
     Raises:
         InputError: Nothing at the path can be read.
@@ -95,8 +97,10 @@ def diagnose(
 
     listener = progress or silent
     given = _as_settings(settings)
-    told = {"chip": chip, "workload": workload, "stack": stack}
-    profile = path if isinstance(path, Profile) else load_profile(path, **told, settings=given, progress=listener)
+    told = {"chip": chip, "workload": workload, "stack": stack, "on": on}
+    if not isinstance(path, Profile):
+        path = load_profile(path, **told, settings=given, progress=listener, rank_limit=rank_limit)
+    profile = path
     _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
 
@@ -227,26 +231,31 @@ def load_profile(
     stack: str = "",
     settings: AnyPath | Settings | None = None,
     progress: Progress | None = None,
+    on: str = "",
+    rank_limit: float | None = None,
 ) -> Profile:
     """The profile at this path: `load_profile(p).table("kernels").to_pandas()` gives its kernels.
 
     `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran and `stack` what drove
     it, where the capture does not show it; `settings` say the same where the arguments do not, and may know of chips
-    of your own.
+    of your own. `on` is the address of a Dask scheduler such as `dask://host:8786`, whose workers then read the ranks,
+    and `rank_limit` how many seconds one of them may take over a rank.
 
     Raises:
         InputError: Nothing at the path can be read.
         RuleError: A setting is wrong; the message lists every mistake.
-        UsageError: There is no such chip, workload or stack.
+        UsageError: There is no such chip, workload or stack, or `on` is no address.
     """
     from pathlib import Path
 
     from advisor.pipeline import open_to_count
     from advisor.progress import silent
+    from advisor.rank_work.cluster_asked import ClusterAsked
 
     _attach_html()
     told = _told(_as_settings(settings), chip, workload, stack)
-    return open_to_count(Path(path), progress=progress or silent, **told)
+    cluster = ClusterAsked(on, rank_limit) if on else None
+    return open_to_count(Path(path), progress=progress or silent, on=cluster, **told)
 
 
 def load_diagnosis(path: AnyPath) -> Diagnosis:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from advisor.model.verdict import Verdict
     from advisor.policy.policy import FailCondition
     from advisor.policy.settings import Settings
+    from advisor.rank_work.cluster_asked import ClusterAsked
     from advisor.rules.catalog import Catalog
 
 F = TypeVar("F", bound=Fact)
@@ -95,10 +96,12 @@ def open_profile(
     also: Sequence[Derivation] = (),
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
+    on: ClusterAsked | None = None,
 ) -> Profile:
     """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
 
-    Little is read before a table is asked for. `chip` is what the user says of the chip, and `job` what of the job.
+    Little is read before a table is asked for. `chip` is what the user says of the chip, and `job` what of the job;
+    `on` is the cluster whose workers read the ranks, where it is not this machine.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
@@ -107,9 +110,9 @@ def open_profile(
     from advisor.rules.patterns import shipped_patterns
     from advisor.sources import UnpackedInput, open_unpacked
 
-    unpacked = UnpackedInput(path)
+    unpacked = UnpackedInput(path if on is None else path.absolute())
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
-    gather = LocalProcesses(worker_count(jobs, sources), progress)
+    gather = LocalProcesses(worker_count(jobs, sources), progress) if on is None else on.gather(progress)
     return Profile(
         _as_told(run, chip, job),
         sources,
@@ -208,6 +211,7 @@ def open_given(
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
     tables: bool = False,
+    on: ClusterAsked | None = None,
 ) -> Diagnosis | Profile:
     """What lies at this path: the diagnosis in a .json, or a capture; with `tables` it can be set beside another.
 
@@ -217,10 +221,10 @@ def open_given(
     if is_saved(path):
         return saved_diagnosis(path)
     if not tables:
-        return open_profile(path, jobs=jobs, progress=progress, chip=chip, job=job)
+        return open_profile(path, jobs=jobs, progress=progress, chip=chip, job=job, on=on)
     from advisor.comparison.tables import ALSO
 
-    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip, job=job)
+    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip, job=job, on=on)
 
 
 def diagnose_if_needed(
@@ -260,6 +264,7 @@ def open_to_count(
     progress: Progress = silent,
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
+    on: ClusterAsked | None = None,
 ) -> Profile:
     """What lies at this path, as a profile that can be counted too. The arguments are those of `open_profile`.
 
@@ -269,7 +274,8 @@ def open_to_count(
     from advisor.statistics.duration_bins import DERIVATIONS
     from advisor.statistics.micro_batches import micro_batches
 
-    return open_profile(path, jobs=jobs, progress=progress, also=(*DERIVATIONS, micro_batches), chip=chip, job=job)
+    also = (*DERIVATIONS, micro_batches)
+    return open_profile(path, jobs=jobs, progress=progress, also=also, chip=chip, job=job, on=on)
 
 
 def count_profile(

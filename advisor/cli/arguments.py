@@ -120,14 +120,16 @@ def source_options(one: argparse.ArgumentParser) -> None:
     )
 
 
-def reading_options(one: argparse.ArgumentParser) -> None:
-    """How a capture is read."""
+def reading_options(one: argparse.ArgumentParser, *, on_cluster: bool = True) -> None:
+    """How a capture is read; not everything can be done `on_cluster`."""
     one.add_argument(
         "--jobs",
         type=positive_number,
         metavar="N",
         help="worker processes for many ranks (default: one per core, where it pays)",
     )
+    if on_cluster:
+        cluster_options(one)
     one.add_argument(
         "--chip",
         metavar="NAME",
@@ -143,6 +145,23 @@ def reading_options(one: argparse.ArgumentParser) -> None:
         "--stack",
         choices=STACKS,
         help="whose flags the job has, where the capture does not show it (default: `stack` of the settings)",
+    )
+
+
+def cluster_options(one: argparse.ArgumentParser) -> None:
+    """Where else the ranks are read."""
+    one.add_argument(
+        "--on",
+        metavar="ADDRESS",
+        help="read the ranks on the workers of a Dask scheduler such as dask://host:8786; they share the folder of the "
+        "capture (default: processes of this machine)",
+    )
+    one.add_argument(
+        "--rank-limit",
+        type=positive_number,
+        metavar="SECONDS",
+        help="with --on: a worker that reads one rank for longer hangs, and another one is given the rank (default: "
+        "600, and more for ranks above 1.2 GB)",
     )
 
 

@@ -57,9 +57,9 @@ def _spoken(error: Exception) -> AdvisorError:
 
 
 def _exit_code(error: AdvisorError) -> int:
-    from advisor.messages.errors import BrokenDown, InputError, WorkerLost
+    from advisor.messages.errors import BrokenDown, ClusterLost, InputError, WorkerLost
 
-    if isinstance(error, BrokenDown | WorkerLost):
+    if isinstance(error, BrokenDown | ClusterLost | WorkerLost):
         return BROKEN
     return UNREADABLE if isinstance(error, InputError) else WRONG
 

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from advisor.facts.profile import Profile
     from advisor.model.findings import Diagnosis
     from advisor.policy.settings import Settings
+    from advisor.rank_work.cluster_asked import ClusterAsked
 
-__all__ = ["diagnose_capture", "given_diagnosis", "is_saved", "read_saved", "saved_diagnosis"]
+__all__ = ["cluster_asked", "diagnose_capture", "given_diagnosis", "is_saved", "read_saved", "saved_diagnosis"]
 
 
 def given_diagnosis(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> Diagnosis:
@@ -58,6 +59,19 @@ def warn_of_chip(profile: Profile, arguments: argparse.Namespace) -> None:
     print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
 
+def cluster_asked(arguments: argparse.Namespace) -> ClusterAsked | None:
+    """The cluster that the ranks are to be read on, if any.
+
+    Raises:
+        UsageError: Its address is none, or the package that speaks to clusters is not installed.
+    """
+    if arguments.on is None:
+        return None
+    from advisor.rank_work.cluster_asked import ClusterAsked
+
+    return ClusterAsked(arguments.on, arguments.rank_limit)
+
+
 def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settings | None) -> tuple[Diagnosis, Profile]:
     """The diagnosis of the capture at this path, and its tables.
 
@@ -68,6 +82,7 @@ def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settin
     from advisor.report.progress_bar import ProgressBar
 
     with ProgressBar(language_of(arguments.lang)) as bar:
-        profile = open_profile(path, jobs=arguments.jobs, progress=bar, chip=arguments.chip, job=arguments.job)
+        told = {"chip": arguments.chip, "job": arguments.job, "on": cluster_asked(arguments)}
+        profile = open_profile(path, jobs=arguments.jobs, progress=bar, **told)
         warn_of_chip(profile, arguments)
         return diagnose_if_needed(profile, catalog_of(arguments.rules, settings), bar), profile

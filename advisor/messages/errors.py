@@ -10,6 +10,7 @@ AdvisorError
 ├── ExprError       one expression is wrong (collected into RuleError)
 ├── Unclear         a value in a file people write is none (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
+├── ClusterLost     the scheduler or all workers of a cluster are gone        exit code 4
 ├── WorkerLost      a worker process was killed, usually for lack of memory   exit code 4
 └── BrokenDown      what nobody raised on purpose                       exit code 4
 ```
@@ -193,6 +194,13 @@ def reason_of_error(error: Exception) -> Message:
     first = next(iter(said.splitlines()), "")[:_LONGEST_REASON].replace("`", "'")
     words = first.lower() if isinstance(error, OSError) else first
     return Message("quoted", words=words) if words else Message("unknown_reason")
+
+
+class ClusterLost(SpokenError):
+    """A cluster is gone in the middle of the work; says how many ranks were done."""
+
+    def __init__(self, what: Message, done: int = 0, total: int = 0) -> None:
+        super().__init__(what, Message("cluster_done_so_far", done=done, total=total) if total else None)
 
 
 class WorkerLost(SpokenError):

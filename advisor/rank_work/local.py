@@ -11,6 +11,7 @@ from msgspec import Struct
 from advisor.facts.profile import RankFacts, Source
 from advisor.messages.errors import WorkerLost
 from advisor.progress import Progress
+from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
 
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
@@ -34,15 +35,14 @@ class LocalProcesses(Struct, frozen=True):
             yield from self._report_ranks(map(work, sources), len(sources))
             return
         import multiprocessing
-        import pickle
         from concurrent.futures import ProcessPoolExecutor
         from concurrent.futures.process import BrokenProcessPool
 
         method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
         # every process gets the run and all ranks once: what ranks share would else be sent with each of them
-        everything = pickle.dumps((work, list(sources)))
+        packed = pack_ranks(work, sources)
         with ProcessPoolExecutor(
-            self.workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(everything,)
+            self.workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(packed,)
         ) as pool:
             try:
                 yield from self._report_ranks(pool.map(_facts_of_rank, range(len(sources))), len(sources))
@@ -56,23 +56,17 @@ class LocalProcesses(Struct, frozen=True):
             yield part
 
 
-_given: tuple[Callable[[Source], RankFacts], list[Source | None]]
+_sent: SentRanks
 """In a worker process: the work, and the ranks it may be asked for."""
 
 
-def _begin_work(everything: bytes) -> None:
-    global _given  # noqa: PLW0603 - a process pool has no other place for what its processes share
-    import pickle
-
+def _begin_work(packed: bytes) -> None:
+    global _sent  # noqa: PLW0603 - a process pool has no other place for what its processes share
     from advisor.sources.files.worker import end_with_parent
 
     end_with_parent()
-    _given = pickle.loads(everything)  # noqa: S301 - written by the process that started this one
+    _sent = SentRanks(packed)
 
 
 def _facts_of_rank(number: int) -> RankFacts:
-    """What is wanted of one rank, which is let go afterwards: no other process asks for it."""
-    work, sources = _given
-    source, sources[number] = sources[number], None
-    assert source is not None  # noqa: S101 - each is asked for once
-    return work(source)
+    return _sent.facts_of(number)

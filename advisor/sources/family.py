@@ -41,6 +41,24 @@ def paths_of_source(source: Source) -> tuple[Path, ...]:
     return source.paths if isinstance(source, HoldsFiles) else ()
 
 
+@runtime_checkable
+class KnowsPlace(Protocol):
+    """A source that says which rank it is of, and how damage names its folder."""
+
+    @property
+    def rank(self) -> int: ...
+    @property
+    def name(self) -> str:
+        """The path relative to the input; empty when it is the input."""
+        ...
+
+
+def place_of_source(source: Source) -> tuple[int, str]:
+    """The rank of a source, and the name of its folder; rank 0 where it does not say."""
+    rank, name = (source.rank, source.name) if isinstance(source, KnowsPlace) else (0, "")
+    return rank, name or next((path.parent.name for path in paths_of_source(source)), "")
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something a family recognises, and the folder it is known by. Families add what they need to open it."""

@@ -28,7 +28,7 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     language_option(one)
-    reading_options(one)
+    reading_options(one, on_cluster=False)
     one.set_defaults(run=run)
 
 

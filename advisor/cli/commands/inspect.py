@@ -22,7 +22,7 @@ def words(one: argparse.ArgumentParser) -> None:
     output_options(one, DOCUMENT_WRITERS, example="json:-")
     language_option(one)
     rule_options(one)
-    reading_options(one)
+    reading_options(one, on_cluster=False)
     one.set_defaults(run=run)
 
 

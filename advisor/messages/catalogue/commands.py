@@ -88,6 +88,45 @@ TEXTS: Mapping[str, Text] = {
         "try again with --jobs 1, with fewer ranks, or where there is more memory",
         "请加 --jobs 1 重试，减少 rank 数，或换到内存更大的机器",
     ),
+    "needs_distributed": Text("--on needs the package distributed of Dask", "--on 需要安装 Dask 的 distributed 包"),
+    "install_cluster": Text(
+        "install it: pip install 'ascend-advisor[cluster]'", "请安装：pip install 'ascend-advisor[cluster]'"
+    ),
+    "no_cluster_address": Text(
+        "`{given}` is no address of a Dask scheduler: give one such as dask://host:8786",
+        "`{given}` 不是 Dask 调度器地址：请写成 dask://host:8786 的形式",
+    ),
+    "no_scheduler": Text("no Dask scheduler answers at {address}: {why}", "{address} 没有 Dask 调度器应答：{why}"),
+    "give_scheduler": Text(
+        "start one with `dask scheduler`, and give the address that it prints",
+        "请用 `dask scheduler` 启动调度器，并使用它打印的地址",
+    ),
+    "scheduler_lost": Text("the scheduler {address} is gone", "与调度器 {address} 的连接中断"),
+    "no_worker_left": Text("no worker of {address} is left", "{address} 已没有可用的 worker"),
+    "no_worker_there": Text("{address} has no worker that can be used", "{address} 没有可用的 worker"),
+    "start_workers": Text(
+        "start some with `dask worker tcp://host:8786 --nthreads 1`",
+        "请用 `dask worker tcp://host:8786 --nthreads 1` 启动 worker",
+    ),
+    "cluster_done_so_far": Text(
+        "{done} of {total} ranks were done; start the cluster again, or go on without --on",
+        "{total} 个 rank 中已完成 {done} 个；请重新启动集群，或去掉 --on 在本机执行",
+    ),
+    "worker_without_advisor": Text("{who} has no advisor", "{who} 上没有安装 advisor"),
+    "worker_of_other_version": Text(
+        "{who} has advisor {found}, and here it is {here}", "{who} 上的 advisor 版本为 {found}，本机为 {here}"
+    ),
+    "install_everywhere": Text(
+        "install the same on the scheduler, all workers and here: pip install 'ascend-advisor[cluster]=={version}'",
+        "请在调度器、所有 worker 和本机安装同一版本：pip install 'ascend-advisor[cluster]=={version}'",
+    ),
+    "worker_sees_no_capture": Text(
+        "the worker {who} does not see {path} as it is here", "worker {who} 看不到 {path}，或其内容与本机不同"
+    ),
+    "share_the_folder": Text(
+        "give the capture unpacked, on a folder that all workers share under the same path",
+        "请把采集数据解压后放在所有 worker 以相同路径共享的目录中",
+    ),
     "give_writable": Text("give a file in a folder you may write to", "请换到有写权限的目录"),
     "needs_xlsxwriter": Text("spreadsheets need the package XlsxWriter", "输出 xlsx 需要安装 XlsxWriter"),
     "install_xlsx": Text(

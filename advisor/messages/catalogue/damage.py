@@ -52,6 +52,14 @@ TEXTS: Mapping[str, Text] = {
         "holds several devices for one rank; the first is read", "同一 rank 含多个 device，只读取第一个"
     ),
     "object_expected": Text("holds something else where an object is due", "应为对象处是其他内容"),
+    # ranks that workers were lost over
+    "rank_set_aside": Text(
+        "was set aside: two workers were lost over it, one after the other ({first}; {second})",
+        "已跳过：先后有两个 worker 在读取该 rank 时失效（{first}；{second}）",
+    ),
+    "worker_died": Text("died, probably for lack of memory", "进程退出，很可能是内存不足"),
+    "worker_out_of_memory": Text("ran out of memory", "内存不足"),
+    "worker_too_slow": Text("was not done after {limit} s", "{limit} 秒后仍未完成"),
     # rows and events
     "uneven_rows": Text("rows with too few or too many cells", "行的列数过少或过多"),
     "no_usable_number": Text("`{column}` holds no usable number", "`{column}` 不是可用的数值"),

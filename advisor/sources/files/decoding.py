@@ -187,9 +187,10 @@ def _take_result(waiting: deque[tuple[Span, Future[EventBatch | None]]]) -> tupl
 
 
 def _can_fork() -> bool:
-    from multiprocessing import get_all_start_methods
+    from multiprocessing import current_process, get_all_start_methods
 
-    return "fork" in get_all_start_methods()
+    # a worker of a cluster may be a process that is not allowed any of its own
+    return "fork" in get_all_start_methods() and not current_process().daemon
 
 
 def _begin_decoding() -> None:

@@ -27,7 +27,8 @@ class StoredRank:
 
     def __init__(self, folder: Path, stored: StoredSource, further: frozenset[str], files: ParquetIndexes) -> None:
         self._folder, self._stored, self._further, self._files = folder, stored, further, files
-        self._rank = next((place.rank for place in stored.tables.values() if place.rank is not None), 0)
+        self.rank = next((place.rank for place in stored.tables.values() if place.rank is not None), 0)
+        self.name = ""
         self._notes = Notes()
         self._read: set[str] = set()
 
@@ -87,7 +88,7 @@ class StoredRank:
             known = set(first.cells(_TOLD))
             tables.append(further.take(np.array([cells not in known for cells in further.cells(_TOLD)], bool)))
         if len(self._notes):
-            tables.append(self._notes.table(self._rank))
+            tables.append(self._notes.table(self.rank))
         if len(tables) == 1:
             return first
         every = Table.concat(Damage, tables)

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work over ranks on a Dask cluster: one rank is one task, and each worker reads one rank at a time.
+
+Ranks are handed out from here, to one worker each, and not by the scheduler: it counts every task that waited at a
+worker that died as one that may have killed it, and does not know when a rank was begun. So a rank is blamed for what
+happened while it was read and for nothing else, its time is measured from its begin, and a worker holds one at a time.
+Tables go from the worker to here; the scheduler passes them on and keeps none.
+"""
+
+from __future__ import annotations
+
+import logging
+import pkgutil
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from functools import partial
+from math import inf
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+from advisor.facts.profile import RankFacts, Source
+from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
+from advisor.messages.message import Message
+from advisor.own_process import is_own_process
+from advisor.progress import Progress
+from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
+from advisor.rank_work.sent_ranks import RankWork, SentRanks, pack_ranks
+from advisor.release import VERSION
+from advisor.sources.family import paths_of_source, place_of_source
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+RANK_LIMIT_S = 600.0
+"""A rank that takes longer is held to hang; larger ones get more time (`LEAST_BYTES_PER_S`)."""
+LEAST_BYTES_PER_S = 2e6
+"""A fiftieth of what is read on one machine, 100 MB/s (docs/speed.md): room for slow shared folders and slow cores."""
+LOST_WORKERS = 2
+"""So many workers may be lost over one rank: one may have been ill, with two the rank is."""
+CONNECT_S = 10.0
+"""A scheduler that is there is reached within this."""
+ANSWER_S = 30.0
+"""A scheduler answers within this, and so does a worker that has nothing to do: Dask gives up a connection after as
+much."""
+PATIENCE_S = 60.0
+"""Without any worker the work waits so long: one that died is started again within seconds."""
+_TICK_S = 0.5
+_SENTINELS = 4
+"""So many files of the capture a worker has to see before it is given a rank."""
+_KEPT_RUNS = 4
+"""A worker remembers so many packed runs, for whoever shares it."""
+
+_VERSION_AT = "advisor.release:VERSION"
+
+
+class DaskCluster(Struct, frozen=True):
+    """Like `map` over the ranks, in order; on the workers of a Dask scheduler."""
+
+    address: str
+    """Of the scheduler: `tcp://host:8786`, `tls://…` or `dask://…`, which is tcp."""
+    progress: Progress
+    rank_limit_s: float | None = None
+    """Seconds that a rank may take; None for what its size allows."""
+    patience_s: float = PATIENCE_S
+    set_aside: dict[tuple[int, str], Message] = field(default_factory=dict)
+    """Why ranks were set aside, by what `place_of_source` gives: what else is wanted of them is not tried again."""
+
+    def __call__(self, work: RankWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
+        """What is wanted of each rank; a rank that two workers were lost over is set aside, and says so as damage.
+
+        Raises:
+            UsageError: There is no scheduler or no worker, or a worker has another version or does not see the capture.
+            ClusterLost: The scheduler or all workers are gone.
+        """
+        if not sources:
+            return
+        with _connected(self.address) as client:
+            _check_version(_ask_scheduler(client, self.address), self.address)
+            yield from _Spread(client, self, work, sources).facts_in_order()
+
+    def limit_of(self, source: Source) -> float:
+        """Seconds that a rank may take."""
+        return self.rank_limit_s or max(RANK_LIMIT_S, source.size_bytes / LEAST_BYTES_PER_S)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Client]:
+    """A client of the scheduler.
+
+    Raises:
+        UsageError: Nobody answers there.
+    """
+    if is_own_process():
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it would say is said in own words
+    from distributed import Client
+
+    plain = address.replace("dask://", "tcp://", 1)
+    try:
+        client = Client(plain, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
+        raise UsageError(
+            Message("no_scheduler", address=address, why=reason_of_error(error)), Message("give_scheduler")
+        ) from None
+    try:
+        yield client
+    finally:
+        with suppress(TimeoutError, OSError, RuntimeError):
+            client.close(timeout=2)
+
+
+def _ask_scheduler(client: Client, address: str) -> object:
+    try:
+        return client.run_on_scheduler(pkgutil.resolve_name, _VERSION_AT)
+    except (ImportError, AttributeError):
+        return None
+    except (OSError, TimeoutError):
+        raise ClusterLost(Message("scheduler_lost", address=address)) from None
+
+
+def _check_version(found: object, who: str) -> None:
+    """Refuses who has another advisor, or none.
+
+    Raises:
+        UsageError: It has.
+    """
+    if found is None:
+        raise UsageError(Message("worker_without_advisor", who=who), Message("install_everywhere", version=VERSION))
+    if found != VERSION:
+        what = Message("worker_of_other_version", who=who, found=str(found), here=VERSION)
+        raise UsageError(what, Message("install_everywhere", version=VERSION))
+
+
+class _Attempt(Struct, eq=False):
+    """Something a worker was asked for: its version, to take the ranks (`prepare`), or the facts of one."""
+
+    worker: str
+    asked: str
+    future: Future
+    until: float
+    number: int = -1
+
+
+class _Spread:
+    """The ranks of one gathering: which are waiting, which worker has which, and what came back."""
+
+    def __init__(self, client: Client, cluster: DaskCluster, work: RankWork, sources: Sequence[Source]) -> None:
+        self._client, self._cluster, self._work, self._sources = client, cluster, work, sources
+        self._packed = zlib.compress(pack_ranks(work, sources), 1)
+        self._run = f"{VERSION}-{zlib.crc32(self._packed):x}-{time.time_ns():x}"
+        self._seen_by_all = _sentinels(sources)
+        self._waiting = deque(range(len(sources)))
+        self._lost: dict[int, list[Message]] = {}
+        """By rank: how workers were lost over it."""
+        self._done: dict[int, RankFacts] = {}
+        self._attempts: dict[str, _Attempt] = {}
+        """By worker."""
+        self._idle: list[str] = []
+        self._hanging: set[str] = set()
+        self._news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._finished = 0
+        self._started = self._alone_since = time.monotonic()
+        self._begun = False
+
+    def facts_in_order(self) -> Iterator[RankFacts]:
+        """What is wanted of each rank. Results are taken as they come, and given in order."""
+        try:
+            for number in [*self._waiting]:
+                if (why := self._cluster.set_aside.get(place_of_source(self._sources[number]))) is not None:
+                    self._waiting.remove(number)
+                    self._set_aside(number, why)
+            self._look_for_workers()
+            self._cluster.progress("ranks", self._finished, len(self._sources))
+            for number in range(len(self._sources)):
+                while number not in self._done:
+                    self._hand_out()
+                    self._hear_news()
+                    self._check_time()
+                yield self._done.pop(number)
+        finally:
+            for attempt in self._attempts.values():
+                attempt.future.release()
+
+    def _look_for_workers(self) -> None:
+        self._client.subscribe_topic("all", self._hear_event)
+        for worker in self._workers_there():
+            self._news.put(("joined", worker))
+
+    def _hear_event(self, event: tuple[float, dict[str, Any]]) -> None:
+        """Called by the client, in its thread, of whatever happens at the scheduler."""
+        kinds = {"add-worker": "joined", "remove-worker": "left"}
+        told = event[1] if isinstance(event[1], dict) else {}
+        if told.get("action") in kinds and "worker" in told:
+            self._news.put((kinds[told["action"]], told["worker"]))
+
+    def _workers_there(self) -> Sequence[str]:
+        try:
+            return list(self._client.nthreads(callback_timeout=ANSWER_S))
+        except (OSError, TimeoutError, RuntimeError):
+            raise self._scheduler_lost() from None
+
+    def _scheduler_lost(self) -> ClusterLost:
+        return ClusterLost(Message("scheduler_lost", address=self._cluster.address), self._finished, len(self._sources))
+
+    def _hand_out(self) -> None:
+        """Gives each worker that has nothing to do a rank."""
+        while self._idle and self._waiting and self._all_greeted():
+            worker, number = self._idle.pop(0), self._waiting.popleft()
+            self._begun = True
+            limit = self._cluster.limit_of(self._sources[number])
+            self._ask(worker, "facts", limit, _facts_of_rank, self._run, number, number=number)
+
+    def _all_greeted(self) -> bool:
+        """Whether the workers that were there at the start are known: one that is refused is told before any work.
+
+        One that is busy with work of somebody else is not waited for.
+        """
+        return self._begun or not self._attempts or time.monotonic() - self._started > ANSWER_S
+
+    def _ask(
+        self, worker: str, asked: str, limit: float, function: Callable[..., object], *what: object, number: int = -1
+    ) -> None:
+        future = self._client.submit(
+            function,
+            *what,
+            workers=[worker],
+            allow_other_workers=False,
+            pure=False,
+            key=f"advisor-{asked}-{_new_key()}",
+        )
+        attempt = _Attempt(worker, asked, future, time.monotonic() + limit, number)
+        self._attempts[worker] = attempt
+        future.add_done_callback(lambda _: self._news.put(("done", attempt)))
+
+    def _hear_news(self) -> None:
+        try:
+            what, about = self._news.get(timeout=_TICK_S)
+        except Empty:
+            return
+        if what == "joined":
+            self._greet(about)
+        elif what == "left":
+            self._miss(about)
+        elif (attempt := self._attempts.get(about.worker)) is about:  # else it was given up before
+            self._take_answer(attempt)
+
+    def _greet(self, worker: str) -> None:
+        if worker not in self._attempts and worker not in self._idle:
+            self._hanging.discard(worker)
+            self._ask(worker, "version", inf, pkgutil.resolve_name, _VERSION_AT)
+
+    def _miss(self, worker: str) -> None:
+        """A worker is gone; its rank is done elsewhere."""
+        self._hanging.discard(worker)
+        if worker in self._idle:
+            self._idle.remove(worker)
+        if worker in self._attempts:
+            self._give_up(self._attempts[worker], Message("worker_died"))
+
+    def _give_up(self, attempt: _Attempt, why: Message) -> None:
+        """A worker was lost over what it was asked for; over a rank that happens twice and no more."""
+        del self._attempts[attempt.worker]
+        attempt.future.release()
+        self._alone_since = time.monotonic()
+        if attempt.asked != "facts":
+            return
+        reasons = self._lost.setdefault(attempt.number, [])
+        reasons.append(why)
+        if len(reasons) < LOST_WORKERS:
+            self._waiting.append(attempt.number)
+            return
+        self._set_aside(attempt.number, Message("rank_set_aside", first=reasons[0], second=reasons[1]))
+
+    def _set_aside(self, number: int, why: Message) -> None:
+        source = self._sources[number]
+        self._cluster.set_aside[place_of_source(source)] = why
+        self._keep(number, FactsOfLostRank(self._work(LostRank(source, why))))
+
+    def _keep(self, number: int, facts: RankFacts) -> None:
+        self._done[number] = facts
+        self._finished += 1
+        self._cluster.progress("ranks", self._finished, len(self._sources))
+
+    def _take_answer(self, attempt: _Attempt) -> None:
+        try:
+            answer = attempt.future.result(timeout=ANSWER_S)
+        except CancelledError:  # so ends what a scheduler takes along
+            raise self._scheduler_lost() from None
+        except (ImportError, AttributeError) as error:
+            if attempt.asked == "facts":
+                raise
+            answer = reason_of_error(error) if attempt.asked == "prepare" else None
+        except MemoryError:
+            self._give_up(attempt, Message("worker_out_of_memory"))
+            self._idle.append(attempt.worker)
+            return
+        except Exception as error:
+            if not _is_loss_of_worker(error):
+                raise
+            self._give_up(attempt, Message("worker_died"))
+            return
+        del self._attempts[attempt.worker]
+        attempt.future.release()
+        getattr(self, f"_take_{attempt.asked}")(attempt, answer)
+
+    def _take_version(self, attempt: _Attempt, found: object) -> None:
+        try:
+            _check_version(found, attempt.worker)
+        except UsageError as refused:
+            self._refuse(attempt.worker, refused)
+            return
+        self._prepare(attempt.worker)
+
+    def _prepare(self, worker: str) -> None:
+        self._ask(worker, "prepare", inf, _take_ranks, self._run, self._packed, self._seen_by_all)
+
+    def _take_prepare(self, attempt: _Attempt, unseen: object) -> None:
+        if unseen:
+            refused = UsageError(
+                Message("worker_sees_no_capture", who=attempt.worker, path=str(unseen)), Message("share_the_folder")
+            )
+            self._refuse(attempt.worker, refused)
+            return
+        self._idle.append(attempt.worker)
+
+    def _take_facts(self, attempt: _Attempt, facts: object) -> None:
+        if facts is None:  # a worker that was started again under its old address
+            self._waiting.appendleft(attempt.number)
+            self._prepare(attempt.worker)
+            return
+        self._idle.append(attempt.worker)
+        assert isinstance(facts, dict)  # noqa: S101 - the same version made it
+        self._keep(attempt.number, facts)
+
+    def _refuse(self, worker: str, refused: UsageError) -> None:
+        """Ends the run where no rank was begun; a worker that comes later is left alone.
+
+        Raises:
+            UsageError: No rank was begun.
+        """
+        if not self._begun:
+            raise refused
+        self._hanging.add(worker)
+        logging.getLogger("advisor").warning("%s", refused)
+
+    def _check_time(self) -> None:
+        if self._client.status != "running":
+            raise self._scheduler_lost()
+        now = time.monotonic()
+        late = [attempt for attempt in self._attempts.values() if now > attempt.until]
+        if late:
+            self._workers_there()  # a scheduler that hangs is no fault of a rank
+        for attempt in late:
+            self._hanging.add(attempt.worker)
+            Thread(target=partial(_end_worker, self._client, attempt.worker), daemon=True).start()
+            limit = round(self._cluster.limit_of(self._sources[attempt.number]))
+            self._give_up(attempt, Message("worker_too_slow", limit=limit))
+        if self._idle or any(one.asked == "facts" for one in self._attempts.values()):
+            self._alone_since = now
+        elif now - self._alone_since > self._cluster.patience_s:
+            raise self._without_workers()
+
+    def _without_workers(self) -> ClusterLost | UsageError:
+        if self._begun:
+            what = Message("no_worker_left", address=self._cluster.address)
+            return ClusterLost(what, self._finished, len(self._sources))
+        return UsageError(Message("no_worker_there", address=self._cluster.address), Message("start_workers"))
+
+
+def _is_loss_of_worker(error: Exception) -> bool:
+    """Whether this is Dask's word for a worker that was lost, with a task or with what it had made."""
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    return isinstance(error, KilledWorker | CommClosedError | TimeoutError)
+
+
+def _end_worker(client: Client, worker: str) -> None:
+    """Has a worker that hangs ended, and started again where something watches over it."""
+    with suppress(Exception):
+        client.restart_workers([worker], timeout=ANSWER_S, raise_for_error=False)
+
+
+def _new_key() -> str:
+    from uuid import uuid4
+
+    return uuid4().hex
+
+
+def _sentinels(sources: Sequence[Source]) -> list[tuple[str, int]]:
+    """A few files of the capture with their sizes, by which a worker knows that it sees the same."""
+    ends = [sources[0], sources[-1]]
+    paths = dict.fromkeys(path for source in ends for path in paths_of_source(source)[: _SENTINELS // 2])
+    return [(str(path), size) for path in paths if (size := _size_of_file(str(path))) is not None]
+
+
+def _size_of_file(path: str) -> int | None:
+    import os
+
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None
+
+
+_sent: dict[str, SentRanks] = {}
+"""In a worker: the work and the ranks by their run, the last few."""
+
+
+def _take_ranks(run: str, packed: bytes, seen_by_all: Sequence[tuple[str, int]]) -> str:
+    """In a worker: keeps what will be asked for; gives the first file that it does not see as it is elsewhere."""
+    for path, size in seen_by_all:
+        if _size_of_file(path) != size:
+            return path
+    while len(_sent) >= _KEPT_RUNS:
+        _sent.pop(next(iter(_sent)), None)
+    _sent[run] = SentRanks(zlib.decompress(packed))
+    return ""
+
+
+def _facts_of_rank(run: str, number: int) -> RankFacts | None:
+    """In a worker: what is wanted of one rank; nothing where the worker does not know the run."""
+    return _sent[run].facts_of(number) if run in _sent else None

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LostRank: a rank that nobody could read to its end, as a source that says so and holds nothing else."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TypeVar, cast
+
+from advisor.facts.base import Fact
+from advisor.facts.observed import Damage, Group
+from advisor.facts.profile import RankFacts, Source
+from advisor.facts.table import Table
+from advisor.messages.errors import FactMissing
+from advisor.messages.message import Message
+from advisor.sources.family import place_of_source
+from advisor.sources.files.damage_notes import Notes
+
+F = TypeVar("F", bound=Fact)
+
+
+class FactsOfLostRank(RankFacts):
+    """What such a rank gives. Nobody should keep it for another run, which may read the rank."""
+
+
+class LostRank:
+    """In place of a source: its damage names the rank and why it was set aside, so that every report says it."""
+
+    size_bytes = 0
+
+    def __init__(self, source: Source, why: Message) -> None:
+        self._source = source
+        self._rank, self._name = place_of_source(source)
+        self._notes = Notes()
+        self._notes.add(self._name, "", why, kind="unreadable")
+
+    def read(self, fact: type[F]) -> Table[F]:
+        """Its damage; of what is not read from its files, what it tells for all ranks.
+
+        Raises:
+            FactMissing: It is anything else.
+        """
+        if fact is Group:
+            return self._source.read(fact)
+        if fact is not Damage:
+            raise FactMissing([fact.table], [self._name])
+        tables = [self._notes.table(self._rank)]
+        with suppress(FactMissing):
+            tables.insert(0, self._source.read(Damage))
+        return cast("Table[F]", Table.concat(Damage, tables))
+
+    def release(self) -> None:
+        """Nothing is kept."""

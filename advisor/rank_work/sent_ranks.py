@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work and all ranks as they are sent to another process: packed once, for ranks share much of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from advisor.facts.profile import RankFacts, Source
+
+RankWork = Callable[[Source], RankFacts]
+
+
+def pack_ranks(work: RankWork, sources: Sequence[Source]) -> bytes:
+    """The work, and the ranks that it may be asked for."""
+    import pickle
+
+    return pickle.dumps((work, list(sources)))
+
+
+class SentRanks:
+    """What was sent, in the process that got it. A rank is let go as soon as its work is done."""
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+        self._work, self._sources = _unpack(packed)
+
+    def facts_of(self, number: int) -> RankFacts:
+        """What is wanted of the rank at this place. Hardly any is asked for twice: then all are unpacked again."""
+        source = self._sources.pop(number, None)
+        if source is None:
+            self._work, self._sources = _unpack(self._packed)
+            source = self._sources.pop(number)
+        return self._work(source)
+
+
+def _unpack(packed: bytes) -> tuple[RankWork, dict[int, Source]]:
+    import pickle
+
+    work, sources = pickle.loads(packed)  # noqa: S301 - sent by the process that asks for the work
+    return work, dict(enumerate(sources))

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work over ranks on a real Dask cluster on this machine: what it gives, and what becomes of it when parts die."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import advisor
+from advisor import pipeline
+from advisor.analysis import DERIVATIONS
+from advisor.facts.derived import Overlap
+from advisor.facts.observed import Damage
+from advisor.facts.profile import Profile, RankFacts
+from advisor.facts.table import Table
+from advisor.messages.errors import ClusterLost, FactMissing, UsageError
+from advisor.progress import silent
+from advisor.rank_work import cluster as cluster_work
+from advisor.rank_work.cluster import DaskCluster
+from advisor.rank_work.lost_rank import FactsOfLostRank
+from advisor.release import VERSION
+from advisor.sources import open_input
+from tests.rank_work.ill_ranks import BareRank, InPlaceOf, Killer, NumberOf, Sleeper
+from tests.shared_captures import SharedCaptures
+
+pytest.importorskip("distributed")
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Loopback:
+    """A scheduler and its workers, as processes of this machine."""
+
+    folder: Path
+    address: str = ""
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def start(self, what: str, *options: str, path: str = str(ROOT)) -> subprocess.Popen[bytes]:
+        """Starts `dask scheduler` or `dask worker` in a session of its own."""
+        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
+        environment = {**os.environ, "PYTHONPATH": path, "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
+        log = (self.folder / f"{what}-{len(self.started)}.log").open("wb")
+        process = subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+        self.started.append(process)
+        return process
+
+    def start_scheduler(self) -> subprocess.Popen[bytes]:
+        file = self.folder / "scheduler.json"
+        process = self.start(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)
+        )
+        end = time.monotonic() + 60
+        while not self.address and time.monotonic() < end:
+            time.sleep(0.05)
+            if file.exists():
+                self.address = json.loads(file.read_text())["address"]
+        return process
+
+    def start_workers(self, *options: str, path: str = str(ROOT)) -> subprocess.Popen[bytes]:
+        return self.start("worker", self.address, "--nthreads", "1", "--no-dashboard", *options, path=path)
+
+    def end(self) -> None:
+        for process in self.started:
+            _end_session(process)
+
+
+def _end_session(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loopback]:
+    """A scheduler and two workers, which are started again when they die."""
+    found = Loopback(tmp_path_factory.mktemp("loopback"))
+    try:
+        found.start_scheduler()
+        found.start_workers("--nworkers", "2")
+        yield found
+    finally:
+        found.end()
+
+
+def facts_of(cluster: DaskCluster, work: NumberOf, ranks: Sequence[Any]) -> list[RankFacts]:
+    return list(cluster(work, ranks))
+
+
+def numbers(parts: Sequence[RankFacts]) -> list[int]:
+    """The ranks that gave what was wanted, in order."""
+    return [rank for part in parts if isinstance(found := part[Overlap], Table) for rank in found["rank"].tolist()]
+
+
+def said_of(part: RankFacts) -> str:
+    damage = part[Damage]
+    assert isinstance(damage, Table)
+    return f"{damage.texts('file').values()[0]} {damage.texts('what').values()[0]}"
+
+
+def test_a_diagnosis_on_a_cluster_is_that_of_one_machine_to_the_byte(
+    loopback: Loopback, shared: SharedCaptures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capture = shared.written("slow-link", export="text")
+    monkeypatch.chdir(capture.parent)
+    here = advisor.diagnose(capture.name)
+    there = advisor.diagnose(capture.name, on=loopback.address.replace("tcp://", "dask://"))
+    assert there.to_json() == here.to_json()
+
+
+def test_the_rank_of_a_worker_that_died_is_done_elsewhere_and_nothing_is_done_twice(
+    loopback: Loopback, tmp_path: Path
+) -> None:
+    ranks = [Killer(number, tmp_path) if number == 2 else BareRank(number) for number in range(12)]
+    told: list[int] = []
+    cluster = DaskCluster(loopback.address, lambda what, done, total: told.append(done))
+    assert numbers(facts_of(cluster, NumberOf(tmp_path / "log"), ranks)) == list(range(12))
+    assert sorted(map(int, (tmp_path / "log").read_text().split())) == list(range(12))
+    assert told == list(range(13))
+
+
+def test_a_rank_that_kills_two_workers_is_set_aside_and_the_others_are_diagnosed(
+    loopback: Loopback, shared: SharedCaptures
+) -> None:
+    capture = shared.written("slow-link", export="text")
+    run, sources = open_input(capture)
+    ill: list[Any] = [InPlaceOf(source) if place == 1 else source for place, source in enumerate(sources)]
+    cluster = DaskCluster(loopback.address, silent)
+    profile = Profile(run, ill, DERIVATIONS, gather=cluster)
+    found = pipeline.diagnose(profile, advisor.load_rules())
+    assert sorted({*profile.table(Overlap)["rank"].tolist()}) == [rank for rank in run.ranks if rank != ill[1].rank]
+    [damage] = [one for one in found.unread if one.file == ill[1].name]
+    assert damage.what_message is not None
+    assert "two workers were lost" in (damage.what_message.say("en") or "")
+    assert "两个 worker" in (damage.what_message.say("zh") or "")
+    assert "capture/damaged-input" in {finding.rule for finding in found.findings}
+
+
+def test_a_rank_that_hangs_is_set_aside_after_its_time_on_two_workers(loopback: Loopback, tmp_path: Path) -> None:
+    ranks = [Sleeper(number) if number == 0 else BareRank(number) for number in range(4)]
+    cluster = DaskCluster(loopback.address, silent, rank_limit_s=1.0)
+    parts = facts_of(cluster, NumberOf(tmp_path / "log"), ranks)
+    assert numbers(parts) == [1, 2, 3]
+    assert isinstance(parts[0], FactsOfLostRank)
+    assert said_of(parts[0]).startswith("rank_0 was set aside")
+    assert "was not done after 1 s" in said_of(parts[0])
+    # what else is wanted of it costs no further worker
+    again = facts_of(cluster, NumberOf(tmp_path / "log"), ranks)
+    assert isinstance(again[0], FactsOfLostRank)
+
+
+def test_a_worker_that_does_not_see_the_capture_is_named_with_the_path(
+    loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here.csv").write_text("1")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError) as refused:
+        facts_of(DaskCluster(loopback.address, silent), NumberOf(tmp_path / "log"), [BareRank(0, Path("here.csv"))])
+    assert "does not see here.csv" in str(refused.value)
+    assert "tcp://" in str(refused.value)
+
+
+def test_a_worker_with_another_version_is_refused_in_a_sentence(loopback: Loopback, tmp_path: Path) -> None:
+    package = tmp_path / "old" / "advisor"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "release.py").write_text('VERSION = "0.0.9"')
+    process = loopback.start_workers("--no-nanny", "--name", "old", path=str(package.parent))
+    try:
+        _wait_for_workers(loopback.address, 3)
+        with pytest.raises(UsageError) as refused:
+            facts_of(DaskCluster(loopback.address, silent), NumberOf(tmp_path / "log"), [BareRank(0)])
+    finally:
+        _end_session(process)
+    assert f"has advisor 0.0.9, and here it is {VERSION}" in str(refused.value)
+
+
+def _wait_for_workers(address: str, count: int) -> list[int]:
+    """Waits until so many workers are there; gives the numbers of their processes."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(count, timeout=60)
+        return list(client.run(os.getpid).values())
+
+
+def test_ctrl_c_ends_the_command_and_leaves_no_process(loopback: Loopback, shared: SharedCaptures) -> None:
+    workers = _wait_for_workers(loopback.address, 2)
+    for worker in workers:
+        os.kill(worker, signal.SIGSTOP)
+    try:
+        words = ["diagnose", str(shared.written("slow-link", export="text")), "-q", "--on", loopback.address]
+        command = subprocess.Popen(
+            [sys.executable, "-m", "advisor", *words],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        time.sleep(5)
+        assert command.poll() is None
+        os.killpg(command.pid, signal.SIGINT)
+        _, said = command.communicate(timeout=30)
+    finally:
+        for worker in workers:
+            os.kill(worker, signal.SIGCONT)
+    assert command.returncode == 128 + signal.SIGINT
+    assert b"Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(command.pid, 0)
+
+
+def test_a_lost_scheduler_is_told_with_how_much_was_done(tmp_path: Path) -> None:
+    own = Loopback(tmp_path)
+    try:
+        scheduler = own.start_scheduler()
+        own.start_workers("--no-nanny")
+        parts = DaskCluster(own.address, silent)(NumberOf(tmp_path / "log"), [BareRank(0), Sleeper(1)])
+        next(iter(parts))
+        _end_session(scheduler)
+        with pytest.raises(ClusterLost) as lost:
+            list(parts)
+    finally:
+        own.end()
+    assert str(lost.value).startswith(f"the scheduler {own.address} is gone")
+    assert "1 of 2 ranks were done" in str(lost.value)
+    assert "2 个 rank 中已完成 1 个" in lost.value.say("zh")
+
+
+def test_nobody_who_answers_is_told_with_what_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_work, "CONNECT_S", 0.5)
+    with pytest.raises(UsageError, match=r"no Dask scheduler answers at dask://127\.0\.0\.1:1"):
+        list(DaskCluster("dask://127.0.0.1:1", silent)(NumberOf(Path("log")), [BareRank(0)]))
+
+
+@pytest.mark.parametrize("address", ["", "host:8786", "dask://", "dask://host", "dask:// :1"])
+def test_what_is_no_address_is_refused_before_anything_is_read(address: str) -> None:
+    from advisor.rank_work.cluster_asked import ClusterAsked
+
+    with pytest.raises(UsageError, match="is no address of a Dask scheduler"):
+        ClusterAsked(address)
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    from advisor.rank_work.cluster_asked import ClusterAsked
+
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'ascend-advisor\[cluster\]'"):
+        ClusterAsked("dask://host:8786")
+
+
+def test_nothing_of_a_lost_rank_is_there_but_why() -> None:
+    from advisor.messages.message import Message
+    from advisor.rank_work.lost_rank import LostRank
+
+    lost = LostRank(BareRank(7), Message("worker_died"))
+    with pytest.raises(FactMissing) as missing:
+        lost.read(Overlap)
+    assert missing.value.unreadable == ("rank_7",)
+    assert lost.read(Damage)["rank"].tolist() == [7]

@@ -56,6 +56,7 @@ def collective_calls(
     elapse = collectives["elapse_us"]
     turn, apart = _turns_and_pauses(collectives)
     transit, wait, idle = split_times(collectives, transfers, links)
+    exposed = np.where(lacking, np.nan, _exposed_us(collectives, kernels))
     awaited = longest_wait_of_calls(collectives, waits)
     same = ("name", "op", "group", "group_kind")
     return Table.build(
@@ -63,11 +64,12 @@ def collective_calls(
         **{column: collectives.texts(column) for column in same},
         **{column: collectives[column] for column in ("rank", "step", "p2p", "start_ns", "elapse_us")},
         transit_us=transit,
+        bare_transit_us=np.maximum(exposed - (elapse - transit), 0),
         wait_us=wait,
         idle_us=idle,
         size_bytes=collectives["size_bytes"],
         stage=stages_of(run, collectives["rank"]),
-        exposed_us=np.where(lacking, np.nan, _exposed_us(collectives, kernels)),
+        exposed_us=exposed,
         cover_us=_cover_us(split, collectives),
         alike=alike.sizes[alike.of].astype(np.float64),
         typical_us=alike.medians(elapse)[alike.of],

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.grouping import group_by
+from advisor.analysis.grouping import group_by, row_at
 from advisor.facts.base import MISSING
-from advisor.facts.derived import Overlap, StageTime
-from advisor.facts.observed import Collective, Group
+from advisor.facts.derived import CollectiveCall, Overlap, StageTime
+from advisor.facts.observed import Group
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
@@ -18,7 +18,7 @@ _NEARLY = 0.9
 """Stages of a balanced pipeline wait equally long but for noise: the first of them stands for all."""
 
 
-def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] | None = None) -> Table[StageTime]:
+def stage_times(run: Run, split: Table[Overlap], calls: Table[CollectiveCall] | None = None) -> Table[StageTime]:
     """One row per step and stage.
 
     Raises:
@@ -37,6 +37,7 @@ def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] 
     unseen = steps.largest(means["span_us"])[steps.of] - means["span_us"]
     compute = of_stage.means(means["compute_us"])
     waiting = of_stage.means(means["bubble_us"] + unseen)
+    moving = of_stage.means(groups.means(_moving_us(split, calls)))
     return Table.build(
         StageTime,
         step=split["step"][first],
@@ -46,26 +47,47 @@ def stage_times(run: Run, split: Table[Overlap], collectives: Table[Collective] 
         slowest_compute_us=groups.largest(split["compute_us"]),
         **means,
         unseen_us=unseen,
-        micro_batches=_micro_batches(split, collectives),
+        micro_batches=_micro_batches(split, calls),
         average_compute_us=np.full(len(groups), compute.mean()),
         average_waiting_us=np.full(len(groups), waiting.mean()),
+        average_moving_us=np.full(len(groups), moving.mean()),
         heaviest=_flag_first(compute == np.fmax.reduce(compute))[of_stage.of],
         waits_most=_flag_first(waiting >= _NEARLY * np.fmax.reduce(waiting))[of_stage.of],
     )
 
 
-def _micro_batches(split: Table[Overlap], collectives: Table[Collective] | None) -> float:
+def _moving_us(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> Array:
+    """Per rank and step: how long data of sends or receives move with no kernel beside them, at the least.
+
+    A rank may send and receive at the same time: the direction counts that takes longer, and batches of both. Missing
+    where a step has no such call of which that is known.
+    """
+    if calls is None:
+        return np.full(len(split), np.nan)
+    calls = calls.take((calls["p2p"] == 1) & ~np.isnan(calls["bare_transit_us"]))
+    cell = row_at(split["rank"], split["step"], calls["rank"], calls["step"])
+    known, ops = cell >= 0, calls.texts("op")
+    sent, received = (known & ops.isin([op]) for op in ("send", "receive"))
+    sums = [
+        np.bincount(cell[some], weights=calls["bare_transit_us"][some], minlength=len(split))
+        for some in (sent, received, known & ~sent & ~received)
+    ]
+    seen = np.bincount(cell[known], minlength=len(split)) > 0
+    return np.where(seen, np.maximum(sums[0], sums[1]) + sums[2], np.nan)
+
+
+def _micro_batches(split: Table[Overlap], calls: Table[CollectiveCall] | None) -> float:
     """Micro-batches per step, by the rank that sends least; NaN where no send was recorded.
 
     The first and the last stage send once per micro-batch. Where sends and receives are batched, each joins the two
     but the first and the last of a step, of which one only sends and one only receives: one more than micro-batches.
     """
-    if collectives is None:
+    if calls is None:
         return np.nan
-    collectives = collectives.take(np.isin(collectives["step"], split["step"]))
+    calls = calls.take(np.isin(calls["step"], split["step"]))
     for op, alone in (("send", 0), ("batchSendRecv", 1)):
-        calls = collectives.take(collectives.texts("op").isin([op]))
-        per_cell = group_by(calls["rank"], calls["step"]).sizes
+        chosen = calls.take(calls.texts("op").isin([op]))
+        per_cell = group_by(chosen["rank"], chosen["step"]).sizes
         if len(per_cell):
             return float(max(per_cell.min() - alone, 1))
     return np.nan

@@ -63,6 +63,22 @@ def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
     assert found[0]["exposed_us"] is None
 
 
+def test_data_that_move_bare_are_what_is_exposed_beyond_all_time_in_which_none_move():
+    kernels = read_table(Kernel, "rank step op_name start_ns duration_us\n0 1 k 0 60")
+    calls = read_table(
+        Collective,
+        """
+        rank step name op      p2p  start_ns elapse_us transit_us wait_us idle_us
+        0    1    a    receive true 0        100       30         70      0
+        0    1    b    receive true 0        100       70         30      0
+        0    1    c    receive true 100000   50        50         0       0
+        """,
+    )
+    found = collective_calls(Run(), calls, kernels).rows()
+    assert [row["exposed_us"] for row in found] == [40, 40, 50]
+    assert [row["bare_transit_us"] for row in found] == [0, 10, 50]
+
+
 def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step():
     calls = read_table(
         Collective, "rank step op        start_ns elapse_us\n0 1 allReduce 1 10\n0 2 allReduce 2 10\n0 3 allReduce 3 10"

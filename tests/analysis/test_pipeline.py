@@ -7,7 +7,7 @@ import pytest
 
 from advisor.analysis.overlap import overlaps
 from advisor.analysis.pipeline import stage_times
-from advisor.facts.derived import Overlap
+from advisor.facts.derived import CollectiveCall, Overlap
 from advisor.facts.observed import Collective, StepTime
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
@@ -35,14 +35,14 @@ def test_waiting_that_no_receive_shows_is_what_a_step_lacks_to_the_longest():
 
 def test_micro_batches_show_as_sends_of_the_stage_with_fewest():
     split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
-    calls = read_table(Collective, "rank step op\n0 1 send x3\n1 1 send x2\n1 1 receive x5\n1 2 send")
+    calls = read_table(CollectiveCall, "rank step op\n0 1 send x3\n1 1 send x2\n1 1 receive x5\n1 2 send")
     assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
     assert {row["micro_batches"] for row in stage_times(STAGES, split).rows()} == {None}
 
 
 def test_batched_sends_and_receives_are_one_more_than_micro_batches():
     split = read_table(Overlap, "rank step stage span_us\n0 1 0 9\n1 1 1 9")
-    calls = read_table(Collective, "rank step op\n0 1 batchSendRecv x3\n1 1 batchSendRecv x3\n0 1 allReduce x9")
+    calls = read_table(CollectiveCall, "rank step op\n0 1 batchSendRecv x3\n1 1 batchSendRecv x3\n0 1 allReduce x9")
     assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {2.0}
 
 
@@ -60,7 +60,7 @@ def test_micro_batches_of_a_simulated_pipeline_are_counted_however_it_sends(micr
             for kinds in moves
             for op in (["batchSendRecv"] if batched else kinds)
         ]
-        calls = Table.build(Collective, rank=[stage for stage, _ in ops], step=1, op=[op for _, op in ops])
+        calls = Table.build(CollectiveCall, rank=[stage for stage, _ in ops], step=1, op=[op for _, op in ops])
         assert {row["micro_batches"] for row in stage_times(STAGES, split, calls).rows()} == {float(micro_batches)}
 
 
@@ -121,3 +121,29 @@ def test_unknown_waiting_stays_missing():
     assert [row["average_waiting_us"] for row in rows] == [None, None]
     assert [row["waits_most"] for row in rows] == [True, False]
     assert [row["heaviest"] for row in rows] == [False, True]
+
+
+def test_data_move_as_long_as_the_slower_direction_takes_and_the_batches_of_both():
+    split = read_table(Overlap, "rank step stage span_us bubble_us\n0 1 0 1000 300\n1 1 1 1000 300")
+    calls = read_table(
+        CollectiveCall,
+        """
+        rank step op            p2p   bare_transit_us
+        0    1    send          true  10              x4
+        0    1    receive       true  30
+        0    1    allReduce     false 500
+        0    2    send          true  700
+        1    1    send          true  10
+        1    1    receive       true  30
+        1    1    receive       true  -
+        1    1    batchSendRecv true  20
+        """,
+    )
+    assert {row["average_moving_us"] for row in stage_times(STAGES, split, calls).rows()} == {(40 + 50) / 2}
+
+
+def test_without_measured_transit_nobody_knows_how_long_data_move():
+    split = read_table(Overlap, "rank step stage span_us bubble_us\n0 1 0 1000 300\n1 1 1 1000 300")
+    calls = read_table(CollectiveCall, "rank step op p2p bare_transit_us\n0 1 send true 10\n1 1 send true -")
+    for known in (calls, None):
+        assert {row["average_moving_us"] for row in stage_times(STAGES, split, known).rows()} == {None}

@@ -260,19 +260,34 @@ def bubble(job: Job, finding: Finding) -> Values:
     compute, waits, spans = (_by_stage(job, part) for part in ("compute", "bubble", "span"))
     unseen = {stage: _unseen_waits(job, stage) for stage in compute}
     stage = int(finding.subject["stage"] or 0)
+    moving = _moving_us(job)
     waiting, working = mean(waits[one] + unseen[one] for one in waits), mean(compute.values())
     ideal = working * (len(compute) - 1) / (5 * len(compute))
     return {
         "waiting_us": waiting,
+        "moving_us": moving,
         "waiting_share": waiting / job.step_us,
         "ideal_us": ideal,
-        "excess_share": (waiting - ideal) / job.step_us,
+        "excess_share": (waiting - ideal - (moving if moving > 0.05 * job.step_us else 0.0)) / job.step_us,
         "bubble_us_per_step": waits[stage] + unseen[stage],
         "stage_compute_us": working,
         "own_compute_us": compute[stage],
         "stage_span_us": spans[stage] + unseen[stage],
         "wanted": 5 * len(compute),
     }
+
+
+def _moving_us(job: Job) -> float:
+    """How long data of sends or receives move with no kernel beside them for certain, mean of all stages."""
+    found: dict[int, list[float]] = {}
+    for rank in job.ranks.values():
+        for step in job.splits[rank.number]:
+            ways = {"send": 0.0, "receive": 0.0}
+            for call in rank.calls:
+                if call.op in ways and call.step == step:
+                    ways[call.op] += max(0.0, exposed_us(rank, call) - length(call) + (call.transit or 0))
+            found.setdefault(job.stages[rank.number] or 0, []).append(max(ways.values()))
+    return mean(mean(values) for values in found.values())
 
 
 def _unseen_waits(job: Job, stage: int) -> float:

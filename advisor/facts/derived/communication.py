@@ -50,6 +50,10 @@ class CollectiveCall(Fact):
         float,
         Us("Data moving; what its links took where the profiler writes 0; missing where neither was measured."),
     ]
+    bare_transit_us: Annotated[
+        float,
+        Us("Data moving with no kernel beside it, at the least: what is exposed beyond all time in which none move."),
+    ]
     wait_us: Annotated[float, Us("Waiting for peers; missing where the profiler tells it from nothing else.")]
     idle_us: Annotated[float, Us("Neither; missing likewise.")]
     size_bytes: Annotated[float, Bytes("Payload.")]

@@ -160,6 +160,13 @@ class StageTime(Fact):
     ]
     average_compute_us: Annotated[float, Us("Mean computation of all stages, each over its steps.")]
     average_waiting_us: Annotated[float, Us("Mean of bubble and unseen waiting of all stages, each over its steps.")]
+    average_moving_us: Annotated[
+        float,
+        Us(
+            "The part of that in which data move for certain, sends beside receives counted once: mean of all stages; "
+            "missing where no transit was measured."
+        ),
+    ]
     heaviest: Annotated[bool, Flag("Over all steps it computes longer than any other stage.")]
     waits_most: Annotated[
         bool, Flag("The first stage that waits nearly as long (90 %) as the one that waits longest over all steps.")

@@ -31,7 +31,7 @@ from advisor.messages.message import Message
 from advisor.own_process import is_own_process
 from advisor.progress import Progress
 from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
-from advisor.rank_work.sent_ranks import RankWork, SentRanks, pack_ranks
+from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
 from advisor.release import VERSION
 from advisor.sources.family import paths_of_source, place_of_source
 
@@ -72,7 +72,7 @@ class DaskCluster(Struct, frozen=True):
     set_aside: dict[tuple[int, str], Message] = field(default_factory=dict)
     """Why ranks were set aside, by what `place_of_source` gives: what else is wanted of them is not tried again."""
 
-    def __call__(self, work: RankWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
+    def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
         """What is wanted of each rank; a rank that two workers were lost over is set aside, and says so as damage.
 
         Raises:
@@ -150,7 +150,7 @@ class _Attempt(Struct, eq=False):
 class _Spread:
     """The ranks of one gathering: which are waiting, which worker has which, and what came back."""
 
-    def __init__(self, client: Client, cluster: DaskCluster, work: RankWork, sources: Sequence[Source]) -> None:
+    def __init__(self, client: Client, cluster: DaskCluster, work: SourceWork, sources: Sequence[Source]) -> None:
         self._client, self._cluster, self._work, self._sources = client, cluster, work, sources
         self._packed = zlib.compress(pack_ranks(work, sources), 1)
         self._run = f"{VERSION}-{zlib.crc32(self._packed):x}-{time.time_ns():x}"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from advisor.facts.profile import RankFacts, Source
 
-RankWork = Callable[[Source], RankFacts]
+SourceWork = Callable[[Source], RankFacts]
 
 
-def pack_ranks(work: RankWork, sources: Sequence[Source]) -> bytes:
+def pack_ranks(work: SourceWork, sources: Sequence[Source]) -> bytes:
     """The work, and the ranks that it may be asked for."""
     import pickle
 
@@ -33,7 +33,7 @@ class SentRanks:
         return self._work(source)
 
 
-def _unpack(packed: bytes) -> tuple[RankWork, dict[int, Source]]:
+def _unpack(packed: bytes) -> tuple[SourceWork, dict[int, Source]]:
     import pickle
 
     work, sources = pickle.loads(packed)  # noqa: S301 - sent by the process that asks for the work

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from advisor.chips import ToldChip
     from advisor.comparison.verification import Verification as Verification
     from advisor.comparison.verification import Verifications as Verifications
+    from advisor.fact_store.cache_folder import CacheFolder
     from advisor.facts.profile import Profile
     from advisor.messages.errors import AdvisorError as AdvisorError
     from advisor.model.comparison import Comparison as Comparison
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     class _Told(TypedDict):
         chip: ToldChip
         job: JobKind
+        cache: CacheFolder | None
 
 
 __version__ = VERSION
@@ -74,6 +76,7 @@ def diagnose(
     chip: str = "",
     workload: str = "",
     stack: str = "",
+    cache: AnyPath | None = None,
     progress: Progress | None = None,
     on: str = "",
     rank_limit: float | None = None,
@@ -83,8 +86,9 @@ def diagnose(
     `rules` are folders with rules of your own, held against the profile beside the shipped ones; `settings` is a file
     such as `advisor.yaml`; `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran
     (`training`, `inference`, `prefill`, `decode`, `serving`, `RL`) and `stack` whose flags it has, such as `Megatron`
-    or `vLLM`, where the capture does not show it (a loaded profile was told already); `progress` is told of each part
-    of the work. `on` and `rank_limit` are those of `load_profile`.
+    or `vLLM`, where the capture does not show it (a loaded profile was told already); `cache` is a folder where facts
+    are kept, so that what did not change is not read again; `progress` is told of each part of the work. `on` and
+    `rank_limit` are those of `load_profile`.
 
     Raises:
         InputError: Nothing at the path can be read.
@@ -99,7 +103,9 @@ def diagnose(
     given = _as_settings(settings)
     told = {"chip": chip, "workload": workload, "stack": stack, "on": on}
     if not isinstance(path, Profile):
-        path = load_profile(path, **told, settings=given, progress=listener, rank_limit=rank_limit)
+        path = load_profile(
+            path, **told, settings=given, cache=cache, progress=listener, rank_limit=rank_limit
+        )
     profile = path
     _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
@@ -175,6 +181,7 @@ def inspect(
     chip: str = "",
     workload: str = "",
     stack: str = "",
+    cache: AnyPath | None = None,
     progress: Progress | None = None,
 ) -> Inspection:
     """What lies at a path: sources, ranks, files, tables, the rules that these enable, and how to record the rest.
@@ -193,7 +200,7 @@ def inspect(
     from advisor.progress import silent
 
     given = _as_settings(settings)
-    told = _told(given, chip, workload, stack)
+    told = _told(given, chip, workload, stack, cache)
     _attach_html()
     return pipeline.inspect(Path(path), load_rules(rules, given), **told, progress=progress or silent)
 
@@ -230,6 +237,7 @@ def load_profile(
     workload: str = "",
     stack: str = "",
     settings: AnyPath | Settings | None = None,
+    cache: AnyPath | None = None,
     progress: Progress | None = None,
     on: str = "",
     rank_limit: float | None = None,
@@ -237,9 +245,10 @@ def load_profile(
     """The profile at this path: `load_profile(p).table("kernels").to_pandas()` gives its kernels.
 
     `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran and `stack` what drove
-    it, where the capture does not show it; `settings` say the same where the arguments do not, and may know of chips
-    of your own. `on` is the address of a Dask scheduler such as `dask://host:8786`, whose workers then read the ranks,
-    and `rank_limit` how many seconds one of them may take over a rank.
+    it, where the capture does not show it; `cache` is a folder where facts are kept, so that what did not change is not
+    read again; `settings` say the same where the arguments do not, and may know of chips of your own. `on` is the address of
+    a Dask scheduler such as `dask://host:8786`, whose workers then read the ranks, and `rank_limit` how many seconds one
+    of them may take over a rank.
 
     Raises:
         InputError: Nothing at the path can be read.
@@ -253,7 +262,7 @@ def load_profile(
     from advisor.rank_work.cluster_asked import ClusterAsked
 
     _attach_html()
-    told = _told(_as_settings(settings), chip, workload, stack)
+    told = _told(_as_settings(settings), chip, workload, stack, cache)
     cluster = ClusterAsked(on, rank_limit) if on else None
     return open_to_count(Path(path), progress=progress or silent, on=cluster, **told)
 
@@ -298,8 +307,10 @@ def _open_side(given: AnyPath | Diagnosis, settings: Settings | None, tables: bo
     return open_given(Path(given), **_told(settings), tables=tables)
 
 
-def _told(settings: Settings | None, chip: str = "", workload: str = "", stack: str = "") -> _Told:
-    """What is told of the chip and the job: by the arguments, else by the settings.
+def _told(
+    settings: Settings | None, chip: str = "", workload: str = "", stack: str = "", cache: AnyPath | None = None
+) -> _Told:
+    """What is told of the chip, the job and the cache: by the arguments, else by the settings.
 
     Raises:
         UsageError: There is no such chip, workload or stack.
@@ -309,7 +320,22 @@ def _told(settings: Settings | None, chip: str = "", workload: str = "", stack: 
 
     given = settings or Settings()
     job = told_job(workload or given.workload, stack or given.stack)
-    return {"chip": given.chips.told(chip or given.chip or None), "job": job}
+    told_chip = given.chips.told(chip or given.chip or None)
+    return {"chip": told_chip, "job": job, "cache": _open_cache(cache, given)}
+
+
+def _open_cache(cache: AnyPath | None, settings: Settings) -> CacheFolder | None:
+    """The cache that is named, else that of the settings; a warning says why nothing can be written there."""
+    from pathlib import Path
+
+    folder = settings.cache if cache is None else Path(cache)
+    if folder is None:
+        return None
+    import warnings
+
+    from advisor.fact_store.cache_folder import CacheFolder
+
+    return CacheFolder(folder, settings.cache_bytes, lambda said: warnings.warn(str(said), stacklevel=2))
 
 
 def _as_settings(given: AnyPath | Settings | None) -> Settings | None:

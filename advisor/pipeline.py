@@ -31,9 +31,10 @@ from advisor.facts.derived import (
     TypeOperator,
 )
 from advisor.facts.observed import OBSERVED, Damage, Setting, StepWindow
-from advisor.facts.profile import Derivation, Profile, WantedFact, fact_of_wanted
+from advisor.facts.profile import Derivation, Gather, Profile, WantedFact, fact_of_wanted
 from advisor.facts.selection import FirstRow
 from advisor.facts.table import Table
+from advisor.input_folders import paths_outside_captures
 from advisor.messages.errors import FactMissing, InputError
 from advisor.model.comparison import Comparison, Tolerance
 from advisor.model.findings import Account, Diagnosis, Exhibit, Finding, Outcome
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 
     from advisor.comparison.verification import Verification, Verifications
     from advisor.engine.module_places import Named
+    from advisor.fact_store.cache_folder import CacheFolder
     from advisor.inspection import Ranks
     from advisor.model.explanation import Explanation
     from advisor.model.inspection import Inspection
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from advisor.policy.settings import Settings
     from advisor.rank_work.cluster_asked import ClusterAsked
     from advisor.rules.catalog import Catalog
+    from advisor.sources import UnpackedInput
 
 F = TypeVar("F", bound=Fact)
 
@@ -96,15 +99,18 @@ def open_profile(
     also: Sequence[Derivation] = (),
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
+    cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
 ) -> Profile:
     """What lies at this path, as a profile; with `also`, more can be derived from it than rules read.
 
     Little is read before a table is asked for. `chip` is what the user says of the chip, and `job` what of the job;
-    `on` is the cluster whose workers read the ranks, where it is not this machine.
+    `on` is the cluster whose workers read the ranks, where it is not this machine. What lies in the `cache` of
+    ranks that did not change is not read again; archives are, for they are unpacked anew.
 
     Raises:
         InputError: Nothing there can be read; the message says what was found and what to do.
+        UsageError: The cache would lie in the input.
     """
     from advisor.analysis import DERIVATIONS
     from advisor.rules.patterns import shipped_patterns
@@ -112,16 +118,28 @@ def open_profile(
 
     unpacked = UnpackedInput(path if on is None else path.absolute())
     run, sources = open_unpacked(unpacked, jobs=jobs, progress=progress)
-    gather = LocalProcesses(worker_count(jobs, sources), progress) if on is None else on.gather(progress)
+    gather: Gather = LocalProcesses(worker_count(jobs, sources), progress) if on is None else on.gather(progress)
     return Profile(
         _as_told(run, chip, job),
         sources,
         (*DERIVATIONS, *also),
-        gather=gather,
+        gather=gather if cache is None else _with_cache(cache, gather, unpacked, run, progress),
         keeps=unpacked,
         usual_patterns=lambda: shipped_patterns().chains,
         chips=chip.table,
     )
+
+
+def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run: Run, progress: Progress) -> Gather:
+    """Takes from the cache what is there, and has the rest done; what was unpacked goes away, and is not kept.
+
+    Raises:
+        UsageError: The cache would lie in the input.
+    """
+    from advisor.rank_work.stored_work import StoredWork
+
+    paths_outside_captures([cache.folder], unpacked.given, (".", *(capture.path for capture in run.captures)))
+    return gather if unpacked.packed else StoredWork(cache, gather, progress)
 
 
 def _as_told(run: Run, chip: ToldChip, job: JobKind | None) -> Run:
@@ -211,6 +229,7 @@ def open_given(
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
     tables: bool = False,
+    cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
 ) -> Diagnosis | Profile:
     """What lies at this path: the diagnosis in a .json, or a capture; with `tables` it can be set beside another.
@@ -221,10 +240,10 @@ def open_given(
     if is_saved(path):
         return saved_diagnosis(path)
     if not tables:
-        return open_profile(path, jobs=jobs, progress=progress, chip=chip, job=job, on=on)
+        return open_profile(path, jobs=jobs, progress=progress, chip=chip, job=job, cache=cache, on=on)
     from advisor.comparison.tables import ALSO
 
-    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip, job=job, on=on)
+    return open_profile(path, jobs=jobs, progress=progress, also=ALSO, chip=chip, job=job, cache=cache, on=on)
 
 
 def diagnose_if_needed(
@@ -264,6 +283,7 @@ def open_to_count(
     progress: Progress = silent,
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
+    cache: CacheFolder | None = None,
     on: ClusterAsked | None = None,
 ) -> Profile:
     """What lies at this path, as a profile that can be counted too. The arguments are those of `open_profile`.
@@ -275,7 +295,7 @@ def open_to_count(
     from advisor.statistics.micro_batches import micro_batches
 
     also = (*DERIVATIONS, micro_batches)
-    return open_profile(path, jobs=jobs, progress=progress, also=also, chip=chip, job=job, on=on)
+    return open_profile(path, jobs=jobs, progress=progress, also=also, chip=chip, job=job, cache=cache, on=on)
 
 
 def count_profile(
@@ -381,6 +401,7 @@ def inspect(
     progress: Progress = silent,
     chip: ToldChip = NOTHING_TOLD,
     job: JobKind | None = None,
+    cache: CacheFolder | None = None,
 ) -> Inspection:
     """What lies at a path: sources, ranks, files, tables, which rules can look, and how to record the rest.
 
@@ -388,6 +409,7 @@ def inspect(
 
     Raises:
         InputError: Nothing lies at the path.
+        UsageError: The cache would lie in the input.
     """
     from advisor.analysis import DERIVATIONS
     from advisor.inspection import Ranks, inspect_what_is_refused
@@ -401,7 +423,9 @@ def inspect(
             return inspect_what_is_refused(unpacked, refused)
         run = _as_told(run, chip, job)
         ranks = Ranks(run, sources)
-        gather = LocalProcesses(worker_count(jobs, ranks.to_read), progress)
+        gather: Gather = LocalProcesses(worker_count(jobs, ranks.to_read), progress)
+        if cache is not None:
+            gather = _with_cache(cache, gather, unpacked, run, progress)
         profile = Profile(run, ranks.to_read, DERIVATIONS, gather=gather, chips=chip.table)
         return _inspect_profile(unpacked.path, ranks, profile, catalog)
 

@@ -96,6 +96,11 @@ def rule_options(one: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a folder with rules of your own; may be repeated",
     )
+    config_option(one)
+
+
+def config_option(one: argparse.ArgumentParser) -> None:
+    """Which settings are in force."""
     one.add_argument(
         "--config",
         type=Path,
@@ -120,8 +125,16 @@ def source_options(one: argparse.ArgumentParser) -> None:
     )
 
 
-def reading_options(one: argparse.ArgumentParser, *, on_cluster: bool = True) -> None:
-    """How a capture is read; not everything can be done `on_cluster`."""
+def reading_options(one: argparse.ArgumentParser, *, on_cluster: bool = True, cached: bool = True) -> None:
+    """How a capture is read; not everything can be done `on_cluster`, or taken from a cache (`cached`)."""
+    if cached:
+        one.add_argument(
+            "--cache",
+            type=named_path,
+            metavar="DIR",
+            help="a folder where facts are kept, so that what did not change is not read again (default: `cache` of "
+            "the settings, else none)",
+        )
     one.add_argument(
         "--jobs",
         type=positive_number,

@@ -82,7 +82,7 @@ def diagnose_capture(path: Path, arguments: argparse.Namespace, settings: Settin
     from advisor.report.progress_bar import ProgressBar
 
     with ProgressBar(language_of(arguments.lang)) as bar:
-        told = {"chip": arguments.chip, "job": arguments.job, "on": cluster_asked(arguments)}
+        told = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
         profile = open_profile(path, jobs=arguments.jobs, progress=bar, **told)
         warn_of_chip(profile, arguments)
         return diagnose_if_needed(profile, catalog_of(arguments.rules, settings), bar), profile

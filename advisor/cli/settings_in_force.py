@@ -14,6 +14,7 @@ from advisor.cli.arguments import PROJECT_FILE, SETTINGS_FILE
 if TYPE_CHECKING:
     import argparse
 
+    from advisor.fact_store.cache_folder import CacheFolder
     from advisor.messages.message import Message
     from advisor.messages.text import Language
     from advisor.policy.settings import Settings
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings | None:
-    """The settings in force, if any; what they say of language, exit code, chip and job counts where the command does
-    not.
+    """The settings in force, if any; what they say of language, exit code, chip, job and cache counts where the command
+    does not.
 
     Raises:
         UsageError: There is no such file, or no such chip.
@@ -36,7 +37,22 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
     arguments.chip = chips.told(told if told is not None or settings is None else settings.chip or None)
     workload, stack = (getattr(arguments, name, "") or getattr(settings, name, "") for name in ("workload", "stack"))
     arguments.job = told_job(workload or "", stack or "")
+    arguments.cache = _cache_in_force(arguments, settings)
     return settings
+
+
+def _cache_in_force(arguments: argparse.Namespace, settings: Settings | None) -> CacheFolder | None:
+    """The cache of the command, else that of the settings; why it cannot be written is said on the side."""
+    folder: Path | None = getattr(arguments, "cache", None) or (settings.cache if settings is not None else None)
+    if folder is None:
+        return None
+    from advisor.fact_store.cache_folder import CacheFolder
+
+    def tell(said: Message) -> None:
+        if not getattr(arguments, "quiet", False):
+            print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
+
+    return CacheFolder(folder, settings.cache_bytes if settings is not None else None, tell)
 
 
 def _read_settings(arguments: argparse.Namespace) -> Settings | None:

@@ -202,7 +202,7 @@ class Profile:
         ordered = tuple(sorted(per_rank, key=lambda asked: asked is Damage))
         threads = 2 if self.single and self.size_bytes > BESIDE_WORTH_BYTES else 1
         known = dict(self._found) if self.single else {}
-        work = _RankWork(self._inputs, self._makers, ordered, known, threads)
+        work = FactsWanted(self._inputs, self._makers, ordered, known, threads)
         parts: list[RankFacts] = []
         for part in self._gather(work, self._sources):
             yield part
@@ -254,7 +254,7 @@ def _join_ranks(asked: WantedFact, parts: Sequence[ReadTable]) -> ReadTable:
     return Selected.concat([part for part in parts if isinstance(part, Selected)])
 
 
-class _RankWork:
+class FactsWanted:
     """The facts wanted of one source. A class, not a closure, so that a process pool can take it along.
 
     Events are read first, together, so that the files that hold them can be let go; then their tables are let go as
@@ -279,6 +279,11 @@ class _RankWork:
         later = [frozenset[type[Fact]]().union(*behind[end:]) for end in ends]
         self.let_go = [frozenset[type[Fact]]().union(*behind) - left - {*wanted} for left in later]
         """By place in the order: what nobody needs any more."""
+
+    def without_known(self, also: Iterable[WantedFact]) -> FactsWanted:
+        """The same for a source of which nothing is known, and these beside it: all of it is read."""
+        every = sorted(dict.fromkeys((*also, *self.wanted)), key=lambda asked: asked is Damage)
+        return FactsWanted(self.inputs, self.makers, tuple(every), {}, self.threads)
 
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)

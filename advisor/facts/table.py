@@ -191,6 +191,10 @@ class Table(Generic[F]):
             raise TypeError(f"{self.fact.table}.{name} is text; use texts()")
         return found
 
+    def columns(self) -> Iterable[tuple[str, Values]]:
+        """The columns that are there, with their names."""
+        return self._data.items()
+
     def texts(self, name: str) -> Texts:
         """A text column."""
         found = self._data[name]

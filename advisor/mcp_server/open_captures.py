@@ -9,6 +9,7 @@ from threading import RLock
 from msgspec import Struct
 
 from advisor.chips import NOTHING_TOLD, ToldChip
+from advisor.fact_store.cache_folder import CacheFolder
 from advisor.facts.profile import Profile
 from advisor.mcp_server.roots import PermittedPath, Roots
 from advisor.messages.errors import UsageError
@@ -44,9 +45,14 @@ class Opened:
     """Opens captures below the roots and keeps the last few; hold the `lock` while one is worked with."""
 
     def __init__(
-        self, roots: Roots, catalog: Catalog, chip: ToldChip = NOTHING_TOLD, job: JobKind | None = None
+        self,
+        roots: Roots,
+        catalog: Catalog,
+        chip: ToldChip = NOTHING_TOLD,
+        job: JobKind | None = None,
+        cache: CacheFolder | None = None,
     ) -> None:
-        self.roots, self.catalog, self.chip, self.job = roots, catalog, chip, job
+        self.roots, self.catalog, self.chip, self.job, self.cache = roots, catalog, chip, job, cache
         self.lock = RLock()
         """A profile reads its files as it is asked, which two questions at once must not do."""
         self._seen: OrderedDict[PermittedPath, Seen] = OrderedDict()
@@ -90,7 +96,7 @@ class Opened:
 
     def _open_capture(self, given: PermittedPath, progress: Progress) -> Seen:
         # in this process: forking one that serves requests in threads may leave a lock held for ever
-        opened = open_given(given.path, jobs=1, progress=progress, chip=self.chip, job=self.job)
+        opened = open_given(given.path, jobs=1, progress=progress, chip=self.chip, job=self.job, cache=self.cache)
         return Seen(given, None, opened) if isinstance(opened, Diagnosis) else Seen(given, opened)
 
     def _let_go(self) -> None:

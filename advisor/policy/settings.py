@@ -26,12 +26,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.chips import ChipTable
-from advisor.messages.errors import FilePlace, Mistake, RuleError
+from advisor.messages.errors import FilePlace, Mistake, RuleError, Unclear
 from advisor.messages.message import Message
 from advisor.model.comparison import Tolerance
 from advisor.model.findings import Severity
 from advisor.model.job import STACKS, TOLD_WORKLOADS, JobKind, told_job
 from advisor.policy import pyproject
+from advisor.policy.amounts import MEMORY, parse_amount
 from advisor.policy.mistakes import Faults
 from advisor.policy.own_chips import read_chips
 from advisor.policy.policy import FailCondition, Policy, parse_bars
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
-TOP_LEVEL = ("rules", "language", "fail_on", "chip", "chips", "workload", "stack")
+TOP_LEVEL = ("rules", "language", "fail_on", "chip", "chips", "workload", "stack", "cache")
 _LEVELS = tuple(level.name for level in Severity)
 OWN_RULES = Message("own_rules")
 
@@ -72,6 +73,10 @@ class Settings:
     """What ran, in a word of `TOLD_WORKLOADS`; empty where nothing is said."""
     stack: str = ""
     """Whose flags the job has, one of `STACKS`; empty where nothing is said."""
+    cache: Path | None = None
+    """The folder where facts of captures are kept; None where nothing is kept."""
+    cache_bytes: int | None = None
+    """How much may be kept there; None leaves it to whoever keeps it."""
     fail_on: tuple[FailCondition, ...] | None = None
     """Which findings fail a run; none at all where it is empty. None leaves it to the command."""
     policy: Policy = field(default_factory=Policy)
@@ -93,7 +98,7 @@ class Settings:
         if mistakes := source.refused_link(path, _project_of(path)):
             raise RuleError(mistakes)
         faults = Faults(pyproject.read_document(path) if path.suffix.lower() == ".toml" else source.read_document(path))
-        settings = _Reader(faults).settings()
+        settings = _Reader(faults, path.parent).settings()
         if faults.mistakes:
             raise RuleError(sorted(faults.mistakes, key=lambda mistake: mistake.place))
         return settings
@@ -171,8 +176,8 @@ def _category_patterns(rules: Iterable[str]) -> set[str]:
 class _Reader:
     """Checks the shape of the file."""
 
-    def __init__(self, faults: Faults) -> None:
-        self.faults = faults
+    def __init__(self, faults: Faults, folder: Path) -> None:
+        self.faults, self.folder = faults, folder
 
     def settings(self) -> Settings:
         faults, data = self.faults, self.faults.document.data
@@ -184,6 +189,7 @@ class _Reader:
         faults.only((), data, (*TOP_LEVEL, *SECTIONS))
         overrides = faults.mapping(("rules",), data.get("rules"), Message("rule_ids"))
         chips = read_chips(data.get("chips"), faults)
+        cache, cache_bytes = self.cache(data.get("cache"))
         return Settings(
             rules={key: self.override(key, value) for key, value in overrides.items()},
             language=faults.word(("language",), data.get("language"), _LANGUAGES),
@@ -191,6 +197,8 @@ class _Reader:
             chips=chips,
             workload=faults.word(("workload",), data.get("workload"), tuple(TOLD_WORKLOADS)) or "",
             stack=faults.word(("stack",), data.get("stack"), STACKS) or "",
+            cache=cache,
+            cache_bytes=cache_bytes,
             fail_on=self.fail_on(data.get("fail_on")),
             policy=read_policy(data, faults),
             tolerance=read_tolerance(data.get("compare"), faults),
@@ -213,6 +221,22 @@ class _Reader:
             )
             self.faults.wrong(("chip",), Message("unknown_chip", name=words), among if near else listed)
         return chip.name if chip else ""
+
+    def cache(self, given: Any) -> tuple[Path | None, int | None]:
+        """A folder, relative to that of the settings, and how much it may hold."""
+        said = given if isinstance(given, dict) else {"folder": given}
+        self.faults.only(("cache",), said, ("folder", "size"))
+        path: Path_ = ("cache", "folder") if isinstance(given, dict) else ("cache",)
+        words, most = said.get("folder"), None
+        if (words is None and given is not None) or not isinstance(words, str | None) or words == "":
+            self.faults.wrong(path if words is not None else ("cache",), Message("cache_is"))
+            words = None
+        if said.get("size") is not None:
+            try:
+                most = int(parse_amount(self.faults.text(("cache", "size"), said["size"]) or "", MEMORY)[0])
+            except Unclear as wrong:
+                self.faults.wrong(("cache", "size"), wrong.what, wrong.hint)
+        return None if words is None else self.folder / os.path.expanduser(words), most
 
     def fail_on(self, given: Any) -> tuple[FailCondition, ...] | None:
         """A severity, several as a list or with commas, `new:` or `worse:` before any of them; or none."""

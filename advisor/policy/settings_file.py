@@ -93,6 +93,15 @@ class ChipFile(_Section):
     )
 
 
+class CacheFile(_Section):
+    """Where facts of captures are kept, and how much of them."""
+
+    folder: str = Field(min_length=1, description="The folder, relative to that of this file; it is made where needed.")
+    size: Memory | None = Field(
+        None, description="How much it may hold: what was used longest ago goes first (default: 10 GiB)."
+    )
+
+
 class SuppressionFile(_Section):
     """A finding that the project lives with for now."""
 
@@ -145,6 +154,11 @@ class SettingsFile(_Section):
         None,
         description="The software whose flags the job has, where captures do not show it or show it wrongly; `--stack` "
         "wins.",
+    )
+    cache: Annotated[str, Field(min_length=1)] | CacheFile | None = Field(
+        None,
+        description="A folder where facts are kept, so that what did not change is not read again, or that and how "
+        "much it may hold; `--cache` wins.",
     )
     fail_on: Bars | list[Bars] | None = Field(
         None,

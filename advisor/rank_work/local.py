@@ -31,7 +31,8 @@ class LocalProcesses(Struct, frozen=True):
     progress: Progress
 
     def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
-        if self.workers == 1:
+        workers = min(self.workers, len(sources))
+        if workers <= 1:
             yield from self._report_ranks(map(work, sources), len(sources))
             return
         import multiprocessing
@@ -42,7 +43,7 @@ class LocalProcesses(Struct, frozen=True):
         # every process gets the run and all ranks once: what ranks share would else be sent with each of them
         packed = pack_ranks(work, sources)
         with ProcessPoolExecutor(
-            self.workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(packed,)
+            workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(packed,)
         ) as pool:
             try:
                 yield from self._report_ranks(pool.map(_facts_of_rank, range(len(sources))), len(sources))

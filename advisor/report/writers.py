@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from advisor.input_folders import paths_outside_captures, place_identity
 from advisor.messages.errors import UsageError
 from advisor.messages.message import Message
 from advisor.report.output_files import cannot_be_written, write_file
@@ -117,7 +118,7 @@ def _check_place(path: Path, sources: Sequence[Path]) -> None:
         raise UsageError(Message("is_folder", path=path), another)
     if stat.S_ISBLK(kind):
         raise UsageError(Message("is_disk", path=path), another)
-    if _identity(path) in map(_identity, sources):
+    if place_identity(path) in map(place_identity, sources):
         raise UsageError(Message("is_input", path=path), another)
 
 
@@ -128,22 +129,13 @@ def check_folder(path: Path, source: Path) -> None:
         UsageError: It will not do.
     """
     _check_parent(path)
-    if os.path.exists(path) and _identity(path) == _identity(source):
+    if os.path.exists(path) and place_identity(path) == place_identity(source):
         raise UsageError(Message("is_input", path=path), Message("give_new_folder"))
 
 
 def _check_parent(path: Path) -> None:
     if not os.path.isdir(Path(os.path.realpath(path)).parent):
         raise UsageError(Message("no_folder_for", path=path, folder=path.parent), Message("make_folder")) from None
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file or folder from all others, by whatever words it is called; nothing where none can be seen."""
-    try:
-        there = path.stat()
-    except OSError:
-        return None
-    return there.st_dev, there.st_ino
 
 
 def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence[str]) -> None:
@@ -153,18 +145,6 @@ def outside_captures(outputs: Sequence[Output], source: Path, captures: Sequence
         UsageError: A file would lie in a capture.
     """
     paths_outside_captures([output.path for output in outputs if not output.is_stdout], source, captures)
-
-
-def paths_outside_captures(paths: Iterable[Path], source: Path, captures: Sequence[str]) -> None:
-    """Refuses files and folders that would lie in a capture.
-
-    Raises:
-        UsageError: One would.
-    """
-    folders = {_identity(source / capture) for capture in captures if os.path.isdir(source / capture)}
-    for path in paths:
-        if any(_identity(folder) in folders for folder in Path(os.path.realpath(path)).parents):
-            raise UsageError(Message("inside_capture", path=path), Message("give_file_outside"))
 
 
 def write_report(

@@ -59,6 +59,16 @@ def place_of_source(source: Source) -> tuple[int, str]:
     return rank, name or next((path.parent.name for path in paths_of_source(source)), "")
 
 
+@runtime_checkable
+class RestsOnFiles(Protocol):
+    """A source that says what must not change for its facts to stay the same."""
+
+    @property
+    def rests_on(self) -> tuple[Path, ...]:
+        """Every file that may be read, also one that is not there yet, and folders of which any file may be."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something a family recognises, and the folder it is known by. Families add what they need to open it."""

@@ -147,7 +147,7 @@ def test_init_writes_settings_that_change_nothing_until_a_line_is_uncommented(
     assert main(["rules", "list"]) == 0
     data = source.read_document(deep / "advisor.yaml").data
     SCHEMA.validate(data)
-    words = {"language", "chip", "workload", "stack", "fail_on"}
+    words = {"language", "chip", "workload", "stack", "cache", "fail_on"}
     assert set(data) == words | {"rules", "policy", "budgets", "chips", "suppressions", "compare"}
 
 
@@ -166,6 +166,8 @@ VALID = (
     "language: en",
     "chip: 910b3",
     "chips: {Ascend910B4: {memory: 64GiB, source: npu-smi}, A-1: {tflops: {BF16: 400}, clock_mhz: 1600, source: us}}",
+    "cache: .advisor-cache",
+    "cache: {folder: ~/kept, size: 20GiB}",
     "fail_on: none",
     "fail_on: [new:high, critical]",
     "rules: {host/free-time: {params: {normal: 0.15}, severity: high}, comm/*: off, acme/mine: on}",
@@ -178,6 +180,11 @@ WRONG = (
     "chips: {A-1: {memory: 64GiB}}",
     "chips: {A-1: {clock_mhz: 0, source: us}}",
     "chips: {A-1: {tflops: {FP64: 60}, source: us}}",
+    "cache: ''",
+    "cache: [kept]",
+    "cache: {size: 20GiB}",
+    "cache: {folder: kept, size: 20}",
+    "cache: {folder: kept, most: 20GiB}",
     "langage: en",
     "fail_on: hgih",
     "rules: {host/free-time: {params: {nrmal: 0.15}}}",

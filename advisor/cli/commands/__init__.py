@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "compare": "say what changed from one profile to another, and why",
         "stats": "count kernels, operators, calls, collectives, ranks, links, gaps and memory, as tables",
         "facts": "write every table of facts as Parquet, for questions of your own and for later diagnoses",
+        "cache": "show or clear what is kept of captures that were read before",
         "mcp": "offer diagnoses, explanations and tables to assistants (Model Context Protocol)",
         "render": "write a report again from a saved .json, without the capture",
         "init": "write a commented advisor.yaml to begin with",

@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
                 if done >= total and what in READ:
                     charts.wake()
 
-            words = {"chip": arguments.chip, "job": arguments.job, "on": cluster_asked(arguments)}
+            words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
             profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, **words)
             warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))
@@ -87,7 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
                 give_back_memory(column=4 << 20, free=16 << 20)
             rules = partial(catalog_of, arguments.rules, settings, arguments.only)
             # drawing takes as long as reading the rules, and they want all that rests on events
-            ahead = small and profile.single and charts.wanted and settings is None and not arguments.only
+            alone = small and profile.single and arguments.cache is None  # tables of events are not kept
+            ahead = alone and charts.wanted and settings is None and not arguments.only
             catalog = None if ahead else rules()
             shown = prepare_exhibits(profile, catalog)
             begin_charts(charts, language, shown)

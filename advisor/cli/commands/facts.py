@@ -28,7 +28,7 @@ def words(one: argparse.ArgumentParser) -> None:
     )
     one.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
     language_option(one)
-    reading_options(one, on_cluster=False)
+    reading_options(one, on_cluster=False, cached=False)
     one.set_defaults(run=run)
 
 
@@ -38,11 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: Something else lies where the facts are to be written, or nothing can be written there.
     """
+    from advisor.input_folders import paths_outside_captures
     from advisor.messages.message import Message
     from advisor.pipeline import open_profile, write_facts
     from advisor.report.output_files import cannot_be_written
     from advisor.report.progress_bar import ProgressBar
-    from advisor.report.writers import paths_outside_captures
     from advisor.units import show_value
 
     refuse_saved(arguments.path)

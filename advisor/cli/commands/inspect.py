@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     language = language_of(arguments.lang)
     with ProgressBar(language) as bar:
         catalog = catalog_of(arguments.rules, settings)
-        words = {"chip": arguments.chip, "job": arguments.job}
+        words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache}
         found = inspect(arguments.path, catalog, jobs=arguments.jobs, progress=bar, **words)
     outside_captures(outputs, arguments.path, tuple(one.path for one in found.found))
     write_outputs(Told(inspection_document(found, language), found.to_json), outputs, language)

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise _missing_mcp_error() from error
     settings = settings_of(arguments)
     roots, catalog = Roots(arguments.root or [_default_root()]), catalog_of(arguments.rules, settings)
-    opened = Opened(roots, catalog, arguments.chip, arguments.job)
+    opened = Opened(roots, catalog, arguments.chip, arguments.job, arguments.cache)
     server = build_server(Tools(opened, settings, language_of(arguments.lang)))
     try:
         server.run("stdio")

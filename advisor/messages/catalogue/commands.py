@@ -54,6 +54,20 @@ TEXTS: Mapping[str, Text] = {
     "inside_capture": Text(
         "{path} lies inside the capture, and captures are never written to", "{path} 位于采集目录内，采集目录不允许写入"
     ),
+    "cache_not_written": Text(
+        "nothing is kept in {path}: {why}; what was read is read again next time",
+        "无法写入缓存目录 {path}：{why}；下次仍需重新读取",
+    ),
+    "cache_holds": Text(
+        "{path}: {entries} entries of {captures} captures, {size}",
+        "{path}：{captures} 份采集数据的 {entries} 条缓存，共 {size}",
+    ),
+    "cache_cleared": Text("{path}: {entries} entries removed, {size}", "{path}：已删除 {entries} 条缓存，共 {size}"),
+    "no_cache_named": Text("no cache is named", "未指定缓存目录"),
+    "name_cache": Text(
+        "give the folder that --cache was given, or set `cache` in the settings",
+        "请给出 --cache 所用的目录，或在配置文件中设置 `cache`",
+    ),
     "give_file_outside": Text("give a file outside of it", "请把输出写到采集目录之外"),
     "store_in_the_way": Text(
         "{path} holds something else than a store of facts, which is not replaced",

@@ -57,6 +57,10 @@ TEXTS: Mapping[str, Text] = {
         "against a baseline also `new:high` or `worse:high`, without a blank",
         "对比基线时还可用 `new:high` 或 `worse:high`，不带空格",
     ),
+    "cache_is": Text(
+        "`cache` is a folder such as `.advisor-cache`, or has a `folder`",
+        "`cache` 应为一个目录，例如 `.advisor-cache`，或用 `folder` 指明目录",
+    ),
     "spread_is": Text("`spread` is a number such as 2, not `{given}`", "`spread` 应为数字，例如 2，不能是 `{given}`"),
     # amounts
     "more_than_whole": Text("`{words}` is more than the whole", "`{words}` 超过整体"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import Column, Fact
 from advisor.facts.observed import Damage
 from advisor.facts.table import Table, Texts, Values
@@ -113,6 +114,12 @@ class Description:
     def paths(self) -> tuple[Path, ...]:
         """Every file that facts are read from."""
         return (*self.files.values(), *self.databases.values())
+
+    @property
+    def rests_on(self) -> tuple[Path, ...]:
+        """Its folder with all that lies below, and what may be told of the machine beside it."""
+        beside = (self.root.parent / FILE_NAME,) if self.below_input else ()
+        return (*self.paths, *(part for parts in self.more.values() for part in parts), self.root, self.output, *beside)
 
     @property
     def exports_text(self) -> bool:

@@ -64,6 +64,11 @@ class ClusterSummary:
         """Every file that facts are read from."""
         return (*self.files.values(), *self._database.databases.values())
 
+    @property
+    def rests_on(self) -> tuple[Path, ...]:
+        """Its folder."""
+        return (self.folder,)
+
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact, for all ranks of the summary.
 

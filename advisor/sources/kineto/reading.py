@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from msgspec import Struct
 
+from advisor.environment_snapshot import FILE_NAME
 from advisor.facts.base import MISSING, Fact
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
@@ -134,6 +135,11 @@ class TraceDescription:
     def paths(self) -> tuple[Path, ...]:
         """The file that every fact is read from."""
         return (self.path,)
+
+    @property
+    def rests_on(self) -> tuple[Path, ...]:
+        """The file, and what may be told of the machine beside it."""
+        return (self.path, self.path.parent / FILE_NAME)
 
     @property
     def chip(self) -> str:

@@ -48,6 +48,11 @@ class LegacyRank:
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
+    def rests_on(self) -> tuple[Path, ...]:
+        """Its files."""
+        return tuple(self.files.values())
+
+    @property
     def stage(self) -> int:
         """Its pipeline stage, MISSING where there is none."""
         found = self.parallel.stage_of(self.rank)

@@ -43,6 +43,11 @@ class StoredRank:
         places = self._stored.tables.items()
         return (self._folder / FILE, *(self._path_of(name, place) for name, place in places if place.rank is not None))
 
+    @property
+    def rests_on(self) -> tuple[Path, ...]:
+        """The whole store: it is replaced in one go."""
+        return (self._folder,)
+
     def read(self, fact: type[F]) -> Table[F]:
         """The rows of a fact.
 

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The work over ranks taken from a cache where it was done before, whoever does the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct, field
+
+from advisor.fact_store.cache_folder import CacheFolder
+from advisor.fact_store.cached_facts import decode_facts, encode_facts
+from advisor.facts.profile import Gather, RankFacts, FactsWanted, Source, WantedFact
+from advisor.model.run import Run
+from advisor.progress import Progress
+from advisor.rank_work.lost_rank import FactsOfLostRank
+from advisor.rank_work.work_keys import FilesState, NoKeyError, ValueKeys, files_state, program_key
+from advisor.release import VERSION
+from advisor.sources.family import RestsOnFiles
+
+SETTLED_NS = 2_000_000_000
+"""Files that were changed later than this before the work began may change again within the same tick of a clock of
+their file system, of which the coarsest have two seconds: what is made of them is not kept."""
+
+
+class _Past(Struct):
+    """What became of a source since it was opened."""
+
+    source: Source
+    """Kept, for an id is its own while it is."""
+    opened: str
+    """What described it then."""
+    asked: list[str] = field(default_factory=list)
+    """What was wanted of it, in order: what comes to light of damage depends on what was read before."""
+    unread: list[WantedFact] = field(default_factory=list)
+    """What of that was taken from the cache, so that nothing was read for it."""
+
+
+class _Place(Struct, frozen=True):
+    """Where the facts of a source are kept: its key, and the state of its files when it was made."""
+
+    key: str
+    files: FilesState
+    rests_on: RestsOnFiles
+
+
+class StoredWork:
+    """Gives what is kept in a cache, leaves the rest to another gatherer, and keeps it as it arrives."""
+
+    def __init__(self, cache: CacheFolder, gather: Gather, progress: Progress) -> None:
+        self._cache, self._gather, self._progress = cache, gather, progress
+        self._past: dict[int, _Past] = {}
+
+    def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
+        if not isinstance(work, FactsWanted):
+            yield from self._gather(work, sources)
+            return
+        began_ns = time.time_ns()
+        places = self._places_of(work, sources)
+        found = [None if place is None else self._facts_kept(place, work.wanted) for place in places]
+        missing = [source for source, part in zip(sources, found, strict=True) if part is None]
+        fresh = iter(self._gather(self._work_for(work, missing), missing)) if missing else iter(())
+        written = False
+        for source, place, kept in zip(sources, places, found, strict=True):
+            if kept is not None:
+                self._past[id(source)].unread += work.wanted
+                yield kept
+                continue
+            made = next(fresh)
+            part = {asked: made[asked] for asked in work.wanted}
+            if place is not None and not isinstance(made, FactsOfLostRank):
+                written |= self._keep_facts(place, part, work, began_ns)
+            yield part
+        if written:
+            self._cache.remove_oldest()
+        if not missing:
+            self._progress("ranks", len(sources), len(sources))
+
+    def _places_of(self, work: FactsWanted, sources: Sequence[Source]) -> list[_Place | None]:
+        """Where the facts of each source are kept; None for those of which that cannot be told."""
+        keys = ValueKeys()
+        try:
+            asked = keys.key_of((program_key(), work.wanted, _named_inputs(work)))
+        except NoKeyError:
+            return [None for _ in sources]
+        return [self._place_of(asked, source, keys) for source in sources]
+
+    def _place_of(self, asked: str, source: Source, keys: ValueKeys) -> _Place | None:
+        if not isinstance(source, RestsOnFiles):
+            return None
+        try:
+            past = self._past.get(id(source)) or _Past(source, keys.key_of(source))
+        except NoKeyError:
+            return None
+        self._past[id(source)] = past
+        past.asked.append(asked)
+        files = files_state(source.rests_on)
+        return None if files is None else _Place(keys.key_of((past.opened, past.asked, files.key)), files, source)
+
+    def _facts_kept(self, place: _Place, wanted: Sequence[WantedFact]) -> RankFacts | None:
+        content = self._cache.read_entry(place.key)
+        if content is None:
+            return None
+        try:
+            return decode_facts(content, wanted)
+        except ValueError:  # as msgspec's own errors are
+            return None
+
+    def _work_for(self, work: FactsWanted, missing: Sequence[Source]) -> FactsWanted:
+        """The work, and what was not read before: of what is read then, damage comes to light that is asked for now."""
+        past = [self._past[id(source)] for source in missing if id(source) in self._past]
+        unread = [asked for one in past for asked in one.unread]
+        for one in past:
+            one.unread = []
+        return work.without_known(unread) if unread else work
+
+    def _keep_facts(self, place: _Place, part: RankFacts, work: FactsWanted, began_ns: int) -> bool:
+        """Keeps what was just read, unless a file changed meanwhile; gives whether that could be done."""
+        if place.files.newest_ns > began_ns - SETTLED_NS or files_state(place.rests_on.rests_on) != place.files:
+            return False
+        content = encode_facts(part)
+        if content is None:
+            return False
+        return self._cache.write_entry(place.key, content, capture=_run_of(work).name, version=VERSION)
+
+
+def _run_of(work: FactsWanted) -> Run:
+    run = work.inputs[Run]
+    assert isinstance(run, Run)  # noqa: S101 - it is kept by its type
+    return run
+
+
+def _named_inputs(work: FactsWanted) -> list[object]:
+    """What derivations take beside tables; of the run what it says, and not how it was made."""
+    others = [given for kind, given in work.inputs.items() if kind is not Run]
+    return [_run_of(work).model_dump_json(), *others]

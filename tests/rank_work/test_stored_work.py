@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A cache changes how long a diagnosis takes and nothing else: the same bytes, from whatever lies in its folder."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+import advisor
+from advisor.fact_store.cache_folder import CacheFolder
+from advisor.facts.derived import OperatorShare
+from advisor.facts.observed import Damage, Kernel
+from advisor.facts.profile import Profile, RankFacts, Source
+from advisor.messages.errors import UsageError
+from advisor.messages.message import Message
+from advisor.model.findings import Diagnosis
+from advisor.pipeline import diagnose, open_profile, write_facts
+from advisor.progress import silent
+from advisor.rank_work.stored_work import StoredWork
+from tests.shared_captures import SharedCaptures
+
+CASES = [
+    ("slow-link", {"export": "database"}),
+    ("expert-imbalance", {}),
+    ("uneven-stages", {"export": "database", "level": 0}),
+    ("synchronise-per-layer", {"level": 2}),
+]
+REAL = [
+    "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz",
+    "gpu_hta/trace_filter",
+    "helix_fixtures/msprof_real_output",
+    "mindinsight_legacy/cluster_propose",
+    "mindinsight_legacy/profiler",
+    "msinsight_pytorch_matrix/db/level2",
+    "msinsight_pytorch_matrix/text/level1",
+    "msinsight_server_testdata/cluster_analysis_output",
+    "published_tables/mindformers_24l_dp8_ascend_ms",
+]
+OLD_S = 1_700_000_000
+CATALOG = advisor.load_rules()
+
+
+@pytest.fixture
+def capture(shared: SharedCaptures, tmp_path: Path) -> Path:
+    """A capture of several ranks of one's own, recorded some time ago."""
+    return old_copy(shared.written("slow-rank-compute", small=True), tmp_path / "prof")
+
+
+def old_copy(source: Path, target: Path) -> Path:
+    shutil.copytree(source, target)
+    for path in target.rglob("*"):
+        os.utime(path, (OLD_S, OLD_S))
+    return target
+
+
+def files_of(capture: Path, name: str) -> list[Path]:
+    return sorted(capture.rglob(name))
+
+
+class CountedCache(CacheFolder):
+    """Counts what was asked for and was there, and what was not."""
+
+    hits = misses = 0
+
+    def read_entry(self, key: str) -> bytes | None:
+        found = super().read_entry(key)
+        self.hits += found is not None
+        self.misses += found is None
+        return found
+
+
+def diagnosed(capture: Path, cache: CacheFolder | None, jobs: int = 1) -> str:
+    return diagnose(open_profile(capture, jobs=jobs, cache=cache), CATALOG).to_json()
+
+
+def counted(capture: Path, folder: Path, jobs: int = 1) -> tuple[str, int, int]:
+    """The diagnosis, and how many ranks were taken from the cache and how many were read."""
+    cache = CountedCache(folder)
+    said = diagnosed(capture, cache, jobs)
+    return said, cache.hits, cache.misses
+
+
+def check_same_from_cache(capture: Path, folder: Path) -> None:
+    plain = diagnosed(capture, None)
+    first, hits, misses = counted(capture, folder)
+    again, hits_again, misses_again = counted(capture, folder)
+    assert (hits, misses_again) == (0, 0)
+    assert misses > 0 and hits_again == misses
+    assert first == plain and again == plain
+
+
+@pytest.mark.parametrize(("case", "options"), CASES)
+def test_a_diagnosis_from_the_cache_is_the_first_one_to_the_byte(
+    shared: SharedCaptures, tmp_path: Path, case: str, options: dict[str, object]
+) -> None:
+    written = shared.written(case, small=True, **options)  # type: ignore[arg-type]
+    check_same_from_cache(old_copy(written, tmp_path / "prof"), tmp_path / "cache")
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_of_real_captures_too(real_data: Path, tmp_path: Path, name: str) -> None:
+    check_same_from_cache(real_data / name, tmp_path / "cache")
+
+
+def test_of_facts_that_were_written_too(capture: Path, tmp_path: Path) -> None:
+    write_facts(open_profile(capture), tmp_path / "facts")
+    check_same_from_cache(old_copy(tmp_path / "facts", tmp_path / "old"), tmp_path / "cache")
+
+
+def test_several_processes_do_what_is_not_there(capture: Path, tmp_path: Path) -> None:
+    plain = diagnosed(capture, None)
+    for jobs, hits in ((2, 0), (1, 2), (2, 2)):
+        assert counted(capture, tmp_path / "cache", jobs)[:2] == (plain, hits)
+
+
+def changed_name(file: Path) -> None:
+    file.write_bytes(file.read_bytes().replace(b"MatMul", b"MatMux"))
+    os.utime(file, (OLD_S, OLD_S))
+
+
+def touched(file: Path) -> None:
+    os.utime(file, (OLD_S + 9, OLD_S + 9))
+
+
+def replaced(file: Path) -> None:
+    shutil.copy2(file, file.with_suffix(".new"))
+    os.replace(file.with_suffix(".new"), file)
+
+
+@pytest.mark.parametrize("change", [changed_name, touched, replaced])
+def test_a_file_that_changed_is_read_again(capture: Path, tmp_path: Path, change: Callable[[Path], None]) -> None:
+    before = diagnosed(capture, CacheFolder(tmp_path / "cache"))
+    change(files_of(capture, "kernel_details.csv")[0])
+    said, hits, misses = counted(capture, tmp_path / "cache")
+    assert (hits, misses) == (1, 1)
+    assert said == diagnosed(capture, None)
+    assert (said == before) == (change is not changed_name)
+
+
+def test_a_file_that_is_new_is_read(capture: Path, tmp_path: Path) -> None:
+    diagnosed(capture, CacheFolder(tmp_path / "cache"))
+    (capture / "advisor_env.json").write_text('{"advisor_env": 1, "env": {"TASK_QUEUE_ENABLE": "0"}}', "utf-8")
+    os.utime(capture / "advisor_env.json", (OLD_S, OLD_S))
+    assert counted(capture, tmp_path / "cache")[0] == diagnosed(capture, None)
+
+
+def test_files_that_were_written_just_now_are_not_kept(capture: Path, tmp_path: Path) -> None:
+    for file in files_of(capture, "kernel_details.csv"):
+        os.utime(file)
+    diagnosed(capture, CacheFolder(tmp_path / "cache"))
+    assert not list(CacheFolder(tmp_path / "cache").entries())
+
+
+def test_files_that_change_while_they_are_read_are_not_kept(capture: Path, tmp_path: Path) -> None:
+    cache = CacheFolder(tmp_path / "cache")
+    profile = open_profile(capture, jobs=1)
+
+    def read_and_change(work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
+        for source in sources:
+            yield work(source)
+        touched(files_of(capture, "kernel_details.csv")[0])
+
+    def all_at_once(work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> list[RankFacts]:
+        return list(read_and_change(work, sources))
+
+    profile._gather = StoredWork(cache, all_at_once, silent)
+    profile.prepare([OperatorShare])
+    assert len(list(cache.entries())) == 1
+
+
+def damage_entry(path: Path, how: str) -> None:
+    content = path.read_bytes()
+    if how == "empty":
+        path.write_bytes(b"")
+    elif how == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "flipped":
+        path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    elif how == "foreign":
+        path.write_bytes(b"PK\x03\x04" + bytes(5000))
+    elif how == "of another":
+        shutil.copy(next(other for other in sorted(path.parent.glob("*.advisor-facts")) if other != path), path)
+    elif how == "pipe":
+        path.unlink()
+        os.mkfifo(path)
+    else:
+        path.unlink()
+        path.mkdir()
+
+
+@pytest.mark.parametrize("how", ["empty", "cut", "flipped", "foreign", "of another", "pipe", "folder"])
+def test_an_entry_that_is_none_is_read_from_the_capture(capture: Path, tmp_path: Path, how: str) -> None:
+    folder = tmp_path / "cache"
+    plain = diagnosed(capture, CacheFolder(folder))
+    damage_entry(sorted(folder.glob("*.advisor-facts"))[0], how)
+    assert counted(capture, folder) == (plain, 1, 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93\x01\x02\x03", b"\xc1", b"\x90", b"\x91\x81\xa4type\xa5table"])
+def test_an_entry_whose_content_is_something_else_is_read_from_the_capture(
+    capture: Path, tmp_path: Path, content: bytes
+) -> None:
+    """Its sum is right, as somebody who may write there could make it."""
+    cache = CacheFolder(tmp_path / "cache")
+    plain = diagnosed(capture, cache)
+    for entry, head in list(cache.heads()):
+        assert cache.write_entry(head.key, content, capture=head.capture, version=head.version)
+        assert entry.path.stat().st_size < 1000
+    assert diagnosed(capture, cache) == plain
+
+
+def test_a_cache_that_cannot_be_written_is_told_once_and_the_diagnosis_goes_on(capture: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    told: list[Message] = []
+    cache = CacheFolder(tmp_path / "file" / "cache", tell=told.append)
+    assert diagnosed(capture, cache) == diagnosed(capture, None)
+    assert [said.code for said in told] == ["cache_not_written"]
+
+
+@pytest.mark.parametrize("inside", ["", "cache", "deep/cache"])
+def test_a_cache_in_the_input_is_refused(capture: Path, inside: str) -> None:
+    before = sorted(capture.rglob("*"))
+    with pytest.raises(UsageError, match="never written to"):
+        diagnosed(capture, CacheFolder(capture / inside))
+    assert sorted(capture.rglob("*")) == before
+
+
+def test_what_is_unpacked_is_not_kept(capture: Path, tmp_path: Path) -> None:
+    packed = Path(shutil.make_archive(str(tmp_path / "prof"), "zip", capture))
+    os.utime(packed, (OLD_S, OLD_S))
+    assert diagnosed(packed, CacheFolder(tmp_path / "cache")) == diagnosed(packed, None)
+    assert not (tmp_path / "cache").exists()
+
+
+def damage_after(profile: Profile) -> list[dict[str, object]]:
+    """What is known of damage once kernels were read."""
+    profile.table(Kernel)
+    return profile.table(Damage).rows()
+
+
+def test_damage_that_came_to_light_before_is_told_by_a_later_question(capture: Path, tmp_path: Path) -> None:
+    """Kernels come from the cache, and what was wrong with their file is asked for later."""
+    one = files_of(capture, "kernel_details.csv")[0]
+    lines = one.read_text().splitlines()
+    one.write_text("\n".join([lines[0], "half a row", *lines[1:]]))
+    os.utime(one, (OLD_S, OLD_S))
+    rank = one.parents[1]
+    plain = damage_after(open_profile(rank))
+    assert any("kernel_details.csv" in str(row["file"]) for row in plain)
+    open_profile(rank, cache=CacheFolder(tmp_path / "cache")).table(Kernel)
+    assert damage_after(open_profile(rank, cache=CacheFolder(tmp_path / "cache"))) == plain
+    cache = CountedCache(tmp_path / "cache")
+    assert damage_after(open_profile(rank, cache=cache)) == plain
+    assert cache.misses == 0
+
+
+def test_other_rules_thresholds_and_chips_are_not_mixed_up(capture: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    some = CATALOG.select(["host/*"])
+    for _ in range(2):
+        for chip in ("910B3", "310P3"):
+            plain = advisor.diagnose(capture, chip=chip)
+            assert advisor.diagnose(capture, chip=chip, cache=cache).to_json() == plain.to_json()
+        kept = diagnose(open_profile(capture, cache=CacheFolder(cache)), some).to_json()
+        assert kept == diagnose(open_profile(capture), some).to_json()
+
+
+def _diagnose_often(capture: str, folder: str, expected: str) -> None:
+    for _ in range(3):
+        assert diagnosed(Path(capture), CacheFolder(Path(folder), 1 << 20)) == expected
+
+
+def test_runs_at_the_same_time_do_not_disturb_each_other(capture: Path, tmp_path: Path) -> None:
+    expected = diagnosed(capture, None)
+    context = multiprocessing.get_context("spawn")
+    given = (str(capture), str(tmp_path / "cache"), expected)
+    runs = [context.Process(target=_diagnose_often, args=given) for _ in range(3)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert [run.exitcode for run in runs] == [0, 0, 0]
+    assert not list((tmp_path / "cache").glob(".*"))
+    assert counted(capture, tmp_path / "cache") == (expected, 2, 0)
+
+
+def test_a_run_that_was_stopped_is_continued(capture: Path, tmp_path: Path) -> None:
+    profile = open_profile(capture, jobs=1, cache=CacheFolder(tmp_path / "cache"))
+    wanted = [OperatorShare, Damage]
+    parts = profile.read_ranks(wanted)
+    next(parts)
+    del parts
+    cache = CountedCache(tmp_path / "cache")
+    open_profile(capture, jobs=1, cache=cache).prepare(wanted)
+    assert (cache.hits, cache.misses) == (1, 1)
+
+
+def test_ranks_that_come_from_the_cache_are_told_as_done(capture: Path, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+
+    def listen(what: str, done: int, total: int) -> None:
+        told.append((what, done, total))
+
+    for _ in range(2):
+        told.clear()
+        diagnose(open_profile(capture, jobs=1, progress=listen, cache=CacheFolder(tmp_path / "cache")), CATALOG)
+    assert ("ranks", 2, 2) in told
+
+
+def test_python_takes_a_cache_and_warns_where_it_cannot_be_written(capture: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.warns(UserWarning, match="nothing is kept"):
+        said: Diagnosis = advisor.diagnose(capture, cache=tmp_path / "file" / "cache")
+    assert said.to_json() == advisor.diagnose(capture, cache=tmp_path / "cache").to_json()
+    assert len(list(CacheFolder(tmp_path / "cache").entries())) == 2

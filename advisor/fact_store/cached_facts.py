@@ -23,8 +23,8 @@ from advisor.messages.errors import FactMissing
 MOST_BYTES = 64 << 20
 """Facts that take more are not kept: what a diagnosis wants of a rank is below 1 MB, whatever its files take
 (measured in benchmarks/ranks.py); more are tables of events, which somebody asked for as a whole."""
-_KINDS = frozenset("iuf")
-"""Kinds of numbers of which columns are made."""
+_DTYPES = frozenset(np.dtype(code).str for code in "bhilqBHILQfd")
+"""Numbers of which columns may be made, as numpy writes their types."""
 
 
 class CachedColumn(Struct, frozen=True, array_like=True):
@@ -47,13 +47,12 @@ class CachedColumn(Struct, frozen=True, array_like=True):
         Raises:
             ValueError: It is of no such column.
         """
-        dtype = np.dtype(self.dtype)
-        if dtype.kind not in _KINDS or dtype.shape:
+        if self.dtype not in _DTYPES:
             raise ValueError(f"{self.name} holds {self.dtype}")
-        cells: Array = np.frombuffer(self.cells, dtype).copy()
+        cells: Array = np.frombuffer(self.cells, self.dtype).copy()
         if self.texts is None:
             return cells
-        if len(cells) and not (dtype.kind == "i" and cells.min() >= -1 and cells.max() < len(self.texts)):
+        if len(cells) and not (cells.dtype.kind == "i" and cells.min() >= -1 and cells.max() < len(self.texts)):
             raise ValueError(f"{self.name} has a code without a text")
         return Texts(cells, tuple(text.decode("utf-8", "surrogatepass") for text in self.texts))
 
@@ -142,7 +141,8 @@ def _encode_one(asked: WantedFact, found: ReadTable) -> _Cached | None:
     if isinstance(found, FactMissing):
         return CachedLack(WhyLacking.of(found))
     table = found if isinstance(found, Table) else found.rows
-    if table.fact is not fact_of_wanted(asked):
+    kinds = {(values.codes if isinstance(values, Texts) else values).dtype.str for _, values in table.columns()}
+    if table.fact is not fact_of_wanted(asked) or not kinds <= _DTYPES:
         return None
     rows = CachedTable.of(table)
     return rows if isinstance(found, Table) else CachedSelection(rows, CachedColumn.of("", found.stands_for))

@@ -103,9 +103,7 @@ def diagnose(
     given = _as_settings(settings)
     told = {"chip": chip, "workload": workload, "stack": stack, "on": on}
     if not isinstance(path, Profile):
-        path = load_profile(
-            path, **told, settings=given, cache=cache, progress=listener, rank_limit=rank_limit
-        )
+        path = load_profile(path, **told, settings=given, cache=cache, progress=listener, rank_limit=rank_limit)
     profile = path
     _attach_html()
     return run_rules(profile, load_rules(rules, given), listener)
@@ -246,9 +244,9 @@ def load_profile(
 
     `chip` is the chip, such as `910B3`, where the capture does not name it, `workload` what ran and `stack` what drove
     it, where the capture does not show it; `cache` is a folder where facts are kept, so that what did not change is not
-    read again; `settings` say the same where the arguments do not, and may know of chips of your own. `on` is the address of
-    a Dask scheduler such as `dask://host:8786`, whose workers then read the ranks, and `rank_limit` how many seconds one
-    of them may take over a rank.
+    read again; `settings` say the same where the arguments do not, and may know of chips of your own. `on` is the
+    address of a Dask scheduler such as `dask://host:8786`, whose workers then read the ranks, and `rank_limit` how many
+    seconds one of them may take over a rank.
 
     Raises:
         InputError: Nothing at the path can be read.

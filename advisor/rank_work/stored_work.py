@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.fact_store.cached_facts import decode_facts, encode_facts
-from advisor.facts.profile import Gather, RankFacts, FactsWanted, Source, WantedFact
+from advisor.facts.profile import FactsWanted, Gather, RankFacts, Source, WantedFact
 from advisor.model.run import Run
 from advisor.progress import Progress
 from advisor.rank_work.lost_rank import FactsOfLostRank

@@ -76,7 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
                 if done >= total and what in READ:
                     charts.wake()
 
-            words = {"chip": arguments.chip, "job": arguments.job, "cache": arguments.cache, "on": cluster_asked(arguments)}
+            words = {
+                "chip": arguments.chip,
+                "job": arguments.job,
+                "cache": arguments.cache,
+                "on": cluster_asked(arguments),
+            }
             profile = open_profile(arguments.path, jobs=arguments.jobs, progress=told, **words)
             warn_of_chip(profile, arguments)
             outside_captures(outputs, arguments.path, tuple(c.path for c in profile.run.captures))

@@ -21,6 +21,7 @@ from advisor.messages.message import Message
 from advisor.model.findings import Diagnosis
 from advisor.pipeline import diagnose, open_profile, write_facts
 from advisor.progress import silent
+from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
 from advisor.rank_work.stored_work import StoredWork
 from tests.shared_captures import SharedCaptures
 
@@ -170,6 +171,20 @@ def test_files_that_change_while_they_are_read_are_not_kept(capture: Path, tmp_p
 
     profile._gather = StoredWork(cache, all_at_once, silent)
     profile.prepare([OperatorShare])
+    assert len(list(cache.entries())) == 1
+
+
+def test_a_rank_that_was_set_aside_is_not_kept(capture: Path, tmp_path: Path) -> None:
+    cache = CacheFolder(tmp_path / "cache")
+    profile = open_profile(capture, jobs=1)
+
+    def lose_first(work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
+        yield FactsOfLostRank(work(LostRank(sources[0], Message("quoted", words="gone"))))
+        yield from map(work, sources[1:])
+
+    profile._gather = StoredWork(cache, lose_first, silent)
+    profile.prepare([OperatorShare, Damage])
+    assert "gone" in str(profile.table(Damage).rows())
     assert len(list(cache.entries())) == 1
 
 

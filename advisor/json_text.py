@@ -7,6 +7,8 @@ import json
 
 import msgspec
 
+_HALVES = "surrogatepass"
+
 
 def json_text(document: object) -> str:
     """Two blanks of indent, keys in the order they stand in, texts as they are, a final line break.
@@ -16,4 +18,6 @@ def json_text(document: object) -> str:
     Raises:
         ValueError: A number in it is not finite.
     """
-    return msgspec.json.format(json.dumps(document, ensure_ascii=False, allow_nan=False), indent=2) + "\n"
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    # half of a surrogate pair may stand in a name; whoever writes the text says what becomes of it
+    return msgspec.json.format(text.encode("utf-8", _HALVES), indent=2).decode("utf-8", _HALVES) + "\n"

@@ -174,3 +174,9 @@ def test_words_that_came_without_a_message_are_quoted_as_they_are(message: Saved
     said = damaged(message)
     assert "| 个别行或事件 | `row 3` | `` has no column `x` `` |" in said
     assert "| `a.csv` | `row 3` | `` has no column `x` `` |" in said
+
+
+def test_what_a_rule_reads_is_named_in_chinese_too() -> None:
+    """The explanation of a rule says what each column of its table holds."""
+    read = {rule.fact for rule in Catalog.load([shipped_folder("rules")]).rules}
+    assert {f"{fact.table}.{name}" for fact in read for name in fact.columns() if name not in COLUMNS} == set()

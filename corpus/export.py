@@ -125,7 +125,7 @@ def host_name(trace: RankTrace) -> str:
 
 def folder_name(trace: RankTrace) -> str:
     """The folder of one rank: host, process, moment."""
-    return f"{host_name(trace)}_{trace.pid}_20250109084754{trace.rank:03d}_ascend_pt"
+    return f"{host_name(trace)}_{trace.pid}_20250109084754{trace.rank % 1000:03d}_ascend_pt"
 
 
 def new_output(job: Job, trace: RankTrace, folder: Path, export: Export, kind: str) -> Path:

@@ -26,20 +26,38 @@ if TYPE_CHECKING:
     from advisor.report.sources import Sources
 
 
+TOP = 5
+"""So many findings stand on the terminal where nobody asks for another number."""
+MANY_RANKS, MOST_LINES = 64, 60
+"""Of a job of more ranks than these the terminal gets no more lines, for which fewer findings stand there."""
+
+
 def hand_out(diagnosis: Diagnosis, arguments: argparse.Namespace, outputs: Sequence[Output], charts: Renderer) -> int:
     from advisor.model.findings import Severity
-    from advisor.report.diagnosis.document import diagnosis_summary
-    from advisor.report.renderers.terminal import print_document
 
     write_all(diagnosis, arguments, outputs, charts)
     if not arguments.quiet:
         files = tuple(output.path for output in outputs if not output.is_stdout)
-        console = console_beside(outputs)
-        language, top = language_of(arguments.lang), arguments.top or 5
-        print_document(diagnosis_summary(diagnosis, language, top, is_written=bool(files)), console, files)
+        _print_summary(diagnosis, arguments, console_beside(outputs), files)
     level = arguments.fail_on
     worst = max((finding.severity for finding in diagnosis.findings), default=None)
     return FOUND if level and worst is not None and worst >= Severity[level] else FINE
+
+
+def _print_summary(
+    diagnosis: Diagnosis, arguments: argparse.Namespace, console: Console, files: Sequence[Path]
+) -> None:
+    """The answer on the terminal; of many ranks with as many findings as keep it within a screen or two."""
+    from advisor.report.diagnosis.document import diagnosis_summary
+    from advisor.report.renderers.terminal import count_lines, print_document
+
+    language, top = language_of(arguments.lang), arguments.top or TOP
+    summary = diagnosis_summary(diagnosis, language, top, is_written=bool(files))
+    if not arguments.top and len(diagnosis.run.ranks) > MANY_RANKS:
+        while top > 1 and count_lines(summary, console, files) > MOST_LINES:
+            top -= 1
+            summary = diagnosis_summary(diagnosis, language, top, is_written=bool(files))
+    print_document(summary, console, files)
 
 
 def console_beside(outputs: Sequence[Output]) -> Console:

@@ -32,7 +32,7 @@ class JoinedPlaces(Struct, frozen=True):
         """The place in words, with the hosts of the ranks where they are few of those there are."""
         parts = [
             *([say("stage", language, items=self.stage)] if self.stage is not None else []),
-            *([_say_ranks(self.ranks, hosts or {}, language)] if self.ranks else []),
+            *([say_ranks(self.ranks, hosts or {}, language)] if self.ranks else []),
             *([_say_numbers("step", self.steps, language)] if self.steps else []),
         ]
         return say("comma", language).join(parts) or say("whole_run", language)
@@ -80,7 +80,8 @@ def _say_numbers(word: str, numbers: tuple[int, ...], language: Language) -> str
     return say(word if len(numbers) == 1 else f"{word}s", language, items=number_ranges(numbers, language))
 
 
-def _say_ranks(ranks: tuple[int, ...], hosts: Hosts, language: Language) -> str:
+def say_ranks(ranks: tuple[int, ...], hosts: Hosts, language: Language) -> str:
+    """Ranks in words, with their hosts where these are few of those there are."""
     named = say_hosts(ranks, hosts, language)
     if not named:
         return _say_numbers("rank", ranks, language)

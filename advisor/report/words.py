@@ -416,6 +416,7 @@ CAUSES: Mapping[str, Text] = {
 
 CHARTS: Mapping[str, Text] = {
     "time_split": _t("Time per rank", "各 rank 时间拆解"),
+    "rank_map": _t("What each rank takes by itself: computation and idle time", "各卡自身耗时：计算与空闲"),
     "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
     "launch_latency": _t("Launch latency", "下发时延分布"),
     "operators": _t("Operators with most device time", "耗时最多的算子"),
@@ -446,6 +447,23 @@ AXES: Mapping[str, Text] = {
         "{count} ranks; neighbours are drawn as one cell, with their slowest link",
         "共 {count} 个 rank，相邻 rank 合并为一格，取其中最慢的链路",
     ),
+    "steps_grouped": _t(
+        "neighbouring ranks are drawn as one cell, with their longest step", "相邻 rank 合并为一格，取其中最长的 step"
+    ),
+    "host": _t("host", "主机"),
+    "ranks": _t("ranks", "rank"),
+    "place": _t("place in it", "机内序号"),
+    "median": _t("median", "中位数"),
+    "longest": _t("longest", "最长"),
+    "beside_median": _t("{ratio} the median", "中位数的 {ratio}"),
+    "spread": _t(
+        "{count} ranks: median {median}, nine of ten between {low} and {high}",
+        "共 {count} 个 rank：中位数 {median}，九成介于 {low} 与 {high} 之间",
+    ),
+    "stand_out": _t(
+        "more than {share} above the median: {ranks} (up to {most})", "超出中位数 {share} 以上：{ranks}（最多 {most}）"
+    ),
+    "none_stands_out": _t("no rank is {share} above the median", "没有卡超出中位数 {share}"),
     "intensity": _t("operations per byte", "每字节运算次数"),
     "tflops": _t("TFLOP/s", "TFLOP/s"),
     "operator": _t("operator", "算子"),

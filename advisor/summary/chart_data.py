@@ -18,8 +18,9 @@ from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, Tim
 
 TOP_OPERATORS = 20
 TOP_ROOFLINES = 40
-MOST_RANKS = 1024
+MOST_RANKS = 8192
 MOST_CELLS = 4096
+"""Steps of ranks; of more, the longest of neighbouring ranks in each step are kept."""
 MOST_LINKS = 4096
 """All pairs of 64 ranks; of more, the slowest link between each block of ranks and each other one is kept."""
 
@@ -170,8 +171,20 @@ def _roofline_rows(shapes: Table[OperatorRoofline], profile: Profile) -> Rows:
 
 def _rank_step_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
     ordered = _known_splits(overlaps).sorted_by("rank", "step")
+    kept = ordered.take(_longest_cells(ordered["rank"], ordered["step"], ordered.floats("span_us")))
     heads = (("rank", ""), ("step", ""), ("span_us", "us"))
-    return _rows_of_columns(heads, (ordered["rank"], ordered["step"], ordered.floats("span_us")), MOST_CELLS)
+    rows = _rows_of_columns(heads, (kept["rank"], kept["step"], kept.floats("span_us")), MOST_CELLS)
+    return rows.model_copy(update={"total": len(ordered)})
+
+
+def _longest_cells(rank: Array, step: Array, us: Array) -> Array:
+    """All rows; of too many, for each step the longest of 2, 4, 8 … neighbouring ranks, of as few as can be."""
+    order = np.argsort(-us, kind="stable")
+    kept, size = np.arange(len(us)), 2
+    while len(kept) > MOST_CELLS and size < np.iinfo(np.int32).max:
+        _, first = np.unique(np.stack([rank // size, step], axis=1)[order], axis=0, return_index=True)
+        kept, size = np.sort(order[first]), size * 2
+    return kept
 
 
 def _link_rows(links: Table[LinkUse], _: Profile) -> Rows:

@@ -21,7 +21,7 @@ from advisor.report.pages import LARGEST_BYTES
 
 
 def chart(kind: str, rows: object, language: Language = "en") -> Chart:
-    (one,) = exhibit_charts([exhibit(kind, rows)], language)  # type: ignore[arg-type]
+    one, *_ = exhibit_charts([exhibit(kind, rows)], language)  # type: ignore[arg-type]
     return one
 
 
@@ -301,3 +301,10 @@ def test_a_module_in_the_working_folder_is_not_run(tmp_path: Path, monkeypatch: 
 def test_hostile_names_are_cut_to_fit_beside_their_bars() -> None:
     one = chart("operators", table("op_type core us calls", *((name, "x", 5.0, 1.0) for name in (*HOSTILE, "反" * 99))))
     assert max(len(str(value["name"])) for value in values(one) if "\\u" not in str(value["name"])) <= 24
+
+
+def test_steps_of_ranks_that_were_left_out_are_drawn_in_blocks_and_that_is_said() -> None:
+    cells = table("rank step span_us", *((rank, step, 1000.0 + rank) for rank in range(3, 1024, 4) for step in (1, 2)))
+    one = chart("rank_steps", cells.model_copy(update={"total": 2048}))
+    assert "neighbouring ranks are drawn as one cell" in one.note
+    assert {str(value["rank"]) for value in values(one)} == {f"{low}–{low + 15}" for low in range(0, 1024, 16)}

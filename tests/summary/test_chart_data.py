@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from advisor.facts.derived import ChipLimit, Dispatch, Gap, LinkUse, OperatorRoo
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Rows
 from advisor.model.run import Run
-from advisor.summary.chart_data import MOST_LINKS, make_exhibits, slack_by_rank, step_us, time_split
+from advisor.summary.chart_data import MOST_CELLS, MOST_LINKS, make_exhibits, slack_by_rank, step_us, time_split
 
 F = TypeVar("F", bound=Fact)
 
@@ -144,6 +145,20 @@ def test_of_more_links_the_slowest_between_neighbours_are_kept(ranks: int) -> No
     assert rows.total == ranks * (ranks - 1)
     assert (ranks - 2, 1, "HCCS", 3.0, 1e8) in rows.rows
     assert {int(row[0] or 0) // 8 for row in rows.rows} == set(range((ranks + 7) // 8))
+
+
+@pytest.mark.parametrize(("ranks", "steps"), [(64, 64), (1024, 10), (4096, 3)])
+def test_of_more_steps_the_longest_among_neighbours_are_kept(ranks: int, steps: int) -> None:
+    rank, step = (axis.ravel() for axis in np.mgrid[0:ranks, 0:steps])
+    span = np.where((rank == ranks - 3) & (step == 1), 200.0, 100.0)
+    parts = dict.fromkeys(("compute_us", "exposed_comm_us", "overlapped_us", "free_us"), span / 4)
+    rows = drawn("rank_steps", Table.build(Overlap, rank=rank, step=step, span_us=span, **parts))
+    assert rows.total == ranks * steps
+    assert len(rows.rows) <= MOST_CELLS
+    assert (ranks - 3, 1, 200.0) in rows.rows
+    assert {row[1] for row in rows.rows} == set(range(steps))
+    if ranks * steps <= MOST_CELLS:
+        assert len(rows.rows) == rows.total
 
 
 @given(st.lists(st.floats(-100, 1e7), min_size=1, max_size=50))

@@ -52,7 +52,9 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing |
         and (step := finite_number(row.get("step"))) is not None
         and (us := finite_number(row.get("span_us"))) is not None
     ]
-    ranks, steps = _class_names(cell[0] for cell in cells), _class_names(cell[1] for cell in cells)
+    in_blocks = total > len(rows)
+    ranks = (_block_names if in_blocks else _class_names)(cell[0] for cell in cells)
+    steps = _class_names(cell[1] for cell in cells)
     if len(steps) < 2:  # noqa: PLR2004 — of one step, the time per rank says more
         return None
     longest: dict[tuple[str, str], float] = {}
@@ -61,7 +63,7 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing |
         longest[key] = max(longest.get(key, 0.0), us)
     values: list[ChartSpec] = [
         {"rank": rank, "step": step, "opacity": opacity, "said": _step_tooltip(rank, step, us, language)}
-        for ((rank, step), us), opacity in zip(longest.items(), _time_opacities(longest.values()), strict=True)
+        for ((rank, step), us), opacity in zip(longest.items(), opacities_of_times(longest.values()), strict=True)
     ]
     sides = [
         ("rank", say_axis("rank", language), _distinct_names(ranks)),
@@ -69,12 +71,13 @@ def rank_steps(rows: Sequence[Row], total: int, language: Language) -> Drawing |
     ]
     across, down = sorted(sides, key=lambda side: -len(side[2]))
     note = _range_of(list(longest.values()), "us", say_axis("stronger_longer", language), language)
-    if len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
-        grouped = say_axis("cells_grouped", language, ranks=len(ranks), steps=len(steps))
+    if in_blocks or len(ranks) > MOST_COLUMNS or len(steps) > MOST_COLUMNS:
+        count = {} if in_blocks else {"ranks": len(ranks), "steps": len(steps)}
+        grouped = say_axis("steps_grouped" if in_blocks else "cells_grouped", language, **count)
         note = f"{grouped}{say('semicolon', language)}{note}"
     ordered = sorted(longest.items(), key=lambda item: -item[1])
     numbers = [(rank, step, show_value(us, "us")) for (rank, step), us in ordered]
-    spec = _heat_map(values, across, down, {"value": "var(--accent)"})
+    spec = draw_heat_map(values, across, down, {"value": "var(--accent)"})
     heads = (say_axis("rank", language), say_axis("step", language), "")
     return Drawing(spec, note, heads, numbers, wide=_is_wide(across[2]))
 
@@ -125,7 +128,7 @@ def link_speeds(rows: Sequence[Row], total: int, language: Language) -> Drawing 
         cells.setdefault((ranks[link.source], ranks[link.target]), []).append((slowness, link))
     values = [_link_cell(pair, inside, language) for pair, inside in cells.items()]
     side = [(name, say_axis(name, language), _distinct_names(ranks)) for name in ("target", "source")]
-    spec = _heat_map(values, side[0], side[1], _tone_legend(values, language))
+    spec = draw_heat_map(values, side[0], side[1], _tone_legend(values, language))
     said = [f"{kind} {_range_words(low, high, 'GB/s', language)}" for kind, (low, high) in bounds.items()]
     said = [say_axis("stronger_slower", language), *said]
     if len(set(ranks)) > MOST_COLUMNS:
@@ -203,7 +206,7 @@ def _lowest_highest(values: Iterable[float]) -> tuple[float, float]:
     return min(listed), max(listed)
 
 
-def _time_opacities(values: Iterable[float]) -> list[float]:
+def opacities_of_times(values: Iterable[float]) -> list[float]:
     """How strong each time is drawn: the shortest palest, the longest strongest where it is long at all."""
     listed = list(values)
     low = min(listed)
@@ -223,7 +226,7 @@ def _is_wide(columns: Sequence[str]) -> bool:
     return len(columns) > HALF
 
 
-def _heat_map(values: list[ChartSpec], across: MapSide, down: MapSide, fill: ChartSpec) -> ChartSpec:
+def draw_heat_map(values: list[ChartSpec], across: MapSide, down: MapSide, fill: ChartSpec) -> ChartSpec:
     """Cells of whole pixels, so that no two look different in size."""
     width = max((WIDE if _is_wide(across[2]) else WIDTH - 40) // max(len(across[2]), 1), 6)
     wide, tall = min(width, 40), max(min(width, 24, TALLEST // max(len(down[2]), 1)), 8)

@@ -23,7 +23,9 @@ from advisor.report.charts.drawing import (
     tooltip_text,
 )
 from advisor.report.charts.heatmaps import link_speeds, rank_steps
+from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
+from advisor.report.places import Hosts
 from advisor.report.prose import clean_line
 from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
 from advisor.units import show_value
@@ -55,8 +57,8 @@ class Chart(Struct, frozen=True):
     wide: bool = False
 
 
-def exhibit_charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Chart, ...]:
-    """A chart for each exhibit that has something to show."""
+def exhibit_charts(exhibits: Iterable[Exhibit], language: Language, hosts: Hosts | None = None) -> tuple[Chart, ...]:
+    """A chart for each exhibit that has something to show; of many ranks a map of them, by their hosts, beside it."""
     made = []
     for exhibit in exhibits:
         names = [column.name for column in exhibit.rows.columns]
@@ -64,6 +66,9 @@ def exhibit_charts(exhibits: Iterable[Exhibit], language: Language) -> tuple[Cha
         drawing = _DRAW[exhibit.kind](rows, max(exhibit.rows.total, len(rows)), language)
         if drawing is not None:
             made.append(chart_of(exhibit.kind, CHARTS[exhibit.kind].say(language), drawing))
+        mapped = rank_map(rows, hosts or {}, language) if exhibit.kind == "time_split" else None
+        if mapped is not None:
+            made.append(chart_of("rank_map", CHARTS["rank_map"].say(language), mapped))
     return tuple(made)
 
 

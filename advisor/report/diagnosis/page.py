@@ -40,7 +40,7 @@ CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
     "comm": ("time_split", "links"),
     "host": ("idle_causes", "launch_latency"),
     "compute": ("operators", "rooflines"),
-    "ranks": ("time_split", "rank_steps"),
+    "ranks": ("rank_map", "time_split", "rank_steps"),
     "pipeline": ("time_split",),
     "io": ("idle_causes",),
 }
@@ -51,7 +51,7 @@ _MEASURED = (False, True, True)
 
 def diagnosis_page(diagnosis: Diagnosis, language: Language, renderer: Renderer | None = None) -> str:
     """The report as one HTML document. Charts that cannot be drawn are named as missing."""
-    charts = exhibit_charts(diagnosis.exhibits, language)
+    charts = exhibit_charts(diagnosis.exhibits, language, diagnosis.run.hosts)
     with Renderer(start=False) as own:
         draws = renderer or own
         draws.begin(chart_specs(charts))

@@ -76,6 +76,13 @@ def print_document(
         out.print(line, highlight=False, crop=False)
 
 
+def count_lines(document: Document, console: Console, written: Sequence[Path] = ()) -> int:
+    """How many lines `print_document` would print."""
+    with console.capture() as captured:
+        print_document(document, console, written)
+    return captured.get().count("\n")
+
+
 def _stands_apart(block: TextBlock, above: TextBlock | None) -> bool:
     """Whether an empty line parts it from what is above: tables and lists, but for notes on what was said last."""
     if above is None or (isinstance(above, Heading) and above.level > 1) or isinstance(block, Heading):

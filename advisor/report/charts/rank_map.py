@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A heat map of many ranks, host by host: how long each takes by itself, beside the ranks that do the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median, quantiles
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.model.run import UNEVEN
+from advisor.report.charts.drawing import HALF, MOST_COLUMNS, ChartSpec, Drawing, Row, finite_number, tooltip_text
+from advisor.report.charts.heatmaps import draw_heat_map, opacities_of_times
+from advisor.report.places import Hosts, number_ranges, say_ranks
+from advisor.report.prose import clean_line
+from advisor.report.words import say, say_axis
+from advisor.units import show_value
+
+BLOCK = 8
+"""So many neighbouring ranks stand in a column where hosts are not known: most servers have as many devices."""
+MOST_HOSTS = 128
+"""So many hosts have a column each; of more, neighbours share one, with the longest of each place."""
+_LONGEST_HOST = 16
+
+
+class OwnTime(Struct, frozen=True):
+    """What a rank takes of a step by itself, computing or idle, µs; and over the median of its stage."""
+
+    rank: int
+    us: float
+    ratio: float
+
+
+def rank_map(rows: Sequence[Row], hosts: Hosts, language: Language) -> Drawing | None:
+    """Heat map: how long each rank takes by itself, hosts side by side and their ranks below each other.
+
+    What a rank does not spend in exposed communication is its own: the others wait for the one where that is longest.
+    None where there are so few that each has a bar of its own.
+    """
+    own = _own_times(rows)
+    if len(own) <= MOST_COLUMNS:
+        return None
+    columns, down, cells = _arrange(own, hosts)
+    opacities = opacities_of_times(cell.ratio for cell in cells.values())
+    values: list[ChartSpec] = [
+        {
+            "host": column,
+            "place": place,
+            "opacity": opacity,
+            "said": tooltip_text(
+                *([column] if hosts else []),
+                f"{say_axis('rank', language)} {cell.rank}",
+                show_value(cell.us, "us"),
+                say_axis("beside_median", language, ratio=show_value(cell.ratio, "times")),
+            ),
+        }
+        for ((column, place), cell), opacity in zip(cells.items(), opacities, strict=True)
+    ]
+    across = ("host", say_axis("host" if hosts else "rank", language), columns)
+    spec = draw_heat_map(values, across, ("place", say_axis("place", language), down), {"value": "var(--accent)"})
+    heads = tuple(say_axis(name, language) for name in ("host" if hosts else "rank", "ranks", "median", "longest"))
+    return Drawing(spec, _note(own, hosts, language), heads, _numbers(own, hosts, language), len(columns) > HALF)
+
+
+def _own_times(rows: Sequence[Row]) -> list[OwnTime]:
+    """Of each rank, ascending; without those of which it is not known."""
+    found: dict[int, tuple[object, float]] = {}
+    for row in rows:
+        rank, compute, idle = (finite_number(row.get(name)) for name in ("rank", "compute_us", "free_us"))
+        if rank is not None and compute is not None and idle is not None and compute + idle > 0:
+            found[int(rank)] = (row.get("stage"), compute + idle)
+    by_stage: dict[object, list[float]] = {}
+    for stage, us in found.values():
+        by_stage.setdefault(stage, []).append(us)
+    usual = {stage: median(times) for stage, times in by_stage.items()}
+    return [OwnTime(rank, us, us / usual[stage]) for rank, (stage, us) in sorted(found.items())]
+
+
+def _blocks(own: Sequence[OwnTime], hosts: Hosts) -> dict[str, list[OwnTime]]:
+    """The ranks of each host, by its name; of each block of neighbours where their host is not known."""
+    host_of = {rank: clean_line(host, _LONGEST_HOST) for host, ranks in hosts.items() for rank in ranks}
+    blocks: dict[str, list[OwnTime]] = {}
+    for one in own:
+        first = one.rank // BLOCK * BLOCK
+        name = host_of.get(one.rank) or f"{first}–{first + BLOCK - 1}"
+        blocks.setdefault(name, []).append(one)
+    return blocks
+
+
+def _arrange(own: Sequence[OwnTime], hosts: Hosts) -> tuple[list[str], list[str], Mapping[tuple[str, str], OwnTime]]:
+    """The columns, the places in them, and of each cell the rank that stands longest beside its stage."""
+    blocks = _blocks(own, hosts)
+    names = list(blocks)
+    size = math.ceil(len(names) / MOST_HOSTS)
+    columns = [_joined_name(names[i : i + size], hosts) for i in range(0, len(names), size)]
+    cells: dict[tuple[str, str], OwnTime] = {}
+    for number, inside in enumerate(blocks.values()):
+        for place, one in enumerate(inside):
+            key = (columns[number // size], str(place if hosts else one.rank % BLOCK))
+            if key not in cells or one.ratio > cells[key].ratio:
+                cells[key] = one
+    down = sorted({place for _, place in cells}, key=int)
+    return columns, down, cells
+
+
+def _joined_name(names: Sequence[str], hosts: Hosts) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]}–{names[-1]}" if hosts else f"{names[0].split('–')[0]}–{names[-1].split('–')[-1]}"
+
+
+def _note(own: Sequence[OwnTime], hosts: Hosts, language: Language) -> str:
+    """How long ranks take, and which stand out."""
+    times = [one.us for one in own]
+    low, high = (quantiles(times, n=20, method="inclusive")[i] for i in (0, -1))
+    spread = say_axis(
+        "spread",
+        language,
+        count=len(own),
+        median=show_value(median(times), "us"),
+        low=show_value(low, "us"),
+        high=show_value(high, "us"),
+    )
+    out = {one.rank: one.ratio for one in own if one.ratio > 1 + UNEVEN}
+    beyond = show_value(UNEVEN, "share")
+    if out:
+        who, most = say_ranks(tuple(out), hosts, language), show_value(max(out.values()) - 1, "share")
+        said = say_axis("stand_out", language, share=beyond, ranks=who, most=most)
+    else:
+        said = say_axis("none_stands_out", language, share=beyond)
+    return say("semicolon", language).join([said, spread, say_axis("stronger_longer", language)])
+
+
+def _numbers(own: Sequence[OwnTime], hosts: Hosts, language: Language) -> list[tuple[str, ...]]:
+    """Host by host, the one first on which a rank stands out most."""
+    blocks = sorted(_blocks(own, hosts).items(), key=lambda block: -max(one.ratio for one in block[1]))
+    return [
+        (
+            name,
+            number_ranges((one.rank for one in inside), language),
+            show_value(median(one.us for one in inside), "us"),
+            show_value(max(one.us for one in inside), "us"),
+        )
+        for name, inside in blocks
+    ]

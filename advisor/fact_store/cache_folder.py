@@ -31,7 +31,7 @@ from advisor.regular_files import open_regular
 
 FORMAT = "advisor.cache/1"
 MOST_BYTES = 10 << 30
-"""How much a cache may hold where nobody says: some ten thousand ranks of 1 MB."""
+"""How much a cache may hold where nobody says: some thousand ranks of a few MB."""
 _ENDING, _PART = ".advisor-facts", ".advisor-part"
 _NAME = re.compile(rf"[0-9a-f]{{64}}{re.escape(_ENDING)}")
 _PART_NAME = re.compile(rf"\.[0-9a-f]{{16}}{re.escape(_PART)}")

@@ -21,8 +21,8 @@ from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 
 MOST_BYTES = 64 << 20
-"""Facts that take more are not kept: what a diagnosis wants of a rank is below 1 MB, whatever its files take
-(measured in benchmarks/ranks.py); more are tables of events, which somebody asked for as a whole."""
+"""Facts that take more are not kept: what a diagnosis wants of a rank of 300 MB is 2 MB; more are tables of events,
+which somebody asked for as a whole."""
 _DTYPES = frozenset(np.dtype(code).str for code in "bhilqBHILQfd")
 """Numbers of which columns may be made, as numpy writes their types."""
 

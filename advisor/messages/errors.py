@@ -11,7 +11,7 @@ AdvisorError
 ├── Unclear         a value in a file people write is none (collected into RuleError)
 ├── FactMissing     a fact was not recorded (becomes the outcome "skipped")
 ├── ClusterLost     the scheduler or all workers of a cluster are gone        exit code 4
-├── WorkerLost      a worker process was killed, usually for lack of memory   exit code 4
+├── WorkerLost      workers were killed over every rank, usually for memory   exit code 4
 └── BrokenDown      what nobody raised on purpose                       exit code 4
 ```
 """
@@ -204,15 +204,18 @@ class ClusterLost(SpokenError):
 
 
 class WorkerLost(SpokenError):
-    """A worker process was killed before it was done, usually because memory ran out."""
+    """Worker processes were killed over every rank, usually because memory ran out."""
 
     def __init__(self) -> None:
         super().__init__(
             Text(
-                "a worker process was killed, probably for lack of memory",
-                "一个工作进程被系统终止，很可能是内存不足",
+                "worker processes were killed over every rank, probably for lack of memory",
+                "读取每个 rank 的工作进程都被系统终止，很可能是内存不足",
             ),
-            Text("try again with --jobs 1", "加 --jobs 1 重试"),
+            Text(
+                "each was tried alone: free some memory, or record fewer steps",
+                "已逐个单独重试：请释放内存，或减少采集的 step 数",
+            ),
         )
 
     def __reduce__(self) -> tuple[type[WorkerLost], tuple[()]]:

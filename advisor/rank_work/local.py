@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from advisor.facts.profile import RankFacts, Source
 from advisor.messages.errors import WorkerLost
+from advisor.messages.message import Message
 from advisor.progress import Progress
-from advisor.rank_work.sent_ranks import SentRanks, pack_ranks
+from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
+from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
+from advisor.sources.family import place_of_source
 
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
+
+_DEATHS = 2
+"""So many workers may die over one rank: the first may have been ended for what others took of the memory."""
 
 
 def worker_count(jobs: int | None, sources: Sequence[Source]) -> int:
@@ -25,36 +31,73 @@ def worker_count(jobs: int | None, sources: Sequence[Source]) -> int:
 
 
 class LocalProcesses(Struct, frozen=True):
-    """Like `map` over the ranks, in order; in worker processes where that pays."""
+    """Like `map` over the ranks, in order; in worker processes where that pays.
+
+    Where one is killed, mostly for lack of memory, those that are left are read one after another. A rank that two
+    workers die over that had the machine for themselves is set aside, and says so as damage.
+    """
 
     workers: int
     progress: Progress
+    set_aside: dict[tuple[int, str], Message] = field(default_factory=dict)
+    """Ranks that workers died over, and what is said of them; nobody tries again when more is wanted of the ranks."""
 
-    def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
+    def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
+        """What is wanted of each rank.
+
+        Raises:
+            WorkerLost: Workers died over all of them.
+        """
         workers = min(self.workers, len(sources))
-        if workers <= 1:
-            yield from self._report_ranks(map(work, sources), len(sources))
-            return
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
-        from concurrent.futures.process import BrokenProcessPool
+        parts = map(work, sources) if workers <= 1 else self._read_in_processes(work, sources, workers)
+        yield from self._report_ranks(parts, len(sources))
 
-        method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    def _read_in_processes(self, work: SourceWork, sources: Sequence[Source], workers: int) -> Iterator[RankFacts]:
+        known = [self.set_aside.get(place_of_source(source)) for source in sources]
+        sent = [source if why is None else LostRank(source, why) for source, why in zip(sources, known, strict=True)]
         # every process gets the run and all ranks once: what ranks share would else be sent with each of them
-        packed = pack_ranks(work, sources)
-        with ProcessPoolExecutor(
-            workers, multiprocessing.get_context(method), initializer=_begin_work, initargs=(packed,)
-        ) as pool:
-            try:
-                yield from self._report_ranks(pool.map(_facts_of_rank, range(len(sources))), len(sources))
-            except BrokenProcessPool as lost:
-                raise WorkerLost from lost
+        packed = pack_ranks(work, sent)
+        done = deaths = 0
+        while done < len(sources):
+            first, alone = done, workers == 1
+            for part in _parts_until_a_death(packed, range(first, len(sources)), workers):
+                yield part if known[done] is None else FactsOfLostRank(part)
+                done += 1
+            if done < len(sources):
+                deaths = (deaths + 1 if done == first else 1) if alone else 0
+                workers = 1
+            if deaths == _DEATHS:
+                yield FactsOfLostRank(work(self._set_aside(sources[done], sources)))
+                done, deaths = done + 1, 0
+
+    def _set_aside(self, source: Source, sources: Sequence[Source]) -> LostRank:
+        died = Message("worker_died")
+        why = Message("rank_set_aside", first=died, second=died)
+        self.set_aside[place_of_source(source)] = why
+        if all(place_of_source(one) in self.set_aside for one in sources):
+            raise WorkerLost
+        return LostRank(source, why)
 
     def _report_ranks(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
         self.progress("ranks", 0, total)
         for done, part in enumerate(parts, 1):
             self.progress("ranks", done, total)
             yield part
+
+
+def _parts_until_a_death(packed: bytes, numbers: Sequence[int], workers: int) -> Iterator[RankFacts]:
+    """What is wanted of these ranks, in order; ends before its time where a worker dies."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(workers, context, initializer=_begin_work, initargs=(packed,)) as pool:
+        try:
+            yield from pool.map(_facts_of_rank, numbers)
+        except BrokenProcessPool:
+            return
 
 
 _sent: SentRanks

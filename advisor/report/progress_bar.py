@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from advisor.report.words import say
+from advisor.units import show_value
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from advisor.messages.text import Language
 
 PATIENCE_S = 1.0
+RANKS = "ranks"
+_ENOUGH = 2
+"""Ranks that have to be done before it is told how long the others will take."""
 
 
 class ProgressBar:
@@ -29,10 +33,14 @@ class ProgressBar:
         self._shown: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[int, int]] = {}
+        self._ranks_since: tuple[float, int] | None = None
+        """When ranks were first told of, and how many were done then."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if not self._wanted:
             return
+        if what == RANKS and self._ranks_since is None:
+            self._ranks_since = time.monotonic(), done
         if self._shown is None and time.monotonic() - self._since < PATIENCE_S:
             self._begun[what] = done, total
             return
@@ -41,15 +49,28 @@ class ProgressBar:
 
     def _update_task(self, shown: RichProgress, what: str, done: int, total: int) -> None:
         if what not in self._tasks:
-            self._tasks[what] = shown.add_task(say(f"doing_{what}", self._language), total=total)
-        shown.update(self._tasks[what], completed=done, total=total)
+            self._tasks[what] = shown.add_task(say(f"doing_{what}", self._language), total=total, amount="")
+        amount = self._say_ranks(done, total) if what == RANKS and total > 1 else ""
+        shown.update(self._tasks[what], completed=done, total=total, amount=amount)
+
+    def _say_ranks(self, done: int, total: int) -> str:
+        """How many ranks are done, and once two are how many in a second, and how long the others will take."""
+        since, before = self._ranks_since or (self._since, 0)
+        taken = time.monotonic() - since
+        if done - before < _ENOUGH or done == total or taken <= 0:
+            return say("ranks_done", self._language, done=f"{done:,}", total=f"{total:,}")
+        rate = (done - before) / taken
+        left = show_value((total - done) / rate * 1e6, "us")
+        words = {"done": f"{done:,}", "total": f"{total:,}", "rate": f"{rate:.3g}", "left": left}
+        return say("ranks_rate", self._language, **words)
 
     def _show_bar(self) -> RichProgress:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
         from advisor.report.console import terminal_console
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        words, amount = TextColumn("{task.description}"), TextColumn("{task.fields[amount]}")
+        columns = (words, BarColumn(), TaskProgressColumn(), amount, TimeElapsedColumn())
         self._shown = Progress(*columns, console=terminal_console(sys.stderr), transient=True)
         self._shown.start()
         for what, (done, total) in self._begun.items():

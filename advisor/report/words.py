@@ -213,6 +213,10 @@ WORDS: Mapping[str, Text] = {
     "doing_database": _t("reading the database", "读取数据库"),
     "doing_ranks": _t("reading and analysing ranks", "读取并分析各 rank"),
     "doing_rules": _t("applying rules", "执行规则"),
+    "ranks_done": _t("{done} of {total}", "{done}/{total}"),
+    "ranks_rate": _t(
+        "{done} of {total}, {rate} a second, about {left} left", "{done}/{total}，每秒 {rate} 个，约剩 {left}"
+    ),
     "few_steps": _t(
         "{count} ({steps}) – too few to tell what recurs from what happened once; record five after a warm-up",
         "{count} 个（{steps}）；步数过少，难以区分常态与偶发，建议预热后采集 5 个 step",

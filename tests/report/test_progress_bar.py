@@ -52,3 +52,31 @@ def test_work_begun_before_the_bar_is_shown_with_it(monkeypatch: pytest.MonkeyPa
         shown("database", 1, 2)
     assert "analysing ranks" in terminal.getvalue()
     assert "opening captures" not in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [("en", "103 of 1,024, 10 a second, about 92.1 s left"), ("zh", "103/1,024，每秒 10 个，约剩 92.1 s")],
+)
+def test_of_many_ranks_it_is_told_how_fast_and_how_long(
+    language: Language, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted from where it began: three of the ranks lay in a cache."""
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("COLUMNS", "160")
+    now = [0.0]
+    monkeypatch.setattr(bar.time, "monotonic", lambda: now[0])
+    with bar.ProgressBar(language) as shown:
+        shown("ranks", 3, 1024)
+        now[0] = 10.0
+        shown("ranks", 103, 1024)
+    assert told in terminal.getvalue()
+    assert terminal.getvalue().count("约剩" if language == "zh" else "left") == 1
+
+
+def test_one_rank_is_told_without_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(bar, "PATIENCE_S", 0.0)
+    with bar.ProgressBar() as shown:
+        shown("ranks", 0, 1)
+    assert "0 of" not in terminal.getvalue()

@@ -85,11 +85,11 @@ def test_the_command_shows_and_clears_it(tmp_path: Path, capsys: pytest.CaptureF
     filled(tmp_path, capture="job\x1b[31m")
     assert main(["cache", "show", str(tmp_path), "--lang", "en"]) == 0
     said = capsys.readouterr().out
-    assert "6 entries of 1 captures" in said and "UTC" in said and "\x1b" not in said
+    assert "entries: 6, captures: 1" in said and "UTC" in said and "\x1b" not in said
     assert main(["cache", "clear", str(tmp_path), "--lang", "zh"]) == 0
     assert "已删除 6 条缓存" in capsys.readouterr().out
     assert main(["cache", "show", str(tmp_path), "--lang", "en"]) == 0
-    assert "0 entries" in capsys.readouterr().out
+    assert "entries: 0" in capsys.readouterr().out
 
 
 def test_the_command_wants_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,4 +103,4 @@ def test_settings_name_the_folder_beside_them(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "advisor.yaml").write_text("cache: {folder: kept, size: 20GiB}\nlanguage: en\n")
     filled(tmp_path / "kept")
     assert main(["cache", "show", "--config", str(tmp_path / "advisor.yaml")]) == 0
-    assert "6 entries" in capsys.readouterr().out
+    assert "entries: 6" in capsys.readouterr().out

@@ -59,10 +59,10 @@ TEXTS: Mapping[str, Text] = {
         "无法写入缓存目录 {path}：{why}；下次仍需重新读取",
     ),
     "cache_holds": Text(
-        "{path}: {entries} entries of {captures} captures, {size}",
+        "{path}: {size}; entries: {entries}, captures: {captures}",
         "{path}：{captures} 份采集数据的 {entries} 条缓存，共 {size}",
     ),
-    "cache_cleared": Text("{path}: {entries} entries removed, {size}", "{path}：已删除 {entries} 条缓存，共 {size}"),
+    "cache_cleared": Text("{path}: removed {size}; entries: {entries}", "{path}：已删除 {entries} 条缓存，共 {size}"),
     "no_cache_named": Text("no cache is named", "未指定缓存目录"),
     "name_cache": Text(
         "give the folder that --cache was given, or set `cache` in the settings",

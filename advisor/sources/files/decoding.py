@@ -32,7 +32,7 @@ PARALLEL_FROM = 64 << 20
 """Files below this many bytes are read by one process: a second one costs more than it saves."""
 _IN_FLIGHT = 3
 """Pieces each process may be ahead of the one that collects them; bounds memory."""
-_KEPT = 32 << 20
+_KEPT = 8 << 20
 """Bytes each process keeps for its next piece, which needs as much: to be given emptied pages for each takes a fifth of
 the time."""
 

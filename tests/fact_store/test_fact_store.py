@@ -28,25 +28,9 @@ from advisor.facts.profile import Profile
 from advisor.messages.errors import InputError
 from advisor.pipeline import open_profile, write_facts
 from benchmarks.questions import CAPTURE, PAGE, with_answers
+from tests.every_export import CAPTURES, REAL
 from tests.shared_captures import SharedCaptures
 
-CAPTURES = [
-    ("slow-link", {"export": "database"}),
-    ("expert-imbalance", {}),
-    ("uneven-stages", {"export": "database", "level": 0}),
-    ("synchronise-per-layer", {"level": 2}),
-]
-REAL = [
-    "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz",
-    "gpu_hta/trace_filter",
-    "helix_fixtures/msprof_real_output",
-    "mindinsight_legacy/cluster_propose",
-    "mindinsight_legacy/profiler",
-    "msinsight_pytorch_matrix/db/level2",
-    "msinsight_pytorch_matrix/text/level1",
-    "msinsight_server_testdata/cluster_analysis_output",
-    "published_tables/mindformers_24l_dp8_ascend_ms",
-]
 _FLOATS = st.none() | st.floats(-LARGEST, LARGEST)
 _WHOLE = st.none() | st.integers(MISSING + 1, -MISSING - 1)
 _TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)

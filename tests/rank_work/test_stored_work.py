@@ -23,25 +23,9 @@ from advisor.pipeline import diagnose, open_profile, write_facts
 from advisor.progress import silent
 from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
 from advisor.rank_work.stored_work import StoredWork
+from tests.every_export import CAPTURES, REAL
 from tests.shared_captures import SharedCaptures
 
-CASES = [
-    ("slow-link", {"export": "database"}),
-    ("expert-imbalance", {}),
-    ("uneven-stages", {"export": "database", "level": 0}),
-    ("synchronise-per-layer", {"level": 2}),
-]
-REAL = [
-    "gpu_kineto_models/h100_qwen1.5-0.5b.json.gz",
-    "gpu_hta/trace_filter",
-    "helix_fixtures/msprof_real_output",
-    "mindinsight_legacy/cluster_propose",
-    "mindinsight_legacy/profiler",
-    "msinsight_pytorch_matrix/db/level2",
-    "msinsight_pytorch_matrix/text/level1",
-    "msinsight_server_testdata/cluster_analysis_output",
-    "published_tables/mindformers_24l_dp8_ascend_ms",
-]
 OLD_S = 1_700_000_000
 CATALOG = advisor.load_rules()
 
@@ -95,7 +79,7 @@ def check_same_from_cache(capture: Path, folder: Path) -> None:
     assert first == plain and again == plain
 
 
-@pytest.mark.parametrize(("case", "options"), CASES)
+@pytest.mark.parametrize(("case", "options"), CAPTURES)
 def test_a_diagnosis_from_the_cache_is_the_first_one_to_the_byte(
     shared: SharedCaptures, tmp_path: Path, case: str, options: dict[str, object]
 ) -> None:

@@ -10,6 +10,7 @@ Tables go from the worker to here; the scheduler passes them on and keeps none.
 from __future__ import annotations
 
 import logging
+import os
 import pkgutil
 import time
 import zlib
@@ -30,10 +31,10 @@ from advisor.messages.errors import ClusterLost, UsageError, reason_of_error
 from advisor.messages.message import Message
 from advisor.own_process import is_own_process
 from advisor.progress import Progress
-from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
+from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
 from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
 from advisor.release import VERSION
-from advisor.sources.family import paths_of_source, place_of_source
+from advisor.sources.family import paths_of_source
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -42,8 +43,6 @@ RANK_LIMIT_S = 600.0
 """A rank that takes longer is held to hang; larger ones get more time (`LEAST_BYTES_PER_S`)."""
 LEAST_BYTES_PER_S = 2e6
 """A fiftieth of what is read on one machine, 100 MB/s (docs/speed.md): room for slow shared folders and slow cores."""
-LOST_WORKERS = 2
-"""So many workers may be lost over one rank: one may have been ill, with two the rank is."""
 CONNECT_S = 10.0
 """A scheduler that is there is reached within this."""
 ANSWER_S = 30.0
@@ -69,8 +68,7 @@ class DaskCluster(Struct, frozen=True):
     rank_limit_s: float | None = None
     """Seconds that a rank may take; None for what its size allows."""
     patience_s: float = PATIENCE_S
-    set_aside: dict[tuple[int, str], Message] = field(default_factory=dict)
-    """Why ranks were set aside, by what `place_of_source` gives: what else is wanted of them is not tried again."""
+    lost: LostRanks = field(default_factory=LostRanks)
 
     def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
         """What is wanted of each rank; a rank that two workers were lost over is set aside, and says so as damage.
@@ -162,7 +160,6 @@ class _Spread:
         self._attempts: dict[str, _Attempt] = {}
         """By worker."""
         self._idle: list[str] = []
-        self._hanging: set[str] = set()
         self._news: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._finished = 0
         self._started = self._alone_since = time.monotonic()
@@ -172,9 +169,9 @@ class _Spread:
         """What is wanted of each rank. Results are taken as they come, and given in order."""
         try:
             for number in [*self._waiting]:
-                if (why := self._cluster.set_aside.get(place_of_source(self._sources[number]))) is not None:
+                if self._sources[number] in self._cluster.lost:
                     self._waiting.remove(number)
-                    self._set_aside(number, why)
+                    self._keep_lost(number)
             self._look_for_workers()
             self._cluster.progress("ranks", self._finished, len(self._sources))
             for number in range(len(self._sources)):
@@ -252,12 +249,10 @@ class _Spread:
 
     def _greet(self, worker: str) -> None:
         if worker not in self._attempts and worker not in self._idle:
-            self._hanging.discard(worker)
             self._ask(worker, "version", inf, pkgutil.resolve_name, _VERSION_AT)
 
     def _miss(self, worker: str) -> None:
         """A worker is gone; its rank is done elsewhere."""
-        self._hanging.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
         if worker in self._attempts:
@@ -275,12 +270,11 @@ class _Spread:
         if len(reasons) < LOST_WORKERS:
             self._waiting.append(attempt.number)
             return
-        self._set_aside(attempt.number, Message("rank_set_aside", first=reasons[0], second=reasons[1]))
+        self._cluster.lost.add(self._sources[attempt.number], *reasons)
+        self._keep_lost(attempt.number)
 
-    def _set_aside(self, number: int, why: Message) -> None:
-        source = self._sources[number]
-        self._cluster.set_aside[place_of_source(source)] = why
-        self._keep(number, FactsOfLostRank(self._work(LostRank(source, why))))
+    def _keep_lost(self, number: int) -> None:
+        self._keep(number, self._cluster.lost.facts_of(self._sources[number], self._work))
 
     def _keep(self, number: int, facts: RankFacts) -> None:
         self._done[number] = facts
@@ -307,7 +301,8 @@ class _Spread:
             return
         del self._attempts[attempt.worker]
         attempt.future.release()
-        getattr(self, f"_take_{attempt.asked}")(attempt, answer)
+        take = {"version": self._take_version, "prepare": self._take_prepare, "facts": self._take_facts}
+        take[attempt.asked](attempt, answer)
 
     def _take_version(self, attempt: _Attempt, found: object) -> None:
         try:
@@ -346,7 +341,6 @@ class _Spread:
         """
         if not self._begun:
             raise refused
-        self._hanging.add(worker)
         logging.getLogger("advisor").warning("%s", refused)
 
     def _check_time(self) -> None:
@@ -357,7 +351,6 @@ class _Spread:
         if late:
             self._workers_there()  # a scheduler that hangs is no fault of a rank
         for attempt in late:
-            self._hanging.add(attempt.worker)
             Thread(target=partial(_end_worker, self._client, attempt.worker), daemon=True).start()
             limit = round(self._cluster.limit_of(self._sources[attempt.number]))
             self._give_up(attempt, Message("worker_too_slow", limit=limit))
@@ -401,8 +394,6 @@ def _sentinels(sources: Sequence[Source]) -> list[tuple[str, int]]:
 
 
 def _size_of_file(path: str) -> int | None:
-    import os
-
     try:
         return os.stat(path).st_size
     except OSError:

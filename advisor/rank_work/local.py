@@ -12,15 +12,11 @@ from advisor.facts.profile import RankFacts, Source
 from advisor.messages.errors import WorkerLost
 from advisor.messages.message import Message
 from advisor.progress import Progress
-from advisor.rank_work.lost_rank import FactsOfLostRank, LostRank
+from advisor.rank_work.lost_rank import LOST_WORKERS, LostRanks
 from advisor.rank_work.sent_ranks import SentRanks, SourceWork, pack_ranks
-from advisor.sources.family import place_of_source
 
 POOL_WORTH_BYTES = 24 << 20
 """Below this much input, starting worker processes costs more than it gains (measured in benchmarks/speed.py)."""
-
-_DEATHS = 2
-"""So many workers may die over one rank: the first may have been ended for what others took of the memory."""
 
 
 def worker_count(jobs: int | None, sources: Sequence[Source]) -> int:
@@ -39,8 +35,7 @@ class LocalProcesses(Struct, frozen=True):
 
     workers: int
     progress: Progress
-    set_aside: dict[tuple[int, str], Message] = field(default_factory=dict)
-    """Ranks that workers died over, and what is said of them; nobody tries again when more is wanted of the ranks."""
+    lost: LostRanks = field(default_factory=LostRanks)
 
     def __call__(self, work: SourceWork, sources: Sequence[Source]) -> Iterator[RankFacts]:
         """What is wanted of each rank.
@@ -53,30 +48,24 @@ class LocalProcesses(Struct, frozen=True):
         yield from self._report_ranks(parts, len(sources))
 
     def _read_in_processes(self, work: SourceWork, sources: Sequence[Source], workers: int) -> Iterator[RankFacts]:
-        known = [self.set_aside.get(place_of_source(source)) for source in sources]
-        sent = [source if why is None else LostRank(source, why) for source, why in zip(sources, known, strict=True)]
         # every process gets the run and all ranks once: what ranks share would else be sent with each of them
-        packed = pack_ranks(work, sent)
-        done = deaths = 0
-        while done < len(sources):
-            first, alone = done, workers == 1
-            for part in _parts_until_a_death(packed, range(first, len(sources)), workers):
-                yield part if known[done] is None else FactsOfLostRank(part)
-                done += 1
-            if done < len(sources):
-                deaths = (deaths + 1 if done == first else 1) if alone else 0
-                workers = 1
-            if deaths == _DEATHS:
-                yield FactsOfLostRank(work(self._set_aside(sources[done], sources)))
-                done, deaths = done + 1, 0
+        packed = pack_ranks(work, sources)
 
-    def _set_aside(self, source: Source, sources: Sequence[Source]) -> LostRank:
-        died = Message("worker_died")
-        why = Message("rank_set_aside", first=died, second=died)
-        self.set_aside[place_of_source(source)] = why
-        if all(place_of_source(one) in self.set_aside for one in sources):
-            raise WorkerLost
-        return LostRank(source, why)
+        def parts_from(first: int, workers: int) -> Iterator[RankFacts]:
+            left = [number for number in range(first, len(sources)) if sources[number] not in self.lost]
+            return _parts_until_a_death(packed, left, workers)
+
+        parts, alone, died = parts_from(0, workers), False, Message("worker_died")
+        for number, source in enumerate(sources):
+            part, deaths = None, 0
+            while source not in self.lost and (part := next(parts, None)) is None:
+                deaths += alone
+                if deaths == LOST_WORKERS:
+                    self.lost.add(source, died, died)
+                parts, alone = parts_from(number, 1), True
+            if all(one in self.lost for one in sources):
+                raise WorkerLost
+            yield self.lost.facts_of(source, work) if part is None else part
 
     def _report_ranks(self, parts: Iterator[RankFacts], total: int) -> Iterator[RankFacts]:
         self.progress("ranks", 0, total)

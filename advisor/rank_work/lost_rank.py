@@ -12,10 +12,15 @@ from advisor.facts.profile import RankFacts, Source
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
+from advisor.rank_work.sent_ranks import SourceWork
 from advisor.sources.family import place_of_source
 from advisor.sources.files.damage_notes import Notes
 
 F = TypeVar("F", bound=Fact)
+
+LOST_WORKERS = 2
+"""So many workers may be lost over one rank: one may have been ill, or ended for what others took; with two the rank
+is."""
 
 
 class FactsOfLostRank(RankFacts):
@@ -50,3 +55,21 @@ class LostRank:
 
     def release(self) -> None:
         """Nothing is kept."""
+
+
+class LostRanks:
+    """The ranks of a run that were set aside. Nobody tries them again when more is wanted of them."""
+
+    def __init__(self) -> None:
+        self._why: dict[tuple[int, str], Message] = {}
+
+    def __contains__(self, source: Source) -> bool:
+        return place_of_source(source) in self._why
+
+    def add(self, source: Source, first: Message, second: Message) -> None:
+        """Sets a rank aside, for what two workers were lost one after the other."""
+        self._why[place_of_source(source)] = Message("rank_set_aside", first=first, second=second)
+
+    def facts_of(self, source: Source, work: SourceWork) -> FactsOfLostRank:
+        """What is wanted of a rank that was set aside."""
+        return FactsOfLostRank(work(LostRank(source, self._why[place_of_source(source)])))

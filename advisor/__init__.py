@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from advisor.fact_store.cache_folder import CacheFolder
     from advisor.facts.profile import Profile
     from advisor.messages.errors import AdvisorError as AdvisorError
+    from advisor.messages.message import Message
     from advisor.model.comparison import Comparison as Comparison
     from advisor.model.explanation import Explanation as Explanation
     from advisor.model.findings import Diagnosis as Diagnosis
@@ -313,27 +314,22 @@ def _told(
     Raises:
         UsageError: There is no such chip, workload or stack.
     """
+    from pathlib import Path
+
     from advisor.model.job import told_job
     from advisor.policy.settings import Settings
 
     given = settings or Settings()
     job = told_job(workload or given.workload, stack or given.stack)
     told_chip = given.chips.told(chip or given.chip or None)
-    return {"chip": told_chip, "job": job, "cache": _open_cache(cache, given)}
+    folder = None if cache is None else Path(cache)
+    return {"chip": told_chip, "job": job, "cache": given.open_cache(folder, _warn_of)}
 
 
-def _open_cache(cache: AnyPath | None, settings: Settings) -> CacheFolder | None:
-    """The cache that is named, else that of the settings; a warning says why nothing can be written there."""
-    from pathlib import Path
-
-    folder = settings.cache if cache is None else Path(cache)
-    if folder is None:
-        return None
+def _warn_of(said: Message) -> None:
     import warnings
 
-    from advisor.fact_store.cache_folder import CacheFolder
-
-    return CacheFolder(folder, settings.cache_bytes, lambda said: warnings.warn(str(said), stacklevel=2))
+    warnings.warn(str(said), stacklevel=2)
 
 
 def _as_settings(given: AnyPath | Settings | None) -> Settings | None:

@@ -14,7 +14,6 @@ import itertools
 import json
 import math
 import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import corpus
+from benchmarks.processes import measured_alone
 from corpus.cases import setup_of
 from corpus.events import Layout
 
@@ -46,7 +46,7 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as folder:
         jobs = [_job(options.captures or Path(folder), ranks) for ranks in options.ranks]
-        found = [_in_a_process(job) for job in jobs]
+        found = [measured_alone(__file__, job) for job in jobs]
     page = _page(found)
     print(page)
     if options.output:
@@ -70,13 +70,6 @@ def _job(folder: Path, ranks: int) -> Path:
     return job
 
 
-def _in_a_process(job: Path) -> dict[str, Any]:
-    """What is measured of a job in a process of its own, for a peak of memory is one of a whole life."""
-    command = [sys.executable, __file__, "--measure", str(job)]
-    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found
-
-
 def _measured(job: Path) -> dict[str, Any]:
     """Seconds of the processor by what they were spent on, and the sizes of the reports."""
     import advisor
@@ -90,7 +83,6 @@ def _measured(job: Path) -> dict[str, Any]:
     profile = open_profile(job, jobs=2)
     opened = _cpu()
     shown = prepare_exhibits(profile, rules)
-    gathered = _cpu()
     diagnosis = judge_profile(profile, rules, shown)
     judged = _cpu()
     page = diagnosis_page(diagnosis, "en")
@@ -100,7 +92,6 @@ def _measured(job: Path) -> dict[str, Any]:
         "opening": opened - began,
         "reading": _cpu(resource.RUSAGE_CHILDREN),
         "together": judged - opened,
-        "gathering": gathered - opened,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "page": len(page.encode("utf-8", "backslashreplace")),
         "comment": len(document_text(diagnosis_overview(diagnosis, "en", 10))),

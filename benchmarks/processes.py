@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 _PROC = Path("/proc")
 _EVERY_S = 0.1
@@ -97,3 +100,13 @@ def _own_bytes(pid: int) -> int:
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return 0
+
+
+def measured_alone(script: str, what: Path) -> dict[str, Any]:
+    """What a script prints as JSON of one thing it is asked to `--measure`, in a process of its own.
+
+    A peak of memory is one of a whole life.
+    """
+    command = [sys.executable, script, "--measure", str(what)]
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found

@@ -13,7 +13,6 @@ import argparse
 import json
 import pickle
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ import itertools
 
 import corpus
 from benchmarks.enlarge import enlarge, repeats_for, size_of
+from benchmarks.processes import measured_alone
 from corpus.cases import setup_of
 from corpus.events import Layout
 
@@ -47,7 +47,7 @@ def main() -> int:
         print(json.dumps(_measured(options.measure)))
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        found = [_in_a_process(job) for job in _jobs(Path(folder), options.ranks, size_of(options.size))]
+        found = [measured_alone(__file__, job) for job in _jobs(Path(folder), options.ranks, size_of(options.size))]
     page, kept = _page(found)
     print(page)
     if options.output:
@@ -69,13 +69,6 @@ def _jobs(folder: Path, ranks: Sequence[int], size: int) -> Iterator[Path]:
             (some / rank.name).symlink_to(rank, target_is_directory=True)
         yield some
     shutil.rmtree(whole)
-
-
-def _in_a_process(job: Path) -> dict[str, Any]:
-    """What is measured of a job in a process of its own, for a peak of memory is one of a whole life."""
-    command = [sys.executable, __file__, "--measure", str(job)]
-    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found
 
 
 def _measured(job: Path) -> dict[str, Any]:

@@ -43,16 +43,16 @@ def settings_of(arguments: argparse.Namespace) -> Settings | None:
 
 def _cache_in_force(arguments: argparse.Namespace, settings: Settings | None) -> CacheFolder | None:
     """The cache of the command, else that of the settings; why it cannot be written is said on the side."""
-    folder: Path | None = getattr(arguments, "cache", None) or (settings.cache if settings is not None else None)
-    if folder is None:
+    named: Path | None = getattr(arguments, "cache", None)
+    if named is None and settings is None:
         return None
-    from advisor.fact_store.cache_folder import CacheFolder
+    from advisor.policy.settings import Settings
 
     def tell(said: Message) -> None:
         if not getattr(arguments, "quiet", False):
             print(f"advisor: {said.say(language_of(arguments.lang))}", file=sys.stderr)
 
-    return CacheFolder(folder, settings.cache_bytes if settings is not None else None, tell)
+    return (settings or Settings()).open_cache(named, tell)
 
 
 def _read_settings(arguments: argparse.Namespace) -> Settings | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ from advisor.rules import source
 from advisor.rules.source import Path_, RuleDocument, suggest_known
 
 if TYPE_CHECKING:
+    from advisor.fact_store.cache_folder import CacheFolder
     from advisor.rules.bind import Rule
 
 _LANGUAGES = ("en", "zh")
@@ -87,6 +88,18 @@ class Settings:
     def job(self) -> JobKind:
         """What is said of the job."""
         return told_job(self.workload, self.stack)
+
+    def open_cache(self, named: Path | None, tell: Callable[[Message], None]) -> CacheFolder | None:
+        """The cache in the folder that is `named`, else in that of the settings, with as much room as these give.
+
+        `tell` is told once why nothing can be written there.
+        """
+        folder = named or self.cache
+        if folder is None:
+            return None
+        from advisor.fact_store.cache_folder import CacheFolder
+
+        return CacheFolder(folder, self.cache_bytes, tell)
 
     @classmethod
     def read(cls, path: Path) -> Settings:

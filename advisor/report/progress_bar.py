@@ -33,13 +33,13 @@ class ProgressBar:
         self._shown: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
         self._begun: dict[str, tuple[int, int]] = {}
-        self._ranks_since: tuple[float, int] | None = None
-        """When ranks were first told of, and how many were done then."""
+        self._ranks_since = self._since, sys.maxsize
+        """When reading ranks began, which it may do again for more of them, and how many were done then."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if not self._wanted:
             return
-        if what == RANKS and self._ranks_since is None:
+        if what == RANKS and done <= self._ranks_since[1]:
             self._ranks_since = time.monotonic(), done
         if self._shown is None and time.monotonic() - self._since < PATIENCE_S:
             self._begun[what] = done, total
@@ -55,7 +55,7 @@ class ProgressBar:
 
     def _say_ranks(self, done: int, total: int) -> str:
         """How many ranks are done, and once two are how many in a second, and how long the others will take."""
-        since, before = self._ranks_since or (self._since, 0)
+        since, before = self._ranks_since
         taken = time.monotonic() - since
         if done - before < _ENOUGH or done == total or taken <= 0:
             return say("ranks_done", self._language, done=f"{done:,}", total=f"{total:,}")

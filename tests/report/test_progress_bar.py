@@ -80,3 +80,15 @@ def test_one_rank_is_told_without_a_rate(monkeypatch: pytest.MonkeyPatch) -> Non
     with bar.ProgressBar() as shown:
         shown("ranks", 0, 1)
     assert "0 of" not in terminal.getvalue()
+
+
+def test_ranks_that_are_read_again_for_more_are_counted_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("COLUMNS", "160")
+    now = [0.0]
+    monkeypatch.setattr(bar.time, "monotonic", lambda: now[0])
+    with bar.ProgressBar() as shown:
+        for moment, done in ((0.0, 0), (90.0, 100), (100.0, 0), (110.0, 50)):
+            now[0] = moment
+            shown("ranks", done, 100)
+    assert "50 of 100, 5 a second, about 10.0 s left" in terminal.getvalue()

@@ -38,6 +38,7 @@ def words(cache: argparse.ArgumentParser) -> None:
 
 def _show_cache(arguments: argparse.Namespace) -> int:
     from advisor.messages.message import Message
+    from advisor.report.prose import clean_line
     from advisor.units import show_value
 
     cache = _cache_of(arguments)
@@ -50,13 +51,9 @@ def _show_cache(arguments: argparse.Namespace) -> int:
     print(total.say(language_of(arguments.lang)))
     for name in sorted(used, key=lambda name: (-max(used[name])[0], name)):
         last = max(used[name])[0]
-        print(f"  {_utc_words(last)}  {len(used[name]):>6}  {show_value(sizes[name], 'B'):>9}  {_plain_name(name)}")
+        # a name that cannot move what a terminal shows: anybody may have written it who may write the cache
+        print(f"  {_utc_words(last)}  {len(used[name]):>6}  {show_value(sizes[name], 'B'):>9}  {clean_line(name)}")
     return FINE
-
-
-def _plain_name(name: str) -> str:
-    """A name that cannot move what a terminal shows: anybody may have written it who may write the cache."""
-    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in name)
 
 
 def _utc_words(seconds: float) -> str:

@@ -68,6 +68,15 @@ def test_text_and_database_of_a_level_agree(matrix: dict[str, Diagnosis], level:
     assert all(0 < f.saving.share < 0.05 for f in (*text.findings, *database.findings) if f.rule in apart)
 
 
+@pytest.mark.parametrize("name", [name for name in MATRIX if not name.endswith("level0")])
+def test_waits_for_copies_of_a_batch_ask_for_copies_that_do_not_block(matrix: dict[str, Diagnosis], name: str) -> None:
+    """`.to()` of the images holds the host 5 to 7 ms; all other waits are values that are read back, none its own."""
+    found = next(finding for finding in matrix[name].findings if finding.rule == "host/synchronising-calls")
+    steps = [step.code for step in matrix[name].rule(found.rule).remedy(found)]
+    assert "non_blocking=True" in steps[0]
+    assert not any("torch.npu.Event" in code for code in steps)
+
+
 @pytest.mark.parametrize("name", MATRIX)
 def test_no_rule_fails_and_nothing_is_unread(matrix: dict[str, Diagnosis], name: str) -> None:
     assert not [outcome for outcome in matrix[name].outcomes if outcome.outcome == "failed"]

@@ -3,12 +3,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+import advisor
+import corpus
 from advisor.model.findings import Diagnosis, Severity
+from advisor.report.diagnosis.document import diagnosis_overview
+from advisor.report.renderers.markdown import document_text
 from corpus.answers import ANSWERS, HARMLESS
-from corpus.cases import FAULTS, MIXTURES
+from corpus.cases import FAULTS, MIXTURES, Setup
+from corpus.events import Layout
 from corpus.recordings import RECORDINGS
+from corpus.transformer import Transformer
 from corpus.workloads import WORKLOADS
 from tests.conftest import TIER
 from tests.shared_captures import AMONG_FOUR, SharedCaptures
@@ -88,6 +97,29 @@ def test_of_evenly_slow_hosts_none_is_blamed_and_of_uneven_ones_the_slowest(shar
     (blamed,) = (finding for finding in uneven.findings if finding.rule == "ranks/slow-host-rank")
     places = [cause.place for cause in shared.causes("slowest-of-slow-hosts") if cause.place]
     assert {place.rank for place in blamed.seen} == {place["rank"] for place in places}
+
+
+_WAITING = Setup(Transformer(layers=1, steps=2, vocabulary=4096), Layout(tp=8, dp=2, ranks_per_node=8))
+"""Two nodes whose hosts are all somewhat late in what lies between tensor-parallel collectives."""
+
+
+@pytest.mark.parametrize(
+    ("slow", "where"), [((5,), "Rank 5 "), (tuple(range(8, 16)), "(worst of 8, all of host node1)")]
+)
+def test_a_host_much_slower_than_others_that_are_late_too_leads(
+    slow: tuple[int, ...], where: str, tmp_path: Path
+) -> None:
+    machine = replace(_WAITING.machine, host_scale=dict.fromkeys(slow, 2.0))
+    corpus.write(corpus.job("healthy", setup=replace(_WAITING, machine=machine)), tmp_path)
+    diagnosis = advisor.diagnose(tmp_path)
+    lead = diagnosis.findings[0]
+    assert lead.rule == "ranks/slow-host-rank"
+    assert {place.rank for place in lead.seen} == set(slow)
+    told = {finding.rule: finding for finding in diagnosis.findings}
+    assert {place.rank for place in told["host/python-bound"].seen} > set(slow)
+    for symptom in ("host/python-bound", "comm/waiting-collectives"):
+        assert lead.fingerprint in told[symptom].causes
+    assert where in document_text(diagnosis_overview(diagnosis, "en", 1))
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

@@ -113,13 +113,27 @@ def _can_explain(cause: Finding, symptom: Finding, here: set[int], there: set[in
     """Whether a cause can show where a symptom was seen: on a shared rank, or on any where one of them has no rank.
 
     A rank that is late shows on the ranks that wait for it, not on itself; but what hosts or kernels do on other ranks
-    too does not come from it.
+    too does not come from it, except where more than twice what the others have is that rank's alone.
     """
     if not here or not there:
         return True
     if cause.rule.startswith("ranks/"):
-        return there <= here or not symptom.rule.startswith(_OF_ONE_RANK)
+        return there <= here or not symptom.rule.startswith(_OF_ONE_RANK) or _is_mostly_seen_on(here, symptom)
     return bool(here & there)
+
+
+def _is_mostly_seen_on(ranks: set[int], finding: Finding) -> bool:
+    """Whether all other ranks have less than a third of what the worst of these has.
+
+    What goes with these ranks is then more than twice what is left. Where it is less, that all ranks have it is a
+    problem of its own, which may well be the larger one.
+    """
+    us: dict[int, float] = {}
+    for place in finding.seen:
+        if place.rank is not None:
+            us[place.rank] = us.get(place.rank, 0.0) + place.saving_us
+    there = max((us[rank] for rank in us.keys() & ranks), default=0.0)
+    return max((us[rank] for rank in us.keys() - ranks), default=0.0) < there / 3
 
 
 def _levels_of_rules(explains: Mapping[str, set[str]]) -> dict[str, int]:

@@ -121,6 +121,16 @@ def test_what_one_rank_does_slowly_does_not_explain_what_all_do(name: str) -> No
     assert [len(f.causes) for f in of_one] == [0, 1]
 
 
+@pytest.mark.parametrize(("elsewhere", "linked"), [(33.0, True), (34.0, False), (100.0, False)])
+def test_what_all_ranks_do_is_explained_by_the_rank_that_has_most_of_it(elsewhere: float, linked: bool) -> None:
+    """A slow host is late in every launch; that the others are late in some does not make it one of many."""
+    rules = Rules((Rule("ranks/slow", ("host/python",)), Rule("host/python")))
+    places = tuple(Place(rank=rank, saving_us=100 if rank == 1 else elsewhere) for rank in range(3))
+    python = finding("host/python", 0.5).model_copy(update={"seen": places})
+    found = rank_findings([finding("ranks/slow", 0.1, ranks=(1,)), python], rules)
+    assert [f.rule for f in found] == (["ranks/slow", "host/python"] if linked else ["host/python", "ranks/slow"])
+
+
 def test_a_symptom_never_stands_above_what_explains_a_part_of_it_and_lifts_nothing() -> None:
     found = [finding("host/free-time", 0.6), finding("host/small", 0.02), finding("comm/other", 0.1)]
     assert order(found, small=("host/free-time",)) == ["other", "small", "free-time"]

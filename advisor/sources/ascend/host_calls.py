@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from advisor.facts.base import MISSING
 from advisor.facts.observed import HostCall
-from advisor.facts.table import Array, Table, Texts
+from advisor.facts.table import Array, Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.sources.ascend.call_words import activities_of_calls
 from advisor.sources.ascend.reading import Folder
@@ -116,10 +118,17 @@ def _shorten_names(name: Texts, kinds: Array, layered: Array) -> Texts:
 def _calls_from_database(folder: Folder) -> Table[HostCall]:
     database = folder.database()
     tables = {"PYTORCH_API": _framework_calls, "CANN_API": _cann_calls, "GC_RECORD": _garbage_collections}
-    parts = [read(folder, database) for table, read in tables.items() if database.fields(table)]
-    if not any(map(len, parts)):
+    parts = [read(database) for table, read in tables.items() if database.fields(table)]
+    if not any(len(part["start_ns"]) for part in parts):
         raise FactMissing([HostCall.table])
-    return Table.concat(HostCall, parts)
+    # each part of a column is let go as the column is made: these are the longest there are
+    whole = {name: _join_column([part.pop(name) for part in parts]) for name in list(parts[0])}
+    return Table.build(HostCall, rank=folder.rank, **whole)
+
+
+def _join_column(parts: Sequence[Values]) -> Values:
+    texts = [part for part in parts if isinstance(part, Texts)]
+    return Texts.concat(texts) if texts else np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
 
 
 _SPELLINGS = {
@@ -132,23 +141,34 @@ _SPELLINGS = {
 }
 
 
-def _framework_calls(folder: Folder, database: Database) -> Table[HostCall]:
-    found = database.integers("PYTORCH_API", _SPELLINGS)
-    name = database.texts(found["name"])
+def _columns_in_turn(database: Database, table: str) -> Callable[[str], Array]:
+    """What gives a column of a table of calls. They are kept narrow: of millions of rows one is made at a time."""
+    there = {field.lower() for field in database.fields(table)}
+    some = [name for name, (spelling,) in _SPELLINGS.items() if spelling.lower() in there][:1]
+
+    def column(name: str) -> Array:
+        # one that is there tells how long those are that are not
+        return database.integers(table, {one: _SPELLINGS[one] for one in (*some, name)})[name]
+
+    return column
+
+
+def _framework_calls(database: Database) -> dict[str, Values]:
+    column = _columns_in_turn(database, "PYTORCH_API")
+    name, types = database.texts(column("name")), column("type")
     operator, queue = (
         np.array([*(_KIND_CODES.get(kind_of(n), -1) for n in name.names), -1], np.int8)[name.codes]
         for kind_of in (operator_kind, lambda n: _QUEUES.get(n.partition("@")[0], ""))
     )
-    types = found["type"]
     kinds = np.select(
         [types == OPERATOR, types == QUEUE, types == TRACE],
         [operator, queue, np.int8(_KIND_CODES["python"])],
         default=np.int8(-1),
     )
-    correlation = _correlations_of_ids(database, found["connection"])
     queued = types == QUEUE
-    found["connection"] = np.where(queued, correlation, MISSING)
-    return _call_table(folder, found, kinds, _shorten_names(name, kinds, queued))
+    connection = np.full(len(types), MISSING)
+    connection[queued] = _correlations_of_ids(database, column("connection")[queued])
+    return _columns_of_calls(column, kinds, _shorten_names(name, kinds, queued), connection)
 
 
 def _correlations_of_ids(database: Database, ids: Array) -> Array:
@@ -162,37 +182,40 @@ def _correlations_of_ids(database: Database, ids: Array) -> Array:
     return np.where((known[place] == ids) & (ids != MISSING), numbers[place], MISSING)
 
 
-def _cann_calls(folder: Folder, database: Database) -> Table[HostCall]:
-    found = database.integers("CANN_API", _SPELLINGS)
+def _cann_calls(database: Database) -> dict[str, Values]:
+    column = _columns_in_turn(database, "CANN_API")
+    given = column("type")
     types = {**API_TYPES, **database.names("ENUM_API_TYPE")}
-    kinds = np.full(len(found["type"]), -1, np.int8)
+    kinds = np.full(len(given), -1, np.int8)
     for number, name in types.items():
         if name in BY_TYPE:
-            kinds[found["type"] == number] = _KIND_CODES[BY_TYPE[name]]
-    return _call_table(folder, found, kinds, database.texts(found["name"]))
+            kinds[given == number] = _KIND_CODES[BY_TYPE[name]]
+    return _columns_of_calls(column, kinds, database.texts(column("name")), column("connection"))
 
 
-def _garbage_collections(folder: Folder, database: Database) -> Table[HostCall]:
+def _garbage_collections(database: Database) -> dict[str, Values]:
     found = database.integers("GC_RECORD", _SPELLINGS)
-    kinds = np.full(len(found["start"]), _KIND_CODES["gc"])
-    return _call_table(folder, found, kinds, Texts.constant("GC", len(kinds)))
+    kinds = np.full(len(found["start"]), _KIND_CODES["gc"], np.int8)
+    return _columns_of_calls(found.__getitem__, kinds, Texts.constant("GC", len(kinds)), found["connection"])
 
 
-def _call_table(folder: Folder, found: dict[str, Array], kinds: Array, name: Texts) -> Table[HostCall]:
-    good = (kinds >= 0) & (name.codes >= 0) & (found["start"] != MISSING) & (found["end"] >= found["start"])
-    if not good.all():
-        found, kinds, name = {column: cells[good] for column, cells in found.items()}, kinds[good], name.take(good)
-    thread = found["thread"]
-    return Table.build(
-        HostCall,
-        rank=folder.rank,
-        thread=np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
-        kind=Texts(kinds.astype(np.int32), KINDS),
+def _columns_of_calls(
+    column: Callable[[str], Array], kinds: Array, name: Texts, connection: Array
+) -> dict[str, Values]:
+    """The columns of the fact but the rank, of the calls that have a kind, a name, a begin and an end."""
+    start, end = column("start"), column("end")
+    good: Array | slice = (kinds >= 0) & (name.codes >= 0) & (start != MISSING) & (end >= start)
+    good = slice(None) if isinstance(good, np.ndarray) and good.all() else good
+    thread = column("thread")[good]
+    kinds, name = kinds[good], Texts(name.codes[good], name.names)
+    return {
+        "start_ns": start[good],
+        "end_ns": end[good],
+        "connection": connection[good],
+        "thread": np.where(thread == MISSING, MISSING, thread & _THREAD_BITS),
+        "kind": Texts(kinds.astype(np.int32), KINDS),
         **_names_and_activities(name, kinds),
-        start_ns=found["start"],
-        end_ns=found["end"],
-        connection=found["connection"],
-    )
+    }
 
 
 HOST_CALLS = Reading(HostCall, {"text": _calls_from_text, "database": _calls_from_database})

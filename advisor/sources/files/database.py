@@ -24,6 +24,7 @@ from advisor.progress import silent
 from advisor.regular_files import open_regular
 from advisor.sources.files.damage_notes import Notes, Unreadable
 from advisor.sources.files.names import bounded_name
+from advisor.sources.files.narrow import NarrowColumn
 from advisor.sources.files.rows_read import RowsRead
 from advisor.sources.files.statements import all_rows, bound_steps, count_rows
 from advisor.sources.files.table_blocks import (
@@ -116,7 +117,7 @@ class Shared(Struct, frozen=True):
 
     columns: Mapping[str, Sequence[str]]
     """Per table the columns."""
-    kept: dict[tuple[str, str], Array]
+    kept: dict[tuple[str, str], NarrowColumn]
 
 
 NOTHING_SHARED = Shared({}, {})
@@ -224,13 +225,24 @@ class Database(Struct, frozen=True):
         return Unreadable(self.file, what)
 
     def _shared_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
-        asked = [*kinds, only.column] if only else [*kinds]
-        here, kept = frozenset(self.shared.columns[table]).intersection(self.fields(table)), self.shared.kept
-        if left := [field for field in dict.fromkeys([*asked, *sorted(here)]) if (table, field) not in kept]:
-            found = self._read_columns(table, dict.fromkeys(left, "integer"), None)
-            kept.update({(table, field): column for field, column in zip(left, found, strict=True)})
-        keep = np.isin(kept[table, only.column], list(only.values)) if only else slice(None)
-        return [kept[table, field][keep] for field in kinds]
+        """The columns; what others need too is kept, and the rest is read for these rows alone."""
+        shared = frozenset(self.shared.columns[table]).intersection(self.fields(table))
+        kept = self._keep_columns(table, dict.fromkeys([*([only.column] if only else []), *sorted(shared)]))
+        keep = np.flatnonzero(np.isin(kept[only.column].at(slice(None)), list(only.values))) if only else slice(None)
+        own = {field: kind for field, kind in kinds.items() if field not in kept}
+        found = dict(zip(own, self._read_columns(table, own, only), strict=True)) if own else {}
+        found |= {field: kept[field].at(keep) for field in kinds if field in kept}
+        if len({len(column) for column in found.values()}) > 1:  # damage that lies in some columns only
+            return self._read_columns(table, kinds, only)
+        return [found[field] for field in kinds]
+
+    def _keep_columns(self, table: str, fields: Iterable[str]) -> dict[str, NarrowColumn]:
+        kept = self.shared.kept
+        left = [field for field in fields if (table, field) not in kept]
+        found = self._read_columns(table, dict.fromkeys(left, "integer"), None) if left else []
+        for field in reversed(left):
+            kept[table, field] = NarrowColumn.of(found.pop())
+        return {field: kept[table, field] for field in fields}
 
     def _read_columns(self, table: str, kinds: Mapping[str, Kind], only: Only | None) -> list[Array]:
         found = [GrowingColumn(np.float64 if kind == "float" else np.int64) for kind in kinds.values()]

@@ -254,3 +254,27 @@ def test_columns_that_several_facts_need_are_read_once(tmp_path: Path) -> None:
     assert len(read) == 1
     assert found.integers("T", {"x": ["x"], "y": ["y"]}, Only("kind", (2,)))["y"].tolist() == [MISSING]
     assert len(read) == 2
+
+
+def test_damage_in_one_column_alone_leaves_columns_of_one_length(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_by(monkeypatch, 1)
+    path = made(tmp_path / "x.db", "CREATE TABLE T(kind INT, x INT, y TEXT);")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        long = "9" * 10_000  # a part of it lies on other pages
+        connection.executemany("INSERT INTO T VALUES (1, ?, ?)", [(1, "5"), (2, long), (3, "7")])
+        connection.commit()
+    content = bytearray(path.read_bytes())
+    place = content.index(b"9" * 100) - 1
+    while content[place + 1 : place + 2] == b"9":
+        place += 1
+    content[place + 1 : place + 5] = b"\xff" * 4  # where the first of them lies
+    path.write_bytes(content)
+    plain = opened(path)
+    found = Database(plain.connection, "x.db", plain.notes, shared=Shared({"T": ("kind", "x")}, {}))
+    assert found.integers("T", {"x": ["x"]})["x"].tolist() == [1, 2, 3]
+    for only in (None, Only("kind", (1,))):
+        columns = found.integers("T", {"x": ["x"], "y": ["y"]}, only)
+        assert columns["x"].tolist() == [1]
+        assert columns["y"].tolist() == [5]

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from advisor.facts.base import MISSING
+from advisor.sources.files.narrow import NarrowColumn
+
+NUMBERS = st.lists(st.integers(MISSING, 2**63 - 1)) | st.lists(st.integers(-3, 300) | st.just(MISSING))
+
+
+@given(NUMBERS)
+@example([])
+@example([MISSING])
+@example([MISSING + 1, MISSING])
+@example([2**63 - 1, MISSING, 2**63 - 1])
+@example([7, 7 + 254, MISSING])
+@example([7, 7 + 255])
+@example([0, 2**32 - 2, MISSING])
+@example([0, 2**32 - 1])
+def test_numbers_come_back_as_they_were(numbers: list[int]) -> None:
+    values = np.array(numbers, np.int64)
+    kept = NarrowColumn.of(values)
+    assert kept.at(slice(None)).dtype == np.int64
+    assert kept.at(slice(None)).tolist() == numbers
+    assert kept.at(np.arange(len(numbers))[::-2]).tolist() == numbers[::-2]
+
+
+def test_numbers_that_lie_close_take_few_bytes() -> None:
+    far = 1_700_000_000_000_000_000
+    assert NarrowColumn.of(np.array([far, far + 200, MISSING])).cells.dtype == np.uint8
+    assert NarrowColumn.of(np.array([far, far + 60_000])).cells.dtype == np.uint16
+    assert NarrowColumn.of(np.array([far, far + 4_000_000_000])).cells.dtype == np.uint32
+    assert NarrowColumn.of(np.array([far, far + 5_000_000_000])).cells.dtype == np.int64

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -92,21 +92,45 @@ def _find_calls(table: Table[HostCall], rank: int) -> Calls:
     return Calls(row[order], start[order], end[order])
 
 
+class RowMarks(Mapping[str, Array]):
+    """Per mark: whether each row bears it. Rows are many, so a mark takes a bit of each and not a byte."""
+
+    def __init__(self, rows: int, masks: Iterable[tuple[str, Array]]) -> None:
+        """Up to 16 marks, of which one at a time is there as a mask."""
+        self._bits: dict[str, int] = {}
+        self._of_row: Array = np.zeros(rows, np.uint16)
+        for mark, mask in masks:
+            self._bits[mark] = 1 << len(self._bits)
+            self._of_row[mask] |= np.uint16(self._bits[mark])
+
+    def __getitem__(self, mark: str) -> Array:
+        found: Array = self._of_row & np.uint16(self._bits[mark]) != 0
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bits)
+
+    def __len__(self) -> int:
+        return len(self._bits)
+
+
 def calls_by_activity(table: Table[HostCall]) -> Mapping[str, Array]:
     """Per specific activity: whether each row of `host_calls` is one."""
     return table.once(_find_activities)
 
 
-def _find_activities(table: Table[HostCall]) -> Mapping[str, Array]:
+def _find_activities(table: Table[HostCall]) -> RowMarks:
+    return RowMarks(len(table), _masks_of_activities(table))
+
+
+def _masks_of_activities(table: Table[HostCall]) -> Iterator[tuple[str, Array]]:
     kinds, does = table.texts("kind"), table.texts("activity")
-    return {
-        "gc": kinds.isin(["gc"]),
-        "compile": is_compiling(table),
-        "start_up": is_starting_up(table),
-        "blocking_copy": does.isin(["blocking_copy"]),
-        "synchronise": is_synchronising(table),
-        "data_loader": kinds.isin(["data_loader"]),
-    }
+    yield "gc", kinds.isin(["gc"])
+    yield "compile", is_compiling(table)
+    yield "start_up", is_starting_up(table)
+    yield "blocking_copy", does.isin(["blocking_copy"])
+    yield "synchronise", is_synchronising(table)
+    yield "data_loader", kinds.isin(["data_loader"])
 
 
 def is_compiling(table: Table[HostCall]) -> Array:

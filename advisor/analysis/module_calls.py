@@ -102,12 +102,22 @@ class _Spans(Struct, frozen=True):
 
 
 def charge_work(ranges: Table[ModuleRange] | None, recorded: LaunchTables) -> ChargedWork:
-    """All work with its module, none where no modules are known; worked out once for the same tables."""
-    return recorded.kernels.once(_charge_work, ranges, *recorded[1:])
+    """All work with its module, none where no modules are known; worked out once for the same tables.
+
+    It is kept as long as the modules, which fewer tables are made from than from kernels.
+    """
+    if ranges is None:
+        return recorded.kernels.once(_charge_outside, *recorded[1:])
+    return ranges.once(_charge_work, *recorded)
 
 
-def _charge_work(kernels: Table[Kernel], known: Table[ModuleRange] | None, *tables: Any) -> ChargedWork:
-    recorded, ranges = LaunchTables(kernels, *tables), _or_empty(ModuleRange, known)
+def _charge_outside(kernels: Table[Kernel], *tables: Any) -> ChargedWork:
+    return _charge_work(Table.empty(ModuleRange), kernels, *tables)
+
+
+def _charge_work(ranges: Table[ModuleRange], *tables: Any) -> ChargedWork:
+    recorded = LaunchTables(*tables)
+    kernels = recorded.kernels
     collectives = _or_empty(Collective, recorded.collectives)
     operators = recorded.calls.take(np.flatnonzero(recorded.calls.texts("kind").isin(_OPERATORS)))
     launches = _or_empty(Launch, recorded.launches)

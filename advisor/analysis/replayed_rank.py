@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import msgspec
@@ -31,11 +31,16 @@ def costs_of(calls: Table[HostCall]) -> Mapping[str, Array]:
     return calls.once(_find_costs)
 
 
-def _find_costs(calls: Table[HostCall]) -> Mapping[str, Array]:
-    read, allocate = (calls.texts("activity").isin([does]) for does in ("read", "allocate"))
-    kinds = host.calls_by_activity(calls)
-    allocate = allocate & ~kinds["start_up"]
-    return {**kinds, "synchronise": kinds["synchronise"] | read, "read": read, "allocate": allocate}
+def _find_costs(calls: Table[HostCall]) -> host.RowMarks:
+    return host.RowMarks(len(calls), _masks_of_costs(calls))
+
+
+def _masks_of_costs(calls: Table[HostCall]) -> Iterator[tuple[str, Array]]:
+    does, kinds = calls.texts("activity"), host.calls_by_activity(calls)
+    for name, mask in kinds.items():
+        yield name, mask | does.isin(["read"]) if name == "synchronise" else mask
+    yield "read", does.isin(["read"])
+    yield "allocate", does.isin(["allocate"]) & ~kinds["start_up"]
 
 
 class ReplayedRank(Struct, frozen=True, dict=True):

@@ -19,6 +19,7 @@ from advisor.facts.names import FACTS
 from advisor.facts.observed import Damage, StepWindow
 from advisor.facts.selection import Selected, Selection
 from advisor.facts.table import Table
+from advisor.freed_memory import give_back_now
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message, did_you_mean
 from advisor.model.run import Run
@@ -291,6 +292,7 @@ class FactsWanted:
             _resolve_fact(fact, self.inputs, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
+            give_back_now()
             self._side_by_side(source, found)
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
             self._collect_table(asked, found, source)
@@ -353,8 +355,11 @@ class FactsWanted:
             if fact not in needed and fact not in found:
                 asked += _direct_needs(fact, self.makers)
             needed.add(fact)
-        for one in found.keys() - needed - {*self.wanted}:
+        unneeded = found.keys() - needed - {*self.wanted}
+        for one in unneeded:
             del found[one]
+        if any(fact_of_wanted(one).heavy for one in unneeded):
+            give_back_now()
         return {fact for fact in needed if fact not in found}
 
 

@@ -139,7 +139,7 @@ def _with_cache(cache: CacheFolder, gather: Gather, unpacked: UnpackedInput, run
     from advisor.rank_work.stored_work import StoredWork
 
     paths_outside_captures([cache.folder], unpacked.given, (".", *(capture.path for capture in run.captures)))
-    return gather if unpacked.packed else StoredWork(cache, gather, progress)
+    return gather if unpacked.packed else StoredWork(cache, gather, progress, run.name)
 
 
 def _as_told(run: Run, chip: ToldChip, job: JobKind | None) -> Run:

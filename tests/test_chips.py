@@ -17,6 +17,7 @@ from advisor.facts.observed import Device, Frequency
 from advisor.facts.table import read_table
 from advisor.messages.errors import UsageError
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.policy.settings import Settings
 
 TABLE = ChipTable()
@@ -140,7 +141,7 @@ def test_the_clock_of_a_told_chip_counts_where_the_device_names_none(
 ) -> None:
     samples = read_table(Frequency, "time_ns mhz\n0 1200")
     devices = None if device is None else read_table(Device, device)
-    (row,) = frequency_uses(Run(chip=run), TABLE, samples, None, None, None, devices).rows()
+    (row,) = frequency_uses(run_of_ranks(Run(chip=run)), TABLE, samples, None, None, None, devices).rows()
     assert row["nominal_mhz"] == nominal
 
 

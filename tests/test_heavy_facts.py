@@ -52,6 +52,11 @@ def test_ranks_are_set_beside_each_other_by_few_rows(fact: type[Fact]) -> None:
     assert heavy(need for need, _ in needs_of_derivation(MAKERS[fact]).values() if issubclass(need, Fact)) == []
 
 
+@pytest.mark.parametrize("fact", [fact for fact in DERIVED if not fact.across_ranks], ids=lambda fact: fact.table)
+def test_what_is_made_rank_by_rank_rests_on_nothing_that_only_other_ranks_tell(fact: type[Fact]) -> None:
+    assert Run not in {need for need, _ in needs_of_derivation(MAKERS[fact]).values()}
+
+
 def test_a_diagnosis_of_several_ranks_keeps_no_table_with_a_row_for_each_event() -> None:
     profile = open_profile(CASE)
     findings = diagnose(profile, advisor.load_rules()).findings

@@ -13,13 +13,13 @@ from advisor.facts.derived import CollectiveCall, Coverage, RankCoverage
 from advisor.facts.observed import HostCall
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _AT_BORDERS = 2
 """So many calls of a kind may lie just outside of the steps of one rank and inside of those of another."""
 
 
-def coverage(run: Run, own: Table[RankCoverage] | None, calls: Table[CollectiveCall] | None) -> Table[Coverage]:
+def coverage(run: RunOfRanks, own: Table[RankCoverage] | None, calls: Table[CollectiveCall] | None) -> Table[Coverage]:
     """What each rank tells of itself, and how many of the collectives that it had to take part in it has.
 
     Raises:

@@ -10,8 +10,6 @@ call, which all leave at about the same time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from msgspec import Struct
 
@@ -21,6 +19,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, PeerWait
 from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.model.run import Run
 
 _ROOTED = ("broadcast", "gather", "reduce", "scatter")
 """Through these data flows one way: a rank that is waited for may have come and wait for its own share."""
@@ -46,14 +45,23 @@ class LongestWait(Struct, frozen=True):
     all_us: Array
     """The longest waits of all calls of the same rank for the same other one together."""
 
-    def absent_us(self, captured: Sequence[int]) -> Array:
-        """Per call: the wait, where it was for a rank that was not captured and had not come; 0 where it was not.
+    @property
+    def absent_us(self) -> Array:
+        """Per call: the wait, where it was for a rank that had not come; 0 where it was not.
 
         Missing where no wait was recorded, and where nothing tells for whom it was.
         """
-        proven = (self.late == 1) & ~np.isin(self.rank, captured)
-        us: Array = np.where(self.rank == MISSING, np.nan, np.where(proven, self.us, 0.0))
+        us: Array = np.where(self.rank == MISSING, np.nan, np.where(self.late == 1, self.us, 0.0))
         return us
+
+
+def without_waits_for_captured(run: Run, calls: Table[CollectiveCall]) -> Table[CollectiveCall]:
+    """The calls with 0 for waits that were for ranks that were captured too: what those did is known."""
+    waited = calls["absent_us"] > 0
+    if not waited.any():
+        return calls
+    absent = waited & ~np.isin(calls["awaited_rank"], run.ranks)
+    return calls.having(absent_us=np.where(waited & ~absent, 0.0, calls["absent_us"]))
 
 
 def longest_wait_of_calls(calls: Table[Collective], waits: Table[PeerWait] | None) -> LongestWait:

@@ -13,7 +13,7 @@ import re
 import numpy as np
 from msgspec import Struct
 
-from advisor.analysis.awaited_ranks import longest_wait_of_calls
+from advisor.analysis.awaited_ranks import longest_wait_of_calls, without_waits_for_captured
 from advisor.analysis.completeness import lacks_kernel_rows
 from advisor.analysis.device import collective_times, kernel_times
 from advisor.analysis.grouping import Groups, group_by, ratio, row_at
@@ -22,8 +22,9 @@ from advisor.analysis.overlap import stages_of
 from advisor.analysis.transit import split_times
 from advisor.facts.derived import CollectiveCall, Meeting, Overlap
 from advisor.facts.observed import Collective, Kernel, Link, PeerWait, Transfer
+from advisor.facts.profile import completed_by
 from advisor.facts.table import Array, Table, Texts
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _PAIR = re.compile(r"(hcom_)?(send|receive)(?=_|$)", re.IGNORECASE)
 _RANKS_OF_A_PAIR = 2
@@ -31,8 +32,9 @@ _SMALL = 0.1
 """Calls below this part of the largest of their kind and group have no turn."""
 
 
+@completed_by(without_waits_for_captured)
 def collective_calls(
-    run: Run,
+    run: RunOfRanks,
     collectives: Table[Collective],
     kernels: Table[Kernel] | None,
     split: Table[Overlap] | None = None,
@@ -81,7 +83,7 @@ def collective_calls(
         awaited_ns=awaited.since_ns,
         awaited_us=awaited.us,
         awaited_late=awaited.late,
-        absent_us=awaited.absent_us(run.ranks),
+        absent_us=awaited.absent_us,
         awaited_alike=awaited.alike,
         awaited_all_us=awaited.all_us,
         sole=_has_sole_group(collectives),

@@ -12,12 +12,12 @@ from advisor.analysis.intervals import axis_of_cells
 from advisor.facts.derived import CollectiveCall, CollectivePlace
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Array, Table, values_at
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _PREPARES = "movement"
 
 
-def collective_places(run: Run, calls: Table[CollectiveCall], kernels: Table[Kernel]) -> Table[CollectivePlace]:
+def collective_places(run: RunOfRanks, calls: Table[CollectiveCall], kernels: Table[Kernel]) -> Table[CollectivePlace]:
     """Exposed collectives by kind and by the types of the operators around them, per step."""
     bare = calls.take(np.flatnonzero((calls["p2p"] != 1) & (2 * calls["exposed_us"] > calls["elapse_us"])))
     before, after = _rows_around(bare, kernels)

@@ -14,7 +14,7 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import RankCoverage
 from advisor.facts.observed import StepWindow
 from advisor.facts.table import Array, Table
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 Moments = dict[int, Array]
 """By rank: moments (or numbers of steps), ascending."""
@@ -179,7 +179,9 @@ def are_running(begun: Array, ended: Array, moments: Array) -> Array:
     return running
 
 
-def rows_of_counts(run: Run, counts: Iterable[Counted], windows: Table[StepWindow] | None) -> Table[RankCoverage]:
+def rows_of_counts(
+    run: RunOfRanks, counts: Iterable[Counted], windows: Table[StepWindow] | None
+) -> Table[RankCoverage]:
     """The rows of each count, with the file or the table of the database that holds what is looked at.
 
     One for the whole recording of a rank, and one for each step that lacks some; fewer than `AT_ENDS` that lie at an
@@ -187,7 +189,7 @@ def rows_of_counts(run: Run, counts: Iterable[Counted], windows: Table[StepWindo
 
     Ranks of a summary have none: one file tells all of it.
     """
-    captures = {capture.rank: capture for capture in run.captures}
+    captures = run.captures
     summed = [rank for rank, capture in captures.items() if capture.source == "cluster"]
     begun = {} if windows is None else begins_of_steps(windows)
 

@@ -52,7 +52,7 @@ from advisor.facts.observed import (
 )
 from advisor.facts.table import Array, Table, Texts
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 LAYERS = {"acl": "api", "node": "launch", "model": "graph", "hccl": "communicate", "runtime": "runtime"}
 """Kind of host calls by the level under which the totals of interfaces count them."""
@@ -70,7 +70,7 @@ _MARK = re.compile(r"#(\d{1,18})$")
 
 
 def rank_coverage(
-    run: Run,
+    run: RunOfRanks,
     *,
     kernels: Table[Kernel] | None,
     launches: Table[Launch] | None,
@@ -367,7 +367,7 @@ def _numbered_steps(table: Table[StepWindow] | Table[StepTime] | None) -> Moment
     return {} if table is None else moments_by_rank(table["rank"], table["step"])
 
 
-def _ranks_with_device_software(run: Run, captures: Table[RankCapture] | None) -> Array:
+def _ranks_with_device_software(run: RunOfRanks, captures: Table[RankCapture] | None) -> Array:
     """The ranks of which calls into the device's software are recorded: text leaves them out below Level1."""
     if captures is None or run.framework != "PyTorch":
         return _NOBODY

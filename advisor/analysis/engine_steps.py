@@ -36,7 +36,7 @@ from advisor.facts.derived import DecodeSize, EngineStep, Gap, JobSign
 from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch, StepWindow
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _MARK = re.compile(ENGINE_STEP)
 _DECODE = re.compile(r"(?:execute_(?:\d+_)?context_0(?:\(.*?\))?_generation_|step\[DECODE bs=)(\d+)")
@@ -68,7 +68,7 @@ class _Steps(Struct, frozen=True):
 
 
 def engine_steps(  # noqa: PLR0917 - the tables it rests on
-    run: Run,
+    run: RunOfRanks,
     idle: Table[Gap],
     kernels: Table[Kernel],
     calls: Table[HostCall] | None,
@@ -110,7 +110,9 @@ def engine_steps(  # noqa: PLR0917 - the tables it rests on
     )
 
 
-def _ranks_with_other_steps(run: Run, windows: Table[StepWindow] | None, signs: Table[JobSign] | None) -> set[int]:
+def _ranks_with_other_steps(
+    run: RunOfRanks, windows: Table[StepWindow] | None, signs: Table[JobSign] | None
+) -> set[int]:
     """The ranks whose steps were recorded, or that train."""
     marked = set() if windows is None else set(windows["rank"].tolist())
     return marked | (set() if signs is None else set(signs["rank"][signs.texts("tells").isin(["backward"])].tolist()))
@@ -231,7 +233,7 @@ def _outermost_calls(calls: Table[HostCall], wanted: re.Pattern[str]) -> Table[H
 
 
 def decode_sizes(  # noqa: PLR0917 - the tables it rests on
-    run: Run,
+    run: RunOfRanks,
     calls: Table[HostCall],
     launches: Table[Launch],
     kernels: Table[Kernel] | None,

@@ -12,14 +12,14 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import FrequencyUse
 from advisor.facts.observed import Collective, Device, Frequency, Kernel, StepWindow
 from advisor.facts.table import Array, Table
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 LOW = 0.95
 """Share of the full clock below which the cores count as slowed: the definition of `low_share`."""
 
 
 def frequency_uses(  # noqa: PLR0917 - its needs are its parameters
-    run: Run,
+    run: RunOfRanks,
     chips: ChipTable,
     samples: Table[Frequency],
     kernels: Table[Kernel] | None,

@@ -11,11 +11,11 @@ from advisor.facts.base import MISSING
 from advisor.facts.derived import ChipLimit, MemoryHolder, MemoryPeak, ModulePeak
 from advisor.facts.observed import Device, MemoryUse, ModuleMemory, OperatorMemory
 from advisor.facts.table import Array, Table, values_at
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 
 def memory_peaks(
-    run: Run,
+    run: RunOfRanks,
     chips: ChipTable,
     uses: Table[MemoryUse],
     devices: Table[Device] | None,

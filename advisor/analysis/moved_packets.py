@@ -22,7 +22,7 @@ from advisor.chips import ChipTable
 from advisor.facts.derived import CollectiveCall, Move
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Array, Table, Texts, values_at
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _PAUSE_NS = 50_000
 """Queued collectives follow each other within microseconds; a longer pause ends a train."""
@@ -32,7 +32,7 @@ _LINE_BYTES = 512
 
 
 def moves(
-    run: Run,
+    run: RunOfRanks,
     chips: ChipTable,
     transfers: Table[Transfer],
     calls: Table[CollectiveCall],

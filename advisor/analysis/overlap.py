@@ -21,11 +21,11 @@ from advisor.facts.derived import Overlap
 from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, StepWindow
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 
 def overlaps(
-    run: Run,
+    run: RunOfRanks,
     *,
     kernels: Table[Kernel] | None,
     collectives: Table[Collective] | None,
@@ -48,7 +48,7 @@ def overlaps(
     return reconcile_with_sums(split, sums, device, kernels, collectives).sorted_by("rank", "step")
 
 
-def _recompute_split(run: Run, device: DeviceTimeline, *, tasks: bool) -> Table[Overlap]:
+def _recompute_split(run: RunOfRanks, device: DeviceTimeline, *, tasks: bool) -> Table[Overlap]:
     free = device.free
     uncopied = subtract(free, device.copies)
     exposed = device.per_cell(subtract(device.comm, device.compute))
@@ -77,7 +77,7 @@ def _recompute_split(run: Run, device: DeviceTimeline, *, tasks: bool) -> Table[
     )
 
 
-def _recorded_sums(run: Run, recorded: Table[StepTime]) -> Table[Overlap]:
+def _recorded_sums(run: RunOfRanks, recorded: Table[StepTime]) -> Table[Overlap]:
     for name in ("compute_us", "exposed_comm_us", "free_us"):
         recorded = recorded.take(~np.isinf(recorded[name]))
     parts = [recorded[name] for name in ("compute_us", "exposed_comm_us", "free_us")]
@@ -116,8 +116,7 @@ def _batched_bubbles(sums: Table[Overlap], collectives: Table[Collective] | None
     return sums.having(bubble_us=np.where(unwritten, bare, sums["bubble_us"]))
 
 
-def stages_of(run: Run, rank: Array) -> Array:
+def stages_of(run: RunOfRanks, rank: Array) -> Array:
     """The pipeline stage of each rank; missing where there is none or it is unknown."""
     names, of = np.unique(rank, return_inverse=True)
-    found = [run.parallel.stage_of(one) for one in names.tolist()]
-    return np.array([MISSING if stage is None else stage for stage in found], np.int64)[of]
+    return np.array([run.stages.get(one, MISSING) for one in names.tolist()], np.int64)[of]

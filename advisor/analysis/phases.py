@@ -15,14 +15,14 @@ from advisor.facts.derived import RankPhase
 from advisor.facts.observed import BatchQueue, Collective, DataFetch, HostCpu, StepPhase
 from advisor.facts.table import Array, Table
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _MEANS = ("whole_us", "interval_us", "forward_backward_us", "tail_us", "receive_us", "collective_us")
 _BESIDE = ("interval_us", "forward_backward_us", "tail_us")
 
 
 def rank_phases(  # noqa: PLR0917 - a step, and what feeds it
-    run: Run,
+    run: RunOfRanks,
     phases: Table[StepPhase] | None,
     queues: Table[BatchQueue] | None,
     fetches: Table[DataFetch] | None,

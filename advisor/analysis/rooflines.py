@@ -21,7 +21,7 @@ from advisor.facts.derived import AttentionShape, ChipLimit, OperatorRoofline, O
 from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Array, Table, Texts, values_at
 from advisor.messages.errors import FactMissing
-from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks
 
 _HF32 = "HF32"
 _NEAR = 0.03
@@ -42,7 +42,7 @@ _SLOWER_TENTHS = 0.9
 
 
 def chip_limits(
-    run: Run,
+    run: RunOfRanks,
     chips: ChipTable,
     kernels: Table[Kernel],
     devices: Table[Device] | None,

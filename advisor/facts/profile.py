@@ -10,7 +10,7 @@ import types
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload
+from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_type_hints, overload, runtime_checkable
 
 from advisor.chips import ChipTable
 from advisor.facts.base import Fact
@@ -23,6 +23,7 @@ from advisor.freed_memory import give_back_now
 from advisor.messages.errors import FactMissing, UsageError
 from advisor.messages.message import Message, did_you_mean
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 
 F = TypeVar("F", bound=Fact)
 BESIDE_WORTH_BYTES = 64 << 20
@@ -30,8 +31,26 @@ BESIDE_WORTH_BYTES = 64 << 20
 AnyTable = Table[Any]
 Derivation = Callable[..., AnyTable]
 """Tables in, one table out. Its needs are its annotated parameters: `Table[X]` (required), `Table[X] | None`
-(optional: None when not recorded), `Run`, `ChainPatterns` and `ChipTable`. The return annotation `Table[Y]` names
-what it makes."""
+(optional: None when not recorded), `RunOfRanks`, `ChainPatterns` and `ChipTable`, and `Run` where it is made of the
+tables of all ranks. The return annotation `Table[Y]` names what it makes."""
+Completion = Callable[[Run, Any], AnyTable]
+"""The run, and a table of one of its sources; the same table with what other ranks tell."""
+_COMPLETIONS: dict[Derivation, Completion] = {}
+D = TypeVar("D", bound=Derivation)
+
+
+def completed_by(completion: Completion) -> Callable[[D], D]:
+    """For a derivation of some ranks: fills in what depends on the others, in the process that gathers the tables.
+
+    So the work on a rank does not depend on which others there are. Derivations that rest on the table may get it
+    without that.
+    """
+
+    def register(derivation: D) -> D:
+        _COMPLETIONS[derivation] = completion
+        return derivation
+
+    return register
 
 
 class Source(Protocol):
@@ -53,6 +72,14 @@ class Source(Protocol):
     def release(self) -> None:
         """Lets go of what was kept for further reads. Reading again is allowed, and slower."""
         ...
+
+
+@runtime_checkable
+class OfOneRank(Protocol):
+    """A source that says that all its rows are of one rank."""
+
+    @property
+    def sole_rank(self) -> int: ...
 
 
 class Closable(Protocol):
@@ -93,6 +120,9 @@ class Profile:
         self._usual_patterns = usual_patterns
         self._sources = tuple(sources)
         self._makers = {fact_of_derivation(derivation): derivation for derivation in derivations}
+        self._completions = {
+            fact: _COMPLETIONS[derivation] for fact, derivation in self._makers.items() if derivation in _COMPLETIONS
+        }
         self._gather = gather
         self._found: RankFacts = {}
         self._roots: dict[type[Fact], frozenset[type[Fact]]] = {}
@@ -106,9 +136,10 @@ class Profile:
 
     @property
     def _inputs(self) -> _RunInputs:
+        """For what is made rank by rank."""
         if self._patterns is None:
             self._patterns = self._usual_patterns()
-        return {Run: self.run, ChainPatterns: self._patterns, ChipTable: self._chips}
+        return {RunOfRanks: run_of_ranks(self.run), ChainPatterns: self._patterns, ChipTable: self._chips}
 
     @property
     def size_bytes(self) -> int:
@@ -187,9 +218,10 @@ class Profile:
         left = [asked for asked in dict.fromkeys(wanted) if asked not in self._found]
         for _ in self.read_ranks(left):
             pass
-        for asked in left:
-            if fact_of_wanted(asked).across_ranks:
-                _resolve_fact(fact_of_wanted(asked), self._inputs, self._makers, self._found, _cannot_read)
+        across = [fact for fact in map(fact_of_wanted, left) if fact.across_ranks]
+        inputs = {**self._inputs, Run: self.run} if across else {}
+        for fact in across:
+            _resolve_fact(fact, inputs, self._makers, self._found, _cannot_read)
 
     def read_ranks(self, wanted: Iterable[WantedFact]) -> Iterator[RankFacts]:
         """What is read and derived of each rank for these, rank by rank; what is there already is not read again.
@@ -205,11 +237,18 @@ class Profile:
         known = dict(self._found) if self.single else {}
         work = FactsWanted(self._inputs, self._makers, ordered, known, threads)
         parts: list[RankFacts] = []
-        for part in self._gather(work, self._sources):
+        for part in map(self._completed, self._gather(work, self._sources)):
             yield part
             parts.append(part)
         for asked in ordered:  # each is let go where it came from, so that nothing is held twice
             self._found[asked] = _join_ranks(asked, [part.pop(asked) for part in parts])
+
+    def _completed(self, part: RankFacts) -> RankFacts:
+        """What was found of a source, with what the other ranks tell."""
+        for fact, completion in self._completions.items():
+            if isinstance(table := part.get(fact), Table):
+                part[fact] = completion(self.run, table)
+        return part
 
     def prepare_events(self, also: Iterable[type[Fact]] = ()) -> None:
         """Reads and derives everything that rests on events, before it is known what is wanted of them.
@@ -286,28 +325,35 @@ class FactsWanted:
         every = sorted(dict.fromkeys((*also, *self.wanted)), key=lambda asked: asked is Damage)
         return FactsWanted(self.inputs, self.makers, tuple(every), {}, self.threads)
 
+    def inputs_of(self, source: Source) -> _RunInputs:
+        """What derivations take beside the tables of this source: of the run no more than they may rest on."""
+        run = self.inputs[RunOfRanks]
+        assert isinstance(run, RunOfRanks)  # noqa: S101 - it is kept by its type
+        return {**self.inputs, RunOfRanks: run.only(source.sole_rank)} if isinstance(source, OfOneRank) else self.inputs
+
     def __call__(self, source: Source) -> RankFacts:
         found: RankFacts = dict(self.known)
+        inputs = self.inputs_of(source)
         for fact in self.events:
-            _resolve_fact(fact, self.inputs, self.makers, found, source.read)
+            _resolve_fact(fact, inputs, self.makers, found, source.read)
         source.release()
         if self.threads > 1:
             give_back_now()
-            self._side_by_side(source, found)
+            self._side_by_side(source, inputs, found)
         for asked, unneeded in zip(self.order, self.let_go, strict=True):
-            self._collect_table(asked, found, source)
+            self._collect_table(asked, inputs, found, source)
             for fact in unneeded:
                 found.pop(fact, None)
         return {asked: found[asked] for asked in self.wanted}
 
-    def _collect_table(self, asked: WantedFact, found: RankFacts, source: Source) -> None:
+    def _collect_table(self, asked: WantedFact, inputs: _RunInputs, found: RankFacts, source: Source) -> None:
         if asked in found:
             return
-        table = _resolve_fact(fact_of_wanted(asked), self.inputs, self.makers, found, source.read)
+        table = _resolve_fact(fact_of_wanted(asked), inputs, self.makers, found, source.read)
         if not isinstance(asked, type):
             found[asked] = _select_rows(asked, table)
 
-    def _side_by_side(self, source: Source, found: RankFacts) -> None:
+    def _side_by_side(self, source: Source, inputs: _RunInputs, found: RankFacts) -> None:
         """Derives beside each other what rests on events, in threads: numpy sorts and searches without the lock.
 
         Files are read here; each thread then makes one table from tables that are there. First come those after which
@@ -319,24 +365,24 @@ class FactsWanted:
         heavy = [fact for fact in derived if any(root.heavy for root in _observed_roots(fact, self.makers))]
         beside = {fact for asked in heavy for fact in _facts_behind(asked, self.makers)}
         for fact in sorted((fact for fact in beside if fact.observed), key=lambda fact: fact.table):
-            _resolve_fact(fact, self.inputs, self.makers, found, source.read)
+            _resolve_fact(fact, inputs, self.makers, found, source.read)
         for asked in self.wanted:
             if fact_of_wanted(asked).heavy and fact_of_wanted(asked).observed:
-                self._collect_table(asked, found, source)
+                self._collect_table(asked, inputs, found, source)
         running: dict[Future[RankFacts], type[Fact]] = {}
         with ThreadPoolExecutor(self.threads) as pool:
             while (left := self._let_go_unneeded(found) & beside) or running:
                 ready = self._in_order(left.difference(running.values()), found)
                 for fact in ready[: self.threads - len(running)]:
-                    running[pool.submit(self._make, fact, dict(found), source)] = fact
+                    running[pool.submit(self._make, fact, inputs, dict(found), source)] = fact
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for made in done:
                     del running[made]
                     found.update(made.result())
 
-    def _make(self, fact: type[Fact], found: RankFacts, source: Source) -> RankFacts:
+    def _make(self, fact: type[Fact], inputs: _RunInputs, found: RankFacts, source: Source) -> RankFacts:
         """A table, and what of it was asked for."""
-        table = _resolve_fact(fact, self.inputs, self.makers, found, source.read)
+        table = _resolve_fact(fact, inputs, self.makers, found, source.read)
         chosen = [asked for asked in self.wanted if not isinstance(asked, type) and asked.fact is fact]
         return {fact: table, **{asked: _select_rows(asked, table) for asked in chosen}}
 
@@ -430,7 +476,7 @@ def _derive_fact(
     found: RankFacts,
     read: Callable[[type[Fact]], AnyTable],
 ) -> AnyTable:
-    if fact.of_pauses and cast("Run", inputs[Run]).times_of == "work":
+    if fact.of_pauses and cast("RunOfRanks", inputs[RunOfRanks]).times_of == "work":
         raise FactMissing([StepWindow.table])
     arguments: dict[str, object] = {}
     missing: list[FactMissing] = []
@@ -470,7 +516,9 @@ def needs_of_derivation(derivation: Derivation) -> Mapping[str, tuple[type, bool
             continue
         optional = isinstance(hint, types.UnionType) or hint.__class__.__name__ == "_UnionGenericAlias"
         inner = next(arg for arg in get_args(hint) if arg is not types.NoneType) if optional else hint
-        found[name] = (inner, False) if inner in (Run, ChainPatterns, ChipTable) else (get_args(inner)[0], optional)
+        found[name] = (
+            (inner, False) if inner in (Run, RunOfRanks, ChainPatterns, ChipTable) else (get_args(inner)[0], optional)
+        )
     return found
 
 

@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from advisor.fact_store.cache_folder import CacheFolder
 from advisor.fact_store.cached_facts import decode_facts, encode_facts
 from advisor.facts.profile import FactsWanted, Gather, RankFacts, Source, WantedFact
-from advisor.model.run import Run
 from advisor.progress import Progress
 from advisor.rank_work.lost_rank import FactsOfLostRank
 from advisor.rank_work.work_keys import FilesState, NoKeyError, ValueKeys, files_state, program_key
@@ -45,10 +44,13 @@ class _Place(Struct, frozen=True):
 
 
 class StoredWork:
-    """Gives what is kept in a cache, leaves the rest to another gatherer, and keeps it as it arrives."""
+    """Gives what is kept in a cache, leaves the rest to another gatherer, and keeps it as it arrives.
 
-    def __init__(self, cache: CacheFolder, gather: Gather, progress: Progress) -> None:
-        self._cache, self._gather, self._progress = cache, gather, progress
+    `capture` is how the run is called.
+    """
+
+    def __init__(self, cache: CacheFolder, gather: Gather, progress: Progress, capture: str = "") -> None:
+        self._cache, self._gather, self._progress, self._capture = cache, gather, progress, capture
         self._past: dict[int, _Past] = {}
 
     def __call__(self, work: Callable[[Source], RankFacts], sources: Sequence[Source]) -> Iterator[RankFacts]:
@@ -69,7 +71,7 @@ class StoredWork:
             made = next(fresh)
             part = {asked: made[asked] for asked in work.wanted}
             if place is not None and not isinstance(made, FactsOfLostRank):
-                written |= self._keep_facts(place, part, work, began_ns)
+                written |= self._keep_facts(place, part, began_ns)
             yield part
         if written:
             self._cache.remove_oldest()
@@ -80,20 +82,21 @@ class StoredWork:
         """Where the facts of each source are kept; None for those of which that cannot be told."""
         keys = ValueKeys()
         try:
-            asked = keys.key_of((program_key(), work.wanted, _named_inputs(work)))
+            asked = keys.key_of((program_key(), work.wanted))
         except NoKeyError:
             return [None for _ in sources]
-        return [self._place_of(asked, source, keys) for source in sources]
+        return [self._place_of(asked, source, work, keys) for source in sources]
 
-    def _place_of(self, asked: str, source: Source, keys: ValueKeys) -> _Place | None:
+    def _place_of(self, asked: str, source: Source, work: FactsWanted, keys: ValueKeys) -> _Place | None:
         if not isinstance(source, RestsOnFiles):
             return None
         try:
             past = self._past.get(id(source)) or _Past(source, keys.key_of(source))
+            of_rank = keys.key_of((asked, list(work.inputs_of(source).values())))
         except NoKeyError:
             return None
         self._past[id(source)] = past
-        past.asked.append(asked)
+        past.asked.append(of_rank)
         files = files_state(source.rests_on)
         return None if files is None else _Place(keys.key_of((past.opened, past.asked, files.key)), files, source)
 
@@ -114,23 +117,11 @@ class StoredWork:
             one.unread = []
         return work.without_known(unread) if unread else work
 
-    def _keep_facts(self, place: _Place, part: RankFacts, work: FactsWanted, began_ns: int) -> bool:
+    def _keep_facts(self, place: _Place, part: RankFacts, began_ns: int) -> bool:
         """Keeps what was just read, unless a file changed meanwhile; gives whether that could be done."""
         if place.files.newest_ns > began_ns - SETTLED_NS or files_state(place.rests_on.rests_on) != place.files:
             return False
         content = encode_facts(part)
         if content is None:
             return False
-        return self._cache.write_entry(place.key, content, capture=_run_of(work).name, version=VERSION)
-
-
-def _run_of(work: FactsWanted) -> Run:
-    run = work.inputs[Run]
-    assert isinstance(run, Run)  # noqa: S101 - it is kept by its type
-    return run
-
-
-def _named_inputs(work: FactsWanted) -> list[object]:
-    """What derivations take beside tables; of the run what it says, and not how it was made."""
-    others = [given for kind, given in work.inputs.items() if kind is not Run]
-    return [_run_of(work).model_dump_json(), *others]
+        return self._cache.write_entry(place.key, content, capture=self._capture, version=VERSION)

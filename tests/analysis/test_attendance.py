@@ -14,12 +14,13 @@ from advisor.facts.derived import CollectiveCall, RankCoverage
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Capture, Run
+from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 
 Call = tuple[int, int, str, str]
 
 
-def run_of(source: str = "text") -> Run:
-    return Run(captures=tuple(Capture(rank=rank, path="", source=source) for rank in (0, 1, 2)))
+def run_of(source: str = "text") -> RunOfRanks:
+    return run_of_ranks(Run(captures=tuple(Capture(rank=rank, path="", source=source) for rank in (0, 1, 2))))
 
 
 def lacking(calls: list[Call], source: str = "text", *, p2p: bool = False) -> dict[int, tuple[float, float]]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.analysis.awaited_ranks import without_waits_for_captured
 from advisor.analysis.collective_calls import collective_calls
 from advisor.analysis.longest_collectives import longest_calls
 from advisor.facts.base import MISSING
@@ -15,6 +16,7 @@ from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Collective, PeerWait
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 
 COLLECTIVES = """
 rank step name  op        group p2p   start_ns elapse_us
@@ -33,7 +35,9 @@ rank name group call_ns peer place start_ns wait_us opening
 
 def told(waits: str = WAITS, collectives: str = COLLECTIVES) -> list[dict[str, object]]:
     calls = read_table(Collective, collectives)
-    return collective_calls(Run(ranks=(0, 1)), calls, None, waits=read_table(PeerWait, waits)).rows()
+    run = Run(ranks=(0, 1))
+    found = collective_calls(run_of_ranks(run), calls, None, waits=read_table(PeerWait, waits))
+    return without_waits_for_captured(run, found).rows()
 
 
 def followed(calls: str, ranks: tuple[int, ...]) -> dict[int, tuple[object, ...]]:
@@ -75,7 +79,7 @@ def test_who_waits_for_data_of_a_root_does_not_know_whether_it_is_late():
 
 
 def test_where_no_wait_was_recorded_nobody_is_named():
-    without = collective_calls(Run(ranks=(0, 1)), read_table(Collective, COLLECTIVES), None).rows()
+    without = collective_calls(run_of_ranks(Run(ranks=(0, 1))), read_table(Collective, COLLECTIVES), None).rows()
     assert {row["awaited_rank"] for row in without} == {None}
     assert {row["awaited_us"] for row in without} == {None}
 

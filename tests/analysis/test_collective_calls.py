@@ -15,12 +15,15 @@ from advisor.facts.derived import CollectiveCall, FrequencyUse, IdleCause, Opera
 from advisor.facts.observed import Collective, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 
 @settings(max_examples=60)
 @given(tl.KERNELS, tl.COLLECTIVES)
 def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, collectives):
-    found = collective_calls(Run(), tl.collectives(collectives), tl.kernels(kernels)).rows()
+    found = collective_calls(RUN, tl.collectives(collectives), tl.kernels(kernels)).rows()
     for row, (rank, _, start, length, _) in zip(found, collectives, strict=True):
         own = [k for k in kernels if k[0] == rank]
         hidden = tl.moments([k[2] for k in own], [k[2] + k[3] for k in own])
@@ -42,7 +45,7 @@ def test_exposed_is_the_part_of_each_call_with_no_kernel_beside_it(kernels, coll
 )
 def test_calls_are_of_one_communicator_if_all_name_it_or_none_could_be_another(rows: str, sole: bool) -> None:
     calls = read_table(Collective, f"rank step group\n{rows}")
-    assert {row["sole"] for row in collective_calls(Run(), calls, None).rows()} == {sole}
+    assert {row["sole"] for row in collective_calls(RUN, calls, None).rows()} == {sole}
 
 
 def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
@@ -57,7 +60,7 @@ def test_a_call_is_set_against_calls_of_its_kind_group_and_size():
         allReduce tp    5000     700       1000000    false
         """,
     )
-    found = collective_calls(Run(), calls, None).rows()
+    found = collective_calls(RUN, calls, None).rows()
     assert [r["alike"] for r in found] == [3, 3, 3, 1, 1]
     assert [r["typical_us"] for r in found] == [20, 20, 20, 500, 700]
     assert found[0]["exposed_us"] is None
@@ -74,7 +77,7 @@ def test_data_that_move_bare_are_what_is_exposed_beyond_all_time_in_which_none_m
         0    1    c    receive true 100000   50        50         0       0
         """,
     )
-    found = collective_calls(Run(), calls, kernels).rows()
+    found = collective_calls(RUN, calls, kernels).rows()
     assert [row["exposed_us"] for row in found] == [40, 40, 50]
     assert [row["bare_transit_us"] for row in found] == [0, 10, 50]
 
@@ -84,8 +87,8 @@ def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step
         Collective, "rank step op        start_ns elapse_us\n0 1 allReduce 1 10\n0 2 allReduce 2 10\n0 3 allReduce 3 10"
     )
     split = read_table(Overlap, "rank step compute_us overlapped_us\n0 1 50 20\n0 2 50 50")
-    assert [r["cover_us"] for r in collective_calls(Run(), calls, None, split).rows()] == [30, 0, None]
-    assert [r["cover_us"] for r in collective_calls(Run(), calls, None).rows()] == [None] * 3
+    assert [r["cover_us"] for r in collective_calls(RUN, calls, None, split).rows()] == [30, 0, None]
+    assert [r["cover_us"] for r in collective_calls(RUN, calls, None).rows()] == [None] * 3
 
 
 @settings(max_examples=60)
@@ -93,7 +96,7 @@ def test_computation_that_hides_nothing_yet_is_the_cover_of_every_call_of_a_step
 def test_the_computation_before_a_call_is_what_began_before_it_of_its_rank_and_step_by_time_or_number(
     kernels, collectives
 ):
-    found = collective_calls(Run(), tl.collectives(collectives), tl.kernels(kernels)).rows()
+    found = collective_calls(RUN, tl.collectives(collectives), tl.kernels(kernels)).rows()
     for row, (rank, step, start, length, _) in zip(found, collectives, strict=True):
         own = [k for k in kernels if k[:2] == (rank, step) and k[3] > 0]
         total = sum(k[3] for k in own)
@@ -112,7 +115,7 @@ def test_the_computation_before_a_call_is_what_began_before_it_of_its_rank_and_s
 )  # fmt: skip
 def test_a_communicator_is_the_sole_one_where_all_calls_are_its_and_none_is_point_to_point(second, third, sole):
     calls = read_table(Collective, f"group op p2p start_ns elapse_us\na allReduce false 1 1\n{second} 2 1\n{third} 3 1")
-    assert {r["sole"] for r in collective_calls(Run(), calls, None).rows()} == {sole}
+    assert {r["sole"] for r in collective_calls(RUN, calls, None).rows()} == {sole}
 
 
 def test_the_turn_of_a_call_passes_over_small_ones():
@@ -128,7 +131,7 @@ def test_the_turn_of_a_call_passes_over_small_ones():
         1    1    allReduce dp    5000     -         1000000
         """,
     )
-    rows = collective_calls(Run(), calls, None).rows()
+    rows = collective_calls(RUN, calls, None).rows()
     assert [r["turn"] for r in rows] == [1, None, 0, 0, 0, None]
     assert [r["apart_us"] for r in rows] == [5, None, None, None, None, None]
 
@@ -382,7 +385,7 @@ def test_means_are_taken_over_steps():
 def test_stages_follow_the_run():
     calls = read_table(Collective, "rank start_ns elapse_us op p2p\n5 1 1 allReduce false\n6 1 1 allReduce false")
     run = Run(parallel=Parallel(stages=((4,), (5,))))
-    assert [r["stage"] for r in collective_calls(run, calls, Table.empty(Kernel)).rows()] == [1, None]
+    assert [r["stage"] for r in collective_calls(run_of_ranks(run), calls, Table.empty(Kernel)).rows()] == [1, None]
 
 
 @given(

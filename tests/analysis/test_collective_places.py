@@ -13,6 +13,9 @@ from advisor.facts.derived import CollectiveCall
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 KERNELS = """
 rank step op_name             op_type  start_ns duration_us
@@ -34,7 +37,7 @@ rank step op        p2p   start_ns elapse_us exposed_us wait_us size_bytes
 
 
 def places(kernels: str = KERNELS, calls: str = CALLS) -> list[dict[str, object]]:
-    return collective_places(Run(), read_table(CollectiveCall, calls), read_table(Kernel, kernels)).rows()
+    return collective_places(RUN, read_table(CollectiveCall, calls), read_table(Kernel, kernels)).rows()
 
 
 def test_a_collective_stands_between_the_operators_that_compute_before_and_after_it():
@@ -48,7 +51,7 @@ def test_a_collective_stands_between_the_operators_that_compute_before_and_after
 
 def test_times_and_calls_are_of_a_step():
     calls, kernels = read_table(CollectiveCall, CALLS), read_table(Kernel, KERNELS)
-    first = collective_places(Run(steps=(1, 2)), calls, kernels).rows()[0]
+    first = collective_places(run_of_ranks(Run(steps=(1, 2))), calls, kernels).rows()[0]
     assert (first["calls"], first["exposed_us"], first["unwaited_us"], first["size_bytes"]) == (1, 55, 45, 200)
 
 
@@ -108,5 +111,5 @@ def test_places_agree_with_plain_python(work, comm):
         before = [kind for begun, kind in sorted(own) if begun <= 100 * at + 50]
         after = [kind for begun, kind in sorted(own) if begun >= 100 * at + 60 + 100 * length]
         expected[rank, before[-1] if before else None, after[0] if after else None] += 100 * length + 10
-    found = collective_places(Run(), calls, kernels).rows()
+    found = collective_places(RUN, calls, kernels).rows()
     assert {(row["rank"], row["before"], row["after"]): row["exposed_us"] for row in found} == dict(expected)

@@ -27,7 +27,10 @@ from advisor.facts.profile import Profile
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.sources import open_input
+
+RUN = run_of_ranks(Run())
 
 LISTS = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), min_size=1, max_size=14)
 """Per kernel: idle µs before it and its length."""
@@ -51,7 +54,7 @@ def listed(rows: Sequence[tuple[int, int]], per_step: int = 5) -> Table[Kernel]:
 def split_of(
     kernels: Table[Kernel], recorded: Table[StepTime] | None = None, collectives: Table[Collective] | None = None
 ) -> Table[Overlap]:
-    return overlaps(Run(), kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=recorded)
+    return overlaps(RUN, kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=recorded)
 
 
 def summed_up(split: Table[Overlap]) -> Table[StepTime]:
@@ -255,8 +258,8 @@ def test_what_is_exposed_or_idle_beside_a_trimmed_list_is_missing():
     calls = Table.build(
         HostCall, rank=[0], thread=[1], kind=["api"], name=["aclrtMalloc"], start_ns=[12_000], end_ns=[30_000]
     )
-    assert np.isnan(collective_calls(Run(), comm, TRIMMED, split)["exposed_us"]).all()
-    assert collective_calls(Run(), comm, TRIMMED)["exposed_us"].tolist() == [5]
+    assert np.isnan(collective_calls(RUN, comm, TRIMMED, split)["exposed_us"]).all()
+    assert collective_calls(RUN, comm, TRIMMED)["exposed_us"].tolist() == [5]
     (cost,) = host_costs(calls, TRIMMED, None, None, split).rows()
     assert (cost["total_us"], cost["idle_us"]) == (18, None)
 

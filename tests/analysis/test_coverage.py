@@ -32,6 +32,7 @@ from advisor.facts.observed import (
 from advisor.facts.table import Table, Texts
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import open_profile
 
 TORCH = Run(framework="PyTorch")
@@ -64,7 +65,7 @@ TABLES = inspect.signature(rank_coverage).parameters.keys() - {"run"}
 
 def counted(run: Run = TORCH, **tables: object) -> dict[tuple[int, str, str], tuple[float, float]]:
     try:
-        table: Table[RankCoverage] = rank_coverage(run, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
+        table: Table[RankCoverage] = rank_coverage(run_of_ranks(run), **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
     except FactMissing:
         return {}
     sums: dict[tuple[int, str, str], tuple[float, float]] = {}
@@ -117,7 +118,7 @@ def test_the_two_ends_of_the_task_queue_tell_of_the_same_tasks(calls):
 
 def test_where_no_row_needs_another_nothing_is_said():
     with pytest.raises(FactMissing):
-        rank_coverage(TORCH, **dict.fromkeys(TABLES))
+        rank_coverage(run_of_ranks(TORCH), **dict.fromkeys(TABLES))
 
 
 @given(st.sets(st.integers(1, 5)), st.sets(st.integers(1, 5)), st.booleans())
@@ -310,7 +311,7 @@ def test_a_hole_is_the_longest_run_between_two_that_are_there_of_the_group_it_be
 def test_a_hole_in_the_middle_is_told_and_not_what_lies_at_the_ends():
     launched = [(0, at, at) for at in (2, 3, 7, 8)]
     table = rank_coverage(
-        TORCH,
+        run_of_ranks(TORCH),
         **{  # type: ignore[arg-type]
             **dict.fromkeys(TABLES),
             "kernels": kernels_of(*((0, at) for at in range(10))),
@@ -338,7 +339,7 @@ def test_a_step_that_lacks_rows_has_a_count_of_its_own_beside_that_of_the_whole_
     expected = {step: (len(own), sum(own)) for step, own in steps.items() if not all(own)}
     expected[None] = (len(found), sum(found))
     table = rank_coverage(
-        TORCH,
+        run_of_ranks(TORCH),
         **{  # type: ignore[arg-type]
             **dict.fromkeys(TABLES),
             "kernels": kernels_of(*((0, at) for at in [*there, 99])),
@@ -359,7 +360,7 @@ def test_transfers_that_one_step_lacks_are_told_with_it():
         "collectives": Table.build(Collective, rank=0, step=[1, 2, 2], name=["a", "a", "b"], size_bytes=8.0),
         "transfers": Table.build(Transfer, rank=0, step=[1, 2], name=["a", "a"]),
     }
-    table = rank_coverage(TORCH, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
+    table = rank_coverage(run_of_ranks(TORCH), **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
     lacking = [row for row in table.rows() if row["step"]]
     assert [(row["step"], row["of"], row["needed"], row["found"]) for row in lacking] == [(2, "transfers", 2, 1)]
 
@@ -371,6 +372,6 @@ def test_few_rows_at_an_end_of_the_recording_are_lost_in_no_step(gone: int, at_t
     launches = launches_of(*((0, at, at) for at in range(100)))
     windows = Table.build(StepWindow, rank=0, step=[1, 2], start_ns=[0, 50], end_ns=[50, 100])
     tables = {"kernels": kernels_of(*((0, at) for at in launched)), "launches": launches, "windows": windows}
-    table = rank_coverage(TORCH, **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
+    table = rank_coverage(run_of_ranks(TORCH), **{**dict.fromkeys(TABLES), **tables})  # type: ignore[arg-type]
     lacking = [(row["step"], row["needed"], row["found"]) for row in table.rows() if row["step"]]
     assert lacking == ([(1 + at_the_end, 50, 50 - gone)] if gone == AT_ENDS else [])

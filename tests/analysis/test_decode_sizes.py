@@ -17,9 +17,12 @@ from advisor.facts.observed import DeviceTask, HostCall, Kernel, Launch
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Confidence
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import diagnose, open_profile
 from tests.analysis.test_engine_passes import serving
 from tests.replayed_steps import replay_steps
+
+RUN = run_of_ranks(Run())
 
 VLLM = '"execute_context_0(0)_generation_{}({})"'
 SGLANG = '"step[DECODE bs={}]"'
@@ -32,7 +35,7 @@ def sizes_of(marks: list[tuple[str, int]], replays: list[int], launches: list[in
 
 
 def sizes(calls: Table[HostCall], launches: Table[Launch]) -> list[dict[str, object]]:
-    return decode_sizes(Run(), calls, launches, None, None, None, None).rows()
+    return decode_sizes(RUN, calls, launches, None, None, None, None).rows()
 
 
 @pytest.mark.parametrize("mark", [VLLM, SGLANG])
@@ -74,7 +77,7 @@ def test_a_mark_inside_another_marks_the_same_step() -> None:
         f"name start_ns end_ns\n{VLLM.format(4, 4)} 0 900\n{SGLANG.format(4)} 100 800\n"
         f"{VLLM.format(4, 4)} 1000 1900\n{SGLANG.format(4)} 1100 1800\n",
     )
-    (row,) = engine_steps(Run(), Table.empty(Gap), Table.empty(Kernel), calls, None, None, None, None).rows()
+    (row,) = engine_steps(RUN, Table.empty(Gap), Table.empty(Kernel), calls, None, None, None, None).rows()
     assert (row["steps"], row["apart_us"]) == (2, 1)
 
 
@@ -140,7 +143,7 @@ def unmarked(passes: list[tuple[int, bool]], *, named: bool) -> list[dict[str, o
         read_table(Kernel, "\n".join(("op_type input_shapes start_ns duration_us", *kernels))),
         read_table(DeviceTask, "\n".join(("kind direction start_ns", *(f"copy h2d {at}" for at in copies)))),
     )
-    return decode_sizes(Run(), *tables, None, None).rows()
+    return decode_sizes(RUN, *tables, None, None).rows()
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -20,9 +20,10 @@ from advisor.facts.profile import fact_of_derivation, needs_of_derivation
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import RunOfRanks, run_of_ranks
 from advisor.rules.patterns import shipped_patterns
 
-GIVEN = {Run: Run(), ChipTable: ChipTable(), ChainPatterns: shipped_patterns().chains}
+GIVEN = {Run: Run(), RunOfRanks: run_of_ranks(Run()), ChipTable: ChipTable(), ChainPatterns: shipped_patterns().chains}
 EVERY = pytest.mark.parametrize("derivation", DERIVATIONS, ids=lambda d: d.__name__)
 
 HOSTILE = {

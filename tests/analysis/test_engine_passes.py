@@ -25,6 +25,7 @@ from advisor.facts.observed import DeviceTask, Kernel
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Confidence
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import diagnose, open_profile
 from corpus.cases import setup_of
 from corpus.inference import Decoder
@@ -250,7 +251,7 @@ def test_no_kernels_end_it(kernels: list[tuple[str, int, float]], copies: list[i
     )  # fmt: skip
     tasks = Table.build(DeviceTask, kind=Texts.constant("copy", len(copies)), start_ns=np.array(copies, np.int64))
     try:
-        rows = engine_steps(Run(), Table.empty(Gap), table, None, None, tasks, None, None).rows()
+        rows = engine_steps(run_of_ranks(Run()), Table.empty(Gap), table, None, None, tasks, None, None).rows()
     except FactMissing:
         return
     assert 3 <= sum(cast("float", row["steps"]) for row in rows) < len(kernels) or not rows

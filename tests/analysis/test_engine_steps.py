@@ -14,6 +14,7 @@ from advisor.facts.derived import Gap, JobSign
 from advisor.facts.observed import HostCall, Kernel, Launch, StepWindow
 from advisor.model.job import JobKind
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 
 MARK = '"execute_context_0(0)_generation_8(8)"'
 RUN = Run()
@@ -22,7 +23,7 @@ Rows = list[dict[str, object]]
 
 def rows_of(calls: str, gaps: str = "", kernels: str = "", launches: str = "", run: Run = RUN, **beside: Any) -> Rows:
     return engine_steps(
-        run,
+        run_of_ranks(run),
         read_table(Gap, f"start_ns duration_us\n{gaps}"),
         read_table(Kernel, f"op_type input_shapes start_ns duration_us\n{kernels}"),
         read_table(HostCall, f"name start_ns\n{calls}"),

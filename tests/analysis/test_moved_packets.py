@@ -17,6 +17,9 @@ from advisor.chips import ChipTable
 from advisor.facts.observed import Collective, Kernel, Link, Transfer
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 CALLS = """
 rank step name group op        p2p   start_ns elapse_us transit_us
@@ -46,8 +49,8 @@ rank step group link source target
 
 def found(kernels: Table[Kernel] | None, links: Table[Link] | None = None) -> list[dict[str, object]]:
     collectives = read_table(Collective, CALLS)
-    calls = collective_calls(Run(), collectives, kernels)
-    return moves(Run(), ChipTable(), read_table(Transfer, PACKETS), calls, links).rows()
+    calls = collective_calls(RUN, collectives, kernels)
+    return moves(RUN, ChipTable(), read_table(Transfer, PACKETS), calls, links).rows()
 
 
 def test_links_of_a_mesh_work_side_by_side_and_those_of_a_card_in_turn():
@@ -88,7 +91,7 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
     named = tl.collectives(collectives)
     names = [f"call{number}" for number in range(len(named))]
     named = named.having(name=names, transit_us=[(transit + [0] * 6)[number] / 1e3 for number in range(len(named))])
-    calls = collective_calls(Run(), named, tl.kernels(kernels))
+    calls = collective_calls(RUN, named, tl.kernels(kernels))
     packets = Table.build(
         Transfer,
         rank=named["rank"],
@@ -99,7 +102,7 @@ def test_no_more_is_bare_than_computation_leaves(kernels, collectives, transit):
         packets=1.0,
         transit_us=named["transit_us"],
     )
-    rows = moves(Run(), ChipTable(), packets, calls, None).rows()
+    rows = moves(RUN, ChipTable(), packets, calls, None).rows()
     bare = [row["bare_us"] for row in rows if row["bare_us"] is not None]
     left = [row["exposed_us"] for row in calls.rows() if row["exposed_us"] is not None]
     assert all(row["bare_us"] is None or row["bare_us"] <= row["wall_us"] + 1e-9 for row in rows)
@@ -128,14 +131,14 @@ def test_what_moving_costs_agrees_with_plain_python(calls, packets, kernels):
     work = Table.build(
         Kernel, rank=0, step=1, start_ns=[at for at, _ in kernels], duration_us=[ns / 1e3 for _, ns in kernels]
     )
-    found = collective_calls(Run(), named, work)
+    found = collective_calls(RUN, named, work)
     moved = Table.build(
         Transfer,
         rank=[0] * len(packets), step=[1] * len(packets), group=["g"] * len(packets),
         name=[f"call{call}" for call, _, _ in packets], link=[link for _, link, _ in packets],
         packet_bytes=[100.0] * len(packets), packets=[3.0] * len(packets), transit_us=[us for _, _, us in packets],
     )  # fmt: skip
-    rows, bare = moves(Run(), ChipTable(), moved, found, None).rows(), found["exposed_us"].tolist()
+    rows, bare = moves(RUN, ChipTable(), moved, found, None).rows(), found["exposed_us"].tolist()
     walls = plain_walls(packets, [row["transit_us"] for row in found.rows()])
     trains = plain_trains([pause for pause, _ in calls])
     for row, wall, (call, link, us) in zip(rows, walls, packets, strict=True):
@@ -177,6 +180,6 @@ def plain_trains(pauses):
 
 def test_packets_of_whole_lines_are_told_from_others():
     packets = PACKETS.replace("100000       4       60", "102400       4       60")
-    calls = collective_calls(Run(), read_table(Collective, CALLS), None)
-    rows = moves(Run(), ChipTable(), read_table(Transfer, packets), calls, None).rows()
+    calls = collective_calls(RUN, read_table(Collective, CALLS), None)
+    rows = moves(RUN, ChipTable(), read_table(Transfer, packets), calls, None).rows()
     assert [row["whole_lines"] for row in rows] == [False, False, True, False, False, False]

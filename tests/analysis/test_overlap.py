@@ -12,11 +12,12 @@ from advisor.facts.observed import Collective, DeviceTask, Kernel, StepTime, Ste
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel, Run
+from advisor.model.run_of_ranks import run_of_ranks
 
 
 def split(run=None, **tables):
     nothing = dict.fromkeys(("kernels", "collectives", "tasks", "windows", "recorded"))
-    return overlaps(run or Run(), **{**nothing, **tables})
+    return overlaps(run_of_ranks(run or Run()), **{**nothing, **tables})
 
 
 @settings(max_examples=60)

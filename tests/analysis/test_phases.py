@@ -15,6 +15,9 @@ from advisor.analysis.phases import rank_phases
 from advisor.facts.observed import BatchQueue, Collective, DataFetch, DatasetOperation, RankFlops, StepPhase
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 PHASES = """
 rank step first start_ns whole_us interval_us forward_backward_us tail_us
@@ -26,7 +29,7 @@ rank step first start_ns whole_us interval_us forward_backward_us tail_us
 
 
 def test_the_first_of_several_steps_counts_in_no_mean() -> None:
-    found = rank_phases(Run(), read_table(StepPhase, PHASES), None, None, None, None).rows()
+    found = rank_phases(RUN, read_table(StepPhase, PHASES), None, None, None, None).rows()
     assert [(row["whole_us"], row["interval_us"], row["tail_us"]) for row in found] == [(10, 3, 2), (10, 1, 1)]
     assert [row["peer_interval_us"] for row in found] == [1, 3]
     assert found[0]["host_looks"] == 0
@@ -35,13 +38,13 @@ def test_the_first_of_several_steps_counts_in_no_mean() -> None:
 
 def test_collectives_count_as_far_as_they_run_in_a_tail() -> None:
     running = read_table(Collective, "rank start_ns elapse_us\n0 13500 1\n0 14500 8\n0 24000 5\n1 0 4")
-    found = rank_phases(Run(), read_table(StepPhase, PHASES), None, None, running, None).rows()
+    found = rank_phases(RUN, read_table(StepPhase, PHASES), None, None, running, None).rows()
     assert [row["tail_comm_us"] for row in found] == [(0.5 + 0.5 + 0.5 + 1) / 2, 0]
 
 
 def test_a_fetch_is_late_as_far_as_it_runs_in_an_interval() -> None:
     fetches = read_table(DataFetch, "rank start_ns duration_us\n0 4000 2\n0 16500 9\n0 900000000000000000 9")
-    found = rank_phases(Run(), read_table(StepPhase, PHASES), None, fetches, None, None).rows()
+    found = rank_phases(RUN, read_table(StepPhase, PHASES), None, fetches, None, None).rows()
     assert [row["late_fetch_us"] for row in found] == [(1 + 0.5) / 2, None]
     assert found[0]["fetch_us"] == 20 / 3
 
@@ -62,7 +65,7 @@ def test_empty_shares_are_those_of_a_plain_loop(looks: list[tuple[int, str, int,
         size=[float(size) for *_, size, _ in looks],
         sunk=[int(sunk) for *_, sunk in looks],
     )
-    rows = rank_phases(Run(), None, table, None, None, None).rows()
+    rows = rank_phases(RUN, None, table, None, None, None).rows()
     assert [row["rank"] for row in rows] == sorted({rank for rank, *_ in looks})
     for row in rows:
         for name in ("host", "device"):

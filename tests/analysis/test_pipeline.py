@@ -11,6 +11,7 @@ from advisor.facts.derived import CollectiveCall, Overlap
 from advisor.facts.observed import Collective, StepTime
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Parallel, Run
+from advisor.model.run_of_ranks import run_of_ranks
 from corpus.schedule import one_forward_one_backward
 
 STAGES = Run(parallel=Parallel(stages=((0,), (1,))))
@@ -86,7 +87,7 @@ def test_a_bubble_of_nothing_under_batched_sends_and_receives_is_what_they_took(
         3    1    batchSendRecv true 1000     900
         """,
     )
-    found = overlaps(Run(), kernels=None, collectives=calls, tasks=None, windows=None, recorded=sums)
+    found = overlaps(run_of_ranks(Run()), kernels=None, collectives=calls, tasks=None, windows=None, recorded=sums)
     assert [row["bubble_us"] for row in found.rows()] == [160, 200, 0, 70]
 
 

@@ -20,15 +20,18 @@ from advisor.facts.observed import Device, Frequency, Kernel
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import diagnose, open_profile
 from advisor.rules.catalog import Catalog
+
+RUN = run_of_ranks(Run())
 
 DEVICE = "chip cube_cores nominal_mhz"
 
 
 def limit(run: Run, kernels: str, device: str | None = None) -> dict[str, object]:
     devices = None if device is None else read_table(Device, device)
-    (row,) = chip_limits(run, ChipTable(), read_table(Kernel, kernels), devices).rows()
+    (row,) = chip_limits(run_of_ranks(run), ChipTable(), read_table(Kernel, kernels), devices).rows()
     return row
 
 
@@ -68,7 +71,7 @@ def test_cycles_that_contradict_each_other_tell_no_clock() -> None:
 @pytest.mark.parametrize("chip", ["", "Ascend310P", "Ascend910X"])
 def test_of_an_unknown_chip_nothing_is_said(chip: str) -> None:
     with pytest.raises(FactMissing):
-        chip_limits(Run(chip=chip), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None)
+        chip_limits(run_of_ranks(Run(chip=chip)), ChipTable(), read_table(Kernel, "op_type\nMatMulV3"), None)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +113,9 @@ def test_of_a_family_it_is_no_chip_that_could_not_run_as_fast_as_was_seen(
     chip: str, seen: list[float], cube_mhz: float, gib: float | None, gbps: float
 ) -> None:
     clocks = Table.build(Frequency, rank=[0] * len(seen), time_ns=list(range(len(seen))), mhz=np.array(seen, float))
-    (row,) = chip_limits(Run(chip=chip), ChipTable(), read_table(Kernel, "cube_mhz\n-"), None, clocks).rows()
+    (row,) = chip_limits(
+        run_of_ranks(Run(chip=chip)), ChipTable(), read_table(Kernel, "cube_mhz\n-"), None, clocks
+    ).rows()
     assert (row["told_by"], row["cube_mhz"], row["memory_gbps"]) == ("name", cube_mhz, gbps)
     assert row["memory_bytes"] == (None if gib is None else gib * 1024**3)
 
@@ -119,7 +124,7 @@ def test_of_a_family_it_is_no_chip_that_could_not_run_as_fast_as_was_seen(
 def test_a_process_that_was_sent_the_table_of_chips_knows_the_same(counted: str) -> None:
     sent = pickle.loads(pickle.dumps(ChipTable()))  # noqa: S301 - our own
     kernels = read_table(Kernel, f"cube_mhz\n{counted}")
-    here, there = (chip_limits(Run(), chips, kernels, None).rows() for chips in (ChipTable(), sent))
+    here, there = (chip_limits(RUN, chips, kernels, None).rows() for chips in (ChipTable(), sent))
     assert here == there
 
 

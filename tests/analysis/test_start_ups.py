@@ -18,6 +18,7 @@ from advisor.facts.derived import StartUp
 from advisor.facts.observed import Kernel
 from advisor.facts.table import Table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.pipeline import open_profile
 
 NOTHING = dict.fromkeys(("collectives", "tasks", "windows"))
@@ -38,7 +39,7 @@ def set_apart(table: Table[Kernel]) -> list[float]:
 def test_a_pause_that_happens_once_before_the_work_is_set_apart() -> None:
     table = kernels([5000, *[10] * 200])
     assert set_apart(table) == [5001]
-    (split,) = overlaps(Run(), kernels=table, recorded=None, **NOTHING).rows()
+    (split,) = overlaps(run_of_ranks(Run()), kernels=table, recorded=None, **NOTHING).rows()
     assert (split["start_ns"], split["free_us"], split["compute_us"]) == (5_001_000, 2000, 2010)
 
 

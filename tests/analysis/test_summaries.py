@@ -21,6 +21,9 @@ from advisor.facts.observed import Device, Frequency, Kernel, Link, MemoryUse, M
 from advisor.facts.table import Table, read_table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Parallel, Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 
 def ring(speeds: list[float], size: float = 1e9) -> Table[Link]:
@@ -154,7 +157,7 @@ GE        -       1               1
 
 
 def test_the_peak_is_the_first_moment_of_most_reserved_memory():
-    rows = {r["component"]: r for r in memory_peaks(Run(), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()}
+    rows = {r["component"]: r for r in memory_peaks(RUN, ChipTable(), read_table(MemoryUse, MEMORY), None).rows()}
     assert rows["PTA"]["time_ns"] == 20 and rows["PTA"]["allocated_bytes"] == 90
     assert rows["PTA"]["reserved_bytes"] == 400 and rows["PTA"]["largest_allocated_bytes"] == 95
     assert rows["APP"]["allocated_bytes"] is None and rows["APP"]["reserved_bytes"] == 700
@@ -163,14 +166,14 @@ def test_the_peak_is_the_first_moment_of_most_reserved_memory():
 
 @pytest.mark.parametrize(("chip", "known"), [("Ascend910B", False), ("", False), ("Ascend910B4-1", True)])
 def test_capacity_is_given_only_where_the_name_of_the_chip_tells(chip, known):
-    row = memory_peaks(Run(chip=chip), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()[0]
+    row = memory_peaks(run_of_ranks(Run(chip=chip)), ChipTable(), read_table(MemoryUse, MEMORY), None).rows()[0]
     assert (row["capacity_bytes"] is not None) == known
 
 
 def test_frequency_is_weighted_by_time():
     samples = read_table(Frequency, "time_ns mhz\n0 1800\n3000 900")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 1\n2 3000 1")
-    (row,) = frequency_uses(Run(), ChipTable(), samples, kernels, None, None, None).rows()
+    (row,) = frequency_uses(RUN, ChipTable(), samples, kernels, None, None, None).rows()
     assert row["mean_mhz"] == pytest.approx((1800 * 3 + 900 * 1) / 4)
     assert row["low_share"] == pytest.approx(0.25) and row["compute_us"] == pytest.approx(0.5)
     assert row["highest_mhz"] == 1800 and row["lowest_mhz"] == 900
@@ -189,7 +192,7 @@ def test_frequency_is_weighted_by_time():
 def test_a_constant_clock_is_held_against_what_the_chip_was_built_for(device, nominal, low):
     samples = read_table(Frequency, "time_ns mhz\n0 1200")
     kernels = read_table(Kernel, "step start_ns duration_us\n1 1000 600")
-    (row,) = frequency_uses(Run(), ChipTable(), samples, kernels, None, None, read_table(Device, device)).rows()
+    (row,) = frequency_uses(RUN, ChipTable(), samples, kernels, None, None, read_table(Device, device)).rows()
     assert row["nominal_mhz"] == nominal and row["low_share"] == low
     assert row["full_mhz"] == max(nominal or 0, 1200)
     assert row["compute_us"] == pytest.approx(600 * low)
@@ -197,7 +200,7 @@ def test_a_constant_clock_is_held_against_what_the_chip_was_built_for(device, no
 
 def test_a_lone_sample_is_the_whole():
     (row,) = frequency_uses(
-        Run(), ChipTable(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None
+        RUN, ChipTable(), read_table(Frequency, "time_ns mhz\n5 1800\n9 0"), None, None, None, None
     ).rows()
     assert row["mean_mhz"] == 1800 and row["low_share"] == 0 and row["compute_us"] is None
 
@@ -208,7 +211,9 @@ def test_where_no_name_tells_the_capacity_the_cores_do_and_what_was_recorded_win
 
     def capacity(chip: str, device: str | None) -> float:
         devices = None if device is None else read_table(Device, device)
-        return memory_peaks(Run(chip=chip), ChipTable(), uses, devices, limits).rows()[0]["capacity_bytes"]
+        return memory_peaks(run_of_ranks(Run(chip=chip)), ChipTable(), uses, devices, limits).rows()[0][
+            "capacity_bytes"
+        ]
 
     assert capacity("", None) == capacity("Ascend910B", "memory_bytes\n-") == 64e9
     assert capacity("Ascend910B4", None) == 32 * 1024**3
@@ -220,14 +225,14 @@ def test_of_a_device_of_which_more_was_taken_than_it_holds_the_memory_is_not_kno
         MemoryUse, rank=[0, 0, 1], component=["PTA", "APP", "APP"], time_ns=[1, 1, 1],
         reserved_bytes=[10e9, 100e9, 64 * 1024.0**3],
     )  # fmt: skip
-    rows = memory_peaks(Run(chip="Ascend910B3"), ChipTable(), uses, None).rows()
+    rows = memory_peaks(run_of_ranks(Run(chip="Ascend910B3")), ChipTable(), uses, None).rows()
     assert [row["capacity_bytes"] for row in rows] == [None, None, 64 * 1024**3]
 
 
 def test_nothing_recorded_gives_empty_tables():
     assert not len(link_uses(Table.empty(Link), None))
-    assert not len(memory_peaks(Run(), ChipTable(), Table.empty(MemoryUse), None))
-    assert not len(frequency_uses(Run(), ChipTable(), Table.empty(Frequency), None, None, None, None))
+    assert not len(memory_peaks(RUN, ChipTable(), Table.empty(MemoryUse), None))
+    assert not len(frequency_uses(RUN, ChipTable(), Table.empty(Frequency), None, None, None, None))
     assert not len(step_spans(Table.empty(Overlap)))
 
 

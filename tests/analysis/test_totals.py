@@ -12,6 +12,9 @@ from advisor.facts.observed import Kernel, OperatorTotal, StepTime
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 TOTALS = Table.build(
     OperatorTotal,
@@ -46,11 +49,11 @@ def test_step_times_tell_which_part_of_the_step_a_type_takes_at_most():
     sums = Table.build(
         StepTime, rank=[0, 0], step=[1, 2], compute_us=[500.0, 500.0], exposed_comm_us=[0.0, 0.0], free_us=[1500.0] * 2
     )
-    split = overlaps(Run(), kernels=None, collectives=None, tasks=None, windows=None, recorded=sums)
+    split = overlaps(RUN, kernels=None, collectives=None, tasks=None, windows=None, recorded=sums)
     shares = {row["op_type"]: row["step_share"] for row in operators(None, None, None, split, TOTALS).rows()}
     assert shares == pytest.approx({"MatMul": 0.15, "Cast": 0.1})
     more = overlaps(
-        Run(), kernels=None, collectives=None, tasks=None, windows=None,
+        RUN, kernels=None, collectives=None, tasks=None, windows=None,
         recorded=sums.having(compute_us=np.array([2000.0, 2000.0])),
     )  # fmt: skip
     rows = operators(None, None, None, more, TOTALS).rows()
@@ -65,7 +68,7 @@ def test_a_list_that_lacks_rows_gives_way_to_totals_rank_by_rank():
     cut = WHOLE.having(start_ns=np.array([0, 400_000]))
     other = WHOLE.having(rank=np.array([1, 1]))
     kernels = Table.concat(Kernel, [cut, other])
-    split = overlaps(Run(), kernels=kernels, collectives=None, tasks=None, windows=None, recorded=None)
+    split = overlaps(RUN, kernels=kernels, collectives=None, tasks=None, windows=None, recorded=None)
     found = {(row["rank"], row["source"]) for row in operators(kernels, None, None, split, TOTALS).rows()}
     assert found == {(0, "totals"), (1, "kernels")}
     assert {row["source"] for row in operators(kernels, None, None, split).rows()} == {"kernels"}

@@ -14,6 +14,9 @@ from advisor.analysis.transit import link_times, split_times
 from advisor.facts.observed import Collective, Link, Transfer
 from advisor.facts.table import Table, read_table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 CALLS = """
 rank step name group op            p2p   start_ns elapse_us transit_us wait_us idle_us
@@ -40,7 +43,7 @@ rank step group link source target
 def rows(transfers: bool = True) -> list[dict[str, object]]:
     calls = read_table(Collective, CALLS)
     moved = read_table(Transfer, PACKETS) if transfers else None
-    return collective_calls(Run(), calls, None, transfers=moved, links=read_table(Link, LINKS)).rows()
+    return collective_calls(RUN, calls, None, transfers=moved, links=read_table(Link, LINKS)).rows()
 
 
 def test_links_tell_what_moved_where_transit_is_written_as_nothing():

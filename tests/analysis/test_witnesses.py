@@ -13,6 +13,9 @@ from advisor.facts.derived import Witness
 from advisor.facts.observed import Collective, Kernel, OperatorTotal, OverlapTrack, StepTime
 from advisor.facts.table import Table
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
+
+RUN = run_of_ranks(Run())
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), min_size=1, max_size=8)
 """Start and length, µs."""
@@ -39,7 +42,7 @@ def heard(
     track: Table[OverlapTrack] | None = None,
     totals: Table[OperatorTotal] | None = None,
 ) -> Table[Witness]:
-    split = overlaps(Run(), kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=recorded)
+    split = overlaps(RUN, kernels=kernels, collectives=collectives, tasks=None, windows=None, recorded=recorded)
     return witnesses(kernels, collectives, split, track, totals)
 
 

@@ -22,6 +22,7 @@ from advisor.facts.observed import Kernel, Transfer
 from advisor.facts.table import read_table
 from advisor.messages.errors import RuleError
 from advisor.model.run import Run
+from advisor.model.run_of_ranks import run_of_ranks
 from advisor.policy.own_chips import MEMORIES, NUMBERS
 from advisor.policy.settings import Settings
 
@@ -140,15 +141,15 @@ def test_whatever_is_said_of_a_chip_is_a_chip_with_numbers_or_a_mistake(
 def test_a_link_is_held_against_what_the_project_says_it_can() -> None:
     chips = ChipTable().with_own([Chip("Acme-1", links={"HCCS": 40.0})], {})
     calls, transfers = read_table(CollectiveCall, "rank name\n0 a"), read_table(Transfer, "link\nHCCS\nRDMA\n-")
-    told = moves(Run(chip="Acme-1"), chips, transfers, calls, None).floats("link_gbps")
+    told = moves(run_of_ranks(Run(chip="Acme-1")), chips, transfers, calls, None).floats("link_gbps")
     assert told[0] == 40 and np.isnan(told[1:]).all()
-    known = moves(Run(chip="Ascend910B3"), chips, transfers, calls, None).floats("link_gbps")
+    known = moves(run_of_ranks(Run(chip="Ascend910B3")), chips, transfers, calls, None).floats("link_gbps")
     assert known[1] == 25 and np.isnan(known[[0, 2]]).all()
 
 
 def test_the_limits_of_a_rank_are_those_of_the_own_chip() -> None:
     chips = ChipTable().with_own([Chip("Acme-1", memory_gbps=3200, tflops={"BF16": 400.0, "HF32": 90.0})], {})
-    (row,) = chip_limits(Run(chip="Acme-1"), chips, read_table(Kernel, "op_type\nMatMulV3"), None).rows()
+    (row,) = chip_limits(run_of_ranks(Run(chip="Acme-1")), chips, read_table(Kernel, "op_type\nMatMulV3"), None).rows()
     assert (row["chip"], row["told_by"], row["memory_gbps"]) == ("Acme-1", "name", 3200)
     assert (row["bf16_tflops"], row["hf32_tflops"], row["half_tflops"]) == (400, 90, None)
 

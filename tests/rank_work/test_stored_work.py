@@ -13,7 +13,7 @@ import pytest
 
 import advisor
 from advisor.fact_store.cache_folder import CacheFolder
-from advisor.facts.derived import OperatorShare
+from advisor.facts.derived import CollectiveCall, OperatorShare
 from advisor.facts.observed import Damage, Kernel
 from advisor.facts.profile import Profile, RankFacts, Source
 from advisor.messages.errors import UsageError
@@ -95,6 +95,62 @@ def test_of_real_captures_too(real_data: Path, tmp_path: Path, name: str) -> Non
 def test_of_facts_that_were_written_too(capture: Path, tmp_path: Path) -> None:
     write_facts(open_profile(capture), tmp_path / "facts")
     check_same_from_cache(old_copy(tmp_path / "facts", tmp_path / "old"), tmp_path / "cache")
+
+
+OF_MANY = [
+    ("slow-link", {}),
+    ("slow-link", {"export": "database"}),
+    ("expert-imbalance", {"level": 2}),
+    ("uneven-stages", {"export": "database", "level": 0}),
+    ("slow-rank-compute", {"workload": "tensor"}),
+]
+"""Jobs of four ranks."""
+
+
+@pytest.mark.parametrize(("case", "options"), OF_MANY)
+def test_when_a_rank_comes_goes_or_changes_the_others_are_taken_from_the_cache(
+    shared: SharedCaptures, tmp_path: Path, case: str, options: dict[str, object]
+) -> None:
+    capture, folder = old_copy(shared.written(case, **options), tmp_path / "prof"), tmp_path / "cache"  # type: ignore[arg-type]
+    places = sorted(capture.glob("*_ascend_pt"))
+
+    def check_read_anew(count: int) -> None:
+        said, hits, misses = counted(capture, folder)
+        assert said == diagnosed(capture, None)
+        assert misses == count
+        assert hits == sum(place.exists() for place in places) - misses
+
+    aside = places[-1].rename(tmp_path / places[-1].name)
+    check_read_anew(3)
+    aside.rename(places[-1])
+    check_read_anew(1)
+    aside = places[1].rename(tmp_path / places[1].name)
+    check_read_anew(0)
+    (grown,) = places[2].glob("profiler_info_*.json")
+    grown.write_bytes(grown.read_bytes() + b" ")
+    os.utime(grown, (OLD_S, OLD_S))
+    check_read_anew(1)
+
+
+def test_of_ranks_that_wait_for_another_one_it_is_told_whether_that_was_captured(
+    shared: SharedCaptures, tmp_path: Path
+) -> None:
+    """What is read of them is the same with and without it, and what that means is not."""
+    capture, folder = old_copy(shared.written("slow-rank-data"), tmp_path / "prof"), tmp_path / "cache"
+    slow = sorted(capture.glob("*_ascend_pt"))[-1]
+
+    def waits_for_absent(cache: CacheFolder | None) -> list[float]:
+        profile = open_profile(capture, jobs=1, cache=cache)
+        calls = profile.table(CollectiveCall)
+        return calls["absent_us"][calls["rank"] < 3].tolist()
+
+    assert sum(waits_for_absent(CacheFolder(folder))) == 0
+    slow.rename(tmp_path / slow.name)
+    cache = CountedCache(folder)
+    found = waits_for_absent(cache)
+    assert (cache.hits, cache.misses) == (3, 0)
+    assert found == waits_for_absent(None)
+    assert sum(found) > 0
 
 
 def test_several_processes_do_what_is_not_there(capture: Path, tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def _groups_of_run(folder: Folder) -> Table[Group]:
     """Groups are put together from all ranks when the input is opened; one rank carries them for all."""
     if not folder.groups:
         raise FactMissing([Group.table])
-    return group_table(folder.groups) if folder.carries_groups else Table.empty(Group)
+    return Table.empty(Group) if folder.groups_of_run is None else group_table(folder.groups_of_run)
 
 
 GROUPS = Reading(Group, {"text": _groups_of_run, "database": _groups_of_run})

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,10 +60,11 @@ def open_captures(candidates: Sequence[Candidate], given: Input) -> tuple[Run, l
     ranked, others = _one_per_rank([_folder_at(spot, base) for spot in spots])
     told = _read_descriptions(ranked)
     groups = told.groups or dict(given.job.groups)
+    own_groups = _groups_by_rank(groups, told.own_groups, [folder.rank for folder in ranked])
     layout = parallel_layout(told.sizes, groups, given.job.stages)
     if not layout.source:
         layout = parallel_layout(told.sizes, groups, _stages_by_traffic(ranked), "p2p")
-    folders, steps = _open_folders(ranked, groups, layout, given)
+    folders, steps = _open_folders(ranked, groups, own_groups, layout, given)
     job = world_of_job(told.sizes, groups, given.job.ranks, folders)
     run = _describe_run(given.path, folders, told, layout).model_copy(
         update={
@@ -237,8 +238,27 @@ def _age_key(folder: Folder) -> tuple[str, int, str]:
     return ((stamp[1] or stamp[2]).ljust(17, "0") if stamp else "", ended_ns, folder.name)
 
 
+def _groups_by_rank(
+    groups: Mapping[str, GroupMembers], recorded: Mapping[int, Iterable[str]], ranks: Iterable[int]
+) -> dict[int, dict[str, GroupMembers]]:
+    """Of each rank the groups that it is in and those that it told, so that it rests on no other ones; all of them
+    where there is neither: its number may be none of the job."""
+    names: dict[int, set[str]] = {rank: set(told) for rank, told in recorded.items()}
+    for name, group in groups.items():
+        for rank in group.ranks:
+            names.setdefault(rank, set()).add(name)
+    everything = dict(groups)
+    return {
+        rank: {name: groups[name] for name in sorted(own)} if (own := names.get(rank)) else everything for rank in ranks
+    }
+
+
 def _open_folders(
-    ranked: Sequence[Folder], groups: dict[str, GroupMembers], layout: Parallel, given: Input
+    ranked: Sequence[Folder],
+    groups: dict[str, GroupMembers],
+    own_groups: Mapping[int, dict[str, GroupMembers]],
+    layout: Parallel,
+    given: Input,
 ) -> tuple[list[Folder], set[int]]:
     """The captures, described in full and with their facts to read, and the steps they recorded.
 
@@ -250,9 +270,9 @@ def _open_folders(
     for done, capture in enumerate(ranked, 1):
         folder = replace(
             capture,
-            groups=groups,
-            carries_groups=done == 1,
-            parallel=layout,
+            groups=own_groups[capture.rank],
+            groups_of_run=dict(sorted(groups.items())) if done == 1 else None,
+            stage=layout.stage_of(capture.rank),
             shelf=shelf,
             readings=READINGS,
             aside=given.aside if done == 1 else (),
@@ -278,6 +298,8 @@ class _Told(Struct):
     chip: str = ""
     groups: dict[str, GroupMembers] = field(default_factory=dict)
     """Those of all ranks together."""
+    own_groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """By rank: those that its capture tells."""
     sizes: Sizes = Sizes({}, 0)
     """Those of the first rank that has them."""
 
@@ -290,7 +312,9 @@ def _read_descriptions(folders: Iterable[Folder]) -> _Told:
         told.captures.append(describe_capture(folder))
         told.about.append(Recorded(found.info, {}))
         told.chip = told.chip or chip_name(folder)
-        told.groups.update(recorded_groups(found.metadata.get("parallel_group_info")))
+        own = recorded_groups(found.metadata.get("parallel_group_info"))
+        told.groups.update(own)
+        told.own_groups[folder.rank] = tuple(own)
         if not told.sizes.sizes:
             told.sizes = Sizes.recorded(found.metadata.get("distributed_args"))
         folder.release()

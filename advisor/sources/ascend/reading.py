@@ -16,7 +16,6 @@ from advisor.facts.observed import Damage
 from advisor.facts.table import Table, Texts, Values
 from advisor.messages.errors import FactMissing
 from advisor.messages.message import Message
-from advisor.model.run import Parallel
 from advisor.progress import Progress, silent
 from advisor.sources.ascend.msprof import missing_slices
 from advisor.sources.family import GroupMembers, LeftAside
@@ -96,11 +95,11 @@ class Description:
     """Whether it lies below the folder that was given, so that the folder above it may be read too."""
     size_bytes: int = 0
     groups: Mapping[str, GroupMembers] = field(default_factory=dict)
-    """The groups of the whole run by communicator hash (`groups.communicator` gives it from a name)."""
-    carries_groups: bool = True
-    """Whether this folder gives the groups of the run as a fact: one folder does, for all."""
-    parallel: Parallel = field(default_factory=Parallel)
-    """The parallel layout of the run."""
+    """The groups that its rank is in by communicator hash (`groups.communicator_hash` gives it from a name)."""
+    groups_of_run: Mapping[str, GroupMembers] | None = None
+    """All groups of the run, in the one folder that gives them as a fact, for all."""
+    stage: int | None = None
+    """The pipeline stage of its rank; None where it is unknown."""
     aside: tuple[LeftAside, ...] = ()
     """What of the whole input was left aside: one folder tells it, for all."""
     other_captures: int = 0
@@ -114,6 +113,11 @@ class Description:
     def paths(self) -> tuple[Path, ...]:
         """Every file that facts are read from."""
         return (*self.files.values(), *self.databases.values())
+
+    @property
+    def sole_rank(self) -> int:
+        """The rank of all its rows."""
+        return self.rank
 
     @property
     def rests_on(self) -> tuple[Path, ...]:

@@ -137,6 +137,11 @@ class TraceDescription:
         return (self.path,)
 
     @property
+    def sole_rank(self) -> int:
+        """The rank of all its rows."""
+        return self.rank
+
+    @property
     def rests_on(self) -> tuple[Path, ...]:
         """The file, and what may be told of the machine beside it."""
         return (self.path, self.path.parent / FILE_NAME)

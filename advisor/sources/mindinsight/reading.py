@@ -48,6 +48,11 @@ class LegacyRank:
     _kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
+    def sole_rank(self) -> int:
+        """The rank of all its rows."""
+        return self.rank
+
+    @property
     def rests_on(self) -> tuple[Path, ...]:
         """Its files."""
         return tuple(self.files.values())

@@ -122,6 +122,31 @@ def test_a_host_much_slower_than_others_that_are_late_too_leads(
     assert where in document_text(diagnosis_overview(diagnosis, "en", 1))
 
 
+_STAGES = replace(WORKLOADS["pipeline"], workload=Transformer(layers=4, batch=2, micro_batches=6, steps=2), name="")
+_GBPS = _STAGES.machine.link_gbps
+_SLOW_STAGES = {
+    "comm/slow-transfer": replace(_STAGES.machine, link_gbps=_GBPS / 4),
+    "ranks/slow-link": replace(_STAGES.machine, slow_links={(0, 2): _GBPS / 6, (2, 0): _GBPS / 6}),
+}
+
+
+@pytest.mark.parametrize("rule", _SLOW_STAGES)
+def test_of_transfers_between_stages_over_slow_links_the_links_lead(rule: str, tmp_path: Path) -> None:
+    """What the links cost and what hiding the transfers would win is the same time."""
+    corpus.write(corpus.job("healthy", setup=replace(_STAGES, machine=_SLOW_STAGES[rule])), tmp_path)
+    lead, *others = advisor.diagnose(tmp_path).findings
+    assert lead.rule == rule
+    (exposed,) = (finding for finding in others if finding.rule == "pipeline/exposed-transfers")
+    assert lead.fingerprint in exposed.causes
+
+
+def test_transfers_between_stages_over_usual_links_lead_where_there_is_little_to_compute(tmp_path: Path) -> None:
+    thin = Transformer(layers=2, hidden=1024, batch=2, micro_batches=12, steps=2, vocabulary=1024, trimmings=True)
+    corpus.write(corpus.job("healthy", setup=replace(_STAGES, workload=thin)), tmp_path)
+    lead = advisor.diagnose(tmp_path).findings[0]
+    assert (lead.rule, lead.causes) == ("pipeline/exposed-transfers", ())
+
+
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_a_healthy_job_of_any_workload_is_left_in_peace(workload: str, shared: SharedCaptures) -> None:
     small = workload in LARGE and TIER == "landing"

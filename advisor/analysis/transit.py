@@ -20,6 +20,8 @@ from advisor.facts.table import Array, Table, Texts
 
 Calls: TypeAlias = Table[Collective] | Table[CollectiveCall]
 
+LONGEST_PART = 1.01
+"""A part of a call to its length: in whole captures all parts together make the call, within a millionth."""
 _CARDS = ("RDMA", "ROCE")
 """Links on which a rank serves one peer after the other."""
 
@@ -30,9 +32,12 @@ def split_times(
     """Per collective: transit, wait and idle time as far as they were measured, µs.
 
     A transit of 0 is no measurement: what its links took stands in, and it is missing where they are not recorded. With
-    no wait either, nothing tells waiting from idling, so both are missing.
+    no wait either, nothing tells waiting from idling, so both are missing. A part that outlasts its call is one of
+    another call or of a damaged file: then all of them are missing.
     """
-    transit, wait, idle = (collectives[name] for name in ("transit_us", "wait_us", "idle_us"))
+    parts = np.stack([collectives[name] for name in ("transit_us", "wait_us", "idle_us")])
+    impossible = (parts > LONGEST_PART * collectives["elapse_us"]).any(axis=0)
+    transit, wait, idle = np.where(impossible, np.nan, parts)
     unmeasured = transit == 0
     took = np.full(len(collectives), np.nan) if transfers is None else link_times(transfers, links, collectives)
     took = np.minimum(np.where(took > 0, took, np.nan), collectives["elapse_us"] - np.nan_to_num(wait))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import IntEnum
 from typing import Annotated, Any, Literal
 
@@ -209,10 +209,23 @@ def is_grave_doubt(finding: Finding) -> bool:
 
 
 def seen_by_chance(findings: Iterable[Finding]) -> frozenset[str]:
-    """Fingerprints of the causes that may be causes of what is left of a capture alone; symptoms stay as seen."""
+    """Fingerprints of the causes that may be causes of what is left of a capture alone; symptoms stay as seen.
+
+    What a finding says is taken at its worst place: where that is on a rank whose files are whole, it is no chance.
+    """
     found = tuple(findings)
-    grave = {one.fingerprint for one in found if is_grave_doubt(one)}
-    return frozenset(one.fingerprint for one in found if not one.is_symptom and grave.intersection(one.doubted_by))
+    grave = {one.fingerprint: {place.rank for place in one.seen} for one in found if is_grave_doubt(one)}
+    return frozenset(
+        one.fingerprint
+        for one in found
+        if not one.is_symptom and any(_rests_on(one, grave[name]) for name in one.doubted_by if name in grave)
+    )
+
+
+def _rests_on(finding: Finding, ranks: Collection[int | None]) -> bool:
+    """Whether the worst place of a finding is on one of these ranks; what has no rank was seen on any."""
+    worst = finding.seen[0].rank if finding.seen else None
+    return worst is None or not ranks or None in ranks or worst in ranks
 
 
 def unexplained_part(symptom: Finding, causes: Iterable[Finding]) -> Saving:

@@ -60,6 +60,18 @@ def test_idle_is_not_known_where_nothing_tells_what_moved():
     assert [row["idle_us"] for row in rows(transfers=False)] == [None, 34, None, None, None, None]
 
 
+def test_a_split_with_a_part_that_outlasts_its_call_says_nothing():
+    calls = """
+    rank step name group op        p2p   start_ns elapse_us transit_us wait_us idle_us
+    0    1    a    dp    allReduce false 0        50        2          4       7300
+    0    1    b    dp    allReduce false 100000   50        2          51      0
+    0    1    c    dp    allReduce false 200000   50        12         4       34
+    """
+    found = collective_calls(Run(), read_table(Collective, calls), None).rows()
+    parts = [tuple(row[name] for name in ("transit_us", "wait_us", "idle_us")) for row in found]
+    assert parts == [(None, None, None), (None, None, None), (12, 4, 34)]
+
+
 TIME = st.sampled_from([0.0, 1.0, 12.0, 40.0, math.nan])
 
 

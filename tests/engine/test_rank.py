@@ -58,6 +58,15 @@ def test_a_cause_in_what_is_left_of_a_file_stands_behind_the_others(severity: Se
     assert order([doubted, finding("host/b", 0.1), lost]) == wanted
 
 
+@pytest.mark.parametrize(("ranks", "wanted"), [((1, 0), ["a", "b"]), ((0, 1), ["b", "a"]), ((), ["b", "a"])])
+def test_a_cause_that_is_worst_on_a_rank_whose_files_are_whole_keeps_its_place(
+    ranks: tuple[int, ...], wanted: list[str]
+) -> None:
+    lost = finding("capture/lost", severity=Severity.medium, ranks=(0,))
+    doubted = finding("host/a", 0.4, ranks=ranks).model_copy(update={"doubted_by": (lost.fingerprint,)})
+    assert order([doubted, finding("host/b", 0.1), lost])[:2] == wanted
+
+
 def test_a_cause_stands_above_its_symptom_even_if_it_saves_less() -> None:
     found = [finding("host/symptom", 0.4), finding("host/cause", 0.3), finding("comm/other", 0.35)]
     assert order(found, cause=("host/symptom",)) == ["cause", "symptom", "other"]

@@ -227,15 +227,25 @@ def _say_absent(file: str, ranks: Sequence[int]) -> Text:
 
 def of_other_ranks(files: Sequence[str], ranks: Sequence[int]) -> Text:
     """A rule that looked could not look at some ranks, because these files of theirs were not given."""
-    few, en, zh = (
-        _few_ranks(ranks),
-        " and ".join(f"`{file}`" for file in files),
-        "、".join(f"`{file}`" for file in files),
-    )
+    few, named = _few_ranks(ranks), _names_of_files(files)
     return Text(
-        en=f"judged without rank {few}, of which {en} is absent: give the whole folder, or parse it again",
-        zh=f"未检查 rank {few}：缺少 {zh}，请提供完整目录，或重新解析",
+        en=f"judged without rank {few}, of which {named.en} is absent: give the whole folder, or parse it again",
+        zh=f"未检查 rank {few}：缺少 {named.zh}，请提供完整目录，或重新解析",
     )
+
+
+def of_ranks_with_unreadable_files(files: Sequence[str], ranks: Sequence[int]) -> Text:
+    """A rule that looked could not look at some ranks, because these files of theirs cannot be read."""
+    few, named = _few_ranks(ranks), _names_of_files(files)
+    return Text(
+        en=f"judged without rank {few}, of which {named.en} cannot be read: give the file whole, or parse it again",
+        zh=f"未检查 rank {few}：{named.zh} 无法读取，请提供完整文件，或重新解析",
+    )
+
+
+def _names_of_files(files: Sequence[str]) -> Text:
+    names = [f"`{file}`" for file in files]
+    return Text(en=" and ".join(names), zh="、".join(names))
 
 
 def of_ranks_with_lost_rows(tables: Sequence[str], ranks: Sequence[int]) -> Text:

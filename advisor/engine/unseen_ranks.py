@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which ranks a rule that looked could not look at: a file that others have was not given for them, or lost rows."""
+"""Which ranks a rule that looked could not look at: a file that others have was not given for them, cannot be read, or
+lost rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,13 +15,15 @@ from advisor.engine import reason
 from advisor.engine.vocabulary import FILES
 from advisor.facts.base import Fact
 from advisor.facts.derived import Coverage
+from advisor.facts.observed import Damage
 from advisor.facts.table import Table
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Finding, Outcome
-from advisor.model.run import Run
+from advisor.model.run import Capture, Run
 
 _IN_ROWS_OF: Mapping[str, str] = {"kernel_counters": "kernels"}
 """Tables whose rows are more columns of another one's: what is gone of that is gone of these."""
+_TEXT_FILES = frozenset(FILES.values())
 
 
 class Behind(Protocol):
@@ -51,14 +56,19 @@ def with_ranks_left_out(
     tables |= {_IN_ROWS_OF[name] for name in tables & _IN_ROWS_OF.keys()}
     behind = dict.fromkeys(tables, 1 - tolerated_loss)
     lost = _lost_rows(profile, behind | dict(rule.coverage)) if outcome.outcome == "quiet" else {}
-    found = _ranks_without_files(rule.facts, profile, run)
+    absent, unreadable = _ranks_without_files(rule.facts, profile, run)
+    found = {*absent, *unreadable}
     if lost and {*lost, *found} >= {*run.ranks}:
         why = FactMissing([], incomplete=sorted(set[str]().union(*lost.values())))
         return outcome.model_copy(update={"outcome": "skipped", "reason": reason.of_missing(why, run)})
     if not lost and not found:
         return outcome
-    said = [reason.of_other_ranks(sorted(set[str]().union(*found.values())), sorted(found))] if found else []
-    said += [reason.of_ranks_with_lost_rows(sorted(set[str]().union(*lost.values())), sorted(lost))] if lost else []
+    told = (
+        (reason.of_other_ranks, absent),
+        (reason.of_ranks_with_unreadable_files, unreadable),
+        (reason.of_ranks_with_lost_rows, lost),
+    )
+    said = [say(sorted(set[str]().union(*which.values())), sorted(which)) for say, which in told if which]
     ranks = tuple(sorted({*found, *lost}))
     return outcome.model_copy(update={"without_ranks": ranks, "reason": reason.join_reasons(said)})
 
@@ -96,25 +106,58 @@ def _lost_rows(profile: Behind, needed: Mapping[str, float]) -> dict[int, set[st
     return found
 
 
-def _ranks_without_files(facts: Iterable[type[Fact]], profile: Behind, run: Run) -> dict[int, set[str]]:
-    """By rank: the files that others have and without which these facts hold nothing of it."""
-    found: dict[int, set[str]] = {}
+FilesByRank = dict[int, set[str]]
+
+
+def _ranks_without_files(facts: Iterable[type[Fact]], profile: Behind, run: Run) -> tuple[FilesByRank, FilesByRank]:
+    """By rank: the files that others have, and those that cannot be read, without which these facts hold nothing of it.
+
+    What cannot be read was recorded, and is why: of such a rank no file is named that is absent as well.
+    """
+    absent, unreadable = FilesByRank(), FilesByRank()
+    damaged = _unreadable_files(profile, run)
     for fact in facts:
         files = {FILES[root.table] for root in profile.observed_behind(fact) if root.table in FILES}
-        lost_by_rank = _lost_files(run, files)
-        there = frozenset(_ranks_in(profile.table(fact), run)) if lost_by_rank else frozenset()
-        for rank, lost in lost_by_rank.items():
-            if rank not in there:
-                found.setdefault(rank, set()).update(lost)
-    return found
+        damaged_here = {rank: names & files for rank, names in damaged.items() if names & files}
+        not_given = _lost_files(run, files)
+        there = frozenset(_ranks_in(profile.table(fact), run)) if damaged_here or not_given else frozenset()
+        for rank in (damaged_here.keys() | not_given.keys()) - there:
+            if rank in damaged_here:
+                unreadable.setdefault(rank, set()).update(damaged_here[rank])
+            else:
+                absent.setdefault(rank, set()).update(not_given[rank])
+    return {rank: names for rank, names in absent.items() if rank not in unreadable}, unreadable
 
 
-def _lost_files(run: Run, files: Collection[str]) -> dict[int, set[str]]:
+def _lost_files(run: Run, files: Collection[str]) -> FilesByRank:
     """By rank: those of these files that are absent of it while another capture has them."""
-    texts = [capture for capture in run.captures if capture.source == "text"]
+    texts = _text_captures(run)
     here = {file for file in files for capture in texts if file not in capture.absent}
     lost = {capture.rank: here & {*capture.absent} for capture in texts}
     return {rank: names for rank, names in lost.items() if names}
+
+
+def _unreadable_files(profile: Behind, run: Run) -> FilesByRank:
+    """By rank: its files that cannot be read as a whole, as they are called where a framework recorded."""
+    captures = {capture.rank: capture for capture in _text_captures(run)}
+    if not captures:
+        return {}
+    try:
+        damages = profile.table(Damage)
+    except FactMissing:
+        return {}
+    whole = damages.take(damages.texts("kind").hits(kind == "unreadable" for kind in damages.texts("kind").names))
+    found = FilesByRank()
+    for rank, path in zip(whole["rank"].tolist(), whole.texts("file").values(), strict=True):
+        if rank in captures and path:
+            name = PurePosixPath(path).name.removesuffix(".gz")
+            called = (file for file in _TEXT_FILES if fnmatchcase(name, captures[rank].own_name(file)))
+            found.setdefault(rank, set()).update(called)
+    return found
+
+
+def _text_captures(run: Run) -> list[Capture]:
+    return [capture for capture in run.captures if capture.source == "text"]
 
 
 def _ranks_in(table: Table[Any], run: Run) -> Collection[int]:

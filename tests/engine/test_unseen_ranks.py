@@ -25,13 +25,17 @@ from advisor.pipeline import open_profile
 from advisor.rules.catalog import LOST_ROWS, Catalog
 
 
+def files_of_second_rank(job: Path) -> Path:
+    """Where the files of the second of two ranks lie, which are copied to this folder."""
+    shutil.copytree(Path(corpus.__file__).parent / "host-bound-2-ranks", job)
+    return sorted(job.glob("*_ascend_pt"))[1] / "ASCEND_PROFILER_OUTPUT"
+
+
 @pytest.fixture(scope="module")
 def half_given(tmp_path_factory: pytest.TempPathFactory) -> Diagnosis:
     """Two ranks, of which the second lacks its trace."""
     folder = tmp_path_factory.mktemp("captures") / "job"
-    shutil.copytree(Path(corpus.__file__).parent / "host-bound-2-ranks", folder)
-    captures = sorted(folder.glob("*_ascend_pt"))
-    (captures[1] / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").unlink()
+    (files_of_second_rank(folder) / "trace_view.json").unlink()
     return advisor.diagnose(folder)
 
 
@@ -47,6 +51,25 @@ def test_a_rule_that_lacks_the_file_of_one_rank_says_which_rank_and_which_file(h
         "judged without rank 1, of which `trace_view.json` is absent: give the whole folder, or parse it again"
     )
     assert "缺少 `trace_view.json`" in bound.reason.zh
+
+
+@pytest.mark.parametrize("absent", [(), ("step_trace_time.csv",)])
+def test_a_rule_names_the_file_that_cannot_be_read_and_none_that_it_could_do_without(
+    absent: Collection[str], tmp_path: Path
+) -> None:
+    files = files_of_second_rank(tmp_path / "job")
+    (files / "trace_view.json").write_text("no trace", "utf-8")
+    for name in absent:
+        (files / name).unlink()
+    diagnosis = advisor.diagnose(tmp_path / "job")
+    bound = outcome(diagnosis, "host/python-bound")
+    assert (bound.outcome, bound.without_ranks) == ("fired", (1,))
+    assert bound.reason is not None
+    assert bound.reason.en == (
+        "judged without rank 1, of which `trace_view.json` cannot be read: give the file whole, or parse it again"
+    )
+    assert "`trace_view.json` 无法读取" in bound.reason.zh
+    assert outcome(diagnosis, "compute/cast-excess").without_ranks == ()
 
 
 def test_a_rule_that_needs_other_files_says_nothing(half_given: Diagnosis) -> None:

@@ -10,9 +10,10 @@ import pytest
 import advisor
 import corpus
 from advisor.analysis import DERIVATIONS
+from advisor.engine.needed_tables import wanted_by
 from advisor.facts.base import Fact
 from advisor.facts.derived import Holdup, HostCost
-from advisor.facts.profile import Profile, fact_of_derivation, needs_of_derivation
+from advisor.facts.profile import Profile, fact_of_derivation, fact_of_wanted, needs_of_derivation
 from advisor.pipeline import ALWAYS, diagnose, judge_profile, measured_run, open_profile, prepare_exhibits
 from advisor.summary.chart_data import CHARTED
 
@@ -57,7 +58,8 @@ def test_a_diagnosis_wants_everything_that_rests_on_events() -> None:
     """So reading it before the rules are known reads no more than they want; it wants nothing made on request."""
     catalog = advisor.load_rules()
     resting = {fact for fact in MAKERS if any(map(of_events, behind(fact)))}
-    wanted = {need for fact in {*catalog.facts(), *CHARTED, *ALWAYS} for need in behind(fact)}
+    asked = {fact_of_wanted(one) for one in (*wanted_by(catalog.rules), *CHARTED, *ALWAYS)}
+    wanted = {need for fact in asked for need in behind(fact)}
     assert {fact for fact in resting if not fact.on_request} <= wanted
     assert not [fact.table for fact in wanted if fact.on_request]
 

@@ -71,7 +71,7 @@ def _of_rank(
     windows: Table[StepWindow] | None,
 ) -> Table[Holdup]:
     seen = replayed_rank(rank, device, Table.empty(Dispatch) if links is None else links, table, windows=windows)
-    seen = msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
+    seen = _with_drain(seen)
     if links is None or not len(links):
         alone = [_holdups_of_kind(seen, name) for name in seen.kinds]
         return Table.concat(Holdup, [r.having(lost_us=r["idle_us"]).take(r["calls"] > 0) for r in alone])
@@ -141,6 +141,26 @@ def _equal_spans(one: Spans, other: Spans) -> bool:
 
 def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> Table[Holdup]:
     """What is lost to all other work of the host: what remains when the kinds are gone, and it only kept up."""
+    gain, kinds = _gains_of_prompt_host(seen, reliefs)
+    return _late_tasks_by_call(seen, np.diff(np.append(0, gain)), per_cell(seen, gain) / 1e3, kinds=kinds)
+
+
+def late_ns_by_task(seen: ReplayedRank) -> Array:
+    """Per task of the replay: how much later than the one before it began for a host that did not keep up, ns.
+
+    What `holdups` of kind `host` sum up step by step; negative where a task makes up for it.
+    """
+    seen = _with_drain(seen)
+    gain, _ = _gains_of_prompt_host(seen, {name: _relief_of_kind(seen, name) for name in seen.kinds})
+    return np.diff(np.append(0, gain))
+
+
+def _with_drain(seen: ReplayedRank) -> ReplayedRank:
+    return msgspec.structs.replace(seen, kinds={**seen.kinds, "drain": _drain_calls(seen)})
+
+
+def _gains_of_prompt_host(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, Spans]]) -> tuple[Array, Spans]:
+    """Per task: how much earlier it ends for a host that keeps up, ns, beside one without these kinds; their time."""
     main = union_of_sets([relief.main for relief, _ in reliefs.values()])
     queue = union_of_sets([relief.queue for relief, _ in reliefs.values()])
     waits = seen.replayed.waits
@@ -150,8 +170,7 @@ def _other_holdups(seen: ReplayedRank, reliefs: dict[str, tuple[replay.Relief, S
     waits = Spans(waits.start[left], waits.end[left])
     gone = replay.gains_by_task(seen.replayed, replay.Relief(main, queue), waits=waits)
     kept = replay.gains_by_task(seen.replayed, replay.Relief(main, queue, keeps_up=True), waits=waits)
-    gained, kinds = np.diff(np.append(0, kept - gone)), union_of_sets([main, queue])
-    return _late_tasks_by_call(seen, gained, per_cell(seen, kept - gone) / 1e3, kinds=kinds)
+    return kept - gone, union_of_sets([main, queue])
 
 
 def _late_tasks_by_call(seen: ReplayedRank, gained: Array, lost: Array, *, kinds: Spans) -> Table[Holdup]:

@@ -1,40 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether kernels were launched one by one or as graphs, and what a host that comes late loses."""
+"""Whether kernels were launched one by one or as graphs: rank by rank, or by phases of an engine that has several."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from advisor.analysis.counted import are_among, distinct_ranks
-from advisor.analysis.launch_modes import lost_us_per_step
-from advisor.facts.base import MISSING
-from advisor.facts.derived import Holdup, LaunchForm
-from advisor.facts.observed import Kernel, Launch
-from advisor.facts.table import Array, Table
+from advisor.facts.derived import LaunchForm, PhaseLaunch
+from advisor.facts.table import Table
+
+_KNOWN = ("prefill", "decode", "mixed")
 
 
-def launch_forms(kernels: Table[Kernel], launches: Table[Launch], held: Table[Holdup] | None) -> Table[LaunchForm]:
-    """One row per rank with kernels whose launch is known.
+def launch_forms(parts: Table[PhaseLaunch]) -> Table[LaunchForm]:
+    """One row per rank, or one per rank and phase where the ranks have several phases together.
 
-    A call is told by its start: of all that begin on the device with kernels, those of one moment are one call.
+    Only where each rank tells them: else the ranks that do would be judged without those that do not.
     """
-    rows = []
-    for rank in distinct_ranks(kernels["rank"]).tolist():
-        of_rank = launches["rank"] == rank
-        starts, calls = launches["device_start_ns"][of_rank], launches["host_start_ns"][of_rank]
-        mine = (kernels["rank"] == rank) & (kernels["start_ns"] != MISSING)
-        begun = kernels["start_ns"][mine]
-        known = are_among(begun, np.sort(starts))
-        if known.any():
-            count = _count_distinct(calls[are_among(starts, np.sort(begun)) & (calls != MISSING)])
-            us = float(np.nansum(kernels["duration_us"][mine][known]))
-            lost = lost_us_per_step(Table.empty(Holdup) if held is None else held, rank, "host")
-            rows.append((rank, float(known.sum()), count, us, lost))
-    columns = zip(*rows, strict=True) if rows else ((),) * 5
-    names = ("rank", "kernels", "calls", "kernel_us", "lost_us")
-    return Table.build(LaunchForm, **dict(zip(names, columns, strict=True)))
-
-
-def _count_distinct(moments: Array) -> float:
-    ordered = np.sort(moments, kind="stable")  # calls lie nearly in order, which this sort makes use of
-    return float(np.count_nonzero(np.diff(ordered)) + (len(ordered) > 0))
+    phase = parts.texts("engine_phase")
+    of_phases = phase.isin(_KNOWN)
+    whole = phase.codes < 0
+    apart = len(np.unique(phase.codes[of_phases])) > 1 and np.isin(parts["rank"][whole], parts["rank"][of_phases]).all()
+    rows = parts.take(of_phases if apart else whole)
+    names = LaunchForm.columns()
+    return Table.build(LaunchForm, **{n: rows.texts(n) if names[n].store == "text" else rows[n] for n in names})

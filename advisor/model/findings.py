@@ -493,6 +493,10 @@ class Diagnosis(_Model):
 
 
 def fingerprint(rule_id: str, subject: Mapping[str, Scalar]) -> str:
-    """The same problem has the same name in every run: no numbers, ranks, steps, times, paths or words."""
-    canonical = json.dumps(["1", rule_id, sorted((key, str(value)) for key, value in subject.items())])
+    """The same problem has the same name in every run: no numbers, ranks, steps, times, paths or words.
+
+    What of the subject is not known is no part of its name, as if the rule told nothing apart by it.
+    """
+    known = sorted((key, str(value)) for key, value in subject.items() if value is not None)
+    canonical = json.dumps(["1", rule_id, known])
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

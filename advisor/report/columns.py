@@ -189,6 +189,7 @@ COLUMNS: Mapping[str, Text] = {
     "longest_dry_us": _t("Longest of these", "其中最长"),
     "longest_us": _t("Longest", "最长"),
     "lost_us": _t("Lost", "损失"),
+    "phase_us": _t("Time of the phase", "该阶段时间"),
     "low_share": _t("Below 95 % of the full clock", "低于满频 95 % 的时间"),
     "lowest_mega_flops": _t("Least of the stages (millions)", "最少的 stage（百万次）"),
     "lowest_mhz": _t("Lowest frequency", "最低频率"),

@@ -1,46 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from advisor.analysis.launch_forms import launch_forms
-from advisor.facts import Table, read_table
-from advisor.facts.derived import Holdup, LaunchForm
-from advisor.facts.observed import Kernel, Launch
+from advisor.facts import read_table
+from advisor.facts.derived import PhaseLaunch
 
 
-def forms(kernels: str, launches: str, held: str = "") -> Table[LaunchForm]:
-    return launch_forms(
-        read_table(Kernel, kernels), read_table(Launch, launches), read_table(Holdup, held) if held else None
-    )
+def forms(parts: str) -> list[tuple[object, ...]]:
+    table = launch_forms(read_table(PhaseLaunch, f"rank engine_phase kernels lost_us phase_us\n{parts}"))
+    return [(row["rank"], row["engine_phase"], row["kernels"], row["lost_us"], row["phase_us"]) for row in table.rows()]
 
 
-def test_a_replayed_graph_is_one_call_for_many_kernels() -> None:
-    (row,) = forms(
-        "start_ns duration_us\n100 2\n200 3\n300 4",
-        "host_start_ns device_start_ns\n10 100\n10 200\n20 300\n30 400",
-        "cause lost_us\nhost 7\ncompile 9",
-    ).rows()
-    assert row == {"rank": 0, "kernels": 3.0, "calls": 2.0, "kernel_us": 9.0, "lost_us": 7.0}
+def test_ranks_without_phases_are_judged_as_a_whole() -> None:
+    assert forms("0 - 200 7 -\n1 - 300 8 -") == [(0, None, 200, 7, None), (1, None, 300, 8, None)]
 
 
-def test_ranks_are_told_apart_and_kernels_without_a_launch_left_out() -> None:
-    table = forms(
-        "rank start_ns duration_us\n0 100 2\n0 150 2\n1 100 5\n2 100 5",
-        "rank host_start_ns device_start_ns\n0 10 100\n1 11 100",
-    )
-    assert [(row["rank"], row["kernels"], row["calls"], row["lost_us"]) for row in table.rows()] == [
-        (0, 1.0, 1.0, None),
-        (1, 1.0, 1.0, None),
+def test_one_phase_on_all_ranks_is_the_whole() -> None:
+    assert forms("0 - 200 7 -\n0 decode 200 7 50\n1 - 300 8 -\n1 decode 290 8 50") == [
+        (0, None, 200, 7, None),
+        (1, None, 300, 8, None),
     ]
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=1, max_size=30))
-def test_calls_are_counted_as_a_person_would(links: list[tuple[int, int]]) -> None:
-    kernels = "rank start_ns duration_us\n" + "\n".join(f"{rank} {at} 1" for at, (_, rank) in enumerate(links))
-    launches = "rank host_start_ns device_start_ns\n" + "\n".join(
-        f"{rank} {call} {at}" for at, (call, rank) in enumerate(links)
-    )
-    found = {row["rank"]: row["calls"] for row in forms(kernels, launches).rows()}
-    assert found == {rank: len({call for call, own in links if own == rank}) for rank in {own for _, own in links}}
+def test_several_phases_stand_for_the_whole() -> None:
+    assert forms("0 - 200 7 -\n0 prefill 150 2 40\n0 decode 50 5 10") == [
+        (0, "prefill", 150, 2, 40),
+        (0, "decode", 50, 5, 10),
+    ]
+
+
+def test_ranks_of_one_phase_each_are_told_apart_too() -> None:
+    """As where one engine reads the prompts for which another generates."""
+    found = forms("0 - 200 7 -\n0 prefill 150 2 40\n1 - 50 5 -\n1 decode 50 5 10")
+    assert [row[:2] for row in found] == [(0, "prefill"), (1, "decode")]
+
+
+def test_a_rank_of_which_nothing_tells_keeps_all_whole() -> None:
+    assert [row[1] for row in forms("0 - 200 7 -\n0 prefill 150 2 40\n0 decode 50 5 10\n1 - 300 8 -")] == [None, None]
+
+
+def test_steps_of_which_nothing_tells_what_they_do_are_no_phase() -> None:
+    assert [row[1] for row in forms("0 - 200 7 -\n0 decode 150 2 40\n0 unknown 50 5 10")] == [None]
+    assert [row[1] for row in forms("0 - 9 7 -\n0 prefill 1 2 4\n0 decode 2 2 4\n0 unknown 5 5 1")] == [
+        "prefill",
+        "decode",
+    ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from advisor.facts.base import Count, Fact, Key, Moment, Ns, Number, Rank, Step, Us
+from advisor.facts.derived.device import Gap
 
 
 class HostKind(Fact):
@@ -40,24 +41,50 @@ class Handover(Fact):
     ]
 
 
-class LaunchForm(Fact):
-    """Whether the host launched the kernels of one rank one by one, or many at once as graphs, in all steps."""
+class PhaseLaunch(Fact):
+    """How the host launched the kernels of one rank, one by one or many at once as graphs: over all steps, and again
+    over what each phase of a serving engine launched (see `engine_steps`)."""
 
-    table = "launch_forms"
+    table = "phase_launches"
     of_pauses = True
     observed = False
 
     rank: Rank
+    engine_phase: Annotated[str, Key("As in `engine_steps`; missing in the row of all kernels of the rank.")]
     kernels: Annotated[float, Count("Kernels whose launch was recorded.")]
     calls: Annotated[float, Count("Host calls that launched them; one that replays a graph launches many.")]
     kernel_us: Annotated[float, Us("These kernels together.")]
     lost_us: Annotated[
         float,
         Us(
-            "How much shorter a step would be with a host that launches early enough (`holdups`, `host`); missing "
-            "where that is not known."
+            "How much shorter a step would be with a host that launches early enough (`holdups`, `host`), by what this "
+            "phase launches; missing where that is not known."
         ),
     ]
+    phase_us: Annotated[
+        float,
+        Us(
+            "How much of a step the phase takes on the device, from the end of what came before it: the most that it "
+            "can lose. Missing in the row of all kernels."
+        ),
+    ]
+
+
+class LaunchForm(PhaseLaunch):
+    """Whether the host launched the kernels of one rank one by one, or many at once as graphs, in all steps; by phases
+    where a serving engine read prompts in some of its steps and generated tokens in others, on ranks that all tell."""
+
+    table = "launch_forms"
+    across_ranks = True
+
+
+class LaunchPause(Gap):
+    """One idle interval of the device for which a host is to blame that launches late: once for its rank, and again for
+    the phase of a serving engine whose work ended it."""
+
+    table = "launch_pauses"
+
+    engine_phase: Annotated[str, Key("As in `phase_launches`.")]
 
 
 class LaunchJitter(Fact):

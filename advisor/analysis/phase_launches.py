@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How kernels were launched and what a host that comes late loses, rank by rank and by phases of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from advisor.analysis import replay
+from advisor.analysis.counted import are_among, distinct_ranks
+from advisor.analysis.device import build_timeline
+from advisor.analysis.engine_borders import FoundSteps, find_engine_steps
+from advisor.analysis.engine_phases import PHASES
+from advisor.analysis.holdups import late_ns_by_task
+from advisor.analysis.intervals import covered_ns, whole_ns
+from advisor.analysis.launch_modes import lost_us_per_step
+from advisor.analysis.replayed_rank import ReplayedRank, replayed_rank
+from advisor.facts.base import MISSING
+from advisor.facts.derived import Dispatch, Gap, Holdup, JobSign, LaunchPause, PhaseLaunch
+from advisor.facts.observed import Collective, DeviceTask, HostCall, Kernel, Launch, StepWindow
+from advisor.facts.table import Array, Table, Texts, values_at
+from advisor.model.run_of_ranks import RunOfRanks
+
+_TOLD = ("prefill", "decode")
+"""What people say all of a run is."""
+_LATE = ("python", "host_late", "dequeue")
+"""Causes of idle time that a host which launches late is to blame for."""
+_COLUMNS = ("rank", "engine_phase", "kernels", "calls", "kernel_us", "lost_us", "phase_us")
+
+
+def phase_launches(  # noqa: PLR0917 - the tables it rests on
+    run: RunOfRanks,
+    kernels: Table[Kernel],
+    launches: Table[Launch],
+    held: Table[Holdup] | None,
+    calls: Table[HostCall] | None,
+    links: Table[Dispatch] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Table[PhaseLaunch]:
+    """One row per rank with kernels whose launch is known, and one per phase whose steps are.
+
+    A call is told by its start: of all that begin on the device with kernels, those of one moment are one call. It is
+    of the step in which the host handed it over, whatever thread launches.
+    """
+    held = Table.empty(Holdup) if held is None else held
+    phased = _phased_ranks(run, kernels, calls, launches, links, collectives, tasks, windows, signs)
+    rows: list[tuple[object, ...]] = []
+    for rank in distinct_ranks(kernels["rank"]).tolist():
+        of_rank = launches["rank"] == rank
+        starts, host = launches["device_start_ns"][of_rank], launches["host_start_ns"][of_rank]
+        mine = (kernels["rank"] == rank) & (kernels["start_ns"] != MISSING)
+        begun, lasts = kernels["start_ns"][mine], kernels["duration_us"][mine]
+        known = are_among(begun, np.sort(starts))
+        if known.any():
+            begun, lasts = begun[known], lasts[known]
+            among = are_among(starts, np.sort(begun)) & (host != MISSING)
+            lost = lost_us_per_step(held, rank, "host")
+            rows.append((rank, None, *_sizes(host[among], lasts), lost, np.nan))
+            if rank in phased:
+                one = phased[rank]
+                of_calls, of_kernels = one.phases_at(starts[among]), one.phases_at(begun)
+                for phase, spent in one.spent_by_phase(lost, len(np.unique(held["step"][held["rank"] == rank]))):
+                    chosen = host[among][of_calls == phase], lasts[of_kernels == phase]
+                    rows.append((rank, PHASES[phase], *_sizes(*chosen), *spent))
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_COLUMNS)
+    given = dict(zip(_COLUMNS, columns, strict=True))
+    return Table.build(PhaseLaunch, **{n: Texts.of(v) if n == "engine_phase" else v for n, v in given.items()})
+
+
+def launch_pauses(  # noqa: PLR0917 - the tables it rests on
+    run: RunOfRanks,
+    idle: Table[Gap],
+    kernels: Table[Kernel],
+    launches: Table[Launch],
+    calls: Table[HostCall] | None,
+    links: Table[Dispatch] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> Table[LaunchPause]:
+    """Every gap that a late launch left, and once more with the phase of the work that ended it where that is known."""
+    late = idle.take(idle.texts("cause").isin(_LATE))
+    phased = _phased_ranks(run, kernels, calls, launches, links, collectives, tasks, windows, signs)
+    phase = np.full(len(late), -1)
+    ended = late["start_ns"] + whole_ns(late["duration_us"])
+    for rank, one in phased.items():
+        here = late["rank"] == rank
+        phase[here] = one.phases_at(ended[here])
+    rows = np.concatenate([np.arange(len(late)), np.flatnonzero(phase >= 0)])
+    said = np.concatenate([np.full(len(late), -1), phase[phase >= 0]])
+    both, columns = late.take(rows), Gap.columns()
+    return Table.build(
+        LaunchPause,
+        engine_phase=Texts(said.astype(np.int32), PHASES),
+        **{name: both.texts(name) if one.store == "text" else both[name] for name, one in columns.items()},
+    )
+
+
+def _sizes(host: Array, lasts: Array) -> tuple[float, float, float]:
+    """Kernels, the calls that launched them, and how long they take together, µs."""
+    return float(len(lasts)), _count_distinct(host), float(np.nansum(lasts))
+
+
+def _count_distinct(moments: Array) -> float:
+    ordered = np.sort(moments, kind="stable")  # calls lie nearly in order, which this sort makes use of
+    return float(np.count_nonzero(np.diff(ordered)) + (len(ordered) > 0))
+
+
+class _PhasedRank(Struct, frozen=True):
+    """One rank whose engine steps are known; an entry per task that its device did in turn."""
+
+    seen: ReplayedRank
+    phase: Array
+    """Which of PHASES launched it; -1 before the first step and outside of all."""
+
+    def phases_at(self, moments: Array) -> Array:
+        """The phase of the last task that began until each moment; -1 for none."""
+        at = np.searchsorted(self.seen.replayed.work.start[: len(self.phase)], moments, "right") - 1
+        return values_at(self.phase, at, -1)
+
+    def spent_by_phase(self, lost_us: float, steps: int) -> Iterator[tuple[int, tuple[float, float]]]:
+        """Each phase with what it loses of a step, and how much of it it takes, µs.
+
+        A moment is of the phase whose task it ends with: what the device idles before a task, and what it works on it
+        beyond those before. So the phases together take no more than the steps, and none loses more than it takes.
+        """
+        rank, tasks = self.seen.replayed, len(self.phase)
+        work = rank.work.take(np.arange(tasks))
+        before = np.append(rank.begin, work.reach)[:tasks]
+        idle, taken = (_within(rank, before, np.maximum(until, before)) for until in (work.start, work.reach))
+        named = [phase for phase in range(len(PHASES)) if (self.phase == phase).any()]
+        late = self._late_us_by_phase(named) if len(named) > 1 else np.array([lost_us * steps])
+        scale = min(1.0, lost_us * steps / late.sum()) if late.sum() > 0 else 1.0
+        for phase, us in zip(named, (late * scale).tolist(), strict=True):
+            of = self.phase == phase
+            most = float(idle[of].sum())
+            lost = np.nan if np.isnan(lost_us) else min(us, most)
+            yield phase, (lost / max(steps, 1), float(taken[of].sum()) / max(steps, 1))
+
+    def _late_us_by_phase(self, phases: list[int]) -> Array:
+        """What the tasks of each phase begin later for a host that does not keep up, µs."""
+        late = late_ns_by_task(self.seen)[: len(self.phase)] / 1e3
+        return np.maximum([late[self.phase == phase].sum() for phase in phases], 0.0)
+
+
+def _phased_ranks(  # noqa: PLR0917 - the tables it rests on
+    run: RunOfRanks,
+    kernels: Table[Kernel],
+    calls: Table[HostCall] | None,
+    launches: Table[Launch],
+    links: Table[Dispatch] | None,
+    collectives: Table[Collective] | None,
+    tasks: Table[DeviceTask] | None,
+    windows: Table[StepWindow] | None,
+    signs: Table[JobSign] | None,
+) -> dict[int, _PhasedRank]:
+    """The ranks whose engine steps are known; none where the user said that all steps do the same."""
+    if calls is None or links is None or run.job.phase in _TOLD:
+        return {}
+    found = dict(find_engine_steps(run, kernels, calls, launches, tasks, windows, signs))
+    known = {rank: steps for rank, steps in found.items() if steps is not None}
+    if not known:
+        return {}
+    device = build_timeline(kernels, collectives, tasks, windows)
+    ranks = [rank for rank in known if (device.cells.rank == rank).any()]
+    return {
+        rank: _phased_rank(replayed_rank(rank, device, links, calls, windows=windows), known[rank]) for rank in ranks
+    }
+
+
+def _phased_rank(seen: ReplayedRank, steps: FoundSteps) -> _PhasedRank:
+    rank = seen.replayed
+    work = rank.work.take(np.arange(len(rank.work.start) - 1))  # what ends the replay is no task
+    launched = np.where(work.queued < replay.UNBOUND, replay.handed_over(rank.queue, work), MISSING)
+    step = steps.steps_at(launched, work.start)
+    return _PhasedRank(seen, values_at(steps.sizes.phase, step, -1))
+
+
+def _within(rank: replay.ReplayInput, start: Array, end: Array) -> Array:
+    """How much of each stretch lies in steps, µs."""
+    return (end - start if rank.steps is None else covered_ns(rank.steps, start, end)) / 1e3

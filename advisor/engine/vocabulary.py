@@ -120,6 +120,7 @@ TABLES: Mapping[str, Text] = {
     "stage_times": _t("times of pipeline stages", "各流水线 stage 的时间"),
     "start_ups": _t("how the capture began", "采集开始时的启动段"),
     "stalls": _t("long pauses of the host", "host 侧的长停顿"),
+    "step_courses": _t("the course of a step", "step 内各时间片的去向"),
     "step_loads": _t("work of each rank in each step", "各卡每个 step 的工作量"),
     "step_mfus": _t("how much of the peak a step uses", "单步的算力利用率"),
     "step_phases": _t("phases of steps", "迭代各阶段的时间"),

@@ -434,6 +434,7 @@ class Account(_Model):
 
 ExhibitKind = Literal[
     "time_split",  # rank, stage, compute_us, exposed_comm_us, free_us
+    "step_course",  # rank, step, from_us, to_us, compute_us, exposed_comm_us, free_us, lead_us
     "idle_causes",  # cause, us
     "launch_latency",  # from_us, to_us, launches
     "operators",  # op_type, core, us, calls

@@ -421,6 +421,7 @@ CAUSES: Mapping[str, Text] = {
 CHARTS: Mapping[str, Text] = {
     "time_split": _t("Time per rank", "各 rank 时间拆解"),
     "rank_map": _t("What each rank takes by itself: computation and idle time", "各卡自身耗时：计算与空闲"),
+    "step_course": _t("A step from beginning to end", "一个 step 的全过程"),
     "idle_causes": _t("Idle time by cause", "空闲时间的成因"),
     "launch_latency": _t("Launch latency", "下发时延分布"),
     "operators": _t("Operators with most device time", "耗时最多的算子"),
@@ -433,6 +434,22 @@ AXES: Mapping[str, Text] = {
     "ms_step": _t("ms per step", "每步 ms"),
     "rank": _t("rank", "rank"),
     "step": _t("step", "step"),
+    "ms_in_step": _t("ms from the beginning of the step", "距 step 开始的时间（ms）"),
+    "lead_of": _t("{lane}: launch to start", "{lane}：下发到执行"),
+    "lead_note": _t(
+        "below, how long work had been launched before it began: where that falls to a few µs, the device waits for "
+        "the host",
+        "下图为任务执行前已下发的时间：降到几 µs 处，设备在等 host 下发",
+    ),
+    "lane_step": _t("rank {rank}, step {step}", "rank {rank}，step {step}"),
+    "lane": _t("rank {rank}", "rank {rank}"),
+    "lane_longest": _t("rank {rank}, step {step}, the longest", "rank {rank}，最长的 step {step}"),
+    "middle_step": _t("step {step}, from the middle of the recording", "step {step}，取自录制中段"),
+    "middle_steps": _t("of each rank a step from the middle of its recording", "各 rank 取录制中段的一个 step"),
+    "courses_chosen": _t(
+        "of all ranks those from the one that waits least for others to the one that waits most",
+        "从等待最少到等待最多，均匀选取的几张卡",
+    ),
     "latency": _t("from host call to device start", "从 host 调用到设备开始"),
     "launches": _t("launches", "下发次数"),
     "source": _t("from rank", "源 rank"),

@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from advisor.facts.base import MISSING, Fact
-from advisor.facts.derived import ChipLimit, IdleCause, LaunchLatency, LinkUse, OperatorRoofline, OperatorShare, Overlap
+from advisor.facts.derived import (
+    ChipLimit,
+    IdleCause,
+    LaunchLatency,
+    LinkUse,
+    OperatorRoofline,
+    OperatorShare,
+    Overlap,
+    StepCourse,
+)
 from advisor.facts.derived.device import LATENCY_BINS_PER_DECADE
 from advisor.facts.profile import AnyTable, Profile
 from advisor.facts.table import Array, Table, values_at
@@ -18,6 +27,10 @@ from advisor.model.findings import Exhibit, ExhibitKind, Head, Rows, Scalar, Tim
 
 TOP_OPERATORS = 20
 TOP_ROOFLINES = 40
+MOST_COURSES = 6
+"""Ranks whose step is drawn from beginning to end."""
+LONGER = 1.25
+"""A longest step is drawn too from so many times the one in the middle on: before that it looks the same."""
 MOST_RANKS = 8192
 MOST_CELLS = 4096
 """Steps of ranks; of more, the longest of neighbouring ranks in each step are kept."""
@@ -99,6 +112,27 @@ def _time_split_rows(overlaps: Table[Overlap], _: Profile) -> Rows:
     return _rows_of_columns(
         (("rank", ""), ("stage", ""), *((n, "us") for n in names)), (ranks, stages, *columns), MOST_RANKS
     )
+
+
+def _course_rows(courses: Table[StepCourse], _profile: Profile) -> Rows:
+    """The step in the middle of each rank; of many ranks some, evenly from the one that waits least to the one that
+    waits most. Last the longest step of all, where it is much longer than the one in the middle.
+    """
+    groups, (ranks, _) = _group_rows(courses["rank"], courses["step"])
+    length = np.bincount(groups, courses.floats("to_us") - courses.floats("from_us"), minlength=len(ranks))
+    waits = np.bincount(groups, courses.floats("exposed_comm_us"), minlength=len(ranks))
+    by_length = np.lexsort((length, ranks))
+    middle = by_length[np.unique(ranks[by_length], return_index=True)[1]]  # of two steps the shorter
+    waited = middle[np.argsort(waits[middle], kind="stable")]
+    spread = np.rint(np.linspace(0, len(waited) - 1, min(len(waited), MOST_COURSES))).astype(np.intp)
+    chosen = np.sort(waited[spread]).tolist()
+    usual = length[middle][np.searchsorted(ranks[middle], ranks)]
+    chosen += [one for one in np.argsort(-length, kind="stable")[:1].tolist() if length[one] >= LONGER * usual[one]]
+    kept = courses.take(np.concatenate([np.flatnonzero(groups == one) for one in chosen] or [groups]))
+    numbers = ("from_us", "to_us", "compute_us", "exposed_comm_us", "free_us", "lead_us")
+    heads = (("rank", ""), ("step", ""), *((name, "us") for name in numbers))
+    rows = _rows_of_columns(heads, (kept["rank"], kept["step"], *(kept.floats(name) for name in numbers)), len(kept))
+    return rows.model_copy(update={"total": len(courses)})
 
 
 def _idle_rows(idle: Table[IdleCause], profile: Profile) -> Rows:
@@ -220,6 +254,7 @@ def _slowest_links(links: Table[LinkUse]) -> Table[LinkUse]:
 MakeRows = Callable[[AnyTable, Profile], Rows]
 EXHIBITS: tuple[tuple[ExhibitKind, type[Fact], MakeRows], ...] = (
     ("time_split", Overlap, _time_split_rows),
+    ("step_course", StepCourse, _course_rows),
     ("idle_causes", IdleCause, _idle_rows),
     ("launch_latency", LaunchLatency, _latency_rows),
     ("operators", OperatorShare, _operator_rows),

@@ -209,6 +209,7 @@ def exhibit(kind: ExhibitKind, rows: Rows) -> Exhibit:
     return Exhibit(kind=kind, rows=rows)
 
 
+COURSE = "rank step from_us:us to_us:us compute_us:us exposed_comm_us:us free_us:us lead_us:us"
 ROOFLINES = "rank chip op_type input_shapes dtype peak_tflops intensity tflops memory_gbps:GB/s us:us"
 
 
@@ -241,6 +242,11 @@ def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -
         for b in range(ranks)
         if a != b
     ]
+    course = [
+        (rank, 50, 1e3 * at, 1e3 * (at + 1), 700.0, 200.0 if at % 2 else 0.0, 100.0 if at % 2 else 300.0, 40.0 * at)
+        for rank in range(ranks)
+        for at in range(12)
+    ]
     return (
         exhibit("time_split", table("rank stage compute_us:us exposed_comm_us:us free_us:us", *split)),
         exhibit("idle_causes", table("cause us:us", *causes)),
@@ -249,6 +255,7 @@ def exhibits(ranks: int = 8, steps: int = 5, names: tuple[str, ...] = HOSTILE) -
         exhibit("rooflines", table(ROOFLINES, *roofs, total=77)),
         exhibit("rank_steps", table("rank step span_us:us", *cells)),
         exhibit("links", table("source target link bandwidth_gbps:GB/s size_bytes:B", *links)),
+        exhibit("step_course", table(COURSE, *course)),
     )
 
 

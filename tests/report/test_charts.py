@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from report_samples import HOSTILE, ROOFLINES, exhibit, exhibits, rich, table
+from report_samples import COURSE, HOSTILE, ROOFLINES, exhibit, exhibits, rich, table
 
 from advisor.messages.text import Language
 from advisor.report import write_report
@@ -17,6 +17,7 @@ from advisor.report.charts.draw import Renderer
 from advisor.report.charts.drawing import MOST_COLUMNS
 from advisor.report.charts.process import sanitize_svg
 from advisor.report.charts.specs import MOST_BARS, MOST_NUMBERS, MOST_RANKS, Chart, exhibit_charts
+from advisor.report.charts.step_course import MOST_LANES
 from advisor.report.pages import LARGEST_BYTES
 
 
@@ -26,7 +27,8 @@ def chart(kind: str, rows: object, language: Language = "en") -> Chart:
 
 
 def values(one: Chart) -> list[dict[str, object]]:
-    return json.loads(json.dumps(one.spec))["data"]["values"]  # type: ignore[no-any-return]
+    spec = json.loads(json.dumps(one.spec))
+    return [value for part in spec.get("vconcat", [spec]) for value in part["data"]["values"]]
 
 
 def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
@@ -39,6 +41,7 @@ def test_every_exhibit_is_drawn(language: Language, renderer: Renderer) -> None:
         "operators",
         "rank_steps",
         "rooflines",
+        "step_course",
         "time_split",
     ]
     for one in asked:
@@ -72,7 +75,7 @@ def test_ranks_are_drawn_one_by_one_up_to_a_bound_and_then_in_groups(ranks: int)
 
 @pytest.mark.parametrize(("ranks", "wide"), [(2, False), (16, False), (17, True), (64, True), (256, True)])
 def test_maps_of_many_ranks_take_the_width_of_the_page_and_keep_cells_one_can_point_at(ranks: int, wide: bool) -> None:
-    for one in exhibit_charts(exhibits(ranks=ranks, steps=5)[5:], "en"):
+    for one in exhibit_charts(exhibits(ranks=ranks, steps=5)[5:7], "en"):
         size = json.loads(json.dumps(one.spec))
         columns = {value.get("target", value.get("rank", "")) for value in values(one)}
         assert one.wide == wide
@@ -91,6 +94,7 @@ def test_a_mark_says_its_values_where_one_points_at_it(language: Language, rende
         "operators": "MatMulV2 · 4 ms · 10 calls per step",
         "rooflines": "MatMulV2 · 4096,4096;4096,4096 · BF16 · 60 TFLOP/s · &gt; 100 % of its roof · 900 µs",
         "rank_steps": "rank 3 · step 50 · 114 ms",
+        "step_course": "rank 0 · compute 70 %",
         "links": "rank 1 → 0 · HCCS 23 GB/s · 95.4 MiB per step",
     }
     assert sorted(said) == sorted(english)
@@ -172,7 +176,7 @@ def test_the_report_of_64_ranks_stays_small_with_every_pair_and_step_in_it(rende
     full = rich().model_copy(update={"exhibits": exhibits(ranks=64, steps=64)})
     write_report(full, tmp_path / "report.html", "en", renderer)
     text = (tmp_path / "report.html").read_bytes()
-    assert text.count(b"<title>rank ") == 64 * 63 + 64 * 64 + 64 * 3
+    assert text.count(b"<title>rank ") == 64 * 63 + 64 * 64 + 64 * 3 + MOST_LANES * 3
     assert len(text) < LARGEST_BYTES
 
 
@@ -308,3 +312,55 @@ def test_steps_of_ranks_that_were_left_out_are_drawn_in_blocks_and_that_is_said(
     one = chart("rank_steps", cells.model_copy(update={"total": 2048}))
     assert "neighbouring ranks are drawn as one cell" in one.note
     assert {str(value["rank"]) for value in values(one)} == {f"{low}–{low + 15}" for low in range(0, 1024, 16)}
+
+
+def course_of(*rows: tuple[object, ...], total: int = 0) -> dict[str, object]:
+    one = chart("step_course", table(COURSE, *rows, total=total or len(rows)))
+    return {"chart": one, "parts": json.loads(json.dumps(one.spec))["vconcat"]}
+
+
+def test_a_step_is_drawn_from_beginning_to_end_each_slice_filled_by_what_the_device_did() -> None:
+    found = course_of((3, 50, 0.0, 1000.0, 700.0, 200.0, 100.0, None), (3, 50, 1000.0, 2000.0, 0.0, 0.0, 1000.0, None))
+    (lanes,) = found["parts"]  # nothing was launched by known calls, so no line of launches
+    areas: dict[str, list[tuple[float, ...]]] = {}
+    for point in lanes["data"]["values"]:
+        areas.setdefault(point["part"], []).append((point["ms"], point["low"], point["high"]))
+    assert areas["compute"] == [(0.0, 0.0, 0.7), (1.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
+    assert areas["exposed communication"] == [(0.0, 0.7, 0.9), (1.0, 0.0, 0.0), (2.0, 0.0, 0.0)]
+    assert areas["idle"] == [(0.0, 0.9, 1.0), (1.0, 0.0, 1.0), (2.0, 0.0, 1.0)]
+    assert found["chart"].numbers == (("rank 3", "2.00 ms", "700 µs", "200 µs", "1.10 ms"),)
+    assert found["chart"].note == "step 50, from the middle of the recording"
+
+
+def test_slices_alike_are_drawn_as_one_so_that_pages_stay_small() -> None:
+    rows = [(0, 1, 10.0 * at, 10.0 * at + 10, 10.0, 0.0, 0.0, None) for at in range(100)]
+    (lanes,) = course_of(*rows)["parts"]
+    assert len(lanes["data"]["values"]) == 6
+
+
+def test_the_line_of_launches_is_that_of_the_rank_that_waits_least() -> None:
+    rows = [(rank, 1, 0.0, 10.0, 1.0, 9.0 - rank, float(rank), 0.2) for rank in range(4)]
+    lanes, leads = course_of(*rows)["parts"]
+    assert leads["title"]["text"] == "rank 3: launch to start"
+    assert leads["data"]["values"] == [{"ms": 0.0, "us": 1.0}]  # on an axis of decades there is no 0
+    assert lanes["facet"]["row"]["sort"] == ["rank 0", "rank 1", "rank 2", "rank 3"]
+
+
+def test_ranks_that_were_left_out_and_a_longest_step_are_told() -> None:
+    rows = [(rank, 7, 0.0, 10.0, 10.0, 0.0, 0.0, None) for rank in range(3)]
+    longest = (1, 9, 0.0, 50.0, 10.0, 0.0, 40.0, None)
+    found = course_of(*rows, longest, total=900)
+    assert "from the one that waits least" in found["chart"].note
+    assert [lane for lane, *_ in found["chart"].numbers] == [
+        "rank 0, step 7",
+        "rank 1, step 7",
+        "rank 2, step 7",
+        "rank 1, step 9, the longest",
+    ]
+
+
+def test_slices_that_cannot_be_are_left_out() -> None:
+    broken = [(0, 1, 5.0, 5.0, 1.0, 0.0, 0.0, None), (None, 1, 0.0, 1.0, 1.0, 0.0, 0.0, None)]
+    assert exhibit_charts([exhibit("step_course", table(COURSE, *broken))], "en") == ()
+    (lanes,) = course_of((0, None, 0.0, 1.0, 9.0, 5.0, -3.0, None))["parts"]
+    assert all(0 <= point["low"] <= point["high"] <= 1 for point in lanes["data"]["values"])

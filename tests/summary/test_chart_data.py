@@ -11,11 +11,28 @@ from hypothesis import strategies as st
 from advisor.analysis.idle_causes import idle_causes
 from advisor.analysis.launch_queues import launch_latencies
 from advisor.facts import Fact, Profile, Table, read_table
-from advisor.facts.derived import ChipLimit, Dispatch, Gap, LinkUse, OperatorRoofline, OperatorShare, Overlap
+from advisor.facts.derived import (
+    ChipLimit,
+    Dispatch,
+    Gap,
+    LinkUse,
+    OperatorRoofline,
+    OperatorShare,
+    Overlap,
+    StepCourse,
+)
 from advisor.messages.errors import FactMissing
 from advisor.model.findings import Rows
 from advisor.model.run import Run
-from advisor.summary.chart_data import MOST_CELLS, MOST_LINKS, make_exhibits, slack_by_rank, step_us, time_split
+from advisor.summary.chart_data import (
+    MOST_CELLS,
+    MOST_COURSES,
+    MOST_LINKS,
+    make_exhibits,
+    slack_by_rank,
+    step_us,
+    time_split,
+)
 
 F = TypeVar("F", bound=Fact)
 
@@ -177,3 +194,34 @@ def test_the_rank_with_least_exposed_communication_is_the_one_others_wait_for() 
     rows = "rank step exposed_comm_us\n0 1 50\n0 2 70\n1 1 10\n1 2 -\n2 1 -"
     assert slack_by_rank(read_table(Overlap, rows)) == {0: 50.0, 1: 0.0}
     assert slack_by_rank(Table.empty(Overlap)) == {}
+
+
+def courses(*steps: tuple[int, int, float, float]) -> Table[StepCourse]:
+    """Rank, number, length and exposed communication of steps, each of one slice."""
+    rank, step, length, waits = zip(*steps, strict=True)
+    return Table.build(
+        StepCourse,
+        rank=np.array(rank),
+        step=np.array(step),
+        from_us=np.zeros(len(steps)),
+        to_us=np.array(length, float),
+        exposed_comm_us=np.array(waits, float),
+    )
+
+
+def lanes(*steps: tuple[int, int, float, float]) -> list[tuple[object, ...]]:
+    return [row[:2] for row in drawn("step_course", courses(*steps)).rows]
+
+
+def test_the_longest_step_is_drawn_last_where_it_stands_out() -> None:
+    assert lanes((0, 5, 100, 1), (0, 7, 110, 1), (1, 5, 100, 2), (1, 9, 124, 2)) == [(0, 5), (1, 5)]
+    assert lanes((0, 5, 100, 1), (0, 7, 110, 1), (1, 5, 100, 2), (1, 9, 126, 2)) == [(0, 5), (1, 5), (1, 9)]
+
+
+def test_of_many_ranks_those_from_the_least_to_the_most_waiting_are_drawn() -> None:
+    found = lanes(*((rank, 5, 100.0, float((rank * 37) % 64)) for rank in range(64)))
+    assert len(found) == MOST_COURSES
+    waits = sorted((int(str(rank)) * 37) % 64 for rank, _ in found)
+    assert waits[0] == 0
+    assert waits[-1] == 63
+    assert found == sorted(found)  # type: ignore[type-var]

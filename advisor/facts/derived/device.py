@@ -293,6 +293,29 @@ class LaunchLatency(Fact):
     launches: Annotated[float, Count("Launches with a latency, as in `dispatches`, in this bin.")]
 
 
+class StepCourse(Fact):
+    """The course of a step: what the device did in each of its slices, which are equally long.
+
+    Of each rank two steps: the one in the middle of its recording, and its longest.
+    """
+
+    table = "step_courses"
+    of_pauses = True
+    observed = False
+
+    rank: Rank
+    step: Step
+    from_us: Annotated[float, Us("Beginning of the slice, from the beginning of the step.")]
+    to_us: Annotated[float, Us("Its end.")]
+    compute_us: Annotated[float, Us("Union of the kernels in it.")]
+    exposed_comm_us: Annotated[float, Us("Collectives in it with no kernel beside them.")]
+    free_us: Annotated[float, Us("Neither kernels nor collectives.")]
+    lead_us: Annotated[
+        float,
+        Us("Median time from launch to start of what began in it, as in `dispatches`; missing where nothing did."),
+    ]
+
+
 class Stall(Fact):
     """One long idle interval of the device that the host is to blame for; by rank, the longest first."""
 

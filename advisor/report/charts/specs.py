@@ -25,6 +25,7 @@ from advisor.report.charts.drawing import (
 from advisor.report.charts.heatmaps import link_speeds, rank_steps
 from advisor.report.charts.rank_map import rank_map
 from advisor.report.charts.rooflines import rooflines
+from advisor.report.charts.step_course import step_course
 from advisor.report.places import Hosts
 from advisor.report.prose import clean_line
 from advisor.report.words import CAUSES, CHARTS, say, say_axis, word_for
@@ -325,6 +326,7 @@ DrawChart = Callable[[Sequence[Row], int, Language], Drawing | None]
 
 _DRAW: Mapping[str, DrawChart] = {
     "time_split": _time_split,
+    "step_course": step_course,
     "idle_causes": _idle_causes,
     "launch_latency": _launch_latency,
     "operators": _top_operators,

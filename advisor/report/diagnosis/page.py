@@ -37,12 +37,12 @@ from advisor.report.run_summary import captures_chosen, run_line
 from advisor.report.words import say
 
 CATEGORY_CHARTS: Mapping[str, tuple[str, ...]] = {
-    "comm": ("time_split", "links"),
-    "host": ("idle_causes", "launch_latency"),
+    "comm": ("step_course", "time_split", "links"),
+    "host": ("step_course", "idle_causes", "launch_latency"),
     "compute": ("operators", "rooflines"),
     "ranks": ("rank_map", "time_split", "rank_steps"),
-    "pipeline": ("time_split",),
-    "io": ("idle_causes",),
+    "pipeline": ("step_course", "time_split"),
+    "io": ("step_course", "idle_causes"),
 }
 """The charts worth a look beside a finding of a category."""
 _MEASURED = (False, True, True)

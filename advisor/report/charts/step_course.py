@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A step from beginning to end: what the device of each rank did in each slice of it, and how far ahead the host was.
+
+One lane for each rank, one under the other on one axis of time, so that ranks that wait for each other are seen to.
+Lanes are areas and not bars: a page stays small however many slices there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from advisor.messages.text import Language
+from advisor.report.charts.drawing import (
+    WIDE,
+    ChartSpec,
+    Drawing,
+    Row,
+    finite_number,
+    number_or_zero,
+    tooltip_text,
+)
+from advisor.report.words import say, say_axis
+from advisor.units import show_value
+
+PARTS: Mapping[str, str] = {"compute": "compute_us", "comm": "exposed_comm_us", "idle": "free_us"}
+"""What a slice is made of, from below: the words and colours of each, and its column."""
+LANE, LEAD = 46, 64
+"""Height of the lane of a rank, and of the line of launches."""
+LETTER, SHORTEST = 8, 8
+"""Room for a letter of what stands left of lanes, and so many letters at least: the line of launches has an axis."""
+MOST_LANES = 8
+MOST_SLICES = 512
+
+
+class _Course(Struct, frozen=True):
+    """One step of one rank."""
+
+    rank: int
+    step: int | None
+    slices: Sequence[Row]
+    """In the order of time."""
+
+    @property
+    def us(self) -> float:
+        """How long it takes."""
+        return number_or_zero(self.slices[-1], "to_us")
+
+    def spent_us(self, part: str) -> float:
+        """How long it spends on a part."""
+        return sum(number_or_zero(row, PARTS[part]) for row in self.slices)
+
+
+def step_course(rows: Sequence[Row], total: int, language: Language) -> Drawing | None:
+    """Lanes of areas over the time of a step; below them how long what began had been launched, on one of the ranks."""
+    courses = _read_courses(rows)
+    if not courses:
+        return None
+    lanes = _lane_names(courses, language)
+    leader = min(range(len(courses)), key=lambda place: courses[place].spent_us("comm"))
+    leads = _lead_points(courses[leader])
+    width = WIDE - LETTER * max(SHORTEST, *map(len, lanes))
+    parts = [_lanes_spec(courses, lanes, width, language)]
+    notes = [_which_steps(courses, total > len(rows), language)]
+    if leads:
+        parts.append(_leads_spec(leads, width, say_axis("lead_of", language, lane=lanes[leader])))
+        notes.append(say_axis("lead_note", language))
+    spec: ChartSpec = {
+        "vconcat": parts,
+        "spacing": 12,
+        "resolve": {"scale": {"x": "shared", "color": "independent"}},
+    }
+    numbers = [
+        (lane, show_value(course.us, "us"), *(show_value(course.spent_us(part), "us") for part in PARTS))
+        for lane, course in zip(lanes, courses, strict=True)
+    ]
+    heads = ("", say_axis("step", language), *(say(part, language) for part in PARTS))
+    return Drawing(spec, say("semicolon", language).join(notes), heads, numbers, wide=True)
+
+
+def _read_courses(rows: Sequence[Row]) -> list[_Course]:
+    """The lanes in the order in which they come; what has no rank, or no time, is in none."""
+    found: dict[tuple[int, int | None], list[Row]] = {}
+    for row in rows:
+        rank, step = finite_number(row.get("rank")), finite_number(row.get("step"))
+        if rank is None or not 0 <= number_or_zero(row, "from_us") < number_or_zero(row, "to_us"):
+            continue
+        lane = found.setdefault((int(rank), None if step is None else int(step)), [])
+        if len(lane) < MOST_SLICES:
+            lane.append(row)
+    ordered = {key: sorted(lane, key=lambda row: number_or_zero(row, "from_us")) for key, lane in found.items()}
+    return [_Course(rank, step, lane) for (rank, step), lane in list(ordered.items())[:MOST_LANES]]
+
+
+def _lane_names(courses: Sequence[_Course], language: Language) -> list[str]:
+    """What stands left of each lane: the rank; its step too where lanes are of several."""
+    several = len({course.step for course in courses}) > 1
+    names, met = [], set[int]()
+    for course in courses:
+        again = "lane_longest" if course.rank in met else "lane_step"
+        names.append(
+            say_axis(again, language, rank=course.rank, step=course.step)
+            if several and course.step is not None
+            else say_axis("lane", language, rank=course.rank)
+        )
+        met.add(course.rank)
+    return names
+
+
+def _which_steps(courses: Sequence[_Course], chosen: bool, language: Language) -> str:
+    """Of which steps and ranks the lanes are."""
+    ranks = {course.rank: course.step for course in reversed(courses)}  # the first lane of each
+    steps = set(ranks.values())
+    if steps == {None}:
+        said = ""
+    elif len(steps) == 1:
+        said = say_axis("middle_step", language, step=steps.pop())
+    else:
+        said = say_axis("middle_steps", language)
+    picked = say_axis("courses_chosen", language) if chosen and len(ranks) > 2 else ""  # noqa: PLR2004 - a choice
+    return say("semicolon", language).join(note for note in (said, picked) if note)
+
+
+def _lanes_spec(courses: Sequence[_Course], lanes: Sequence[str], width: int, language: Language) -> ChartSpec:
+    words = {part: say(part, language) for part in PARTS}
+    values = [
+        {"lane": lane, "part": words[part], "ms": at, "low": low, "high": high, "said": said}
+        for lane, course in zip(lanes, courses, strict=True)
+        for part, points in _stacked_areas(course).items()
+        for said in [tooltip_text(lane, f"{words[part]} {show_value(course.spent_us(part) / course.us, 'share')}")]
+        for at, low, high in points
+    ]
+    return {
+        "data": {"values": values},
+        "facet": {
+            "row": {
+                "field": "lane",
+                "type": "nominal",
+                "sort": list(lanes),
+                "header": {"labelAngle": 0, "labelAlign": "left", "labelPadding": 8, "labelLimit": WIDE - width},
+            }
+        },
+        "spacing": 6,
+        "spec": {
+            "width": width,
+            "height": LANE,
+            "mark": {"type": "area", "aria": True, "interpolate": "step-after"},
+            "encoding": {
+                "x": _time_axis(say_axis("ms_in_step", language)),
+                "y": {"field": "low", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": None},
+                "y2": {"field": "high"},
+                "color": {
+                    "field": "part",
+                    "type": "nominal",
+                    "scale": {"domain": list(words.values()), "range": [f"var(--{part})" for part in PARTS]},
+                    "legend": {"title": None},
+                },
+                "description": {"field": "said"},
+            },
+        },
+    }
+
+
+def _time_axis(title: str | None) -> ChartSpec:
+    axis = {"grid": False, "tickCount": 8}
+    return {"field": "ms", "type": "quantitative", "title": title, "axis": axis, "scale": {"nice": False, "zero": True}}
+
+
+def _stacked_areas(course: _Course) -> Mapping[str, Sequence[tuple[float, float, float]]]:
+    """Per part: from which moment on, ms, it lies from where to where in its slices; the end of the step closes it.
+
+    Stacked here, for the library would add every moment of one lane to all the others.
+    """
+    begins = [round(number_or_zero(row, "from_us") / 1e3, 4) for row in course.slices]
+    low = [0.0] * len(begins)
+    areas = {}
+    for part, column in PARTS.items():
+        lengths = [number_or_zero(row, "to_us") - number_or_zero(row, "from_us") for row in course.slices]
+        shares = [number_or_zero(row, column) / us for row, us in zip(course.slices, lengths, strict=True)]
+        high = [min(max(below + share, below), 1.0) for below, share in zip(low, shares, strict=True)]
+        edges = [(round(down, 4), round(up, 4)) for down, up in zip(low, high, strict=True)]
+        turns = [at for at in range(len(edges)) if at == 0 or edges[at] != edges[at - 1]]
+        areas[part] = [*((begins[at], *edges[at]) for at in turns), (round(course.us / 1e3, 4), *edges[-1])]
+        low = high
+    return areas
+
+
+def _lead_points(course: _Course) -> list[ChartSpec]:
+    """Where slices begin, ms, and the median lead of what began in them, µs: at least 1, as the axis counts decades."""
+    return [
+        {"ms": round(number_or_zero(row, "from_us") / 1e3, 4), "us": round(max(lead, 1.0), 2)}
+        for row in course.slices
+        if (lead := finite_number(row.get("lead_us"))) is not None
+    ]
+
+
+def _leads_spec(points: Sequence[ChartSpec], width: int, said: str) -> ChartSpec:
+    label = (
+        "datum.value >= 1e6 ? datum.value / 1e6 + ' s' : datum.value >= 1e3 ? datum.value / 1e3 + ' ms' : "
+        "datum.value + ' µs'"
+    )
+    return {
+        "data": {"values": list(points)},
+        "title": {"text": said, "anchor": "start", "color": "var(--muted)", "fontSize": 12, "fontWeight": "normal"},
+        "width": width,
+        "height": LEAD,
+        "mark": {"type": "point", "aria": False, "filled": True, "size": 14, "color": "var(--accent)"},
+        "encoding": {
+            "x": _time_axis(None),
+            "y": {
+                "field": "us",
+                "type": "quantitative",
+                "title": None,
+                "scale": {"type": "log", "domainMin": 1},
+                "axis": {"tickCount": 3, "labelExpr": label},
+            },
+        },
+    }
